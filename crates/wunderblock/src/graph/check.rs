@@ -1,4 +1,4 @@
-//! Whether the summary graph of a session is one.
+//! Checks the consistency of a session's summary graph.
 
 use super::node::made_nodes;
 use crate::doctor::diagnosis::Diagnosis;
@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Fact, SessionCompacted};
 use wunderblock_core::units::Seq;
 
-/// What was recorded of nodes, and which were erased.
+/// Recorded nodes, and the positions of erased ones.
 struct RecordedNodes {
     made: BTreeMap<Seq, SessionCompacted>,
     erased: BTreeSet<Seq>,
 }
 
-/// Checks the nodes a stream holds itself, and that its views show only nodes that are there.
+/// Checks the nodes stored in a stream, and that its views show only existing nodes.
 pub(crate) async fn examine_nodes(
     engine: &Engine,
     (info, base): (&StreamInfo, Seq),
@@ -29,7 +29,7 @@ pub(crate) async fn examine_nodes(
     let steps = batch.ask(of_kind("view.trimmed"), Answer::events);
     let mut answers = engine.ask_all(batch).await?;
     let (nodes, steps) = (answers.take(nodes)?, answers.take(steps)?);
-    // What cannot be read at all has been said already.
+    // Unreadable records are reported by another check.
     let readable = nodes.into_iter().filter(|row| decode_event(engine, &info.id, row).is_ok());
     let (kept, erased): (Vec<_>, Vec<_>) = readable.partition(|row| row.payload.is_some());
     let made = made_nodes(engine, &info.id, &kept)?;
@@ -58,7 +58,7 @@ pub(crate) async fn examine_nodes(
 }
 
 impl RecordedNodes {
-    /// What is wrong with a node.
+    /// Returns the violations of a node: rule and detail.
     fn flaws(&self, seq: Seq, node: &SessionCompacted) -> Vec<(&'static str, String)> {
         let mut flaws = Vec::new();
         let (from, to) = (node.from_seq, node.to_seq);
@@ -91,7 +91,7 @@ impl RecordedNodes {
                 )),
             }
         }
-        // Of what was erased neither range nor level is known any more.
+        // The range and level of an erased source are unknown, so the sum cannot be checked.
         if sources.len() < node.sources.len() {
             return;
         }

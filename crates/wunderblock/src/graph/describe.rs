@@ -1,4 +1,4 @@
-//! What a node is, and what lies beneath it.
+//! Describes a node and the nodes beneath it.
 
 use super::grid::{Grid, HEAD};
 use super::node::{Graph, GraphNode, LoadedNode};
@@ -14,66 +14,66 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
-/// A node, its text, and what lies beneath it.
+/// A node, its text, and the nodes beneath it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Described {
     /// The node.
     pub node: GraphNode,
-    /// Its text; none where it is not known, or was erased.
+    /// Text of the node; `None` if it is not available or is erased.
     pub text: Option<String>,
-    /// What expanding it takes.
+    /// Cost of expanding the node.
     pub expand: ReadingCost,
-    /// The nodes it was made from, theirs after each, as far down as they go.
+    /// Nodes beneath this one at all depths, each followed by its own children.
     pub subtree: Vec<ChildNode>,
-    /// How many more there are.
+    /// Number of further nodes that are not listed.
     pub more: u64,
 }
 
-/// A node beneath another.
+/// A node beneath another node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChildNode {
-    /// How far beneath: 1 for what the node was made from.
+    /// Depth below the described node; 1 for its direct children.
     pub depth: u64,
-    /// What it is called.
+    /// Address of the node.
     pub address: String,
-    /// The position of its event.
+    /// Position of the node's event.
     pub seq: Seq,
-    /// Its level.
+    /// Level of the node.
     pub level: u32,
-    /// The first position it stands for.
+    /// First position that the node covers.
     pub from: Seq,
-    /// The last.
+    /// Last position that the node covers.
     pub to: Seq,
-    /// How many messages stand between them.
+    /// Number of messages that the node covers.
     pub messages: u64,
-    /// Tokens of its text (o200k).
+    /// Tokens of the node's text (o200k).
     pub tokens: Tokens,
-    /// What expanding it takes.
+    /// Cost of expanding the node.
     pub expand: ReadingCost,
-    /// The first line of its text.
+    /// First line of the node's text with content.
     pub title: String,
 }
 
-/// What reading something takes.
+/// Cost of reading a node's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ReadingCost {
-    /// Tokens of all its pages (o200k), marks not counted; none where the ledger has not counted that far.
+    /// Tokens of all pages (o200k), without marks; `None` if the ledger has not counted that far.
     pub tokens: Option<Tokens>,
-    /// Pages of [`EXPAND_TOKENS`].
+    /// Number of pages of [`EXPAND_TOKENS`] tokens; `None` if unknown.
     pub pages: Option<u64>,
 }
 
-/// Text that is counted for a description at most.
+/// Maximum size of the text counted for a description.
 const COUNTED: Bytes = Bytes(16 << 20);
-/// Nodes beneath a node that are listed.
+/// Maximum number of listed nodes beneath a node.
 const LISTED: usize = 200;
 
 impl Engine {
-    /// Says what a node is and what it was made from. A node is named by the position of its event in its session
-    /// (`wb:SESSION#SEQ`), by the positions it stands for (`wb:SESSION#FROM-TO`), or by the handle of its text.
+    /// Describes a node and the nodes beneath it. A node is addressed by the position of its event in the session
+    /// (`wb:SESSION#SEQ`), by the positions it covers (`wb:SESSION#FROM-TO`), or by the handle of its text.
     ///
     /// # Errors
-    /// When nothing here has the handle, or it names no node; the message says which are near.
+    /// Fails if the handle is unknown or does not name a node. The error then lists nearby nodes.
     pub fn describe<'a>(&'a self, address: Address) -> BoxFuture<'a, Described> {
         Box::pin(async move {
             match find_place(self, address).await? {
@@ -91,7 +91,7 @@ impl Engine {
     }
 }
 
-/// Counts what a node and those beneath it stand for where the ledger has not done so yet, up to a limit.
+/// Counts the ranges of a node and of those beneath it if the ledger has not counted them yet, up to a limit.
 async fn count_beneath(engine: &Engine, graph: &mut Graph, seq: Seq) -> Result<(), Error> {
     let (mut open, mut seen, mut left) = (vec![seq], BTreeSet::new(), COUNTED);
     while let Some(seq) = open.pop() {
@@ -136,7 +136,7 @@ impl Graph {
         }
     }
 
-    /// What a node was made from, the last first.
+    /// Returns the direct children of a node, last first, because the caller uses a stack.
     fn beneath(&self, known: &LoadedNode, depth: u64) -> Vec<(u64, &LoadedNode)> {
         self.children_of(known).into_iter().rev().filter_map(|child| Some((depth, child.ok()?))).collect()
     }
@@ -157,7 +157,7 @@ impl Graph {
         }
     }
 
-    /// What expanding a node takes: the texts of those it was made from, or the messages it stands for.
+    /// Returns the cost of expanding a node: the texts of its children, or the messages it covers.
     fn reading(&self, known: &LoadedNode) -> ReadingCost {
         let grid = Grid::of(EXPAND_TOKENS);
         let children = self.children_of(known);

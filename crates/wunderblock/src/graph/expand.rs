@@ -1,4 +1,4 @@
-//! What a summary, a range or a handle stands for, verbatim, page by page.
+//! Shows the original text of a summary, a range or a handle verbatim, page by page.
 
 use super::grid::{Grid, HEAD};
 use super::hits::expand_query;
@@ -25,16 +25,16 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
-/// What of it is wanted.
+/// Options for expanding an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expand {
-    /// Only what answers this, the best of it, on one page.
+    /// Query; if set, the best matches are shown on one page.
     pub query: Option<String>,
-    /// The page, counted from 1; the first if none.
+    /// Page number, counted from 1; `None` for the first.
     pub page: Option<u64>,
-    /// Tokens (o200k) of a page at most.
+    /// Maximum tokens (o200k) of a page.
     pub page_tokens: u64,
-    /// Of a summary of summaries: the summaries. Otherwise the events beneath all of them.
+    /// Whether a summary of summaries is expanded to those summaries. If false, the underlying events are shown.
     pub children: bool,
 }
 
@@ -44,58 +44,58 @@ impl Default for Expand {
     }
 }
 
-/// A page of it.
+/// A page of expanded text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Expanded {
-    /// What was expanded.
+    /// Address that was expanded.
     pub address: String,
-    /// What is on the page.
+    /// Kind of content on the page.
     pub shows: Shows,
-    /// The texts on it, in order.
+    /// Texts on the page, in order.
     pub items: Vec<PageItem>,
-    /// The same for a model: each text verbatim, under a line that says what it is.
+    /// The page as a text for a model: each item verbatim, below a line that describes it.
     #[serde(skip)]
     pub text: String,
-    /// The tokens of `text` (o200k).
+    /// Tokens of `text` (o200k).
     pub tokens: Tokens,
-    /// Which page this is, counted from 1.
+    /// Page number, counted from 1.
     pub page: u64,
-    /// How many there are.
+    /// Total number of pages.
     pub pages: u64,
-    /// The next one; none after the last.
+    /// Number of the next page; `None` after the last.
     pub next: Option<u64>,
-    /// With a query: how many messages have some of its words.
+    /// With a query: number of messages that contain some of its words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<u64>,
-    /// With a query: how many of those are not on the page.
+    /// With a query: number of matching messages that are not on the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more: Option<u64>,
 }
 
-/// What is on a page.
+/// Kind of content on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shows {
-    /// The summaries a summary was made from.
+    /// Summaries from which a summary was made.
     Nodes,
-    /// Messages, as they were recorded.
+    /// Messages, as recorded.
     Events,
-    /// One text.
+    /// A single text.
     Body,
-    /// What answers a query.
+    /// Matches of a query.
     Hits,
 }
 
-/// Events that are read at a time for a page.
+/// Number of events read at a time for a page.
 const READ: u64 = 128;
 
 impl Engine {
-    /// Shows what an address stands for: the summaries a summary was made from, the messages of a range, a text. Pages end
-    /// where they end for everybody: they do not move when the session grows.
+    /// Shows the content of an address: the summaries from which a summary was made, the messages of a range, or a
+    /// text. Page boundaries are the same for all callers, and do not move when the session grows.
     ///
     /// # Errors
-    /// When nothing here has the handle, the range holds no messages, there is no such page, or a page is to have fewer
-    /// tokens than [`EXPAND_LEAST`] or more than [`EXPAND_MOST`].
+    /// Fails if the handle is unknown, if the range contains no messages, if the page does not exist, or if the page
+    /// size is below [`EXPAND_LEAST`] or above [`EXPAND_MOST`] tokens.
     pub fn expand<'a>(&'a self, address: Address, wanted: &'a Expand) -> BoxFuture<'a, Expanded> {
         Box::pin(async move {
             if !(EXPAND_LEAST..=EXPAND_MOST).contains(&wanted.page_tokens) {
@@ -151,7 +151,7 @@ async fn events_page(
     Ok(finished(address, Shows::Events, pieces, PageNo { page: number, pages }, wanted.page_tokens))
 }
 
-/// The messages of which a page shows something, and where they are on the line.
+/// Returns the messages that a page shows, completely or in part, with their places on the line.
 async fn find_on_page(
     engine: &Engine,
     stream: &StreamId,
@@ -162,7 +162,7 @@ async fn find_on_page(
     let mut from = line.first_past(if page > 1 { grid.reach(begin) } else { 0 }).await?;
     let mut found = Vec::new();
     loop {
-        // Few texts have more than sixteen bytes for each token of a cell.
+        // Few texts have more than sixteen bytes per token, so one read usually covers a cell.
         let rows = line.events(from, READ, Bytes((close - begin).saturating_mul(16))).await?;
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { break };
         let seqs = std::iter::once(first.seq.prev()).chain(rows.iter().map(|row| row.seq)).collect();
@@ -205,21 +205,21 @@ async fn page_pieces(
     Ok(pieces)
 }
 
-/// A message and where on the line it is.
+/// A message with its place on the line.
 struct PlacedMessage {
     row: StoredEvent,
     fact: Option<Fact>,
     place: (u64, u64),
 }
 
-/// The handles of an event's texts, without data.
+/// Returns the handles of an event's texts, without media data.
 pub(super) fn shown_bodies(fact: &Fact) -> Vec<Handle> {
     let Fact::MessageAppended(said) = fact else { return Vec::new() };
     let leaves = super::token_line::leaves(&said.message).into_iter();
     leaves.filter(|(part, _)| !part.is_data()).filter_map(|(_, body)| Body::handle(body)).collect()
 }
 
-/// What a place is called.
+/// Returns the address of a place.
 fn named(place: &GraphPlace) -> String {
     match place {
         GraphPlace::Body(handle) => handle.to_string(),
@@ -233,7 +233,8 @@ impl Graph {
         self.nodes.get(&seq).ok_or_else(|| Error::Address(format!("there is no summary at position {seq}")))
     }
 
-    /// The summaries a node was made from, in the order of what they stand for.
+    /// Returns the summaries from which a node was made, in the order of the ranges they cover. A missing summary is
+    /// given by its position.
     pub(super) fn children_of(&self, known: &LoadedNode) -> Vec<Result<&LoadedNode, Seq>> {
         let mut children: Vec<Result<&LoadedNode, Seq>> =
             known.node.sources.iter().map(|seq| self.nodes.get(seq).ok_or(*seq)).collect();
@@ -279,7 +280,7 @@ fn body(handle: Handle, text: &str) -> PageEntry {
     PageEntry { heading, place: (0, tokens.saturating_add(HEAD)), leaves: vec![leaf] }
 }
 
-/// A page of entries that are all here.
+/// Returns a page of entries that are all in memory.
 fn listed(
     (address, shows): (String, Shows),
     mut entries: Vec<PageEntry>,
@@ -306,7 +307,7 @@ fn checked_page(page: Option<u64>, pages: u64) -> Result<u64, Error> {
     Err(Error::Address(format!("there is no page {number}: there are {pages}, counted from 1")))
 }
 
-/// Which page it is, and how many there are.
+/// Page number and total number of pages.
 pub(super) struct PageNo {
     pub(super) page: u64,
     pub(super) pages: u64,

@@ -1,50 +1,51 @@
-//! Where pages begin and end, on a line of tokens.
+//! Page boundaries on a line of tokens.
 //!
-//! Everything that is read lies on one line: each message takes [`HEAD`] for what stands above its texts, and then the
-//! tokens of its texts. The line is cut into cells of equal length, and a cell is a page. So the page of any place is known
-//! without looking at what is before it. A message that ends beyond its cell by no more than the slack is still shown with
-//! it; one that goes on for longer is cut at the end of the cell. What a page may hold beyond cell and slack is for marks.
+//! Everything to be read lies on one line. Each message takes [`HEAD`] for the lines above its texts, and then the
+//! tokens of its texts. The line is divided into cells of equal length, one per page, so the page of any place is
+//! known without looking at earlier text. A message that exceeds its cell by no more than the slack is still shown
+//! completely; a longer one is cut at the end of the cell. The rest of a page's limit is reserved for marks.
 //!
-//! Not chosen: filling pages one after the other. Page 300 could then be found only by filling the 299 before it.
+//! Rejected alternative: filling pages one after another. Page 300 could then be found only by filling the 299 pages
+//! before it.
 
 use crate::tokens::Vocabulary;
 
-/// What a message takes on the line beside its texts: its position, who speaks, what a part is.
+/// Tokens of a message on the line besides its texts: for its position, its role, and the kinds of its parts.
 pub(super) const HEAD: u64 = 16;
 
-/// The pages of one length.
+/// Grid for pages of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grid {
     cell: u64,
     slack: u64,
-    /// Long texts are counted and cut in chunks of about so many bytes.
+    /// Approximate size in bytes of the chunks in which long texts are counted and cut.
     chunk: usize,
 }
 
 impl Grid {
-    /// Pages of at most so many tokens.
+    /// Creates a grid for pages of at most `page_tokens` tokens.
     pub(super) fn of(page_tokens: u64) -> Self {
         let chunk = usize::try_from(page_tokens / 8).unwrap_or(usize::MAX).clamp(16, 256);
         Self { cell: (page_tokens * 7 / 10).max(1), slack: page_tokens / 5, chunk }
     }
 
-    /// How many pages a line of this length has. Never none.
+    /// Returns the number of pages of a line with this length; at least one.
     pub(super) fn pages(&self, length: u64) -> u64 {
         length.saturating_sub(self.slack).div_ceil(self.cell).max(1)
     }
 
-    /// The cell of a page, which is counted from 1.
+    /// Returns the cell of a page, which is counted from 1.
     pub(super) fn cell(&self, page: u64) -> (u64, u64) {
         let begin = page.saturating_sub(1).saturating_mul(self.cell);
         (begin, begin.saturating_add(self.cell))
     }
 
-    /// Where a page ends at the latest whose cell ends here.
+    /// Returns the last place that a page may show, given the end of its cell.
     pub(super) fn reach(&self, close: u64) -> u64 {
         close.saturating_add(self.slack)
     }
 
-    /// The part of what lies at `start..end` that a page shows, if it shows any.
+    /// Returns the part of the range `start..end` that a page shows, if any.
     pub(super) fn shown(&self, page: u64, (start, end): (u64, u64)) -> Option<(u64, u64)> {
         let (begin, close) = self.cell(page);
         let before = page > 1 && end <= self.reach(begin);
@@ -53,20 +54,21 @@ impl Grid {
         (!before && from < upto).then_some((from, upto))
     }
 
-    /// Where a text is cut at a number of its tokens.
+    /// Returns a scale that finds the byte for a number of a text's tokens.
     pub(super) fn scale<'t>(&self, text: &'t str, tokens: u64) -> TokenScale<'t> {
         TokenScale::of(text, tokens, self.chunk)
     }
 }
 
-/// A long text with the tokens of its chunks.
+/// A long text with token counts of its chunks.
 ///
-/// The tokens of chunks add up to a little more than those of the whole, since a cut can part a token. Places are therefore
-/// scaled, and the same place is always cut at the same byte: what one page ends with, the next does not begin with.
+/// The counts of the chunks add up to slightly more than the count of the whole text, since a chunk boundary can
+/// split a token. Places are therefore scaled. The same place always gives the same byte, so consecutive pages
+/// neither overlap nor leave a gap.
 pub(super) struct TokenScale<'t> {
     text: &'t str,
     tokens: u64,
-    /// Where each chunk ends, and the tokens up to there.
+    /// End of each chunk in bytes, and the tokens up to that end.
     ends: Vec<(usize, u64)>,
 }
 
@@ -83,7 +85,7 @@ impl<'t> TokenScale<'t> {
         Self { text, tokens, ends }
     }
 
-    /// The byte at which the text is cut after so many tokens.
+    /// Returns the byte at which the text is cut after `tokens` tokens.
     pub(super) fn cut(&self, tokens: u64) -> usize {
         if tokens >= self.tokens {
             return self.text.len();
@@ -95,7 +97,7 @@ impl<'t> TokenScale<'t> {
     }
 }
 
-/// Where the first chunk of a text ends: after a line, else after white space, else after any character.
+/// Returns the end of a text's first chunk: after a line, else before a space, else after any character.
 fn chunk_end(text: &str, chunk: usize) -> usize {
     if text.len() <= chunk {
         return text.len();
@@ -105,7 +107,7 @@ fn chunk_end(text: &str, chunk: usize) -> usize {
     let bytes = text.as_bytes().get(..most).unwrap_or_default();
     let late = |place: &usize| *place > most / 2;
     let line = memchr::memrchr(b'\n', bytes).map(|at| at + 1).filter(late);
-    // Both vocabularies take a space with the word after it.
+    // Both vocabularies join a space with the following word, so the cut is before the space.
     line.or_else(|| memchr::memrchr(b' ', bytes).filter(late)).unwrap_or(most)
 }
 

@@ -1,8 +1,8 @@
-//! What of a range answers a query: an exact scan of the originals, the best on one page.
+//! Search within a range: an exact scan of the original messages that shows the best matches on one page.
 //!
-//! Every word of the query is looked for as it stands, whatever its case, also inside longer words: so identifiers and
-//! languages without spaces are found alike. Messages that have the words in a row come first, then those with more of
-//! the words on one line, then those with more of them at all, then the newer.
+//! Every word of the query is searched literally, ignoring case, and also inside longer words. Identifiers and
+//! languages without spaces are therefore found in the same way. Messages with the words in sequence come first, then
+//! messages with more of the words on one line, then messages with more of the words at all, then newer ones.
 
 use super::expand::{Expanded, PageNo, Shows, finished, shown_bodies};
 use super::item::{Leaf, MessageReader, PageItem, PagePiece};
@@ -21,20 +21,20 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// Words of a query that count.
+/// Maximum number of words of a query; further words are ignored. [`Merit::words`] has one bit per word.
 const WORDS: usize = 32;
-/// Hits that are read at a time.
+/// Number of hits read at a time.
 const READ: usize = 16;
-/// Bytes of an excerpt at most.
+/// Maximum length of an excerpt in bytes.
 const EXCERPT: usize = 800;
-/// Lines around the one that matches.
+/// Lines of context before and after the matching line.
 const AROUND: usize = 2;
-/// Tokens kept for the line that says how many more there are.
+/// Tokens reserved for the line that states the number of further matches.
 const MORE: u64 = 48;
 
-/// A query's words.
+/// A parsed query.
 struct QueryWords {
-    /// All of it, in lower case.
+    /// The whole query in lower case.
     phrase: String,
     words: Vec<String>,
     pattern: Pattern,
@@ -42,13 +42,13 @@ struct QueryWords {
     most: u64,
 }
 
-/// How well a line or a message answers.
+/// Quality of a match, for a line or a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Merit {
     phrase: bool,
-    /// The most words on one line.
+    /// Maximum number of words on one line.
     together: u32,
-    /// Which words there are at all.
+    /// Bit set of the words that occur.
     words: u32,
 }
 
@@ -82,7 +82,7 @@ impl QueryWords {
         there.map(|(word, _)| word.clone()).collect()
     }
 
-    /// The best line of a text: where it begins and ends, its number, and how good it is.
+    /// Returns the best line of a text: its byte range, its number and its merit.
     fn best(&self, text: &str) -> Option<((usize, usize), u64, Merit)> {
         let lines = self.pattern.lines(text.as_bytes()).into_iter();
         let merit = |line: &(u64, usize, usize)| self.merit(text.get(line.1..line.2).unwrap_or_default());
@@ -91,7 +91,7 @@ impl QueryWords {
         best.map(|(merit, (number, start, end))| ((start, end), number, merit))
     }
 
-    /// The part of a text around its best line that is shown: from which byte to which.
+    /// Returns the byte range around a text's best line that is shown.
     fn excerpt(&self, text: &str, (start, end): (usize, usize), most: usize) -> (usize, usize) {
         let (mut from, mut to) = (start, end);
         for _ in 0..AROUND {
@@ -212,7 +212,7 @@ async fn body_hits(
         (wanted.merit(text.get(start..end).unwrap_or_default()), number, (start, end))
     };
     let mut ranked: Vec<_> = lines.map(merit).collect();
-    // In one text no line is newer than another: those that come first are shown first.
+    // Within a single text no line is newer than another, so earlier lines come first.
     ranked.sort_by_key(|(merit, number, _)| (Reverse((merit.phrase, merit.together)), *number));
     let mut sheet = HitPage::new(ranked.len() as u64, wanted.most);
     let mut covered: Vec<(u64, u64)> = Vec::new();
@@ -235,7 +235,8 @@ async fn body_hits(
 
 impl QueryWords {
     fn cut(&self, item: PageItem, line: (usize, usize)) -> PageItem {
-        // However dense a text is, a quarter of the page in bytes is less than the page in tokens.
+        // Even dense text has at most one token per byte, so an excerpt of half the page limit in bytes fits on the
+        // page.
         let bytes = usize::try_from(self.most / 2).unwrap_or(usize::MAX).min(EXCERPT);
         let (from, to) = self.excerpt(&item.text, line, bytes);
         let text = item.text.get(from..to).unwrap_or_default().to_owned();
@@ -243,7 +244,7 @@ impl QueryWords {
     }
 }
 
-/// A heading that says where in its text an excerpt stands.
+/// Returns a heading with the range of an excerpt within its text.
 fn said_where(heading: &str, item: &PageItem, line: u64) -> String {
     if item.from_byte == 0 && item.to_byte == item.bytes {
         return heading.to_owned();
@@ -257,7 +258,7 @@ fn said_where(heading: &str, item: &PageItem, line: u64) -> String {
     )
 }
 
-/// One page that is filled with what answers best, until something does not fit.
+/// A page that is filled with the best matches until one does not fit.
 struct HitPage {
     pieces: Vec<PagePiece>,
     matches: u64,
@@ -270,11 +271,11 @@ impl HitPage {
         Self { pieces: Vec::new(), matches, covered: 0, left: most.saturating_sub(MORE) }
     }
 
-    /// Whether there was room for it.
+    /// Adds a piece. Returns false if it does not fit.
     fn add(&mut self, piece: PagePiece) -> bool {
         let words = [&piece.heading, &piece.leaf.mark, &piece.leaf.item.text]
             .map(|text| Vocabulary::O200k.count(text));
-        // Ends of lines take a token each at most.
+        // Line ends take at most one token each.
         let tokens = words.into_iter().map(u64::from).sum::<u64>() + 5;
         if tokens > self.left {
             return false;
@@ -285,7 +286,7 @@ impl HitPage {
         true
     }
 
-    /// One more match is on the page.
+    /// Counts another match as shown on the page.
     fn covers(&mut self) {
         self.covered += 1;
     }

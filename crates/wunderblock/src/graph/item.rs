@@ -1,4 +1,4 @@
-//! What a page is made of: texts, exactly as they are recorded, and what each of them is.
+//! Items of a page: texts exactly as recorded, each with a description.
 
 use super::grid::{Grid, HEAD};
 use super::token_line::{leaves, tokens_of};
@@ -13,35 +13,35 @@ use wunderblock_core::units::Seq;
 
 /// A text, or a part of one.
 ///
-/// All items of all pages with the same `seq` and `part`, joined in the order of `from_byte`, are the text as it is recorded,
-/// byte for byte. A medium's data is not in it: `address` reads it.
+/// All items of all pages with the same `seq` and `part`, joined in the order of `from_byte`, give the recorded text
+/// byte for byte. The data of media is not included; `address` reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PageItem {
-    /// The position; none for a text that was asked for by its own handle.
+    /// Position of the event; `None` for a text that was addressed by its own handle.
     pub seq: Option<Seq>,
-    /// Which of the texts there, counted from 0 in the order in which they stand.
+    /// Index of the text in the event, counted from 0.
     pub part: usize,
-    /// What it is.
+    /// Kind of the text.
     pub kind: ItemKind,
-    /// Who speaks.
+    /// Role of the message's sender.
     pub role: Option<Role>,
-    /// What `read` takes for it: the text's own handle, or its position.
+    /// Address for `read`: the text's own handle, or its position.
     pub address: String,
-    /// The first byte of the text that is here, counted from 0.
+    /// Offset of the first included byte in the text.
     pub from_byte: u64,
-    /// One past the last.
+    /// One past the offset of the last included byte.
     pub to_byte: u64,
-    /// How long the text is.
+    /// Total length of the text in bytes.
     pub bytes: u64,
-    /// That part of it, verbatim.
+    /// The included part, verbatim.
     pub text: String,
-    /// Of a hit: the words of the query it has.
+    /// Words of the query that a hit contains.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matched: Vec<String>,
 }
 
 impl PageItem {
-    /// A text in its place, before a part of it is chosen.
+    /// Creates an item for a whole text.
     pub(super) fn new(seq: Option<Seq>, kind: ItemKind, address: String, text: String) -> Self {
         Self {
             seq,
@@ -57,52 +57,53 @@ impl PageItem {
         }
     }
 
-    /// A text that was asked for by its own handle.
+    /// Creates an item for a text that was addressed by its own handle.
     pub(super) fn body(handle: Handle, text: &str) -> Self {
         Self::new(None, ItemKind::Body, handle.to_string(), text.to_owned())
     }
 }
 
-/// What a text is.
+/// Kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemKind {
-    /// What somebody said.
+    /// Text of a message.
     Text,
     /// A model's reasoning.
     Thinking,
     /// The input of a tool call.
     Call,
-    /// What a tool answered.
+    /// Result of a tool call.
     Result,
-    /// An image, a document, a sound. A URL or file id is its text; data is not.
+    /// An image, a document or a sound. Its text is the URL or file id; data is not included.
     Media,
-    /// A block of a provider's that has no name here.
+    /// An opaque block of a provider.
     Opaque,
     /// A summary.
     Summary,
-    /// A text that was asked for by its handle.
+    /// A text that was addressed by its handle.
     Body,
-    /// Something that was erased: it has no text.
+    /// An erased event, which has no text.
     Erased,
 }
 
-/// Words of what stands above a text are cut to so many bytes: they point at it, and are no substitute.
+/// Maximum length in bytes of names and gists in the lines above a text. These lines identify the text; they do not
+/// replace it.
 const WORDS: usize = 120;
 
-/// A text in its place.
+/// A text with the lines above it.
 pub(super) struct Leaf {
-    /// What stands above it, if something must.
+    /// Full line above the text; empty if none is needed.
     pub(super) mark: String,
-    /// The same in fewer words.
+    /// Short form of `mark`.
     pub(super) short: &'static str,
-    /// What is in its place, if it has no text.
+    /// Replacement shown if the text is not available.
     pub(super) instead: Option<String>,
     pub(super) tokens: u64,
     pub(super) item: PageItem,
 }
 
-/// A message, a summary or a text, and where on the line it is.
+/// A message, a summary or a text, with its place on the line.
 pub(super) struct PageEntry {
     pub(super) heading: String,
     pub(super) place: (u64, u64),
@@ -110,7 +111,7 @@ pub(super) struct PageEntry {
 }
 
 impl Leaf {
-    /// A text with nothing above it; `instead` is in its place, if it has none.
+    /// Creates a leaf without a line above it. `instead` replaces a missing text.
     pub(super) fn bare(item: PageItem, tokens: u64, instead: Option<&str>) -> Self {
         Self { mark: String::new(), short: "", instead: instead.map(str::to_owned), tokens, item }
     }
@@ -123,7 +124,7 @@ pub(super) struct PagePiece {
 }
 
 impl PageEntry {
-    /// What of it a page shows.
+    /// Returns the pieces of the entry that a page shows.
     pub(super) fn pieces(self, grid: &Grid, page: u64) -> Vec<PagePiece> {
         let Some((from, to)) = grid.shown(page, self.place) else { return Vec::new() };
         let whole = (from, to) == self.place;
@@ -150,7 +151,7 @@ impl PageEntry {
                 let scale = grid.scale(&leaf.item.text, width);
                 (scale.cut(low.saturating_sub(start)), scale.cut(high.saturating_sub(start)))
             };
-            // Something without text is told of once; a piece of a text that came out empty is not.
+            // An item without text is shown once; an empty part of a text is skipped.
             if head == tail && !leaf.item.text.is_empty() {
                 continue;
             }
@@ -162,17 +163,17 @@ impl PageEntry {
     }
 }
 
-/// Messages as they are to be shown.
+/// Converts messages into entries of a page.
 pub(super) struct MessageReader<'a> {
     pub(super) stream: Handle,
     pub(super) texts: &'a dyn Bodies,
     pub(super) counts: &'a HashMap<Handle, u64>,
-    /// The calls met so far, in words: what their results are results of.
+    /// Calls of the messages noted before, described in words, so that results can name their call.
     pub(super) calls: HashMap<CallId, String>,
 }
 
 impl MessageReader<'_> {
-    /// Takes note of the calls of a message.
+    /// Stores the calls of a message.
     pub(super) fn note(&mut self, fact: Option<&Fact>) {
         let Some(Fact::MessageAppended(said)) = fact else { return };
         for part in &said.message.parts {
@@ -182,7 +183,7 @@ impl MessageReader<'_> {
         }
     }
 
-    /// A message; none for what is no message.
+    /// Converts a message into an entry; `None` for other kinds of events.
     pub(super) fn entry(
         &self,
         seq: Seq,
@@ -216,7 +217,7 @@ impl MessageReader<'_> {
         PageItem::new(Some(seq), kind, self.stream.range(seq, seq), String::new())
     }
 
-    /// A text of a message; `item` says where it stands.
+    /// Converts a text of a message into a leaf. `item` has its position.
     fn leaf(&self, item: PageItem, part: &Part, body: &Body, tokens: u64) -> Leaf {
         let (kind, mark, short) = match part {
             Part::Thinking { .. } => (ItemKind::Thinking, "thinking".to_owned(), "thinking"),
@@ -239,7 +240,7 @@ impl MessageReader<'_> {
         Leaf { mark, short, instead, tokens, item: PageItem { kind, address, bytes, text, ..item } }
     }
 
-    /// Says of each result what it is the result of. A result without content is told of as well.
+    /// Marks the leaves of each tool result with the call that produced it. A result without content is marked, too.
     fn results(&self, message: &Message, shown: &mut [Leaf]) {
         let mut number = 0;
         for part in &message.parts {
@@ -287,7 +288,7 @@ fn named(name: &str, gist: Option<&str>) -> String {
     }
 }
 
-/// A few words on one line.
+/// Returns the beginning of a text on one line.
 fn first_words(text: &str) -> String {
     let short = stub::head(text, WORDS);
     let mut out: String = short.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -1,10 +1,11 @@
-//! Reading the summary graph: what a summary stands for, what it was made from, and the originals beneath it, page by page.
+//! Reads the summary graph: the range that a summary covers, the summaries it was made from, and the original
+//! messages, page by page.
 //!
-//! A node is a `session.compacted` event. Nothing here writes, and nothing is kept but the events themselves: nodes, their
-//! parents and their place in a view are worked out from what is recorded, in the session or what it forked from.
+//! A node is a `session.compacted` event. This module writes nothing. Only the events are stored: nodes, their
+//! parents and their place in a view are derived from the events of the session and of its ancestors.
 //!
-//! Pages lie on a grid over the tokens of what is read, not one after the other: where page 300 begins follows from the
-//! ledger's running sums, so it is found without reading the pages before it (see `grid`).
+//! Pages lie on a grid over the tokens of the text. The beginning of page 300 follows from the ledger's running sums,
+//! so it is found without reading the pages before it (see `grid`).
 
 pub(crate) mod check;
 mod describe;

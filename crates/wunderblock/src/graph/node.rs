@@ -1,4 +1,4 @@
-//! The nodes of a session's summary graph.
+//! Nodes of a session's summary graph.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -17,63 +17,63 @@ use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
-/// A summary, and its place among the others.
+/// A summary with its relations to other summaries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GraphNode {
-    /// What it is called: its session's handle and the position of its event.
+    /// Address of the node: the session's handle and the position of the node's event.
     pub address: String,
-    /// The position of its event.
+    /// Position of the node's event.
     pub seq: Seq,
-    /// The lane that adopted it; none for a boundary some other program set.
+    /// Lane that adopted the summary; `None` for a boundary that another program set.
     pub lane: Option<LaneId>,
-    /// 0 for a summary of events; of summaries, one more than the highest of theirs.
+    /// Level: 0 for a summary of events; for a summary of summaries, one more than their highest level.
     pub level: u32,
-    /// The first position it stands for.
+    /// First position that the summary covers.
     pub from: Seq,
-    /// The last.
+    /// Last position that the summary covers.
     pub to: Seq,
-    /// How many messages stand between them, both included.
+    /// Number of messages that the summary covers.
     pub messages: u64,
-    /// Tokens of what it stands for, as its producer counted.
+    /// Tokens of the covered messages, as counted by the producer.
     pub tokens_before: Option<Tokens>,
-    /// Its own tokens, as its producer counted.
+    /// Tokens of the summary, as counted by the producer.
     pub tokens_after: Option<Tokens>,
-    /// Who wrote it.
+    /// Producer of the summary.
     pub producer: Box<str>,
-    /// How it came about; none where that was not recorded.
+    /// Manner in which the compaction came about; `None` if not recorded.
     pub manner: Option<Manner>,
-    /// The policy it was made under.
+    /// Policy under which the summary was made.
     pub policy: Option<Box<str>>,
-    /// What it was asked to look at most.
+    /// Topic on which the summary should focus.
     pub focus: Option<Box<str>>,
-    /// What was found when it was checked.
+    /// Result of checking the summary.
     pub check: Option<SummaryCheck>,
-    /// The summaries it was made from, ascending.
+    /// Positions of the summaries from which this one was made, ascending.
     pub sources: Vec<Seq>,
-    /// The summaries made from it, ascending.
+    /// Positions of the summaries that were made from this one, ascending.
     pub parents: Vec<Seq>,
-    /// Whether it stands in its lane's present view.
+    /// Whether the summary is in the present view of its lane.
     pub shown: bool,
-    /// The handle of its text, where the text is kept by itself.
+    /// Handle of the summary's text, if the text is stored separately.
     pub handle: Option<Handle>,
-    /// The first line of its text that says something; empty where the text is not known.
+    /// First line with content; empty if the text is not available.
     pub title: String,
 }
 
-/// A node with all that is read for it.
+/// A node with its text and the sums over its range.
 #[derive(Clone, Debug)]
 pub(super) struct LoadedNode {
     pub(super) node: GraphNode,
-    /// None where it was never known, or was erased.
+    /// Text of the summary; `None` if it was never known or is erased.
     pub(super) text: Option<String>,
-    /// Tokens of the messages it stands for (o200k), where the ledger has counted that far.
+    /// Tokens of the covered messages (o200k); `None` if the ledger has not counted that far.
     pub(super) covered: Option<Tokens>,
-    /// The length of their texts.
+    /// Total length of the covered messages' texts.
     pub(super) length: Bytes,
 }
 
 impl LoadedNode {
-    /// Tokens of its text (o200k).
+    /// Returns the tokens of the summary's text (o200k).
     pub(super) fn tokens(&self) -> Tokens {
         Tokens(u64::from(self.text.as_deref().map_or(0, |text| Vocabulary::O200k.count(text))))
     }
@@ -85,15 +85,15 @@ pub(super) struct Graph {
     pub(super) stream: StreamInfo,
     pub(super) nodes: BTreeMap<Seq, LoadedNode>,
 }
-/// Characters of a title.
+/// Maximum length of a title in characters.
 const TITLE: usize = 120;
 
 impl Session {
-    /// The nodes of the session's summary graph, ascending; those of one lane, or all. A fork has those of what it forked
-    /// from, as far as it shares it. Erased ones are not listed.
+    /// Returns the nodes of the session's summary graph, ascending: those of one lane, or all. A fork includes the
+    /// nodes of its ancestors within the shared positions. Erased nodes are omitted.
     ///
     /// # Errors
-    /// When there is no such session, or a record is damaged.
+    /// Fails if the session does not exist, or if a record is damaged.
     pub fn nodes<'a>(&'a self, lane: Option<&'a LaneId>) -> BoxFuture<'a, Vec<GraphNode>> {
         Box::pin(async move {
             let graph = read_graph(&self.engine, &self.id).await?;
@@ -126,7 +126,7 @@ pub(super) async fn read_graph(engine: &Engine, stream: &StreamId) -> Result<Gra
     Ok(Graph { stream: info, nodes })
 }
 
-/// What is recorded of each node that was not erased.
+/// Returns the recorded facts of all nodes that are not erased, by position.
 pub(super) fn made_nodes(
     engine: &Engine,
     stream: &StreamId,
@@ -141,7 +141,7 @@ pub(super) fn made_nodes(
     Ok(made)
 }
 
-/// The nodes in the present view of a lane: those its latest step lists.
+/// Returns the positions of nodes in the present view of any lane, as listed by the lane's latest step.
 fn shown_nodes(engine: &Engine, stream: &StreamId, steps: &[StoredEvent]) -> Result<BTreeSet<Seq>, Error> {
     let mut shown = BTreeSet::new();
     for row in steps {
@@ -176,7 +176,8 @@ async fn known_nodes(
     Ok(made.iter().zip(tallies.chunks(2)).filter_map(known).collect())
 }
 
-/// The first line of a text that says something: no heading, no element, no part that has nothing.
+/// Returns the first line of a text that is neither a heading, an element, nor an empty part. Falls back to the first
+/// line that is not blank.
 fn title(text: &str) -> &str {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let heads = |line: &str| line.starts_with(['#', '<', '–']) || line.ends_with(':');

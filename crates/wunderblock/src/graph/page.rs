@@ -1,27 +1,27 @@
-//! A page as a model reads it.
+//! Writes a page as a model reads it.
 //!
-//! Every text stands verbatim, with a line above it that says what it is and, where only a part is here, which. What
-//! these lines take is held down in steps, so that no number of tiny texts makes a page longer than it may be.
+//! Every text appears verbatim, below a line that describes it and, for a part of a text, its range. These lines
+//! become shorter in steps until the page fits, so that many tiny texts cannot exceed the limit of a page.
 
 use super::item::{PageItem, PagePiece};
 use crate::tokens::Vocabulary;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Tokens;
 
-/// How much is said of each text.
+/// Amount of detail in the lines above each text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MarkDetail {
-    /// All there is to say.
+    /// All available information.
     Full,
-    /// What kind of text it is.
+    /// Kind of the text only.
     Short,
-    /// Whose message it is in. Texts of one message stand one after the other.
+    /// Heading of the message only. Texts of one message follow each other directly.
     Heading,
-    /// Nothing.
+    /// No line.
     None,
 }
 
-/// The text of a page, and its tokens (o200k).
+/// Returns the text of a page, and its tokens (o200k).
 pub(super) fn write(pieces: &[PagePiece], page: u64, most: u64) -> (String, Tokens) {
     let mut written = (String::new(), Tokens::ZERO);
     for marks in [MarkDetail::Full, MarkDetail::Short, MarkDetail::Heading, MarkDetail::None] {
@@ -84,9 +84,9 @@ fn end_line(out: &mut String) {
     }
 }
 
-/// Which part of a text this is, if it is not the whole.
+/// Returns a line with the range of a partial text; empty for a whole text.
 fn extent(item: &PageItem, page: u64) -> String {
-    // A hit is a part of its text by nature, and says so above.
+    // A hit is always a part of its text, and its heading states the range.
     if !item.matched.is_empty() || item.text.is_empty() || (item.from_byte == 0 && item.to_byte == item.bytes)
     {
         return String::new();

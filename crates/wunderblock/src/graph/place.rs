@@ -1,4 +1,4 @@
-//! What an address means: a node, a stretch of a session, a text.
+//! Resolves an address: to a node, a range of a session, or a text.
 
 use super::node::{Graph, read_graph};
 use crate::address::Address;
@@ -27,13 +27,13 @@ impl<'g> Positions<'g> {
     }
 }
 
-/// What is to be described or expanded.
+/// Object to describe or expand.
 pub(super) enum GraphPlace {
     /// A node, by the position of its event.
     Node(Graph, Seq),
-    /// Positions of a session that are no node's; its nodes all the same.
+    /// A range of positions that is not exactly a node's range; the graph has the session's nodes.
     Range(Graph, Seq, Seq),
-    /// A text.
+    /// A body that is not the text of a node.
     Body(Handle),
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<Grap
     }
 }
 
-/// The first node whose text this is; the text itself if no node has it.
+/// Returns the first node whose text has this handle, or the body itself if there is no such node.
 async fn place_of_summary(engine: &Engine, handle: Handle) -> Result<GraphPlace, Error> {
     for holder in holders_of(engine, handle).await? {
         if let Some(Fact::SessionCompacted(made)) = holder.fact
@@ -89,7 +89,7 @@ async fn place_of_range(
         return Err(Error::Erased(format!("the summary at position {from}")));
     }
     let exact = graph.nodes.values().filter(|known| (known.node.from, known.node.to) == (from, to));
-    // One that is in the view is meant rather than an older one of the same range.
+    // Several nodes may have the same range. A node in the present view is preferred to an older one.
     let best = exact.max_by_key(|known| (known.node.shown, known.node.seq)).map(|known| known.node.seq);
     Ok(match best {
         Some(seq) => GraphPlace::Node(graph, seq),
@@ -97,7 +97,7 @@ async fn place_of_range(
     })
 }
 
-/// The kind of the event at a position, and what it says unless it was erased.
+/// Returns the kind of the event at a position, and its fact unless the event is erased.
 async fn fact_at(
     engine: &Engine,
     info: &StreamInfo,

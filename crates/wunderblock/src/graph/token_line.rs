@@ -1,7 +1,7 @@
-//! How far along the line of tokens a session's positions are.
+//! Positions of a session on the line of tokens.
 //!
-//! Where the ledger has counted, its running sums say so, and a place is found in a few questions however long the session
-//! is. Where it has not (a fresh import, a ledger that cannot be written), the range is counted here.
+//! If the ledger has counted the range, its running sums give the places, and any place is found with a few queries,
+//! however long the session is. Otherwise (after a fresh import, or in a read-only ledger) the range is counted here.
 
 use super::grid::HEAD;
 use crate::engine::Engine;
@@ -16,24 +16,24 @@ use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Positions asked for at once while a place is looked for.
+/// Number of positions per query in the search for a place.
 const PROBES: u64 = 15;
-/// Events counted at a time.
+/// Maximum number of events counted at a time.
 const COUNTED: u64 = 1_024;
-/// Text counted at a time.
+/// Maximum size of the texts counted at a time.
 const COUNTED_TEXT: Bytes = Bytes(16 << 20);
 
-/// The line of a range.
+/// The token line of a range of positions.
 pub(super) struct TokenLine<'e> {
     engine: &'e Engine,
     stream: StreamId,
     from: Seq,
     to: Seq,
-    /// What the ledger's sums are before the range.
+    /// Running sum of the ledger before the range.
     base: u64,
-    /// How long the line is.
+    /// Length of the line in tokens.
     pub(super) length: u64,
-    /// Where each message ends, where that was counted here.
+    /// End of each message on the line, if the range was counted here.
     counted: Option<Vec<(Seq, u64)>>,
 }
 
@@ -41,7 +41,7 @@ fn along(tally: &TallyRow) -> Option<u64> {
     tally.tokens.map(|tokens| tokens.0.saturating_add(tally.messages.saturating_mul(HEAD)))
 }
 
-/// The texts of a message that take tokens, and all others, in order. A medium's own data is none.
+/// Returns all texts of a message in order, including those of media, which count no tokens if they are data.
 pub(super) fn leaves(message: &Message) -> Vec<(&Part, &Body)> {
     message.parts.iter().flat_map(Part::leaves).collect()
 }
@@ -63,7 +63,7 @@ impl<'e> TokenLine<'e> {
         Ok(line)
     }
 
-    /// How far the line has come after each of these positions.
+    /// Returns the place on the line after each of the given positions.
     pub(super) async fn ends(&self, seqs: Vec<Seq>) -> Result<Vec<u64>, Error> {
         if let Some(counted) = &self.counted {
             let end = |seq: Seq| {
@@ -77,7 +77,7 @@ impl<'e> TokenLine<'e> {
         Ok(tallies.iter().map(|tally| along(tally).unwrap_or_default().saturating_sub(self.base)).collect())
     }
 
-    /// The first position after which the line has come farther than this.
+    /// Returns the first position whose end is beyond a place on the line.
     pub(super) async fn first_past(&self, place: u64) -> Result<Seq, Error> {
         if place == 0 {
             return Ok(self.from);
@@ -99,7 +99,7 @@ impl<'e> TokenLine<'e> {
         Ok(low)
     }
 
-    /// Events from a position on, in order.
+    /// Returns events from a position on, in order.
     pub(super) async fn events(&self, from: Seq, limit: u64, text: Bytes) -> Result<Vec<StoredEvent>, Error> {
         let query = Query::Events {
             tenant: self.engine.tenant.no,
@@ -137,7 +137,7 @@ impl<'e> TokenLine<'e> {
     }
 }
 
-/// The tokens of each text of an event, in the order of [`leaves`].
+/// Returns the tokens of each text of an event, in the order of [`leaves`].
 pub(super) fn tokens_of(fact: Option<&Fact>, counts: &HashMap<Handle, u64>) -> Vec<u64> {
     let Some(Fact::MessageAppended(said)) = fact else { return Vec::new() };
     let own = |(part, body): (&Part, &Body)| match body {
@@ -148,7 +148,8 @@ pub(super) fn tokens_of(fact: Option<&Fact>, counts: &HashMap<Handle, u64>) -> V
     leaves(&said.message).into_iter().map(own).collect()
 }
 
-/// What was counted of events' bodies; what nobody has counted yet is counted now, and not kept.
+/// Returns the token counts of events' bodies. Bodies without a stored count are counted here, and the result is not
+/// stored.
 pub(super) async fn counts_of(
     engine: &Engine,
     events: &[(StoredEvent, Option<Fact>)],
