@@ -1,31 +1,31 @@
-//! The receipt of an erasure.
+//! Receipt of an erasure.
 
 use crate::store::Written;
 use serde::Serialize;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// The receipt of an erasure.
+/// Receipt of an erasure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Erased {
-    /// Events that lost their content.
+    /// Number of events that lost their content.
     pub events: u64,
-    /// Bodies removed because nothing else held them.
+    /// Number of bodies removed because no other event refers to them.
     pub blobs: u64,
-    /// Bytes of imported sources overwritten.
+    /// Number of bytes overwritten in imported sources.
     pub source_bytes: Bytes,
-    /// Where the receipt stands in the session.
+    /// Position of the receipt in the session.
     pub receipt: Option<Seq>,
-    /// Sessions of sub-agents that were left.
+    /// Sessions of sub-agents that were not erased.
     #[serde(rename = "children_left")]
     pub children: Vec<StreamId>,
-    /// Sessions that share records with it and were left.
+    /// Sessions that share records with the erased session and were not erased.
     #[serde(rename = "copies_left")]
     pub copies: Vec<StreamId>,
 }
 
 impl Erased {
-    /// What a store has erased.
+    /// Sums up the results of a store's writes.
     pub(super) fn of(done: &[Written]) -> Self {
         let mut sum = Self::default();
         for written in done {
@@ -46,11 +46,11 @@ impl Erased {
     }
 }
 
-/// What goes with a session that is erased whole.
+/// Other sessions to erase together with a whole session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Along {
-    /// The sessions of its sub-agents.
+    /// Whether to erase the sessions of its sub-agents.
     pub children: bool,
-    /// Sessions that went on from it under other ids, and copies of it.
+    /// Whether to erase sessions that continued it under other ids, and copies of it.
     pub copies: bool,
 }

@@ -1,29 +1,29 @@
-//! Which streams belong together: a session's branches, its sub-agents, its copies.
+//! Relations of streams: a session's branches, its sub-agents and its copies.
 
 use crate::store::StreamInfo;
 use std::collections::BTreeSet;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
-/// The streams of a ledger, and those of them that are erased.
+/// All streams of a ledger, and the streams to be erased.
 #[derive(Clone, Copy)]
 pub(super) struct Streams<'a> {
     pub(super) all: &'a [StreamInfo],
     pub(super) own: &'a BTreeSet<StreamId>,
 }
 
-/// The name that a session and its branches share.
+/// Returns the name that a session and its branches share.
 pub(crate) fn root(id: &StreamId) -> &str {
     id.as_str().split('~').next().unwrap_or_default()
 }
 
-/// The session's own name: without the number of a branch and the mark of a copy.
+/// Returns the session's own name, without the number of a branch and the mark of a copy.
 pub(crate) fn native(id: &StreamId) -> &str {
     let root = Some(root(id)).filter(|root| !root.is_empty()).unwrap_or(id.as_str());
     root.split('@').next().filter(|root| !root.is_empty()).unwrap_or(root)
 }
 
-/// A session and its branches: `ID`, `ID~2`, `ID~3` and so on, as far as they forked from each other.
+/// Returns a session and its branches: `ID`, `ID~2`, `ID~3` and so on, if they forked from each other.
 pub(super) fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
     let ours: Vec<&StreamInfo> = streams.iter().filter(|info| root(&info.id) == root(id)).collect();
     let mut own = BTreeSet::from([id.clone()]);
@@ -56,13 +56,13 @@ pub(super) fn is_child(info: &StreamInfo, of: &StreamId) -> bool {
     info.parent.as_ref() == Some(of)
 }
 
-/// A session that went on from another under its own id, or one that an earlier version made of a copied file.
+/// Returns whether a session is a fork of another, or one that an earlier version created for a copied file.
 pub(super) fn is_copy(info: &StreamInfo, of: &StreamId) -> bool {
     let forked = info.fork.as_ref().is_some_and(|(parent, _)| parent == of);
     forked || (native(&info.id) == native(of) && info.id.as_str().contains('@'))
 }
 
-/// The streams that hold the positions of one, itself first, each with the positions it holds.
+/// Returns the streams that contain the positions of a stream, itself first, each with its range of positions.
 pub(super) fn lineage<'s>(info: &'s StreamInfo, streams: &'s [StreamInfo]) -> Vec<(&'s StreamId, Seq, Seq)> {
     let mut line = Vec::new();
     let (mut at, mut to) = (info, info.head);

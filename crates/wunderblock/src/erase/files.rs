@@ -1,4 +1,4 @@
-//! What erasing has to do in imported files.
+//! Erasure in imported files.
 
 use super::loss::Raw;
 use crate::engine::Engine;
@@ -9,7 +9,7 @@ use crate::store::{Answer, Erasure, Gone, HandleTarget, Query, SourceInfo, Sourc
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::{Handle, StreamId};
 
-/// The revisions that streams were read from, each once.
+/// Returns the revisions from which streams were read, each once.
 pub(super) async fn sources_of(
     engine: &Engine,
     streams: &BTreeSet<StreamId>,
@@ -23,8 +23,8 @@ pub(super) async fn sources_of(
     Ok(found.into_values().collect())
 }
 
-/// The bytes that sessions have in the files they were read from (all of a file that holds nothing else, else their
-/// records), and their records: what comes to a file later is new, and not erased.
+/// Returns the bytes of sessions in their files, and the coordinates of their records. If a file contains no other
+/// session, all of its bytes are returned. Content that is added to a file later is new, so it is not erased.
 pub(super) async fn records_of(
     engine: &Engine,
     streams: &BTreeSet<StreamId>,
@@ -46,8 +46,8 @@ pub(super) async fn records_of(
     Ok(raw)
 }
 
-/// Revisions of format 1 that were rewritten share the bytes they begin alike with: they get bytes of their own
-/// where they belong to somebody else.
+/// Returns writes that give revisions of format 1 separate bytes. Such revisions share the bytes of a common
+/// beginning, which must not be overwritten if a stream outside `own` was read from them.
 pub(super) async fn unshared_writes(
     engine: &Engine,
     spans: &[SourceSpan],

@@ -1,4 +1,4 @@
-//! What streams and imported files lose.
+//! Content that streams and imported files lose by an erasure.
 
 use crate::import::name::nameless;
 use crate::imported_records::RecordHit;
@@ -8,12 +8,12 @@ use wunderblock_core::event::{Event, EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
-/// What one stream loses with one of the runs that are erased.
+/// Content that a stream loses by the erasure of one run of positions.
 pub(super) struct Loss {
     pub(super) run: usize,
     pub(super) stream: StreamId,
     pub(super) seqs: BTreeSet<Seq>,
-    /// By what records without ids are found from now on, where they stand.
+    /// Hashes by which erased records without ids are found from now on, with their positions.
     pub(super) places: Vec<(i64, Seq)>,
 }
 
@@ -23,7 +23,7 @@ impl Loss {
     }
 }
 
-/// What imported files lose, and the coordinates that keep it from coming back.
+/// Bytes that imported files lose, and the coordinates that keep them from being imported again.
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) spans: BTreeSet<SourceSpan>,
@@ -39,13 +39,14 @@ impl Raw {
     }
 }
 
-/// By what a copy of a file without ids finds the session that a record of it was erased from.
+/// Returns the hash by which a copy of a file without ids finds the session from which its record was erased.
 pub(super) fn erased_place(event: &Event) -> Option<i64> {
     let EventSource::Import { offset, len, .. } = event.source else { return None };
     (event.id.as_str() == nameless(offset)).then(|| codec::erased_key(offset, len))
 }
 
-/// What opens a stream, steers a view or measures says nothing of the content and stays.
+/// Returns whether an event keeps its payload: events that open a stream, steer a view or record an erasure have no
+/// content.
 pub(super) fn stays(event: &Event) -> bool {
     matches!(
         event.fact,

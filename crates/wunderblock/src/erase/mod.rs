@@ -1,7 +1,7 @@
-//! Forgetting for good: content, and everything that was made from it.
+//! Permanent erasure of content and of everything derived from it.
 //!
-//! What was erased does not come back by another import: the ledger keeps its coordinates (the session's own id, the
-//! records' own ids, ranges of bytes), and no content or hash of it.
+//! Erased content does not come back by another import: the ledger keeps its coordinates (the session's own id, the
+//! records' own ids, and byte ranges), but neither content nor a hash of it.
 
 mod erased;
 pub(crate) mod family;
@@ -38,23 +38,24 @@ use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 
-/// Where what is erased came from.
+/// Origins of the content to be erased.
 #[derive(Default)]
 struct Range {
     spans: BTreeSet<SourceSpan>,
-    /// Ids of events; a live agent's are those of the records that its transcript will have.
+    /// Ids of events. For a live agent's events, these are also the ids of the records in its future transcript.
     events: BTreeSet<String>,
-    /// Beginnings of texts.
+    /// Beginnings of the events' texts.
     beginnings: Vec<String>,
 }
 
 impl Session {
-    /// Erases the content of a range of positions, and all that was made from it: bodies nothing else holds, the raw
-    /// records in every source of the session, recalled copies, foreign summaries, index entries. Positions, times and
-    /// kinds stay, and a receipt is appended. A fork shares its history, so what is erased is erased in all of them.
+    /// Erases the content of a range of positions and everything derived from it: bodies without other references,
+    /// the raw records in every source of the session, recalled copies, foreign summaries, and index entries.
+    /// Positions, times and kinds remain, and a receipt is appended. Forks share their history, so the content is
+    /// erased in all of them.
     ///
     /// # Errors
-    /// When there is no such session, or the ledger cannot be written.
+    /// Fails if the session does not exist, or if the ledger cannot be written.
     pub fn erase<'a>(&'a self, from: Seq, to: Seq, reason: Option<&'a str>) -> BoxFuture<'a, Erased> {
         Box::pin(async move {
             let info = self.info().await?;
@@ -68,10 +69,10 @@ impl Session {
         })
     }
 
-    /// Erases a whole session with all its branches, and its records in every file it was read from.
+    /// Erases a whole session with all its branches, and its records in every file from which it was read.
     ///
     /// # Errors
-    /// As [`Session::erase`].
+    /// Fails in the same cases as [`Session::erase`].
     pub fn erase_all<'a>(&'a self, reason: Option<&'a str>, along: Along) -> BoxFuture<'a, Erased> {
         Box::pin(async move {
             let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
@@ -96,7 +97,8 @@ impl Session {
                     continue;
                 }
                 let session = self.engine.session_by_id(info.id.clone());
-                // What a live agent said has no file; its ids must not come back by one either.
+                // A live agent's events have no file yet, but a later transcript must not bring them back, so their
+                // ids are recorded.
                 let mut live = Range::default();
                 add_range(&session, (from, info.head), &mut live).await?;
                 let name = native(&info.id).to_owned();
@@ -114,7 +116,7 @@ impl Session {
     }
 }
 
-/// Erases runs of positions, in order, each with a receipt, and what else is given of imported files.
+/// Erases runs of positions in order, each with a receipt, together with the given content of imported files.
 async fn erase_runs(
     session: &Session,
     runs: &[(Seq, Seq)],
@@ -146,7 +148,8 @@ async fn erase_runs(
     forget_runs(session, runs, reason, Streams { all: &streams, own: &own }, raw).await
 }
 
-/// Erases runs of positions and what is given of imported files, in one transaction, and appends the receipts.
+/// Erases runs of positions and the given content of imported files in one transaction, and then appends the
+/// receipts.
 async fn forget_runs(
     session: &Session,
     runs: &[(Seq, Seq)],
@@ -180,7 +183,7 @@ async fn forget_runs(
     Ok(erased)
 }
 
-/// Erases in one transaction. Answers what each run has lost; what was lost of files counts for the first.
+/// Erases in one transaction. Returns the losses of each run; losses of files count for the first run.
 async fn lose_runs(
     session: &Session,
     runs: &[(Seq, Seq)],
@@ -206,7 +209,7 @@ async fn lose_runs(
             writes.push(Write::Records { tenant, stream, records });
         }
         let done = match session.engine.storage.commit(writes).await {
-            // Segments of the index were replaced meanwhile.
+            // Segments of the index were replaced in the meantime, so the writes are built again.
             Err(StoreError::HeadMoved { .. }) => continue,
             done => done?,
         };
@@ -221,7 +224,7 @@ async fn lose_runs(
     Err(Error::Restless)
 }
 
-/// Where the events of a run came from, and what their texts begin with.
+/// Adds the origins of a run's events, and the beginnings of their texts, to `range`.
 async fn add_range(session: &Session, (from, to): (Seq, Seq), range: &mut Range) -> Result<(), Error> {
     let mut pages = session.pages(from, to);
     while let Some(events) = pages.next().await? {
@@ -243,7 +246,7 @@ async fn add_range(session: &Session, (from, to): (Seq, Seq), range: &mut Range)
     Ok(())
 }
 
-/// What every stream loses: the runs themselves, and what was made from them here and in forks.
+/// Returns the losses of every stream: the runs themselves, and the content derived from them, here and in forks.
 async fn find_losses(
     session: &Session,
     runs: &[(Seq, Seq)],
@@ -273,7 +276,7 @@ async fn find_losses(
     Ok(losses)
 }
 
-/// The positions of a run that have content to lose.
+/// Returns the positions of a run that have content to lose.
 async fn find_loss(session: &Session, run: usize, (from, to): (Seq, Seq)) -> Result<Loss, Error> {
     let mut loss = Loss::new(run, &session.id);
     let mut pages = session.pages(from, to);
@@ -289,7 +292,7 @@ pub(crate) async fn indexed_stretches(engine: &Engine, stream: &StreamId) -> Res
     engine.ask(Query::Lineage { tenant: engine.tenant.no, stream: stream.clone() }, Answer::lineage).await
 }
 
-/// Events outside the range that carry something of it: recalled copies, requests that recalled it, summaries.
+/// Adds events outside the range that contain some of its content: recalled copies, summaries, and reduced texts.
 async fn add_made_from(engine: &Engine, loss: &mut Loss, (from, to): (Seq, Seq)) -> Result<(), Error> {
     let inside = |seq: Seq| from <= seq && seq <= to;
     for kind in ["context.injected", "session.compacted", "content.reduced"] {
@@ -316,7 +319,7 @@ async fn add_made_from(engine: &Engine, loss: &mut Loss, (from, to): (Seq, Seq))
     Ok(())
 }
 
-/// The writes that take what is lost out of the text index.
+/// Returns the writes that remove the losses from the text index.
 async fn unindex_writes(engine: &Engine, losses: &[Loss]) -> Result<Vec<Write>, Error> {
     let mut gone: BTreeSet<(u32, u64)> = BTreeSet::new();
     for loss in losses {

@@ -1,4 +1,4 @@
-//! Erasing a text wherever it stands: what was said, summaries, requests, branches, and the imported files.
+//! Erasing a text wherever it occurs: in messages, summaries, requests, branches and imported files.
 
 use super::erase_runs;
 use super::erased::Erased;
@@ -20,58 +20,58 @@ use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Millis, Seq};
 
-/// Where a text stands in the ledger.
+/// Places where a text occurs in the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TextFound {
-    /// Events that hold it.
+    /// Events that contain the text.
     pub events: Vec<TextPlace>,
-    /// Records of imported files that hold it.
+    /// Records of imported files that contain the text.
     pub originals: Vec<TextRecord>,
-    /// Names that hold it, in words: of sessions, files, folders. Erasing keeps those.
+    /// Names that contain the text, described in words: of sessions, files and folders. Erasing keeps names.
     pub names: Vec<String>,
 }
 
-/// An event that holds a text.
+/// An event that contains a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TextPlace {
-    /// The session.
+    /// Session of the event.
     pub session: StreamId,
-    /// The position.
+    /// Position of the event.
     pub seq: Seq,
-    /// When it happened.
+    /// Time of the event.
     pub at: Millis,
-    /// Its kind: `message.appended`, `session.compacted`, `context.built` and so on.
+    /// Kind of the event: `message.appended`, `session.compacted`, `context.built` and so on.
     pub kind: Box<str>,
-    /// Branches and other sessions that went on from it and show it.
+    /// Branches and other sessions that share the event with this session.
     pub shown_in: Vec<StreamId>,
 }
 
-/// A record of an imported file that holds a text.
+/// A record of an imported file that contains a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TextRecord {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// Reads the file as it was imported.
+    /// Handle under which the imported file is read.
     pub handle: Handle,
-    /// Its first byte in the file.
+    /// Offset of the record's first byte in the file.
     pub from: u64,
-    /// One past its last byte.
+    /// Offset one past the record's last byte.
     pub to: u64,
     #[serde(skip)]
     hit: RecordHit,
 }
 
 impl TextFound {
-    /// Whether there is anything to erase.
+    /// Returns whether there is nothing to erase.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty() && self.originals.is_empty()
     }
 
-    /// Every place where a text stands, as it is written here, in all sessions.
+    /// Finds every exact occurrence of a text, in all sessions.
     ///
     /// # Errors
-    /// When the text is shorter than [`ERASE_TEXT_MIN`], or the ledger cannot be read.
+    /// Fails if the text is shorter than [`ERASE_TEXT_MIN`], or if the ledger cannot be read.
     pub fn of<'a>(
         engine: &'a Engine,
         text: &'a str,
@@ -123,11 +123,11 @@ impl TextFound {
         })
     }
 
-    /// Erases what was found, as [`crate::Session::erase`] does: whole events, and their records in
-    /// every file. Looking for the text again tells what is left.
+    /// Erases the found places as [`crate::Session::erase`] does: whole events, and their records in every file.
+    /// Searching for the text again shows what remains.
     ///
     /// # Errors
-    /// As [`crate::Session::erase`].
+    /// Fails in the same cases as [`crate::Session::erase`].
     pub fn erase<'a>(&'a self, engine: &'a Engine, reason: Option<&'a str>) -> BoxFuture<'a, Erased> {
         Box::pin(async move {
             let mut by_session: BTreeMap<&str, Raw> = BTreeMap::new();
@@ -139,7 +139,7 @@ impl TextFound {
                 let raw = by_session.remove(native(stream)).unwrap_or_default();
                 sum.add(erase_runs(&engine.session_by_id(stream.clone()), &runs, reason, raw).await?);
             }
-            // Titles, queues and the like: no event speaks of them, so there is no session for a receipt.
+            // Titles, queues and the like are not part of any event, so no session can get a receipt for them.
             for (_, Raw { spans, erasures }) in by_session {
                 let spans: Vec<SourceSpan> = spans.into_iter().collect();
                 let mut writes = unshared_writes(engine, &spans, &BTreeSet::new()).await?;
@@ -153,7 +153,7 @@ impl TextFound {
         })
     }
 
-    /// The runs of positions of each session.
+    /// Groups the found positions of each session into runs.
     fn runs(&self) -> BTreeMap<&StreamId, Vec<(Seq, Seq)>> {
         let mut runs: BTreeMap<&StreamId, Vec<(Seq, Seq)>> = BTreeMap::new();
         for place in &self.events {
@@ -202,13 +202,13 @@ async fn find_in_stream(
     Ok(())
 }
 
-/// The first position that is a stream's own, and how many there are.
+/// Returns the first position that is stored in the stream itself, and the number of such positions.
 fn own(info: &StreamInfo) -> (Seq, u64) {
     let base = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
     (base.next(), info.head.0.saturating_sub(base.0))
 }
 
-/// Whether the content of an event, its texts in place, holds what is looked for.
+/// Returns whether an event's content contains the searched text. Its texts must be in place.
 fn holds(event: &Event, needle: &Needle) -> Result<bool, Error> {
     let Some(fact) = &event.fact else { return Ok(false) };
     let written = serde_json::to_vec(fact).map_err(|error| Error::Internal(error.to_string()))?;
