@@ -1,11 +1,11 @@
-//! Secrets out of texts before they are indexed or summarised.
+//! Removes secrets from texts before they are indexed or summarised.
 //!
-//! Rules are data (`rules.toml`, and a caller's own). One pass looks for the rules' keywords; only around a keyword is a
-//! rule's regex tried, and only what is random enough and not made up is replaced, by a visible placeholder. The work
-//! is linear in the text, times the number of rules whose keywords it contains.
+//! Rules are data: `rules.toml`, and additional rules of a caller. One pass searches the keywords of all rules, and a
+//! rule's regex is tried only near its keywords. A match is replaced by a visible placeholder if it is random enough
+//! and not obviously made up. The time is linear in the text, times the number of rules whose keywords occur.
 //!
-//! This is a net, not a proof: a secret that looks like nothing in particular passes. It never touches what is recorded;
-//! originals stay exact and are somebody else's to guard.
+//! Redaction is best effort: a secret without a recognisable form is not found. Redaction never changes what is
+//! recorded. Originals remain exact, and protecting them is a separate task.
 
 mod placeholder;
 mod rule;
@@ -22,27 +22,28 @@ use std::sync::{Arc, OnceLock};
 
 const EMBEDDED: &str = include_str!("rules.toml");
 
-/// One secret that was found.
+/// A secret found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretFinding {
-    /// The id of the rule that found it.
+    /// Id of the rule that found the secret.
     pub rule: Arc<str>,
-    /// Where it starts in the original text, in bytes.
+    /// Start in the original text, in bytes.
     pub from_byte: usize,
-    /// Where it ends in the original text, in bytes.
+    /// End in the original text, in bytes.
     pub to_byte: usize,
 }
 
-/// A text without secrets, and what was taken out.
+/// A text without secrets, and the secrets that were removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redacted<'t> {
-    /// The text; borrowed if nothing was found.
+    /// Redacted text; borrowed from the original if no secret was found.
     pub text: Cow<'t, str>,
-    /// What was found, in order, without overlaps.
+    /// Secrets found, in order and without overlaps.
     pub found: Vec<SecretFinding>,
 }
 
-/// A set of rules. Share one: making it ready, which the first text waits for, costs more than using it on a short text.
+/// A set of rules. Share one value: preparing the rules, which happens with the first text, costs more than redacting
+/// a short text.
 #[derive(Debug)]
 pub struct Redactor(OnceLock<PreparedRules>);
 
@@ -50,13 +51,13 @@ pub struct Redactor(OnceLock<PreparedRules>);
 #[derive(Debug)]
 struct PreparedRules {
     rules: Vec<SecretRule>,
-    /// None only if no automaton can be built; then every rule is tried on every text.
+    /// Automaton of all keywords. `None` only if it cannot be built; then every rule is tried on every text.
     keywords: Option<Keywords>,
 }
 
 impl PreparedRules {
     fn embedded() -> Self {
-        // That the embedded rules parse and compile is what a test is for.
+        // A test ensures that the embedded rules parse and compile.
         let rules: Vec<SecretRule> =
             rule::parse(EMBEDDED).unwrap_or_default().into_iter().map(SecretRule::new).collect();
         let keywords = Keywords::new(&rules).ok();
@@ -65,17 +66,18 @@ impl PreparedRules {
 }
 
 impl Redactor {
-    /// The rules that are part of the program.
+    /// Creates a redactor with the rules embedded in the program.
     #[must_use]
     pub fn embedded() -> Self {
         Self(OnceLock::new())
     }
 
-    /// The embedded rules and the caller's, in the form of `rules.toml`. A rule with an embedded rule's id replaces it,
-    /// a new one comes before all embedded ones. A rule without keywords is tried on every text.
+    /// Creates a redactor with the embedded rules and additional ones, in the form of `rules.toml`. A rule with the
+    /// id of an embedded rule replaces it; a new rule takes precedence over all embedded rules. A rule without
+    /// keywords is tried on every text.
     ///
     /// # Errors
-    /// [`RuleError`] names the rule and what is wrong with it.
+    /// Returns a [`RuleError`] that names the invalid rule and its problem.
     pub fn with_rules(extra_toml: &str) -> Result<Self, RuleError> {
         let mut embedded = rule::parse(EMBEDDED)?;
         let mut rules: Vec<SecretRule> = Vec::new();
@@ -96,14 +98,14 @@ impl Redactor {
         Ok(Self(PreparedRules { rules, keywords }.into()))
     }
 
-    /// `text` without secrets. Placeholders only name the rule: without a key, a hash of a guessable secret would give
-    /// it away.
+    /// Returns `text` without secrets. Placeholders contain only the rule's id, because an unkeyed hash would allow
+    /// guesses to be verified.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Redacted<'t> {
         self.replace(text, None)
     }
 
-    /// `text` without secrets; the same secret has the same placeholder under the same key.
+    /// Returns `text` without secrets. Under the same key, the same secret always gets the same placeholder.
     #[must_use]
     pub fn redact_keyed<'t>(&self, key: &[u8; 32], text: &'t str) -> Redacted<'t> {
         self.replace(text, Some(key))

@@ -1,14 +1,14 @@
-//! What stands where a secret stood: `[[secret:<rule>:<8 hex digits>]]`, or `[[secret:<rule>]]` without a key.
+//! Placeholders of secrets: `[[secret:<rule>:<8 hex digits>]]`, or `[[secret:<rule>]]` without a key.
 //!
-//! The digits are the start of a keyed hash of the secret: one secret has one placeholder wherever it occurs, so that
-//! texts still compare and search still joins them, while nobody without the key can try guesses against it.
+//! The digits are the start of a keyed hash of the secret. The same secret therefore has the same placeholder
+//! everywhere, so texts can still be compared and searched, but guesses cannot be verified without the key.
 
 use memchr::memmem;
 use std::ops::Range;
 
 const START: &[u8] = b"[[secret:";
 const END: &[u8] = b"]]";
-/// The start, an id of 40 characters, a colon, 8 digits.
+/// Maximum length in bytes: the start, an id of 40 characters, a colon, 8 digits, and the end.
 const LONGEST: usize = 9 + 40 + 1 + 8 + 2;
 
 /// Appends the placeholder of `secret`.
@@ -23,7 +23,7 @@ pub(super) fn write(out: &mut String, rule: &str, secret: &str, key: Option<&[u8
     out.push_str("]]");
 }
 
-/// Where placeholders already are, in order.
+/// Returns the ranges of existing placeholders, in order.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     memmem::find_iter(bytes, START)
@@ -36,7 +36,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// A rule's id, alone or with eight hexadecimal digits.
+/// Returns whether the bytes are a rule's id, alone or with eight hexadecimal digits.
 fn is_inner(inner: &[u8]) -> bool {
     let mut pieces = inner.split(|byte| *byte == b':');
     let id = pieces.next().unwrap_or_default();

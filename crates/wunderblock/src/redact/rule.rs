@@ -1,17 +1,17 @@
-//! Rules: what a secret looks like, as data.
+//! Rules that describe secrets, as data.
 
 use aho_corasick::AhoCorasick;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::sync::{Arc, OnceLock};
 
-/// The most rules one redactor takes.
+/// Maximum number of rules in a redactor.
 pub const MAX_RULES: usize = 500;
 
-/// The most bytes of memory one rule's compiled regex may take.
+/// Maximum size in bytes of a rule's compiled regex.
 const REGEX_SIZE: usize = 4 << 20;
 
-/// Words that only a made-up secret contains.
+/// Words that occur only in made-up secrets.
 const MADE_UP: [&str; 13] = [
     "example",
     "your",
@@ -28,37 +28,37 @@ const MADE_UP: [&str; 13] = [
     "<",
 ];
 
-/// What is wrong with a rule.
+/// Reason why a rule is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum RuleError {
-    /// Not TOML, a field that does not exist, or a value that does not fit one.
+    /// The text is not TOML, or has an unknown field or an invalid value.
     #[error("the redaction rules cannot be read: {0}")]
     Form(#[from] toml::de::Error),
-    /// A regex that does not compile, or grows too large.
+    /// A regex does not compile, or becomes too large.
     #[error("redaction rule `{rule}`: {error}")]
     Regex {
-        /// The rule.
+        /// Id of the rule.
         rule: String,
-        /// What is wrong with its regex.
+        /// Error of the regex.
         error: Box<regex::Error>,
     },
-    /// A rule that cannot work.
+    /// A rule has an invalid value.
     #[error("redaction rule `{rule}`: {what}")]
     Rule {
-        /// The rule.
+        /// Id of the rule.
         rule: String,
-        /// What is wrong with it.
+        /// Description of the problem.
         what: &'static str,
     },
-    /// The keywords of all rules together do not fit one automaton.
+    /// The keywords of all rules do not fit into one automaton.
     #[error("the keywords of the redaction rules cannot be searched for: {0}")]
     Keywords(#[from] aho_corasick::BuildError),
-    /// More than [`MAX_RULES`].
+    /// There are more than [`MAX_RULES`] rules.
     #[error("{0} redaction rules are more than {MAX_RULES}")]
     TooMany(usize),
 }
 
-/// One rule as written.
+/// A rule as written in TOML.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Spec {
@@ -82,7 +82,7 @@ const fn default_reach() -> usize {
     256
 }
 
-// One byte, so that a word boundary at the keyword sees what is before it.
+// One byte lets a word boundary at the keyword see the preceding character.
 const fn default_behind() -> usize {
     1
 }
@@ -94,12 +94,12 @@ struct RulesFile {
     rule: Vec<Spec>,
 }
 
-/// Reads rules in the form of `rules.toml`.
+/// Parses rules in the form of `rules.toml`.
 pub(super) fn parse(toml_text: &str) -> Result<Vec<Spec>, RuleError> {
     Ok(toml::from_str::<RulesFile>(toml_text)?.rule)
 }
 
-/// One rule, ready. Its regexes are compiled at first use: most texts need none.
+/// A rule, ready to use. Its regexes are compiled at first use, because most texts need none of them.
 #[derive(Debug)]
 pub(super) struct SecretRule {
     pub(super) id: Arc<str>,
@@ -113,12 +113,13 @@ impl SecretRule {
         Self { id: spec.id.as_str().into(), spec, regex: OnceLock::new(), allow: OnceLock::new() }
     }
 
-    /// The regex. Rules are checked when they are loaded, and our own by a test, so there always is one.
+    /// Returns the compiled regex. It exists for every rule: additional rules are checked when they are loaded, and
+    /// embedded ones by a test.
     pub(super) fn regex(&self) -> Option<&Regex> {
         self.regex.get_or_init(|| compile(&self.spec.regex).ok()).as_ref()
     }
 
-    /// Whether the rule can work at all.
+    /// Checks that the rule's values are valid and its regexes compile.
     pub(super) fn check(&self) -> Result<(), RuleError> {
         let rule = || self.spec.id.clone();
         let id_fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -142,7 +143,7 @@ impl SecretRule {
         Ok(())
     }
 
-    /// Whether what the regex found is a secret: random enough, and not made up.
+    /// Returns whether a match is a secret: random enough, not made up, and not allowed.
     pub(super) fn accepts(&self, secret: &str) -> bool {
         if secret.is_empty() || entropy(secret) < self.spec.entropy {
             return false;
@@ -169,8 +170,8 @@ fn is_made_up(secret: &str) -> bool {
     words.as_ref().is_some_and(|words| words.is_match(secret))
 }
 
-/// Shannon entropy in bits per byte: 0 for one byte repeated, 4 at most for hexadecimal, about 5 for forty characters of
-/// base64.
+/// Returns the Shannon entropy in bits per byte: 0 for one byte repeated, at most 4 for hexadecimal, and about 5 for
+/// forty characters of base64.
 fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text.bytes() {

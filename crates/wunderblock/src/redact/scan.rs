@@ -1,21 +1,21 @@
-//! Finding secrets: keywords, then the stretches of text around them, then the rules' regexes on those stretches.
+//! Finds secrets: searches keywords, then applies the rules' regexes to the stretches of text around them.
 //!
-//! Stretches of one rule that touch are joined before the regex runs, so no byte is searched twice for one rule however
-//! often its keywords occur.
+//! Touching stretches of a rule are joined before its regex runs. No byte is therefore searched twice for one rule,
+//! however often its keywords occur.
 
 use super::rule::SecretRule;
 use super::{SecretFinding, placeholder};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, MatchKind};
 use std::ops::Range;
 
-/// The most a stretch is prolonged to end at white space instead of inside a token.
+/// Maximum length in bytes by which a stretch is extended to end at white space rather than inside a token.
 const TAIL: usize = 64 << 10;
 
-/// All keywords of all rules in one automaton.
+/// All keywords of all rules, in one automaton.
 #[derive(Debug)]
 pub(super) struct Keywords {
     automaton: AhoCorasick,
-    /// For every keyword, the rules that have it or a beginning of it.
+    /// For every keyword, the rules that have this keyword or a prefix of it.
     rules: Vec<Vec<usize>>,
     /// Rules without keywords.
     always: Vec<usize>,
@@ -43,12 +43,12 @@ impl Keywords {
         Ok(Self { automaton, rules: words.iter().map(of).collect(), always: always.collect() })
     }
 
-    /// By rule, the stretches of `text` where it may match.
+    /// Returns, for each rule, the stretches of `text` in which it may match.
     fn stretches(&self, rules: &[SecretRule], text: &str) -> Vec<Vec<Range<usize>>> {
         let mut stretches: Vec<Vec<Range<usize>>> = vec![Vec::new(); rules.len()];
         let mut from = 0;
-        // The longest keyword at every position: all others there are beginnings of it. The next search starts one byte
-        // on, because keywords may overlap.
+        // The automaton finds the longest keyword at a position; all others there are prefixes of it. The next search
+        // starts one byte later, because keywords may overlap.
         while let Some(hit) = self.automaton.find(Input::new(text).range(from..)) {
             from = hit.start() + 1;
             for at in self.rules.get(hit.pattern().as_usize()).into_iter().flatten() {
@@ -66,7 +66,7 @@ impl Keywords {
     }
 }
 
-/// Adds a stretch behind the others, or to the last one if they touch.
+/// Appends a stretch, or extends the last one if they touch.
 fn join(stretches: &mut Vec<Range<usize>>, from: usize, to: usize) {
     match stretches.last_mut() {
         Some(last) if from <= last.end => last.end = last.end.max(to),
@@ -74,7 +74,7 @@ fn join(stretches: &mut Vec<Range<usize>>, from: usize, to: usize) {
     }
 }
 
-/// All secrets in `text`, in order, without overlaps.
+/// Returns all secrets in `text`, in order and without overlaps.
 pub(super) fn secrets(rules: &[SecretRule], keywords: Option<&Keywords>, text: &str) -> Vec<SecretFinding> {
     let everywhere = || rules.iter().map(|_| std::iter::once(0..text.len()).collect()).collect();
     let stretches = keywords.map_or_else(everywhere, |keywords| keywords.stretches(rules, text));
@@ -83,7 +83,7 @@ pub(super) fn secrets(rules: &[SecretRule], keywords: Option<&Keywords>, text: &
     for (at, (rule, mine)) in rules.iter().zip(&stretches).enumerate() {
         let mut mine = mine.iter().map(|stretch| fit(text, stretch)).peekable();
         while let Some(mut stretch) = mine.next() {
-            // Prolonged to white space, stretches may touch that did not before.
+            // Stretches that did not touch before may touch after they were extended to white space.
             while let Some(next) = mine.next_if(|next| next.start <= stretch.end) {
                 stretch.end = stretch.end.max(next.end);
             }
@@ -93,7 +93,7 @@ pub(super) fn secrets(rules: &[SecretRule], keywords: Option<&Keywords>, text: &
     merge(rules, found)
 }
 
-/// The stretch on character boundaries, its end at white space if that is not far.
+/// Aligns a stretch with character boundaries, and extends it to white space within [`TAIL`] bytes.
 fn fit(text: &str, stretch: &Range<usize>) -> Range<usize> {
     let (from, to) = (text.floor_char_boundary(stretch.start), stretch.end);
     if to >= text.len() {
@@ -104,8 +104,8 @@ fn fit(text: &str, stretch: &Range<usize>) -> Range<usize> {
     from..text.ceil_char_boundary(to + more)
 }
 
-/// The secrets a rule finds in a stretch. A match that takes in a placeholder is none: neither is the placeholder a
-/// secret, nor may its words be the context of one.
+/// Returns the secrets that a rule finds in a stretch. A match that overlaps a placeholder is ignored: a placeholder
+/// is not a secret, and its words must not count as context of one.
 fn matches(
     rule: &SecretRule,
     text: &str,
@@ -125,13 +125,13 @@ fn matches(
         .collect()
 }
 
-/// Whether a match overlaps one of the placeholders, which are in order.
+/// Returns whether a match overlaps any of the placeholders, which are in order.
 fn touches(present: &[Range<usize>], found: &Range<usize>) -> bool {
     let at = present.partition_point(|one| one.end <= found.start);
     present.get(at).is_some_and(|one| one.start < found.end)
 }
 
-/// Overlapping secrets become one, named by the earliest rule: nothing of either may stay behind.
+/// Joins overlapping secrets into one, named after the earliest rule, so that no part of either remains.
 fn merge(rules: &[SecretRule], mut found: Vec<(Range<usize>, usize)>) -> Vec<SecretFinding> {
     found.sort_unstable_by_key(|(secret, rule)| (secret.start, *rule));
     let mut merged: Vec<(Range<usize>, usize)> = Vec::new();

@@ -1,7 +1,6 @@
-//! What must be found, and what must not.
+//! Tests of texts that must be redacted, and of texts that must not.
 //!
-//! Tokens are put together here from a mark and random characters, so that this file holds nothing a scanner would
-//! take for a leak.
+//! Tokens are built here from a prefix and random characters, so that secret scanners find no leak in this file.
 
 use super::rule::{SecretRule, parse};
 use super::*;
@@ -11,13 +10,13 @@ const WORD: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 const HEX: &str = "0123456789abcdef";
 const BASE32: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// One for all cases of a property: its regexes are compiled at first use.
+/// Returns a redactor shared by all cases of a property test, because its regexes are compiled at first use.
 fn embedded() -> &'static Redactor {
     static REDACTOR: std::sync::OnceLock<Redactor> = std::sync::OnceLock::new();
     REDACTOR.get_or_init(Redactor::embedded)
 }
 
-/// Random characters, the same every time.
+/// Returns random characters that depend only on the seed.
 fn random(alphabet: &str, length: usize, seed: u64) -> String {
     let alphabet = alphabet.as_bytes();
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -29,7 +28,7 @@ fn random(alphabet: &str, length: usize, seed: u64) -> String {
         .collect()
 }
 
-/// (rule, text with the secret between « and »)
+/// Returns pairs of a rule and a text, in which the secret is between « and ».
 fn secrets() -> Vec<(&'static str, String)> {
     let w = |length| random(WORD, length, 7);
     let x = |length| random(HEX, length, 8);
@@ -133,7 +132,7 @@ fn an_aws_secret_is_found_by_the_id_before_it() {
     assert_eq!(Redactor::embedded().redact(&digest).found.len(), 1);
 }
 
-/// Ordinary text that looks like a secret to a careless rule.
+/// Returns ordinary texts that a careless rule would take for secrets.
 fn innocent() -> Vec<String> {
     let x = |length| random(HEX, length, 21);
     let w = |length| random(WORD, length, 22);
@@ -316,7 +315,7 @@ fn keywords_without_end_cost_linear_time() {
     }
 }
 
-/// Texts in which secrets touch each other, placeholders and everything else.
+/// Generates texts in which secrets touch each other, placeholders, and other text.
 fn mixed() -> impl Strategy<Value = String> {
     let all: Vec<String> = secrets().into_iter().map(|(_, marked)| unmarked(&marked).0).collect();
     let piece = prop_oneof![
