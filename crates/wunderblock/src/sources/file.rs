@@ -1,27 +1,27 @@
-//! Reading one file that somebody else wrote: never blocking, never too much, never through a link that leads nowhere.
+//! Reads a file written by others without blocking, with a size limit, and without following broken links.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// A text file, whole.
+/// A text file, read completely.
 pub(super) struct TextFile {
-    /// BLAKE3 of its bytes, hexadecimal.
+    /// BLAKE3 hash of the file's bytes, in hexadecimal.
     pub(super) digest: String,
-    /// Its text, without a byte order mark.
+    /// Text without a byte order mark.
     pub(super) text: String,
 }
 
-/// Where a path leads, if there is something: through links, without `.` and `..`.
+/// Returns the resolved path, without links, `.` and `..`; `None` if nothing exists at the path.
 ///
 /// # Errors
-/// Links that lead nowhere or in circles, directories that cannot be entered, in words.
+/// Returns a message about a broken or circular link, or about a directory that cannot be entered.
 pub(super) fn resolve(path: &Path) -> Result<Option<PathBuf>, String> {
     resolve_knowing(path, &mut HashMap::new())
 }
 
-/// The same, of many paths in few directories: remembers where directories lead.
+/// Resolves many paths in few directories. `known` keeps the resolved directories between calls.
 pub(super) fn resolve_knowing(
     path: &Path,
     known: &mut HashMap<PathBuf, PathBuf>,
@@ -44,7 +44,8 @@ pub(super) fn resolve_knowing(
     }
 }
 
-/// Where a directory leads: asks the system for the whole of its path only where it has to.
+/// Resolves a directory. Only links and relative paths need `canonicalize`; other directories are joined to their
+/// resolved parent.
 fn directory(path: &Path, known: &mut HashMap<PathBuf, PathBuf>) -> Option<PathBuf> {
     if let Some(canonical) = known.get(path) {
         return Some(canonical.clone());
@@ -58,12 +59,12 @@ fn directory(path: &Path, known: &mut HashMap<PathBuf, PathBuf>) -> Option<PathB
     Some(canonical)
 }
 
-/// The text of a file of at most so many bytes.
+/// Reads a text file of at most `most` bytes.
 ///
 /// # Errors
-/// It is no regular file, too large, binary, not UTF-8, or cannot be read, in words.
+/// Returns a message if the file is not regular, too large, binary, not UTF-8, or cannot be read.
 pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
-    // Looked at before it is opened: opening a pipe would wait for somebody to write.
+    // The file type is checked before opening, because opening a pipe would wait for a writer.
     regular(&fs::metadata(canonical).map_err(|error| describe_error(&error))?, most)?;
     let file = File::open(canonical).map_err(|error| describe_error(&error))?;
     let metadata = file.metadata().map_err(|error| describe_error(&error))?;
@@ -78,10 +79,10 @@ pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
     text_of(bytes)
 }
 
-/// The text of some bytes.
+/// Converts bytes into a text file.
 ///
 /// # Errors
-/// They are not text, in words.
+/// Returns a message if the bytes are not text.
 pub(super) fn text_of(bytes: Vec<u8>) -> Result<TextFile, String> {
     let digest = blake3::hash(&bytes).to_hex().to_string();
     if let Some(at) = memchr::memchr(0, &bytes) {
@@ -110,7 +111,7 @@ fn too_large(length: u64, most: u64) -> String {
     format!("has {length} bytes, more than the {most} that are read; split it")
 }
 
-/// Whether an error says that there is nothing.
+/// Returns whether an error means that nothing exists at a path.
 pub(super) fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -121,7 +122,7 @@ pub(super) fn is_absence(error: &io::Error) -> bool {
     )
 }
 
-/// An error in plain words.
+/// Returns a plain description of an error.
 pub(super) fn describe_error(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "does not exist".to_owned(),

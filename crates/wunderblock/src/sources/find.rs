@@ -1,4 +1,4 @@
-//! All instruction files that have a say, in the order of the hierarchy.
+//! Finds all instruction files that apply, in the order of the hierarchy.
 
 use super::file::{read, resolve};
 use super::ignored::Ignored;
@@ -13,46 +13,46 @@ use std::path::{Path, PathBuf};
 use wunderblock_core::authority::InstructionLevel;
 use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason};
 
-/// What is to be read.
+/// Query for instruction files.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceQuery<'a> {
-    /// Where work happens.
+    /// Working directory and project.
     pub workspace: &'a Workspace,
-    /// Which files are instruction files.
+    /// Names and places of instruction files.
     pub rules: &'a InstructionRules,
-    /// Paths that work has touched: relative to the root, or absolute. Those outside of it count for nothing.
+    /// Paths that the session has touched: relative to the root, or absolute. Paths outside the root are ignored.
     pub touched: &'a [String],
-    /// Ignore files as they were when the session began: paths relative to the root, and texts. They hold in place of
-    /// what is there now; what has changed is a finding.
+    /// Ignore files as they were when the session began: paths relative to the root, and texts. They apply instead of
+    /// the present files, and differences become findings.
     pub frozen: Option<&'a [(String, String)]>,
-    /// What an earlier scan has found ([`FoundSources::scanned`]): read again, without a new scan.
+    /// Result of an earlier scan ([`FoundSources::scanned`]). These files are read again, without another scan.
     pub scanned: Option<&'a [String]>,
 }
 
-/// What has been read.
+/// Instruction files and findings of a query.
 #[derive(Clone, Debug)]
 pub struct FoundSources {
-    /// What holds from the beginning: managed policy, the person's own, the root's, those of the directories from there
-    /// down to where work happens, their rules for all paths, and what the scan has found.
+    /// Files that apply from the beginning: managed policy, the user's own files, files of the directories from the
+    /// root to the working directory, their rules for all paths, and scanned files.
     pub head: Vec<InstructionFile>,
-    /// What holds because of the paths that were touched, none of it in `head`: files of their directories from the root
-    /// down, and the rules whose patterns name them.
+    /// Files that apply because of touched paths and are not in `head`: files of the paths' directories from the root
+    /// down, and rules whose patterns match the paths.
     pub nested: Vec<InstructionFile>,
-    /// The ignore files in force: paths relative to the root, and texts.
+    /// Ignore files that apply: paths relative to the root, and texts.
     pub ignore: Vec<(String, String)>,
-    /// What the scan has found, relative to the root, sorted; empty without one.
+    /// Files found by the scan, relative to the root, sorted; empty without a scan.
     pub scanned: Vec<String>,
-    /// What could not be read, was kept out, or takes effect later.
+    /// Files that could not be read, were ignored, or take effect later.
     pub findings: Vec<Finding>,
-    /// Where work happens.
+    /// Working directory and project.
     pub workspace: Workspace,
 }
 
-/// Reads all instruction files that have a say.
+/// Reads all instruction files that apply.
 ///
-/// Each file is read once, under the first place that wants it. Ignore files are taken from the directories from the
-/// root down to the working directory, and from wherever the scan passes; those of other directories are not looked at.
-/// Blocks of any size but no file above [`crate::limits::MAX_SOURCE_FILE`]; nothing here fails as a whole.
+/// Each file is read once, at its first place in the order. Ignore files are read in the directories from the root to
+/// the working directory, and in every directory that the scan visits, but not elsewhere. A file above
+/// [`crate::limits::MAX_SOURCE_FILE`] is not read. Problems become findings; the function itself cannot fail.
 #[must_use]
 pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
     let (workspace, rules) = (wanted.workspace, wanted.rules);
@@ -76,7 +76,7 @@ pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
                     findings.add(path, None, FindingKind::Deferred, deferral("is new"));
                 }
             } else if add_ignore_files(workspace, &found.ignore, (&mut force, &mut findings)) {
-                // What is wrong with those from before is told once.
+                // Problems of the ignore files read before are reported only once.
                 ignored = Ignored::new(&force, &mut findings);
             }
             if found.is_partial {
@@ -99,7 +99,7 @@ pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
 struct SourceRead<'a> {
     loader: Loader<'a>,
     rules: &'a InstructionRules,
-    /// Rules for some paths only, with their level.
+    /// Rules that apply only to some paths, with their level.
     scoped: Vec<(RuleFile, InstructionLevel)>,
 }
 
@@ -158,7 +158,7 @@ impl SourceRead<'_> {
         out
     }
 
-    /// The instruction files of a directory.
+    /// Reads the instruction files of a directory.
     fn directory(&mut self, directory: &Path, reason: &LoadReason, out: &mut Vec<InstructionFile>) {
         let place = ImportScope::new(self.level(directory), reason.clone());
         for names in &self.rules.names {
@@ -170,7 +170,8 @@ impl SourceRead<'_> {
         }
     }
 
-    /// The rules of a directory: those for all paths at once, the others when one of their paths is touched.
+    /// Reads the rules of a directory. Rules for all paths apply immediately, the others only if a matching path is
+    /// touched.
     fn rules_of(&mut self, directory: &Path, reason: &LoadReason, out: &mut Vec<InstructionFile>) {
         let level = self.level(directory);
         let place = ImportScope::new(level, reason.clone());
@@ -191,7 +192,7 @@ impl SourceRead<'_> {
     }
 }
 
-/// The ignore files of some directories as they are now; frozen ones that are elsewhere as well.
+/// Returns the present ignore files of some directories, and the present versions of frozen ones elsewhere.
 fn ignore_files(
     wanted: &SourceQuery<'_>,
     way: &[PathBuf],
@@ -209,7 +210,7 @@ fn ignore_files(
     found
 }
 
-/// Reads those ignore files that are not there yet; whether any was added.
+/// Reads the ignore files that are not in the list yet. Returns whether any was added.
 fn add_ignore_files(
     workspace: &Workspace,
     paths: &BTreeSet<PathBuf>,
@@ -237,7 +238,7 @@ fn add_ignore_files(
     files.len() > before
 }
 
-/// Tells which ignore files are not as they were when the session began.
+/// Reports ignore files that differ from those at the beginning of the session.
 fn deferred(wanted: &SourceQuery<'_>, now: &[(String, String)], findings: &mut FindingList) {
     let frozen: BTreeMap<&str, &str> =
         wanted.frozen.unwrap_or_default().iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
@@ -258,7 +259,8 @@ fn deferral(how: &str) -> String {
     format!("{how} since the session began; that takes effect in the next session")
 }
 
-/// The files of some directories that have an instruction file's name: of alternatives the first, relative to the root.
+/// Returns files with an instruction file's name in some directories, relative to the root. Of alternative names the
+/// first existing one is used.
 fn candidates(
     workspace: &Workspace,
     rules: &InstructionRules,

@@ -3,29 +3,29 @@
 use crate::limits::MAX_FRONT_MATTER;
 use serde::de::DeserializeOwned;
 
-/// A file with its front matter read.
+/// A text with its parsed front matter.
 pub(super) struct Fronted<'a, T> {
-    /// What the front matter says; the default where there is none.
+    /// Content of the front matter; the default if the text has none.
     pub(super) front: T,
-    /// The text after it.
+    /// Text after the front matter.
     pub(super) body: &'a str,
-    /// How many lines come before that text.
+    /// Number of lines before `body`.
     pub(super) lines: u64,
 }
 
 /// Front matter that cannot be read.
 #[derive(Debug)]
 pub(super) struct BadFront {
-    /// The line of the file.
+    /// Line of the file.
     pub(super) line: u64,
-    /// What is wrong.
+    /// Description of the problem.
     pub(super) detail: String,
 }
 
-/// Reads the front matter of a text. Fields that nobody asks for are passed over.
+/// Reads the front matter of a text. Unknown fields are ignored.
 ///
 /// # Errors
-/// It is never closed, too long, not YAML, or its fields have other types.
+/// Fails if the front matter is not closed, too long, not YAML, or has fields of other types.
 pub(super) fn read<T: DeserializeOwned + Default>(text: &str) -> Result<Fronted<'_, T>, BadFront> {
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
@@ -61,11 +61,11 @@ fn parse<T: DeserializeOwned + Default>(yaml: &str) -> Result<T, BadFront> {
         let line = error.location().map_or(1, |place| place.line());
         let said = error.to_string();
         let said = said.lines().next().unwrap_or_default();
-        // Its own line number counts from the YAML's beginning, not from the file's.
+        // The message counts lines from the beginning of the YAML, so its line number is removed.
         let said = said.rfind(" at line ").and_then(|end| said.get(..end)).unwrap_or(said);
         let said = said.split(", set DuplicateKeyPolicy").next().unwrap_or(said);
         let detail = format!("front matter is not what it should be: {said}");
-        // The first line of the file is the one of three dashes.
+        // The `---` line precedes the YAML.
         BadFront { line: line.saturating_add(1), detail }
     })
 }

@@ -1,4 +1,4 @@
-//! What ignore files keep out. Their syntax is gitignore's; what `.gitignore` itself says has no part in it.
+//! Files excluded by ignore files. The syntax is that of gitignore, but `.gitignore` files themselves are not used.
 
 use super::loader::FindingList;
 use crate::limits::MAX_IGNORE_FILES;
@@ -6,28 +6,28 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Path, PathBuf};
 
-/// In Gemini Code Assist's files, saying nothing means everything: an empty file keeps out its whole directory.
+/// Name of Gemini Code Assist's ignore file. An empty file of this name excludes its whole directory.
 const EMPTY_MEANS_ALL: &str = ".aiexclude";
 
-/// Ignore files in force.
+/// Ignore files that apply.
 #[derive(Default)]
 pub(super) struct Ignored {
-    /// Those of one name together, deepest first: a deeper one has the last word over a shallower of the same name, and
-    /// files of different names do not know of each other.
+    /// Ignore files grouped by name, deepest first. Within a group a deeper file overrides a shallower one; groups
+    /// are independent of each other.
     groups: Vec<(String, Vec<IgnoreMatcher>)>,
 }
 
 struct IgnoreMatcher {
     path: String,
-    /// The directory it is in, relative to the root.
+    /// Directory of the file, relative to the root.
     directory: PathBuf,
     text: String,
     patterns: Gitignore,
 }
 
 impl Ignored {
-    /// Reads ignore files: paths relative to the root, and texts. Patterns that cannot be read are findings; the others
-    /// hold.
+    /// Reads ignore files, given as paths relative to the root and texts. Invalid patterns become findings; the
+    /// others apply.
     pub(super) fn new(files: &[(String, String)], findings: &mut FindingList) -> Self {
         let mut ignored = Self::default();
         for (path, text) in files.iter().take(MAX_IGNORE_FILES) {
@@ -48,9 +48,10 @@ impl Ignored {
         ignored
     }
 
-    /// Why a file is kept out, in words, if it is. `relative` is its path from the root.
+    /// Returns a description of the reason why a file is excluded, or `None` if it is not excluded. `relative` is the
+    /// file's path from the root.
     ///
-    /// As git does it: what is in a directory that is kept out cannot be let in again.
+    /// As in git, a file in an excluded directory cannot be included again.
     pub(super) fn why(&self, relative: &Path) -> Option<String> {
         if self.groups.is_empty() {
             return None;
@@ -61,7 +62,7 @@ impl Ignored {
         way.iter().enumerate().find_map(|(depth, path)| self.entry(path, depth < last))
     }
 
-    /// The same of one entry of a directory that is itself not kept out.
+    /// Returns the reason why an entry is excluded, given that its directory is not excluded.
     pub(super) fn entry(&self, relative: &Path, is_dir: bool) -> Option<String> {
         self.groups.iter().find_map(|(_, group)| {
             for file in group {

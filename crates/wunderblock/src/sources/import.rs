@@ -1,4 +1,4 @@
-//! `@path` in the text of an instruction file.
+//! Finds `@path` mentions in the text of an instruction file.
 
 use crate::limits::MAX_IMPORTS;
 use std::collections::HashSet;
@@ -7,14 +7,14 @@ use wunderblock_core::instruction::{MarkdownSpan, SpanKind};
 /// A word that may name a file to import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mention {
-    /// What follows the `@`, up to the next space; `\ ` stands for a space in a name.
+    /// Text after the `@`, up to the next space; `\ ` represents a space in a name.
     pub(super) path: String,
-    /// The line it is in, counted from 1.
+    /// Line of the mention, counted from 1.
     pub(super) line: u64,
 }
 
 impl Mention {
-    /// What it may mean, likeliest first: a sentence's punctuation is rarely part of a name.
+    /// Returns possible paths, the most likely first. Trailing punctuation usually belongs to the sentence.
     pub(super) fn readings(&self) -> impl Iterator<Item = &str> {
         let bare = self
             .path
@@ -23,7 +23,7 @@ impl Mention {
         Some(bare).filter(|bare| !bare.is_empty()).into_iter().chain(whole)
     }
 
-    /// Whether its writer must have meant a text file.
+    /// Returns whether the mention certainly refers to a text file, by its extension.
     pub(super) fn means_a_text(&self) -> bool {
         let bare = self.readings().next().unwrap_or_default();
         let ending = bare.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
@@ -31,8 +31,8 @@ impl Mention {
     }
 }
 
-/// The words of a text that may name a file to import, each once; not those in code or comments, and not those with
-/// something before the `@`, which are addresses. Linear in the text.
+/// Returns the words of a text that may name a file to import, each once. Words in code or comments are skipped, and
+/// so are addresses, which have a character before the `@`. The time is linear in the text.
 pub(super) fn mentions(text: &str, spans: &[MarkdownSpan]) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();

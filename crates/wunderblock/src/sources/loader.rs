@@ -1,4 +1,4 @@
-//! Files become instruction files: each once, from where it may come, with what it imports before it.
+//! Loads instruction files: each once, only from allowed places, with its imports before it.
 
 use super::file::{TextFile, read, resolve, resolve_knowing};
 use super::ignored::Ignored;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use wunderblock_core::authority::{Authority, InstructionLevel};
 use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadReason, pieces_in, spans};
 
-/// What there is to tell, bounded, nothing twice.
+/// Findings without repetition, up to a maximum number.
 #[derive(Default)]
 pub(super) struct FindingList {
     list: Vec<Finding>,
@@ -31,7 +31,7 @@ impl FindingList {
         }
     }
 
-    /// What cannot be used, and why.
+    /// Adds a finding about something that cannot be used, with the reason.
     pub(super) fn unusable(&mut self, source: &str, line: Option<u64>, why: String) {
         self.add(source, line, FindingKind::Unusable, why);
     }
@@ -46,12 +46,12 @@ impl FindingList {
     }
 }
 
-/// Where a file stands, and what it may import.
+/// Place of a file in the hierarchy, and the directories from which it may import.
 #[derive(Clone)]
 pub(super) struct ImportScope {
     pub(super) level: InstructionLevel,
     pub(super) reason: LoadReason,
-    /// Of a file the person or the operator has named: the directories it lies in.
+    /// For a file named by the user or the operator, the directories that contain the file.
     own: Vec<PathBuf>,
 }
 
@@ -65,20 +65,20 @@ impl ImportScope {
 pub(super) struct SourceFile {
     pub(super) name: String,
     pub(super) canonical: PathBuf,
-    /// The directory of the path it was found under, which is not that of `canonical` for a link.
+    /// Directory of the path under which the file was found. For a link it differs from that of `canonical`.
     directory: PathBuf,
     pub(super) file: TextFile,
 }
 
-/// Why a file was not read.
+/// Reason why a file was not read.
 pub(super) enum Denied {
-    /// There is none.
+    /// The file does not exist.
     Absent,
-    /// It was read before.
+    /// The file was read before.
     Repeated,
-    /// An ignore rule keeps it out.
+    /// An ignore rule excludes the file.
     Ignored(String),
-    /// It cannot be used.
+    /// The file cannot be used.
     Unusable(String),
 }
 
@@ -86,12 +86,12 @@ pub(super) struct Loader<'a> {
     pub(super) workspace: &'a Workspace,
     rules: &'a InstructionRules,
     ignored: &'a Ignored,
-    /// What has been taken in.
+    /// Files that were read.
     taken: HashSet<PathBuf>,
-    /// The imports that lead to where we are.
+    /// Chain of imports that leads to the current file.
     chain: Vec<PathBuf>,
     roots: Vec<PathBuf>,
-    /// Where directories lead.
+    /// Resolved paths of directories.
     known: HashMap<PathBuf, PathBuf>,
     lookups: usize,
     bytes: u64,
@@ -104,13 +104,13 @@ impl<'a> Loader<'a> {
         ignored: &'a Ignored,
         findings: FindingList,
     ) -> Self {
-        // A root that does not exist allows nothing.
+        // A root that does not exist allows no imports.
         let roots = rules.roots.iter().filter_map(|root| resolve(root).ok().flatten()).collect();
         let (taken, chain, known) = (HashSet::new(), Vec::new(), HashMap::new());
         Self { workspace, rules, ignored, taken, chain, roots, known, lookups: 0, bytes: 0, findings }
     }
 
-    /// Takes in a file the person or the operator has named, wherever it is; if it is not there, nothing.
+    /// Reads a file named by the user or the operator, regardless of its place. A missing file is ignored.
     pub(super) fn named(&mut self, path: &Path, level: InstructionLevel, out: &mut Vec<InstructionFile>) {
         let mut place = ImportScope::new(level, LoadReason::SessionStart);
         place.own.extend(path.parent().map(normalised));
@@ -123,7 +123,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Takes in a file of the project if there is one; whether there is.
+    /// Reads a file of the project. Returns whether it exists and is not ignored.
     pub(super) fn found(&mut self, path: &Path, place: ImportScope, out: &mut Vec<InstructionFile>) -> bool {
         match self.open(path, &place) {
             Ok(source) => {
@@ -148,7 +148,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Reads a file that may stand at a place.
+    /// Opens and reads a file if the place allows it.
     pub(super) fn open(&mut self, path: &Path, place: &ImportScope) -> Result<SourceFile, Denied> {
         let canonical =
             resolve_knowing(path, &mut self.known).map_err(Denied::Unusable)?.ok_or(Denied::Absent)?;
@@ -175,7 +175,8 @@ impl<'a> Loader<'a> {
         Ok(SourceFile { name, canonical, directory, file })
     }
 
-    /// Whether a file may stand at a place: where it leads decides, and the ignore rules of where it is found.
+    /// Returns an error unless a file is allowed at a place. Its resolved target must be in an allowed directory, and
+    /// no ignore rule may exclude the path or the target.
     fn may(&self, path: &Path, canonical: &Path, place: &ImportScope) -> Result<(), Denied> {
         let mut allowed = self.roots.iter().chain(&place.own).chain([&self.workspace.root]);
         if !allowed.any(|root| canonical.starts_with(root)) {
@@ -194,7 +195,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Takes in a file: what it imports, then itself. `body` is its text after so many lines of front matter.
+    /// Adds a file: first its imports, then the file itself. `body` is its text after `lines` lines of front matter.
     pub(super) fn take(
         &mut self,
         source: &SourceFile,
@@ -249,7 +250,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The file a word names, if it names one that is not here yet.
+    /// Opens the file that a mention refers to. Returns `None` if there is no such file, or if it was read before.
     fn imported(
         &mut self,
         by: &SourceFile,
@@ -272,10 +273,10 @@ impl<'a> Loader<'a> {
             return Err(unusable(why));
         }
         let level = self.level(place, &canonical);
-        // A file of the project does not reach the person's directories because a file of theirs imports it.
+        // A project file must not gain access to the user's directories because one of the user's files imports it.
         let own = if level == place.level { place.own.clone() } else { Vec::new() };
         let inner = ImportScope { level, reason: LoadReason::Import(by.name.as_str().into()), own };
-        // A link is judged by its name too, and shown by what it leads to.
+        // The ignore rules apply to a link's own path as well, but the file is shown under its target.
         let opened = self.may(&path, &canonical, &inner).and_then(|()| self.open(&canonical, &inner));
         match opened {
             Ok(source) => Ok(Some((source, inner))),
@@ -285,7 +286,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The path a word means, if there is a file or something that cannot be used as one.
+    /// Returns the path that a mention refers to, or `None` if no file has that path.
     fn target(&mut self, by: &SourceFile, mention: &Mention) -> Result<Option<PathBuf>, String> {
         for reading in mention.readings() {
             let near =
@@ -304,7 +305,7 @@ impl<'a> Loader<'a> {
                 }
                 match resolve(&path) {
                     Ok(None) => {}
-                    // A directory is named in passing.
+                    // A directory is mentioned without the intention to import it.
                     Ok(Some(canonical)) if canonical.is_dir() => return Ok(None),
                     Ok(Some(_)) => return Ok(Some(path)),
                     Err(why) => return Err(why),
@@ -314,7 +315,8 @@ impl<'a> Loader<'a> {
         Ok(None)
     }
 
-    /// What an imported file weighs: no more than what imports it, and no more than the place it lies in.
+    /// Returns the level of an imported file: at most that of the importing file, and at most that of the directory
+    /// that contains it.
     fn level(&self, by: &ImportScope, canonical: &Path) -> InstructionLevel {
         let root = &self.workspace.root;
         if by.level.authority() <= Authority::Project || !canonical.starts_with(root) {

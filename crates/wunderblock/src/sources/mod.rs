@@ -1,18 +1,18 @@
-//! Reading what enters a request from outside the ledger: instruction files and skills.
+//! Reads content that enters a request from outside the ledger: instruction files and skills.
 //!
-//! Everything here reads files and nothing else: no environment, no home directory, no ledger. Paths come in as values;
-//! what was read, and what could not be, goes out as values. What holds of the texts is decided in
-//! [`wunderblock_core::instruction`]; what of them enters a request, further on.
+//! This module reads files and nothing else: no environment, no home directory, no ledger. Paths are passed in as
+//! values; texts, and findings about unreadable files, are returned as values. [`wunderblock_core::instruction`]
+//! decides which texts apply, and later stages decide which of them enter a request.
 //!
 //! ```text
-//! Workspace::find(cwd) ─► instructions(Wanted { workspace, rules, touched, … }) ─► Found { head, nested, ignore, findings }
-//! touched(gists) ───────────────────────────────────┘
+//! Workspace::find(cwd) ─► instructions(SourceQuery { workspace, touched, … }) ─► FoundSources { head, nested, … }
+//! touched(gists) ──────────────────────────────────────────────────┘
 //! skills(dirs) ─► SkillFile …
 //! ```
 //!
-//! No file can make a reading hang, grow without bound, or reach outside: only regular files are opened, sizes, numbers
-//! and depths are in [`crate::limits`], and a path is judged by where it leads, not by how it is written. A file that
-//! cannot be used is a finding, and the reading goes on.
+//! No file can make a read hang, grow without limit, or reach outside the allowed directories. Only regular files are
+//! opened, sizes, numbers and depths are limited by [`crate::limits`], and a path is judged by its resolved target. A
+//! file that cannot be used becomes a finding, and reading continues.
 
 mod file;
 mod find;

@@ -1,4 +1,4 @@
-//! Rules: the Markdown files of a rule directory, some of them for certain paths only.
+//! Rules: Markdown files of a rule directory, some of which apply only to certain paths.
 
 use super::file::resolve;
 use super::front_matter;
@@ -11,12 +11,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use wunderblock_core::instruction::InstructionFile;
 
-/// A rule, read.
+/// A rule that was read.
 pub(super) struct RuleFile {
     source: SourceFile,
-    /// Where its text begins, and how many lines come before.
+    /// Start of the rule's text in bytes, and the number of lines before it.
     body: (usize, u64),
-    /// The directory its patterns are relative to, and the patterns; none: it always applies.
+    /// Base directory of the patterns, and the patterns; `None` if the rule always applies.
     scope: Option<(PathBuf, GlobSet)>,
 }
 
@@ -34,12 +34,12 @@ enum Paths {
 }
 
 impl RuleFile {
-    /// Whether it applies wherever the session works.
+    /// Returns whether the rule applies to all paths.
     pub(super) fn is_general(&self) -> bool {
         self.scope.is_none()
     }
 
-    /// The first of some paths that one of its patterns names.
+    /// Returns the first path that any of the rule's patterns matches.
     pub(super) fn names<'p>(&self, paths: &'p [PathBuf]) -> Option<&'p Path> {
         let (base, patterns) = self.scope.as_ref()?;
         let is_named =
@@ -47,15 +47,15 @@ impl RuleFile {
         paths.iter().find(is_named).map(PathBuf::as_path)
     }
 
-    /// Takes it in.
+    /// Adds the rule's text to the instruction files.
     pub(super) fn take(&self, loader: &mut Loader<'_>, place: ImportScope, out: &mut Vec<InstructionFile>) {
         let text = self.source.file.text.get(self.body.0..).unwrap_or_default();
         loader.take(&self.source, place, (text, self.body.1), out);
     }
 }
 
-/// The rules in a rule directory of `base`, by path. One whose front matter cannot be read is left out: nobody knows
-/// where it is meant to apply.
+/// Returns the rules in a rule directory of `base`, sorted by path. A rule with unreadable front matter is omitted,
+/// because the paths to which it applies are unknown.
 pub(super) fn rules(
     loader: &mut Loader<'_>,
     (base, directory): (&Path, &str),
@@ -130,7 +130,7 @@ fn rule(
     }
 }
 
-/// A line of patterns, taken apart at commas that are not in braces.
+/// Splits a line of patterns at commas outside braces.
 fn parts(line: &str) -> Vec<&str> {
     let mut depth = 0_usize;
     let split = line.split(move |c| {
@@ -144,7 +144,8 @@ fn parts(line: &str) -> Vec<&str> {
     split.map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
-/// The `.md` files in a directory, at any depth, by path. Links are followed as far as they stay inside the project.
+/// Returns the `.md` files in a directory, at any depth, sorted by path. Links are followed if they stay inside the
+/// project.
 fn files(loader: &mut Loader<'_>, top: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();

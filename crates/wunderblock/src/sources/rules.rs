@@ -1,36 +1,36 @@
-//! Which files are instruction files, and where they are looked for.
+//! Names and places of instruction files.
 
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Which files are instruction files, where they are looked for, and what keeps them out.
+/// Names and places of instruction files, and the ignore files that exclude them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InstructionRules {
-    /// Names in a directory, in order. Of each list the first that is there is taken.
+    /// Names in a directory, in order. Of each inner list the first existing file is used.
     pub names: Vec<Vec<String>>,
-    /// What marks a project's root. None: the working directory is the root.
+    /// Names that mark a project's root. Without markers the working directory is the root.
     pub markers: Vec<String>,
-    /// Files of managed policy. No ignore rule keeps them out; one that does not exist is passed over.
+    /// Files of managed policy. Ignore rules do not apply to them, and missing files are skipped.
     pub managed: Vec<PathBuf>,
-    /// The person's own files. No ignore rule keeps them out; one that does not exist is passed over.
+    /// Files of the user. Ignore rules do not apply to them, and missing files are skipped.
     pub user: Vec<PathBuf>,
-    /// Directories, in any directory, whose `.md` files are rules at any depth: with `paths:` in their front matter they
-    /// apply when a path is touched that one of those patterns names, without it always.
+    /// Names of rule directories, in any directory. Their `.md` files, at any depth, are rules. A rule with `paths:`
+    /// in its front matter applies if a touched path matches one of these patterns; any other rule always applies.
     pub rule_dirs: Vec<String>,
-    /// Names of ignore files, of gitignore syntax, each with its switch. What a config file says is laid over the
+    /// Names of ignore files in gitignore syntax, each with a switch. The switches of a config file override the
     /// defaults.
     #[serde(deserialize_with = "over_defaults")]
     pub ignore: BTreeMap<String, bool>,
-    /// Directories that files may be imported from, besides the project and the directory of the person's file that
-    /// imports.
+    /// Directories from which files may be imported, in addition to the project and the directory of the importing
+    /// user file.
     pub roots: Vec<PathBuf>,
-    /// What `~/` means in an import. Without it, such an import is refused.
+    /// Meaning of `~/` in an import. If unset, such imports are rejected.
     pub home: Option<PathBuf>,
-    /// Look for instruction files in the whole project, not only where work happens.
+    /// Whether to search the whole project for instruction files, rather than only the directories of the work.
     pub scan: bool,
-    /// How many imports may lead from one to the next.
+    /// Maximum number of imports in a chain.
     pub depth: u8,
 }
 
@@ -52,14 +52,15 @@ impl Default for InstructionRules {
             roots: Vec::new(),
             home: None,
             scan: false,
-            // As Claude Code does.
+            // The same limit as in Claude Code.
             depth: 4,
         }
     }
 }
 
-/// The ignore files of coding agents that name what no model may see: ours, Gemini CLI's, Gemini Code Assist's, the
-/// JetBrains assistant's and Cursor's. Those of other agents also serve to keep an index small; they are off.
+/// Returns the known ignore files of coding agents with their default switches. The files that name what no model may
+/// see are on: those of Wunderblock, Gemini CLI, Gemini Code Assist, the JetBrains assistant and Cursor. The files of
+/// other agents are off, because they also serve to keep an index small.
 fn known_ignore_files() -> BTreeMap<String, bool> {
     let on = [".wunderblockignore", ".geminiignore", ".aiexclude", ".aiignore", ".cursorignore"];
     let off = [".aiderignore", ".clineignore", ".codeiumignore", ".rooignore"];

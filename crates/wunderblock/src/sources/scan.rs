@@ -1,4 +1,4 @@
-//! Looking for instruction files in a whole project.
+//! Searches a whole project for instruction files.
 
 use super::ignored::Ignored;
 use super::rules::InstructionRules;
@@ -12,20 +12,20 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What a scan has found, by path.
+/// Result of a scan, sorted by path.
 #[derive(Default)]
 pub(super) struct Scanned {
-    /// Directories with something in them that has an instruction file's name.
+    /// Directories that contain a file with an instruction file's name.
     pub(super) directories: BTreeSet<PathBuf>,
     /// Ignore files.
     pub(super) ignore: BTreeSet<PathBuf>,
-    /// The project has more files than are looked at.
+    /// Whether the scan stopped because the project has too many files.
     pub(super) is_partial: bool,
 }
 
-/// Looks through a project, on all cores. Links are not followed; of what ignore rules keep out, directories are not
-/// entered. Besides those only `.git` is passed over: that a directory holds other people's code is for an ignore file to
-/// say, not for us to guess.
+/// Scans a project on several cores. Links are not followed, and ignored directories are not entered. Otherwise only
+/// `.git` is skipped: an ignore file has to name directories with third-party code, since guessing them would be
+/// unreliable.
 pub(super) fn scan(workspace: &Workspace, rules: &InstructionRules, ignored: &Ignored) -> Scanned {
     let names = FileNames::new(rules);
     let found = Mutex::new(Scanned::default());
@@ -47,7 +47,7 @@ pub(super) fn scan(workspace: &Workspace, rules: &InstructionRules, ignored: &Ig
     found.into_inner().unwrap_or_default()
 }
 
-/// What one thread has found; handed over when it ends.
+/// Findings of one thread, added to the result when the thread ends.
 struct Mine<'a> {
     scanned: Scanned,
     all: &'a Mutex<Scanned>,
@@ -86,9 +86,9 @@ impl Drop for Mine<'_> {
     }
 }
 
-/// The names that are looked for.
+/// File names to search for.
 struct FileNames<'a> {
-    /// By the last part of the name, the parts before it.
+    /// Leading directories of names, by the last component of the name.
     files: HashMap<&'a OsStr, Vec<&'a Path>>,
     ignore: HashSet<&'a OsStr>,
 }

@@ -1,4 +1,4 @@
-//! Skills: directories with a `SKILL.md` whose front matter says what it is for.
+//! Skills: directories with a `SKILL.md` whose front matter describes their purpose.
 
 use super::file::{describe_error, read, resolve};
 use super::front_matter;
@@ -10,18 +10,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use wunderblock_core::instruction::{Finding, FindingKind};
 
-/// A skill, whole.
+/// A skill with its full text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillFile {
-    /// What it is called: by its front matter, else by its directory.
+    /// Name of the skill: from its front matter, else its directory.
     pub name: String,
-    /// What it is for, on one line.
+    /// Purpose of the skill, on one line.
     pub description: String,
-    /// The file, as it was found.
+    /// Path under which the file was found.
     pub path: PathBuf,
-    /// BLAKE3 of its bytes, hexadecimal.
+    /// BLAKE3 hash of the file's bytes, in hexadecimal.
     pub digest: String,
-    /// The whole file, front matter included.
+    /// The whole file, including front matter.
     pub body: String,
 }
 
@@ -32,8 +32,9 @@ struct SkillFrontMatter {
     description: Option<String>,
 }
 
-/// The skills of some directories: each `DIR/*/SKILL.md`, by name. Of two of one name the one of the earlier directory is
-/// taken; a directory that does not exist has none. What cannot be used is left out and listed.
+/// Returns the skills of some directories, `DIR/*/SKILL.md`, sorted by name. If two skills have the same name, the
+/// one in the earlier directory is used. A missing directory is ignored. Skills that cannot be used are omitted and
+/// reported as findings.
 #[must_use]
 pub fn skills(dirs: &[PathBuf]) -> (Vec<SkillFile>, Vec<Finding>) {
     let mut findings = FindingList::default();

@@ -1,16 +1,17 @@
-//! Which paths of the project tool calls name.
+//! Finds the paths of the project that tool calls name.
 
 use super::workspace::{Workspace, normalised, slashes};
 use crate::limits::{MAX_TOUCHED, MAX_TOUCHED_WORDS};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// The paths inside the project that gists of tool calls name, relative to its root, sorted, each once.
+/// Returns the paths inside the project that gists of tool calls name: relative to the root, sorted, each once.
 ///
-/// A gist is a line of [`wunderblock_wire::gist()`]: a path with lines, a command, a pattern and where. A word is a path if
-/// it looks like one and its directory exists, so that a file about to be written counts; a bare word only if it names a
-/// file, or is all there is and names a directory. Reads the names of directories, no file. Bounded by [`MAX_TOUCHED`] paths and
-/// [`MAX_TOUCHED_WORDS`] words, so give the newest first.
+/// A gist is a line of [`wunderblock_wire::gist()`]: a path with lines, a command, or a pattern with a place. A word
+/// is a path if it looks like a path and its directory exists, so that a file about to be written counts. A bare word
+/// is a path only if it names an existing file, or if it is the only word and names a directory. This function reads
+/// directories, but no files. At most [`MAX_TOUCHED`] paths and [`MAX_TOUCHED_WORDS`] words are processed, so callers
+/// should pass the latest gists first.
 #[must_use]
 pub fn touched<'a>(gists: impl Iterator<Item = &'a str>, workspace: &Workspace) -> Vec<String> {
     let mut looking = PathScan {
@@ -46,9 +47,9 @@ pub fn touched<'a>(gists: impl Iterator<Item = &'a str>, workspace: &Workspace) 
 
 struct PathScan<'a> {
     workspace: &'a Workspace,
-    /// What relative words are relative to.
+    /// Directory to which relative words refer.
     base: PathBuf,
-    /// Which directories exist.
+    /// Whether each directory exists, as far as known.
     directories: HashMap<PathBuf, bool>,
     /// Bare words that were looked up.
     bare: HashSet<PathBuf>,
@@ -60,7 +61,7 @@ impl PathScan<'_> {
         let Some(word) = path_of(word) else { return };
         let Some(path) = self.inside(word) else { return };
         let is_path = word.contains('/') || has_ending(word) || (alone && path.is_dir());
-        // Commands repeat the same few bare words.
+        // Commands repeat the same few bare words, so each is looked up only once.
         if !is_path && !self.bare.insert(path.clone()) {
             return;
         }
@@ -71,7 +72,7 @@ impl PathScan<'_> {
         }
     }
 
-    /// What follows is said in another directory.
+    /// Changes the directory to which the following words refer.
     fn enter(&mut self, word: &str) {
         if let Some(word) = path_of(word) {
             self.look(word, true);
@@ -85,7 +86,7 @@ impl PathScan<'_> {
     }
 
     fn is_dir(&mut self, path: &Path) -> bool {
-        // The parent of a path inside the root is the root, or inside it.
+        // The parent of a path inside the root is the root itself, or inside it.
         if let Some(known) = self.directories.get(path) {
             return *known;
         }
@@ -102,7 +103,7 @@ fn split_words(gist: &str) -> impl Iterator<Item = &str> {
     gist.split(ends).filter(|word| !word.is_empty())
 }
 
-/// The part of a word that may be a path: without line numbers, and up to its first wildcard.
+/// Returns the part of a word that may be a path: without line numbers, and up to its first wildcard.
 fn path_of(word: &str) -> Option<&str> {
     if word.contains("://") || word.contains(['$', '`', '\\', '@', '…']) || word.starts_with(['~', '-']) {
         return None;

@@ -1,42 +1,44 @@
-//! Where work happens: the working directory, the project's root above it, and which project that is.
+//! Location of the work: the working directory, the root of its project, and the identity of the project.
 
 use super::file::describe_error;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// The longest `.git` or `commondir` file.
+/// Maximum number of bytes read from a `.git` or `commondir` file.
 const MAX_POINTER: u64 = 16 << 10;
 
 /// A working directory and its project. All paths are canonical.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
-    /// The working directory.
+    /// Working directory.
     pub cwd: PathBuf,
-    /// The project's root: the nearest directory at or above `cwd` that has a marker, `cwd` itself if none has.
+    /// Root of the project: the nearest directory at or above `cwd` that contains a marker, or `cwd` if there is no
+    /// marker.
     pub root: PathBuf,
-    /// What makes it that project: the repository all its worktrees share; without one, the root.
+    /// Identity of the project: the repository that all its worktrees share, or the root if there is no repository.
     pub project: PathBuf,
 }
 
-/// Why there is no workspace.
+/// Reason why a directory is not a valid workspace.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {why}; give a directory that exists", path.display())]
 pub struct SourceError {
-    /// The path that was given.
+    /// Path given by the caller.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Description of the problem.
     pub why: String,
 }
 
 impl Workspace {
-    /// The workspace of a directory. A marker is the name of a file or directory; without any, the root is `cwd`.
+    /// Finds the workspace of a directory. A marker is the name of a file or directory; without markers the root is
+    /// `cwd`.
     ///
-    /// A worktree belongs to the project of its repository if the repository says so too. A `.git` file alone proves
-    /// nothing: anybody can write one that points to somebody else's repository.
+    /// A worktree belongs to the project of its repository only if the repository lists the worktree. A `.git` file
+    /// alone proves nothing, because anyone can write one that points to another repository.
     ///
     /// # Errors
-    /// `cwd` is no directory, or cannot be looked at.
+    /// Fails if `cwd` is not a directory or cannot be read.
     pub fn find(cwd: &Path, markers: &[String]) -> Result<Self, SourceError> {
         let refuse = |why| SourceError { path: cwd.to_owned(), why };
         let cwd = fs::canonicalize(cwd).map_err(|error| refuse(describe_error(&error)))?;
@@ -53,7 +55,7 @@ impl Workspace {
         Ok(Self { cwd, root, project })
     }
 
-    /// A path as it is shown: relative to the root inside it, whole elsewhere; with `/` between its parts.
+    /// Returns a path for display: relative to the root if inside it, otherwise complete, with `/` as separator.
     pub(super) fn name(&self, path: &Path) -> String {
         match path.strip_prefix(&self.root) {
             Ok(inside) => slashes(inside),
@@ -62,13 +64,13 @@ impl Workspace {
     }
 }
 
-/// A relative path with `/` between its parts.
+/// Returns a relative path with `/` as separator.
 pub(super) fn slashes(path: &Path) -> String {
     let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
     parts.join("/")
 }
 
-/// A path without `.` and `..`, by its words alone.
+/// Removes `.` and `..` from a path without reading the file system.
 pub(super) fn normalised(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -83,7 +85,7 @@ pub(super) fn normalised(path: &Path) -> PathBuf {
     plain
 }
 
-/// The directories from `top` down to `bottom`, both included; none if `bottom` is not inside `top`.
+/// Returns the directories from `top` down to `bottom`, including both; empty if `bottom` is not inside `top`.
 pub(super) fn downward(top: &Path, bottom: &Path) -> Vec<PathBuf> {
     if !bottom.starts_with(top) {
         return Vec::new();
@@ -99,7 +101,7 @@ fn repository(root: &Path) -> Option<PathBuf> {
     if git.is_dir() { Some(git) } else { Some(common(root, &git).unwrap_or(git)) }
 }
 
-/// The repository a `.git` file leads to: the common directory of a worktree it has registered.
+/// Returns the repository to which a `.git` file leads: the common directory of a worktree registered there.
 fn common(root: &Path, git: &Path) -> Option<PathBuf> {
     let text = pointer(git).ok()?;
     let worktree = fs::canonicalize(root.join(text.strip_prefix("gitdir:")?.trim())).ok()?;
