@@ -49,8 +49,8 @@ impl Erased {
 /// Other sessions to erase together with a whole session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Along {
-    /// Whether to erase the sessions of its sub-agents.
+    /// Whether to erase the sessions of the session's sub-agents.
     pub children: bool,
-    /// Whether to erase sessions that continued it under other ids, and copies of it.
+    /// Whether to erase sessions that continued the session under other ids, and its copies.
     pub copies: bool,
 }

@@ -1,4 +1,4 @@
-//! Content that streams and imported files lose by an erasure.
+//! Content that streams and imported files lose in an erasure.
 
 use crate::import::name::nameless;
 use crate::imported_records::RecordHit;
@@ -8,7 +8,7 @@ use wunderblock_core::event::{Event, EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
-/// Content that a stream loses by the erasure of one run of positions.
+/// Content that a stream loses in the erasure of one run of positions.
 pub(super) struct Loss {
     pub(super) run: usize,
     pub(super) stream: StreamId,

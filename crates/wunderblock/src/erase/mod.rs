@@ -77,6 +77,7 @@ impl Session {
         Box::pin(async move {
             let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
             let mut own = own_streams(&self.id, &streams);
+            // Sessions added in one round may have further sub-agents and copies.
             let (children, copies) = loop {
                 let before = own.len();
                 let children = relatives(&own, &streams, is_child);
@@ -196,6 +197,7 @@ async fn lose_runs(
     for _ in 0..CATCH_UP_RETRIES {
         let epoch = session.engine.ask(Query::Epoch, Answer::epoch).await?;
         let losses = find_losses(session, runs, streams.all).await?;
+        // The index is rewritten from segments read at this epoch.
         let mut writes = vec![Write::Still { epoch }];
         writes.extend(unindex_writes(&session.engine, &losses).await?);
         writes.extend(unshared_writes(&session.engine, &spans, streams.own).await?);
@@ -265,6 +267,7 @@ async fn find_losses(
         for (id, line) in &lines {
             let shares = line.iter().any(|part| holders.contains(part.0) && within(part));
             if **id != session.id && shares && !own.iter().any(|part| part.0 == *id) {
+                // A fork may contain summaries and copies of the shared range.
                 losses.push(Loss::new(run, id));
             }
         }

@@ -187,6 +187,7 @@ async fn find_in_stream(
             }
             let kind = event.fact.as_ref().map_or("", Fact::kind);
             if stays(&event) {
+                // The event keeps its payload in an erasure, so the text remains in it.
                 found.names.push(format!("{kind} at position {} of {}", event.seq, info.id));
             } else {
                 found.events.push(TextPlace {

@@ -91,13 +91,15 @@ impl Engine {
     }
 }
 
-/// Counts the ranges of a node and of those beneath it if the ledger has not counted them yet, up to a limit.
+/// Counts the tokens covered by a node and the nodes beneath it, if the ledger has not counted them yet, up to a
+/// limit.
 async fn count_beneath(engine: &Engine, graph: &mut Graph, seq: Seq) -> Result<(), Error> {
     let (mut open, mut seen, mut left) = (vec![seq], BTreeSet::new(), COUNTED);
     while let Some(seq) = open.pop() {
         let Some(known) = graph.nodes.get(&seq).filter(|_| seen.insert(seq)) else { continue };
         open.extend(&known.node.sources);
         let (from, to, length) = (known.node.from, known.node.to, known.length);
+        // Expanding a summary of summaries shows its sources, so its range is not counted.
         if known.covered.is_some() || !known.node.sources.is_empty() || length > left || from > to {
             continue;
         }

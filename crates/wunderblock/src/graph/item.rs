@@ -135,6 +135,8 @@ impl PageEntry {
         for leaf in self.leaves {
             let (start, width) = (at, leaf.tokens);
             at = at.saturating_add(width);
+            // An item without tokens belongs to the page that contains its place; at the end of the entry, to the
+            // last page.
             let here = (low <= start && start < high) || (start == high && high == end);
             let (head, tail) = if whole {
                 (0, leaf.item.text.len())

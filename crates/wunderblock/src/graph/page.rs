@@ -11,13 +11,13 @@ use wunderblock_core::units::Tokens;
 /// Amount of detail in the lines above each text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MarkDetail {
-    /// All available information.
+    /// Full description of each text.
     Full,
-    /// Kind of the text only.
+    /// Only the kind of each text.
     Short,
-    /// Heading of the message only. Texts of one message follow each other directly.
+    /// Only the heading of each message. Texts of one message follow each other directly.
     Heading,
-    /// No line.
+    /// No lines at all.
     None,
 }
 

@@ -16,7 +16,7 @@ use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Number of positions per query in the search for a place.
+/// Number of positions per query in the search for a place. Each query reduces the range to about a sixteenth.
 const PROBES: u64 = 15;
 /// Maximum number of events counted at a time.
 const COUNTED: u64 = 1_024;
@@ -41,7 +41,7 @@ fn along(tally: &TallyRow) -> Option<u64> {
     tally.tokens.map(|tokens| tokens.0.saturating_add(tally.messages.saturating_mul(HEAD)))
 }
 
-/// Returns all texts of a message in order, including those of media, which count no tokens if they are data.
+/// Returns all texts of a message in order. Media data is included, but counts no tokens.
 pub(super) fn leaves(message: &Message) -> Vec<(&Part, &Body)> {
     message.parts.iter().flat_map(Part::leaves).collect()
 }

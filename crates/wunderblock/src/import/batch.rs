@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 
-/// Maximum events that one thread packs at a time.
+/// Maximum number of events that one thread packs at a time.
 const SHARE: usize = 64;
 
 /// A share of the packing work on a batch.
@@ -47,6 +47,7 @@ impl Feed<'_> {
             return Ok(());
         }
         let (chunks, events) = self.ready(chunks, &batch)?;
+        // The length in `Write::Extend` is valid only after the previous batch is stored.
         self.settle().await?;
         let len = chunks.iter().map(|chunk| chunk.len).sum::<u64>();
         let mut first = vec![Write::Extend {
@@ -125,6 +126,7 @@ impl Feed<'_> {
                 }
                 Ok(())
             }
+            // A conflict rejects the whole batch, so it is committed again branch by branch.
             Err(StoreError::Conflict { .. }) => {
                 let mut first = first;
                 for waiting in batch {
@@ -162,7 +164,7 @@ impl Feed<'_> {
         }
     }
 
-    /// Commits events of one branch. If a record's id is taken by other content, the record gets an additional id.
+    /// Commits events of one branch. If other content already has the id of a record, the record gets a new id.
     async fn in_parts(
         &mut self,
         mut writes: Vec<Write>,
@@ -186,6 +188,7 @@ impl Feed<'_> {
                     appended.extend(done.ok_or_else(unexpected)?);
                 }
                 Err(StoreError::Conflict { .. }) if part.events.len() > 1 => {
+                    // Halving finds the conflicting event with few commits.
                     let second = part.split_off(part.events.len() / 2);
                     todo.push(second);
                     todo.push(part);

@@ -1,4 +1,4 @@
-//! Data about the current records that the ledger has, looked up for many lines at a time before they are taken in.
+//! Data that the ledger has about the current records, looked up for many lines at a time before they are taken in.
 
 use super::name::{event_id, record_name};
 use crate::engine::Engine;
@@ -19,7 +19,7 @@ pub(super) struct KnownRecords {
     pub(super) places: HashMap<i64, Vec<(StreamId, Seq)>>,
     /// Events that may belong to the records, by stream and event id.
     pub(super) events: HashMap<(StreamId, EventId), KnownEvent>,
-    /// Ids that the records' first events have or would have.
+    /// Ids of the records' first events, whether stored or not.
     pub(super) events_at_hand: Vec<EventId>,
     /// Hashes of the records' ids, by the session's name in the file.
     pub(super) ids: HashMap<Box<str>, Vec<i64>>,

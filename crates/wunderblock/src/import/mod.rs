@@ -90,6 +90,7 @@ async fn import_file(
     how: ImportMode,
     progress: OnBytes<'_>,
 ) -> Result<Imported, Error> {
+    // The resolved path is the source's key, so that a file imported through a link is the same source.
     let path = path.canonicalize().map_err(|error| file_error(path, &error))?;
     let mut attempts = 0;
     let mut waiting: Option<(u64, Instant)> = None;
@@ -196,6 +197,7 @@ async fn note_time(engine: &Engine, old: &SourceInfo, opened: &OpenedFile<'_>) -
     let grow = Some((revision.no, revision.len));
     let again =
         ToWrite { path: opened.path, format: &revision.format, grow, newest: revision.no, locked: false };
+    // Without the time the next import only has to compare the file again.
     let Ok(claim) = claim_source(engine, again).await else {
         return Ok(());
     };

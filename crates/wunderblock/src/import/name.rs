@@ -68,6 +68,7 @@ pub(super) fn new_name(path: &Path) -> String {
         .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' })
         .take(48)
         .collect();
+    // The mark of the whole path distinguishes files with the same name.
     format!("{clean}-{}", path_mark(path))
 }
 

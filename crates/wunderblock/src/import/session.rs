@@ -1,5 +1,5 @@
-//! Decides which session of the ledger a session of a file is. The agent's own id and the ids of records decide,
-//! never a path.
+//! Maps a session of a file to a session of the ledger. The agent's own id and the ids of records decide, never a
+//! path.
 //!
 //! | the session's id | its records | the result is |
 //! |---|---|---|
@@ -88,6 +88,7 @@ async fn session_tree(
     }
     // The same id without common records means two different sessions.
     let mark = path_mark(&feed.path);
+    // The second suffix is needed if an earlier revision of the file has taken the first.
     for suffix in [mark.clone(), format!("{mark}.{}", feed.claim.revision)] {
         let other = StreamId::new(format!("{first}@{suffix}"))?;
         match feed.engine.info(&other).await? {

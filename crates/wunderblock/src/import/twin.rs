@@ -28,7 +28,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use wunderblock_core::id::StreamId;
 
-/// Maximum number of sessions that a file is compared with.
+/// Maximum number of sessions that a file is compared with. The limit bounds the work for files with the same
+/// beginning.
 const CANDIDATES: usize = 4;
 /// Minimum number of common records that identify a conversation, whatever their content.
 const TELLING: usize = 8;
@@ -84,6 +85,7 @@ async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[NamelessRecord]) ->
         return Ok(false);
     }
     let last = last_nameless(feed.engine, stream).await?;
+    // The session has later records, but not the next one of the file: both continue differently.
     if told.get(shared).is_some_and(|next| last > Some(next.offset)) {
         return Ok(false);
     }

@@ -105,6 +105,7 @@ impl Framer {
 /// Returns the content of a frame that [`Framer::wrap`] created.
 pub(super) fn unwrap(kind: FrameKind, frame: &[u8]) -> Result<Vec<u8>, SegmentError> {
     let malformed = |what| SegmentError::Malformed { what };
+    // The version is checked before the checksum, because a newer format may compute it differently.
     if let Some(&found) = frame.first().filter(|version| **version > VERSION) {
         return Err(SegmentError::Newer { found });
     }

@@ -39,8 +39,8 @@ impl Doc {
     }
 }
 
-/// Summary of one stream's documents in a segment. A scope that contains all or none of them needs no look at each
-/// document.
+/// Summary of one stream's documents in a segment. If a scope contains all or none of these documents, they do not
+/// have to be checked individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StreamSpan {
     pub(super) stream: u32,
@@ -120,7 +120,7 @@ impl Header {
         self.docs.all.len()
     }
 
-    /// Returns whether the segment has no documents. This is possible after a removal.
+    /// Returns whether the segment has no documents. A segment becomes empty if all its documents are removed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.docs.all.is_empty()
@@ -185,6 +185,7 @@ pub(super) fn encode(
 
 fn parse(raw: &[u8]) -> Option<Header> {
     let mut rest = raw;
+    // No number may exceed the remaining bytes, which bounds the allocations below.
     let take_len =
         |rest: &mut &[u8]| usize::try_from(varint::take(rest)?).ok().filter(|len| *len <= rest.len());
     let n = take_len(&mut rest).filter(|n| *n <= MAX_DOCS)?;

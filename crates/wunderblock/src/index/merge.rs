@@ -175,6 +175,7 @@ impl MergePlan {
         }
         let mut writer = SegmentWriter::new()?;
         let (mut term, mut postings) = (Vec::new(), Postings::default());
+        // Replacing the smallest entry in place costs less than removing it and adding the next one.
         while let Some(mut top) = heap.peek_mut() {
             let Reverse((next, at)) = &mut *top;
             if *next != term {

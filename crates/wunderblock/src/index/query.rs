@@ -15,7 +15,8 @@ use super::header::Header;
 use super::words::{Lexeme, cut, pairs, stem};
 use std::collections::{BTreeSet, HashSet};
 
-/// Maximum number of distinct terms in a query. Use [`ParsedQuery::from_text`] for longer texts.
+/// Maximum number of distinct terms in a query. Use [`ParsedQuery::from_text`] for longer texts. The overflow bounds
+/// in [`super::score`] depend on this limit.
 pub const MAX_QUERY_TERMS: usize = 256;
 
 /// Reason why a query cannot be answered.
@@ -41,7 +42,7 @@ pub enum QueryError {
     /// A quote is not closed.
     #[error("the quote that begins at `{from}` does not end; close it, or leave it out")]
     Unclosed {
-        /// The first characters from the opening quote on.
+        /// Beginning of the unclosed quote.
         from: String,
     },
     /// The query has more than [`MAX_QUERY_TERMS`] terms.
@@ -173,8 +174,8 @@ impl ParsedQuery {
         if terms > MAX_QUERY_TERMS { Err(QueryError::TooLong { terms }) } else { Ok(query) }
     }
 
-    /// Uses a text as a query: without operators, every word optional. Words that would exceed [`MAX_QUERY_TERMS`]
-    /// terms are left out; [`ParsedQuery::left_out`] returns their number.
+    /// Uses a text as a query without operators, in which every word is optional. Words that would exceed
+    /// [`MAX_QUERY_TERMS`] terms are left out; [`ParsedQuery::left_out`] returns their number.
     ///
     /// # Errors
     /// Fails if the text has neither a letter nor a digit.
@@ -303,7 +304,7 @@ impl RawClause {
         let AskedTerms { pieces, wholes } = AskedTerms::of(quoted);
         let scored =
             if need == ClauseRule::MustNot { Vec::new() } else { [pieces.as_slice(), &wholes].concat() };
-        // The text decides about a phrase. A phrase may begin inside an identifier, so whole terms are not required.
+        // Phrases are checked in the text. A phrase may begin inside an identifier, so whole terms are not required.
         Some(Self { text: quoted.into(), need, needs: pieces, scored, phrase: Some(Phrase::new(quoted)) })
     }
 

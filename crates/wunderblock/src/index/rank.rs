@@ -58,7 +58,7 @@ pub(super) fn ranked<E, B: AsRef<[u8]>>(
     Ok(hits(search.query, sources, &found, &chosen))
 }
 
-/// Data about the query that scoring a document needs.
+/// Data of the query that is needed to score documents.
 struct Ranking<'a> {
     /// Terms that add to a score, each with its inverse document frequency.
     scored: Vec<(usize, u64)>,

@@ -11,9 +11,9 @@
 //! weight = count·(k1 + 1) / (count + norm)
 //! score  = Σ idf·weight · (1 + matched / asked) / 2
 //! ```
-//! The last factor is an addition: a document with all words of the query precedes one with half of them, unless that
-//! half is much rarer. All values have 16 fractional bits, and divisions round down. Overflow is impossible: `idf` is
-//! below 2^22 and `weight` below 2^18, so each term adds less than 2^24, and there are at most 2^8 terms.
+//! The last factor is not part of BM25: a document with all words of the query precedes one with half of them, unless
+//! that half is much rarer. All values have 16 fractional bits, and divisions round down. Overflow is impossible:
+//! `idf` is below 2^22 and `weight` below 2^18, so each term adds less than 2^24, and there are at most 2^8 terms.
 
 /// The number one in fixed point.
 const ONE: u64 = 1 << 16;
@@ -22,7 +22,7 @@ const GAIN: u64 = 22 * ONE / 10;
 /// The constant k1·(1 − b).
 const BASE: u64 = 3 * ONE / 10;
 
-/// Sums over the documents in scope. Besides the document itself, a score depends on nothing else.
+/// Sums over the documents in scope. A score depends only on the document and these sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Number of documents in scope.

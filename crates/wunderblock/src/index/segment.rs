@@ -37,7 +37,7 @@ pub struct SegmentBuilder {
     touched: Vec<u32>,
     /// Number of terms in the current document, including repeats.
     len_so_far: u32,
-    /// Term number, and document with count, ordered by document.
+    /// Postings with their term numbers, ordered by document.
     entries: Vec<(u32, Posting)>,
 }
 

@@ -66,6 +66,7 @@ impl Terms {
         self.bytes.extend_from_slice(term);
         let latest = Posting { doc: 0, count: 0 };
         self.entries.push(TermEntry { front, start, len: term.len() as u32, latest });
+        // At most half of the slots are used, which keeps the searches for a free slot short.
         if self.entries.len() * 2 > self.slots.len() {
             self.grow();
         }
@@ -79,7 +80,7 @@ impl Terms {
             && (term.len() <= 8 || self.term(number) == term)
     }
 
-    /// Returns the term with a number.
+    /// Returns the term with the given number.
     pub(super) fn term(&self, number: u32) -> &[u8] {
         let range = self.entries.get(number as usize).map(|entry| {
             let start = entry.start as usize;

@@ -16,7 +16,7 @@
 //! | 250 | 26 | 5.0 |
 //! | 16 | 23 | 7.8 |
 //!
-//! Segments above a quarter of the maximum size are not joined any more. Batches of fewer than 16 documents are
+//! Segments above a quarter of the maximum size are no longer joined. Batches of fewer than 16 documents are
 //! rewritten on level 0, up to six more times. Callers should therefore collect documents first; documents that are
 //! not indexed yet are still found ([`super::tail`]).
 

@@ -32,7 +32,7 @@ pub(super) fn take(from: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Removes a number from the front, which must fit in 32 bits.
+/// Removes a number of at most 32 bits from the front.
 pub(super) fn take_u32(from: &mut &[u8]) -> Option<u32> {
     take(from).and_then(|value| u32::try_from(value).ok())
 }

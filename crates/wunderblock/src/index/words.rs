@@ -9,7 +9,7 @@
 //!   unique paths.
 //! - **Scripts without spaces** (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give pairs of neighbouring
 //!   characters and, for each run, its last character alone. A search for one character is a search for all terms
-//!   that begin with it. These terms occur together exactly as often as the character. Indexing every single
+//!   that begin with it. Together these terms occur exactly as often as the character. Indexing every single
 //!   character as well would answer from one block, but it makes the index of Chinese prose an eighth larger (66
 //!   instead of 58 % of its bytes).
 //! - **Plurals** lose their `s`, unless they end in `us` or `ss`; `ies` and `ie` become `y`. The rule extends the S
@@ -20,7 +20,7 @@
 //!   still be found.
 
 /// Maximum length of a term in bytes of UTF-8. Longer words, such as base64 or concatenated hashes, are compared by
-/// this prefix.
+/// this prefix. Segments store the lengths of terms in one byte, so the maximum must be below 256.
 pub const MAX_TERM_BYTES: usize = 64;
 
 /// Part of a text, before it becomes terms.
@@ -114,6 +114,7 @@ pub(super) fn cut(text: &str, mut emit: impl FnMut(Lexeme<'_>)) {
             PLAIN => {
                 let rest = bytes.get(at..).unwrap_or_default();
                 let len = rest.iter().position(|b| class(*b) != PLAIN).unwrap_or(rest.len());
+                // Most words are plain lower case. They need no folding, so they are emitted without a copy.
                 if rest.get(len).is_none_or(|b| class(*b) == OTHER) {
                     emit(Lexeme::Piece(rest.get(..len.min(MAX_TERM_BYTES)).unwrap_or_default()));
                     at += len;

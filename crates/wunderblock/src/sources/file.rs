@@ -67,6 +67,7 @@ pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
     // The file type is checked before opening, because opening a pipe would wait for a writer.
     regular(&fs::metadata(canonical).map_err(|error| describe_error(&error))?, most)?;
     let file = File::open(canonical).map_err(|error| describe_error(&error))?;
+    // The path may have been replaced since the first check, and the file may still grow while it is read.
     let metadata = file.metadata().map_err(|error| describe_error(&error))?;
     regular(&metadata, most)?;
     let length = metadata.len();

@@ -259,8 +259,8 @@ fn deferral(how: &str) -> String {
     format!("{how} since the session began; that takes effect in the next session")
 }
 
-/// Returns files with an instruction file's name in some directories, relative to the root. Of alternative names the
-/// first existing one is used.
+/// Returns files with an instruction file's name in some directories, relative to the root. Among alternative names,
+/// the first existing one is used.
 fn candidates(
     workspace: &Workspace,
     rules: &InstructionRules,

@@ -102,6 +102,7 @@ impl IgnoreMatcher {
 
     fn reason(&self, pattern: &str) -> String {
         let same = |line: &str| line == pattern || line.trim_end() == pattern;
+        // The last matching pattern decides, so of equal lines the last one is named.
         let line = self.text.lines().enumerate().filter(|(_, line)| same(line)).last();
         match line {
             Some((at, _)) => format!("kept out by {}, line {}: {pattern}", self.path, at + 1),

@@ -50,6 +50,7 @@ pub(super) fn mentions(text: &str, spans: &[MarkdownSpan]) -> Vec<Mention> {
             }
             let path = word(part.get(at + 1..).unwrap_or_default());
             let between = text.get(counted..start).unwrap_or_default();
+            // Only the text since the last mention is counted, which keeps the time linear.
             line += u64::try_from(memchr::memchr_iter(b'\n', between.as_bytes()).count()).unwrap_or_default();
             counted = start;
             if path.is_empty() || path.starts_with('@') || !seen.insert(path.clone()) {

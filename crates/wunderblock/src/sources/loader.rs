@@ -152,6 +152,7 @@ impl<'a> Loader<'a> {
     pub(super) fn open(&mut self, path: &Path, place: &ImportScope) -> Result<SourceFile, Denied> {
         let canonical =
             resolve_knowing(path, &mut self.known).map_err(Denied::Unusable)?.ok_or(Denied::Absent)?;
+        // Files named by the user or the operator may be anywhere, and no ignore rule applies to them.
         let is_named = place.reason == LoadReason::SessionStart && !place.own.is_empty();
         if !is_named {
             self.may(path, &canonical, place)?;
@@ -305,7 +306,7 @@ impl<'a> Loader<'a> {
                 }
                 match resolve(&path) {
                     Ok(None) => {}
-                    // A directory is mentioned without the intention to import it.
+                    // A mention of a directory is not an import.
                     Ok(Some(canonical)) if canonical.is_dir() => return Ok(None),
                     Ok(Some(_)) => return Ok(Some(path)),
                     Err(why) => return Err(why),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InstructionRules {
-    /// Names in a directory, in order. Of each inner list the first existing file is used.
+    /// Names in a directory, in order. From each inner list, the first existing file is used.
     pub names: Vec<Vec<String>>,
     /// Names that mark a project's root. Without markers the working directory is the root.
     pub markers: Vec<String>,

@@ -82,6 +82,7 @@ fn files(directory: &Path, findings: &mut FindingList) -> Vec<PathBuf> {
             return Vec::new();
         }
     };
+    // The limit bounds the work in a directory with many other entries.
     let mut files: Vec<PathBuf> =
         entries.flatten().take(8 * MAX_SKILLS).map(|entry| entry.path().join("SKILL.md")).collect();
     files.sort();

@@ -14,7 +14,7 @@ use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::message::{Body, MessageOrigin, Part, Role, count_lines};
 use wunderblock_core::units::Bytes;
 
-/// Version of the records that this program writes. It reads this version and all earlier ones.
+/// Version of the records that this program writes. The program reads this version and all earlier ones.
 pub const VERSION: u32 = 1;
 /// Version of the data that a record's proof covers. Version 1 covers kind and content as format 1 wrote them, which
 /// for a message in a provider's form includes every field of the line. Version 2 covers kind and content without the
@@ -55,6 +55,7 @@ pub enum CodecError {
 }
 
 thread_local! {
+    // Contexts are kept per thread, so that packing many bodies does not allocate one for each.
     static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
     static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
 }
@@ -72,6 +73,7 @@ pub fn pack(bytes: &[u8]) -> Vec<u8> {
         slot.as_mut().and_then(|compressor| compressor.compress(bytes).ok())
     });
     match compressed {
+        // The header of compressed data has 9 bytes: the form and the length.
         Some(short) if short.len() + 9 < bytes.len() => {
             let mut out = Vec::with_capacity(short.len() + 9);
             out.push(ZSTD);
@@ -109,8 +111,8 @@ fn unpack_into<'d>(data: &'d [u8], room: &mut Vec<u8>) -> Result<Option<&'d [u8]
         Some((&ZSTD, rest)) => {
             let (len, short) = rest.split_at_checked(8).ok_or_else(|| wrong("it ends early"))?;
             let len = u64::from_le_bytes(len.try_into().map_err(|_| wrong("it ends early"))?);
-            // zstd has a maximum compression ratio, so a length beyond it is damage. Without this check, damaged
-            // bytes could request a huge allocation.
+            // zstd has a maximum compression ratio, so a length beyond that ratio means damage. Without this check,
+            // damaged bytes could request a huge allocation.
             if len > (short.len() as u64 + 64).saturating_mul(1 << 16) {
                 return Err(wrong("the length it states cannot be true"));
             }
@@ -282,8 +284,8 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         return Err(CodecError::NamedBody(handle));
     }
     let content = content_hash(&fact)?;
-    // Texts that a lane records are not text of the session. Otherwise one lane's summaries would change how far
-    // another lane's window looks back.
+    // Texts that a lane records do not count as text of the session. Otherwise one lane's summaries would change how
+    // far another lane's window looks back.
     let bodies = fact.bodies().into_iter().filter(|_| fact.lane().is_none());
     let text = bodies.map(Body::bytes).sum();
     let facets = facets(&fact);

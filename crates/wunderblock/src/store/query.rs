@@ -56,9 +56,9 @@ pub enum Query {
         tenant: TenantNo,
         /// Id of the stream.
         stream: StreamId,
-        /// First position.
+        /// First position of the range.
         from: Seq,
-        /// Last position.
+        /// Last position of the range.
         to: Seq,
         /// Order of the events.
         order: ReadOrder,
@@ -111,7 +111,7 @@ pub enum Query {
         tenant: TenantNo,
         /// Id of the stream.
         stream: StreamId,
-        /// Positions up to which to sum.
+        /// Positions up to which totals are computed.
         seqs: Vec<Seq>,
     },
     /// Finds the object that a handle names. Answers [`Answer::Named`].

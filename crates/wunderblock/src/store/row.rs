@@ -58,7 +58,7 @@ pub struct StreamInfo {
     pub scope: Scope,
     /// Imported source and revision from which the stream was last read.
     pub source: Option<(SourceNo, u32)>,
-    /// Whether an import of the stream has not reached the end of its file.
+    /// Whether an import of the stream is incomplete, because it has not reached the end of the file.
     pub unfinished: bool,
     /// Time at which the stream was opened.
     pub opened_at: Millis,
@@ -125,9 +125,9 @@ pub struct Stretch {
     pub no: StreamNo,
     /// Id of the stream.
     pub stream: StreamId,
-    /// First position.
+    /// First position of the range.
     pub from: Seq,
-    /// Last position.
+    /// Last position of the range.
     pub to: Seq,
 }
 

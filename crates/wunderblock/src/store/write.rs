@@ -116,7 +116,7 @@ pub enum Write {
         opening: Opening,
         /// User, project, agent, session and run to which the stream belongs.
         scope: Scope,
-        /// Time of opening.
+        /// Time at which the stream is opened.
         at: Millis,
     },
     /// Appends events to a stream. Answers [`Written::Appended`].
@@ -349,8 +349,8 @@ pub struct PackedChunk {
     pub checksum: i64,
 }
 
-/// Minimum length, in bytes, of an erased record that is also searched for in other places. Shorter records are too
-/// common to identify.
+/// Minimum length, in bytes, of an erased record that is also searched for in other places. Shorter records occur in
+/// too many places.
 pub const REPEATED_MIN: u64 = 24;
 
 /// Maximum number of streams in which a record without an id is found by its content. A record at the same offset of

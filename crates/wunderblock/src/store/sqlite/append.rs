@@ -125,6 +125,7 @@ fn insert(
     let seq = growing.head.next();
     growing.messages += u64::from(event.mark != EventMark::Control);
     growing.text += event.text.0;
+    // Imported events may be older than the latest one.
     growing.updated_at = growing.updated_at.max(event.at);
     if event.mark == EventMark::UserTurn && growing.first_user.is_none() {
         growing.first_user = Some(seq);
@@ -175,7 +176,7 @@ fn insert(
     Ok(seq)
 }
 
-/// Records the position where a transcript's record ends. If a record produced several events, the last position is
+/// Stores the position at which a transcript record ends. If a record produced several events, the last position is
 /// kept. A record known only by its content is recorded in a limited number of streams.
 pub(super) fn place(
     db: &Connection,
@@ -210,6 +211,7 @@ fn keep(db: &Connection, tenant: TenantNo, blob: &PackedBlob) -> Result<i64, Sto
         })
         .map_err(|error| failure(&error))?;
     match found {
+        // A handle has only 64 bits of the hash, so the whole hash is compared.
         Some((no, hash)) if hash == blob.hash => Ok(no),
         Some(_) => Err(StoreError::HandleTaken(blob.handle)),
         None => {

@@ -7,7 +7,7 @@ use crate::store::StoreError;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// Rule violated by a ledger that others than its owner can read.
+/// Rule violated by a ledger that anyone other than its owner can read.
 pub const OPEN_TO_OTHERS: &str = "only its owner can read the ledger";
 /// Rule violated by erased content that may still be in the files.
 pub const UNSCRUBBED: &str = "nothing of erased content is left in the files";
@@ -106,6 +106,7 @@ pub(super) fn check(db: &Connection, path: &Path) -> Result<Checked, StoreError>
         let detail = format!("erased content may still be in {} or in free pages", log.display());
         checked.found.push(FileProblem { rule: UNSCRUBBED, detail, derived: true });
     }
+    // The limits here and below keep the report on a badly damaged ledger short.
     let pages = rows(db, "PRAGMA integrity_check(20)", [], |row| row.get::<_, String>(0))?;
     checked.found.extend(pages.into_iter().filter(|line| line != "ok").map(|detail| FileProblem {
         rule: "the file's pages are sound",

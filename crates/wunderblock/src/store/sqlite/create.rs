@@ -65,7 +65,7 @@ fn names(meta: &std::fs::Metadata) -> u64 {
     }
 }
 
-/// Maximum size of a file without content, in bytes: one page of SQLite's maximum size. A ledger always has more
+/// Maximum size of a file without content, in bytes: one page of SQLite's maximum page size. A ledger always has more
 /// pages.
 const BLANK: u64 = 65_536;
 const BUILDING: &str = ".creating-";

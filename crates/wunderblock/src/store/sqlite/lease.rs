@@ -19,7 +19,7 @@ pub(super) fn claim(
     asked: &Lease,
     now: Millis,
 ) -> Result<Written, StoreError> {
-    // One statement, so that two workers cannot claim the same work at the same time.
+    // A single statement ensures that two workers cannot claim the same work at the same time.
     let taken = run(
         db,
         "INSERT INTO leases (tenant, key, holder, until) VALUES (?1, ?2, ?3, ?5)

@@ -13,7 +13,7 @@ pub(super) const SCRUB: Duration = Duration::from_secs(10);
 /// Maximum pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Copies the log into the file and truncates it. Returns whether the log is empty. It cannot be emptied while
+/// Copies the log into the file and truncates it. Returns whether the log is empty. The log cannot be emptied while
 /// another connection reads or writes; SQLite reports that in the result row, not as an error.
 pub(super) fn empty(connection: &Connection) -> StoreResult<bool> {
     let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
@@ -29,8 +29,8 @@ pub(super) fn unscrubbed(connection: &Connection) -> StoreResult<()> {
     super::sql::run(connection, "UPDATE ledger SET unscrubbed = unscrubbed + 1 WHERE one = 1", []).map(|_| ())
 }
 
-/// Removes erased content from the log and from free bytes, in one attempt and without waiting. Returns whether
-/// nothing is left.
+/// Removes erased content from the log and from free bytes, in one attempt and without waiting. Returns whether all
+/// erased content is gone.
 ///
 /// The connection's busy timeout must be zero.
 pub(super) fn scrub(connection: &mut Connection) -> StoreResult<bool> {

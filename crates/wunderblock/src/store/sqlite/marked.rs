@@ -44,7 +44,7 @@ pub(super) fn marked(
     Ok(found)
 }
 
-/// One range of a stream, searched at a time.
+/// A range of a stream to search.
 struct MarkedPart<'a> {
     db: &'a Connection,
     tenant: TenantNo,

@@ -1,10 +1,10 @@
 //! A ledger in one SQLite file: one writer thread with group commit, and readers on snapshots.
 //!
 //! The database uses WAL with `synchronous = FULL`, so acknowledged writes survive a power failure. All writes of
-//! this process go through one thread. It puts all waiting writes into one transaction, so that they share one disk
-//! sync. Each caller's writes run in a separate savepoint and succeed or fail independently. Other processes may use
-//! the same file: positions are assigned inside the transaction, under SQLite's write lock. Deleted content is
-//! overwritten (`secure_delete`). After an erasure the log is emptied and free bytes are overwritten, so that no
+//! this process go through one thread. The thread puts all waiting writes into one transaction, so that they share
+//! one disk sync. Each caller's writes run in a separate savepoint and succeed or fail independently. Other processes
+//! may use the same file: positions are assigned inside the transaction, under SQLite's write lock. Deleted content
+//! is overwritten (`secure_delete`). After an erasure the log is emptied and free bytes are overwritten, so that no
 //! erased content remains in the files.
 
 mod access;
@@ -73,7 +73,7 @@ impl Sqlite {
     /// Opens a ledger.
     ///
     /// # Errors
-    /// Fails if the file is missing, damaged, not a ledger, written by a newer program, or cannot be opened.
+    /// Fails if the file is missing, damaged, not a ledger, or written by a newer program, or if it cannot be opened.
     pub fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
         Self::open_for(path, access, BUSY)
     }

@@ -62,7 +62,7 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the mode of a file if others than its owner may read or write it.
+/// Returns the mode of a file if anyone other than its owner may read or write it.
 pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
     #[cfg(unix)]
     {
@@ -78,8 +78,8 @@ pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
 
 /// Moves a complete file to its final name. Fails if that name exists.
 ///
-/// A hard link does this atomically. On file systems without hard links the name is checked first; callers that need
-/// a guarantee there must hold the folder's lock.
+/// Creating a hard link is atomic. On file systems without hard links the name is checked first; callers that need a
+/// guarantee there must hold the folder's lock.
 ///
 /// # Errors
 /// Fails with `AlreadyExists`, or if the file cannot be linked or renamed.
@@ -89,6 +89,7 @@ pub(crate) fn place(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
             return Err(error);
         }
+        // The file system has no hard links. A broken link counts as an existing name, too.
         Err(_) if to.symlink_metadata().is_ok() => return Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => std::fs::rename(from, to)?,
     }

@@ -91,6 +91,7 @@ pub(super) fn streams(
          ORDER BY s.updated_at DESC, s.stream DESC LIMIT ?6"
     );
     let since = filter.since.map_or(i64::MIN, |since| since.0);
+    // SQLite's integers are signed, so limits and positions are capped at `i64::MAX`.
     let values =
         params![tenant.0, filter.prefix, filter.project, filter.agent, since, limit.min(i64::MAX as u64)];
     rows(db, &sql, values, stream_row)

@@ -164,7 +164,7 @@ impl WriterState {
                     self.write(group);
                     written = true;
                 }
-                // Safety does not depend on this: an empty log is merely one file less that could be damaged.
+                // Emptying the log is not needed for safety, but an empty log cannot be damaged.
                 Err(RecvTimeoutError::Timeout) => written = !self.tidy(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -197,6 +197,7 @@ impl WriterState {
         let erases = has(|write| matches!(write, Write::Erase { .. }));
         let drops = has(|write| matches!(write, Write::DropDerived { .. }));
         let (outcome, results) = self.transact(group.iter().map(|job| job.writes.as_slice()), erases);
+        // The log still contains the deleted rows.
         if erases || drops {
             let _ = self.at_once(|writer| log::empty(&writer.connection));
         }
@@ -236,6 +237,8 @@ impl WriterState {
         erases: bool,
     ) -> (StoreResult<()>, Vec<StoreResult<Vec<Written>>>) {
         let mut results = Vec::new();
+        // An immediate transaction takes the write lock before it reads heads and positions, so that no other process
+        // can change them before the commit.
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let begun = begun.map_err(|error| failure(&error));
         let mut transaction = match begun.and_then(|begun| still(&begun, self.generation).map(|()| begun)) {

@@ -1,5 +1,5 @@
 //! Upgrades a ledger of an older format in one transaction. A kill leaves either the old or the new format, and the
-//! next opening continues.
+//! next opening completes the upgrade.
 //!
 //! No event, body or source byte is rewritten. Of the new columns of events, format 3's `lane` is filled from the
 //! records. Format 2's columns are filled only for new events: records of format 1 have no checksum, and their proof
@@ -30,8 +30,8 @@ const BEFORE: &str = "
     ALTER TABLE events ADD COLUMN tool TEXT;
     ALTER TABLE events ADD COLUMN path TEXT;";
 
-/// Copies streams. Format 1 did not record which messages belong to the conversation, so the latest message of any
-/// kind is used.
+/// Copies the streams. Format 1 did not record which messages belong to the conversation, so the latest message of
+/// any kind is used.
 const STREAMS: &str = "
     INSERT INTO streams (stream, tenant, id, handle, base, head, fork_of, parent, user, project, agent, session, run,
         opened_at, updated_at, messages, text, first_user, said, counted, tokens, indexed)
@@ -44,7 +44,7 @@ const STREAMS: &str = "
         o.counted, o.tokens, o.indexed
     FROM old_streams o;";
 
-/// Copies sources. An incomplete revision keeps its bytes, and the next import finishes it.
+/// Copies the sources. An incomplete revision keeps its bytes, and the next import finishes it.
 const SOURCES: &str = "
     INSERT INTO sources (source, tenant, handle, key, revision)
     SELECT o.source, o.tenant, o.handle, o.key, (SELECT max(r.revision) FROM old_revisions r WHERE r.source = o.source)

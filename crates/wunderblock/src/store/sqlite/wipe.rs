@@ -66,7 +66,7 @@ fn damaged(page: u32) -> StoreError {
 
 /// A page of a table or index in SQLite's file format.
 struct BtreePage {
-    /// Byte ranges that store nothing.
+    /// Unused byte ranges.
     gaps: Vec<(usize, usize)>,
     /// Numbers of the child pages.
     children: Vec<u32>,

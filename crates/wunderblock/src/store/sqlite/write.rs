@@ -187,6 +187,7 @@ fn derived_counts(
     tenant: TenantNo,
     counts: &[(Handle, crate::store::BodyCount)],
 ) -> Result<Written, StoreError> {
+    // The statement inserts nothing for a body that was erased in the meantime.
     for (handle, count) in counts {
         run(
             db,
@@ -255,6 +256,7 @@ fn segment_swap(
         }
         run(db, "DELETE FROM index_blocks WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old])?;
     }
+    // The range must begin where the index ends, so that no document is indexed twice.
     for SegmentReach { stream, after, through } in indexed {
         let moved = run(
             db,
