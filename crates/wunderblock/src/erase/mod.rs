@@ -61,7 +61,10 @@ impl Session {
             let info = self.info().await?;
             let (from, to) = (from.max(Seq(1)), to.min(info.head));
             if from > to {
-                return Err(Error::Address(format!("the session has positions 1 to {}", info.head)));
+                return Err(Error::Address(format!(
+                    "invalid positions: the session has positions 1 to {}",
+                    info.head
+                )));
             }
             let erased = erase_runs(self, &[(from, to)], reason, Raw::default()).await?;
             self.engine.scrubbed().await?;

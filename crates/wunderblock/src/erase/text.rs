@@ -80,7 +80,7 @@ impl TextFound {
         Box::pin(async move {
             if text.len() < ERASE_TEXT_MIN {
                 return Err(Error::Query(format!(
-                    "the text has {} bytes, and the minimum is {ERASE_TEXT_MIN}: a shorter one stands in too many places",
+                    "the text has {} bytes, and the minimum is {ERASE_TEXT_MIN}: a shorter text occurs in too many places",
                     text.len()
                 )));
             }

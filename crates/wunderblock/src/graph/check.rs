@@ -63,7 +63,7 @@ impl RecordedNodes {
         let mut flaws = Vec::new();
         let (from, to) = (node.from_seq, node.to_seq);
         if from < Seq(1) || from > to || to >= seq {
-            flaws.push(("summaries stand for what came before them", format!("it stands for {from}–{to}")));
+            flaws.push(("summaries stand for what came before them", format!("it covers {from}–{to}")));
         }
         if node.lane.is_some() && (node.tokens_before.is_none() || node.tokens_after.is_none()) {
             flaws.push(("summaries say what they save", "its tokens are not recorded".to_owned()));
@@ -87,7 +87,7 @@ impl RecordedNodes {
                 _ if self.erased.contains(source) => {}
                 _ => flaws.push((
                     "what a summary was made from is there",
-                    format!("there is no summary at position {source} before it"),
+                    format!("there is no earlier summary at position {source}"),
                 )),
             }
         }
@@ -97,7 +97,7 @@ impl RecordedNodes {
         }
         let level = sources.iter().map(|(_, made)| made.level).max().map_or(0, |most| most.saturating_add(1));
         if node.level != level {
-            let detail = format!("it has level {}, and what it was made from makes it {level}", node.level);
+            let detail = format!("it has level {}, but its sources give level {level}", node.level);
             flaws.push(("levels count up from the events", detail));
         }
         sources.sort_by_key(|(_, made)| (made.from_seq, made.to_seq));
@@ -105,17 +105,15 @@ impl RecordedNodes {
         for (source, made) in &sources {
             if made.from_seq != next {
                 let what = if made.from_seq < next { "overlaps" } else { "leaves a gap" };
-                let detail = format!("that at {source} begins at {}, not {next}: it {what}", made.from_seq);
+                let detail =
+                    format!("the summary at {source} begins at {}, not {next}: it {what}", made.from_seq);
                 flaws.push(("what a summary was made from adds up to it", detail));
             }
             next = made.to_seq.next();
         }
         if next.prev() != node.to_seq {
-            let detail = format!(
-                "it stands for all up to {}, what it was made from up to {}",
-                node.to_seq,
-                next.prev()
-            );
+            let detail =
+                format!("it covers positions up to {}, its sources up to {}", node.to_seq, next.prev());
             flaws.push(("what a summary was made from adds up to it", detail));
         }
     }

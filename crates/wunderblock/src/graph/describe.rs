@@ -83,7 +83,7 @@ impl Engine {
                 }
                 GraphPlace::Range(graph, from, to) => Err(graph.no_node(from, to)),
                 GraphPlace::Body(handle) => Err(Error::OtherAddress {
-                    why: format!("{handle} is the text of no summary"),
+                    why: format!("{handle} is not the text of a summary"),
                     hint: Hint::Expand { address: handle.to_string() },
                 }),
             }
@@ -181,9 +181,9 @@ impl Graph {
             .map(|known| format!("{} ({}–{})", known.node.address, known.node.from, known.node.to))
             .collect();
         let why = if near.is_empty() {
-            format!("no summary stands for {range}")
+            format!("no summary covers {range}")
         } else {
-            format!("no summary stands for exactly {range}, but {} for some of it", near.join(", "))
+            format!("no summary covers exactly {range}; part of it is covered by {}", near.join(", "))
         };
         let address = self.stream.handle.range(from, to).to_string();
         Error::OtherAddress { why, hint: Hint::Expand { address } }

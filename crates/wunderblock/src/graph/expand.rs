@@ -101,7 +101,7 @@ impl Engine {
             if !(EXPAND_LEAST..=EXPAND_MOST).contains(&wanted.page_tokens) {
                 let (least, most) = (grouped(EXPAND_LEAST), grouped(EXPAND_MOST));
                 return Err(Error::Address(format!(
-                    "a page has {least} to {most} tokens, not {}",
+                    "invalid page size: a page must have {least} to {most} tokens, not {}",
                     wanted.page_tokens
                 )));
             }
@@ -304,7 +304,7 @@ fn checked_page(page: Option<u64>, pages: u64) -> Result<u64, Error> {
     if (1..=pages).contains(&number) {
         return Ok(number);
     }
-    Err(Error::Address(format!("there is no page {number}: there are {pages}, counted from 1")))
+    Err(Error::Address(format!("there is no page {number}: the last page is {pages}")))
 }
 
 /// Page number and total number of pages.

@@ -46,7 +46,7 @@ pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<Grap
             hint: Hint::Read { address: address.handle.to_string() },
         }),
         Some(HandleTarget::Blob) if address.range.is_some() => Err(Error::Address(format!(
-            "{0} is a text, and has no positions; leave out what follows `#`",
+            "{0} is a text, which has no positions; remove `#` and what follows it",
             address.handle
         ))),
         Some(HandleTarget::Blob) => place_of_summary(engine, address.handle).await,
@@ -77,7 +77,7 @@ async fn place_of_range(
     let head = graph.stream.head;
     let Some((from, to)) = range else { return Ok(GraphPlace::Range(graph, Seq(1), head)) };
     if from > head || to < Seq(1) {
-        return Err(Error::Address(format!("the session has positions 1 to {head}")));
+        return Err(Error::Address(format!("invalid positions: the session has positions 1 to {head}")));
     }
     if from == to && graph.nodes.contains_key(&from) {
         return Ok(GraphPlace::Node(graph, from));

@@ -206,7 +206,7 @@ impl Feed<'_> {
                     event.id = EventId::new(format!("{id}~{own}"))
                         .or_else(|_| EventId::new(format!("record~{own}")))?;
                     self.warn(format!(
-                        "{}: byte {offset}: the id {id} stands at position {seq} with other content; both are kept",
+                        "{}: byte {offset}: the id {id} is already at position {seq} with other content; both are kept",
                         self.path.display()
                     ));
                     todo.push(part);

@@ -156,7 +156,7 @@ impl<'e> Feed<'e> {
 
     pub(super) fn account(&mut self, record: &TranscriptRecord) {
         let (word, why) = match &record.kept {
-            RecordStatus::Opaque { why } => ("not known", why),
+            RecordStatus::Opaque { why } => ("unknown", why),
             RecordStatus::Broken { why } => {
                 self.done.broken += 1;
                 ("kept as it is", why)
@@ -184,7 +184,11 @@ impl<'e> Feed<'e> {
         if blocks > 0 {
             self.done.opaque_bytes += bytes;
             let what = if blocks == 1 { "a block".to_owned() } else { format!("{blocks} blocks") };
-            self.warn(format!("{}:{}: not known: {what} of unknown shape", self.path.display(), record.line));
+            self.warn(format!(
+                "{}:{}: {what} of unknown shape; kept unchanged",
+                self.path.display(),
+                record.line
+            ));
         }
     }
 

@@ -157,7 +157,7 @@ async fn import_once(
     if is_document && opened.meta.len() > MAX_DOCUMENT {
         let len = opened.meta.len();
         let why = format!(
-            "a single document of {len} bytes; documents are read whole, up to {MAX_DOCUMENT}. Line formats have no limit: convert it to JSON lines"
+            "the document has {len} bytes, the maximum is {MAX_DOCUMENT}, because documents are read whole; convert it to JSON lines, which have no limit"
         );
         return Err(refused(path, &why));
     }
@@ -214,7 +214,7 @@ fn unchanged_import(path: &Path, old: &SourceInfo) -> Result<Imported, Error> {
         sessions: old.revision.leaf.clone().into_iter().collect(),
         bytes: old.revision.len,
         unchanged: true,
-        ..Imported::of(path, format.ok_or_else(|| refused(path, "its format is not known any more"))?)
+        ..Imported::of(path, format.ok_or_else(|| refused(path, "the format of its last import is unknown"))?)
     })
 }
 

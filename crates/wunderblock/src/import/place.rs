@@ -67,7 +67,7 @@ pub(super) async fn find_place(
             Some(found) => place = found,
             None => {
                 let text = format!(
-                    "{}:{}: follows record {id}, which is not in the file; taken to follow the one before it",
+                    "{}:{}: follows record {id}, which is missing from the file; treated as following the previous record",
                     feed.path.display(),
                     record.line
                 );

@@ -98,7 +98,7 @@ async fn session_tree(
             Some(_) => {}
             None => {
                 feed.warn(format!(
-                    "{}: session {first} is in the ledger with other records; this one is {other}",
+                    "{}: the ledger has session {first} with other records; this session is stored as {other}",
                     feed.path.display()
                 ));
                 return open_session(feed, other, name, record).await;
@@ -108,7 +108,7 @@ async fn session_tree(
     Err(Error::Import {
         path: feed.path.display().to_string(),
         reason: ImportReason::Unsuited,
-        why: format!("sessions with the id {first} and other records have taken every name for it"),
+        why: format!("other sessions with the id {first} already use all of its alternative names"),
     })
 }
 

@@ -115,7 +115,7 @@ pub(super) fn unwrap(kind: FrameKind, frame: &[u8]) -> Result<Vec<u8>, SegmentEr
     }
     let [VERSION, found, method, rest @ ..] = body else { return Err(malformed("unknown version")) };
     if *found != kind.byte() {
-        return Err(malformed("one part stands in the place of another"));
+        return Err(malformed("a part is in the place of another kind of part"));
     }
     let mut payload = rest;
     let len = varint::take(&mut payload).and_then(|len| usize::try_from(len).ok());
@@ -125,7 +125,11 @@ pub(super) fn unwrap(kind: FrameKind, frame: &[u8]) -> Result<Vec<u8>, SegmentEr
         ZSTD => zstd::bulk::decompress(payload, len).map_err(|_| malformed("a part does not decompress"))?,
         _ => return Err(malformed("unknown compression")),
     };
-    if raw.len() == len { Ok(raw) } else { Err(malformed("a part has another length than it says")) }
+    if raw.len() == len {
+        Ok(raw)
+    } else {
+        Err(malformed("the length of a part differs from the stated length"))
+    }
 }
 
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {

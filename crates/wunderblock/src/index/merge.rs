@@ -35,7 +35,7 @@ pub fn without(segment: &Segment, removed: impl Fn(DocKey) -> bool) -> Result<Se
 fn rewrite(segments: &[Segment], keep: impl Fn(DocKey) -> bool) -> Result<Segment, SegmentError> {
     let headers = segments.iter().map(|s| Header::decode(&s.header)).collect::<Result<Vec<_>, _>>()?;
     if segments.iter().zip(&headers).any(|(segment, header)| segment.blocks.len() != header.blocks()) {
-        let what = "a segment has another number of blocks than its header says";
+        let what = "the number of blocks in a segment does not match the header";
         return Err(SegmentError::Malformed { what });
     }
     let join = MergePlan::new(headers, keep)?;
@@ -53,7 +53,7 @@ pub fn verify(segment: &Segment) -> Result<(), SegmentError> {
     let malformed = |what| Err(SegmentError::Malformed { what });
     let header = Header::decode(&segment.header)?;
     if segment.blocks.len() != header.blocks() {
-        return malformed("a segment has another number of blocks than its header says");
+        return malformed("the number of blocks in a segment does not match the header");
     }
     let mut lens = vec![0u32; header.len()];
     let mut input = MergeInput::open(&header, (0, &segment.blocks), &[])?;
@@ -251,7 +251,7 @@ impl<'a> MergeInput<'a> {
         let block = TermBlock::decode(frame)?;
         if self.header.first_terms.get(self.number).map(|term| &**term) != Some(block.term(0)) {
             return Err(SegmentError::Malformed {
-                what: "a block begins with another term than its header says",
+                what: "the first term of a block does not match the header",
             });
         }
         if before.is_some_and(|before| before.term(before.len() - 1) >= block.term(0)) {

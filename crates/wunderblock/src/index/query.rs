@@ -31,16 +31,18 @@ pub enum QueryError {
         query: String,
     },
     /// An operator or quotes contain nothing searchable.
-    #[error("`{clause}` has nothing to search for: the index holds words, not signs; use grep to find signs")]
+    #[error(
+        "`{clause}` has nothing to search for: the index holds words, not punctuation; use grep to find punctuation"
+    )]
     EmptyClause {
         /// Affected part of the query.
         clause: String,
     },
     /// The query has only excluded words.
-    #[error("the query only says what to leave out; add a word to look for")]
+    #[error("the query has only excluded words; add a word to search for")]
     OnlyExcluded,
     /// A quote is not closed.
-    #[error("the quote that begins at `{from}` does not end; close it, or leave it out")]
+    #[error("unclosed quote at `{from}`; close the quote or remove it")]
     Unclosed {
         /// Beginning of the unclosed quote.
         from: String,
@@ -400,10 +402,10 @@ mod tests {
             ),
             (
                 "a \"->\"",
-                "`\"->\"` has nothing to search for: the index holds words, not signs; use grep to find signs",
+                "`\"->\"` has nothing to search for: the index holds words, not punctuation; use grep to find punctuation",
             ),
-            ("-debug", "the query only says what to leave out; add a word to look for"),
-            ("a \"b c", "the quote that begins at `\"b c` does not end; close it, or leave it out"),
+            ("-debug", "the query has only excluded words; add a word to search for"),
+            ("a \"b c", "unclosed quote at `\"b c`; close the quote or remove it"),
         ] {
             assert_eq!(show(query), expected, "{query}");
         }

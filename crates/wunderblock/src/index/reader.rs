@@ -95,7 +95,7 @@ impl<F> PostingsReader<F> {
             let frame = (self.fetch)(segment, number).map_err(SearchError::Source)?;
             let block = TermBlock::decode(frame.as_ref())?;
             if block.term(0) != first {
-                let what = "a block begins with another term than its header says";
+                let what = "the first term of a block does not match the header";
                 return Err(SegmentError::Malformed { what }.into());
             }
             self.block = Some((segment, number, block));

@@ -86,7 +86,10 @@ impl Redactor {
             let rule = SecretRule::new(spec);
             rule.check()?;
             if rules.iter().any(|other| other.id == rule.id) {
-                return Err(RuleError::Rule { rule: rule.id.to_string(), what: "the id is there twice" });
+                return Err(RuleError::Rule {
+                    rule: rule.id.to_string(),
+                    what: "another rule has the same id",
+                });
             }
             rules.push(rule);
         }

@@ -54,7 +54,7 @@ pub enum RuleError {
     #[error("the keywords of the redaction rules cannot be searched for: {0}")]
     Keywords(#[from] aho_corasick::BuildError),
     /// There are more than [`MAX_RULES`] rules.
-    #[error("{0} redaction rules are more than {MAX_RULES}")]
+    #[error("too many redaction rules: {0}, the maximum is {MAX_RULES}")]
     TooMany(usize),
 }
 
@@ -124,13 +124,13 @@ impl SecretRule {
         let rule = || self.spec.id.clone();
         let id_fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let what = if self.id.is_empty() || self.id.len() > 40 || !self.id.bytes().all(id_fits) {
-            "an id is 1 to 40 lower-case letters, digits and hyphens"
+            "the id must be 1 to 40 lower-case letters, digits and hyphens"
         } else if self.spec.keywords.iter().any(|keyword| keyword.len() < 2 || !keyword.is_ascii()) {
-            "a keyword is at least two characters of ASCII"
+            "a keyword must be at least two ASCII characters"
         } else if !(0.0..=8.0).contains(&self.spec.entropy) {
-            "entropy is between 0 and 8 bits per character"
+            "`entropy` must be between 0 and 8 bits per character"
         } else if self.spec.reach > 1 << 20 || self.spec.behind > 4096 {
-            "reach is at most 1048576 and behind at most 4096 bytes"
+            "`reach` must be at most 1048576 bytes, and `behind` at most 4096"
         } else {
             ""
         };

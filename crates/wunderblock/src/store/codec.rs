@@ -114,7 +114,7 @@ fn unpack_into<'d>(data: &'d [u8], room: &mut Vec<u8>) -> Result<Option<&'d [u8]
             // zstd has a maximum compression ratio, so a length beyond that ratio means damage. Without this check,
             // damaged bytes could request a huge allocation.
             if len > (short.len() as u64 + 64).saturating_mul(1 << 16) {
-                return Err(wrong("the length it states cannot be true"));
+                return Err(wrong("its stated length is impossible"));
             }
             let len = usize::try_from(len).map_err(|_| wrong("it is larger than memory"))?;
             room.try_reserve(len).map_err(|_| wrong("it is larger than memory"))?;
@@ -125,7 +125,7 @@ fn unpack_into<'d>(data: &'d [u8], room: &mut Vec<u8>) -> Result<Option<&'d [u8]
                 let Some(decompressor) = slot.as_mut() else { return Err(wrong("no memory for unpacking")) };
                 decompressor.decompress_to_buffer(short, room).map_err(|error| wrong(&error.to_string()))
             })?;
-            if room.len() == len { Ok(None) } else { Err(wrong("its length is not what it states")) }
+            if room.len() == len { Ok(None) } else { Err(wrong("its length differs from the stated length")) }
         }
         Some((form, _)) => Err(wrong(&format!("unknown form {form}"))),
         None => Err(wrong("it is empty")),

@@ -62,7 +62,7 @@ pub enum StoreError {
         seq: Seq,
     },
     /// The stream has grown since the caller read its head.
-    #[error("the session has moved on: its head is {actual}, not {expected}")]
+    #[error("the head of the session is {actual}, expected {expected}; read the session again and retry")]
     HeadMoved {
         /// Head that the caller expected.
         expected: Seq,
@@ -73,13 +73,13 @@ pub enum StoreError {
     #[error("there is no session `{0}`")]
     NoStream(StreamId),
     /// The stream exists and cannot be opened a second time.
-    #[error("session `{0}` exists already")]
+    #[error("session `{0}` already exists")]
     StreamExists(StreamId),
     /// Two different bodies have the same 64-bit handle.
     #[error("two different bodies have the handle {0}; the second was not stored")]
     HandleTaken(Handle),
     /// Another import is writing the same file.
-    #[error("another import of the same file is under way")]
+    #[error("another import of the same file is running")]
     Held {
         /// Time at which the other import's claim expires if not renewed.
         until: Millis,
@@ -88,7 +88,7 @@ pub enum StoreError {
     #[error("another import of the same file has taken over")]
     Disowned,
     /// The file's newest revision differs from the one that the caller saw.
-    #[error("another import has changed what is kept of the file")]
+    #[error("another import has changed the stored copy of the file; import it again")]
     SourceMoved,
     /// Another process holds a lock on the database.
     #[error("the database is locked by another process")]
@@ -97,10 +97,10 @@ pub enum StoreError {
     #[error("the database is read-only")]
     ReadOnly,
     /// The disk is full, or a quota or file-size limit stops writes as a full disk would.
-    #[error("the disk is full or takes no more; nothing of this write was stored")]
+    #[error("the disk is full, or a size limit is reached; nothing of this write was stored")]
     Full,
     /// A newer version of the program wrote the database.
-    #[error("the database has format {found}; this program knows formats up to {known}")]
+    #[error("the database has format {found}; this program supports formats up to {known}")]
     TooNew {
         /// Format of the database.
         found: i64,
@@ -109,7 +109,7 @@ pub enum StoreError {
     },
     /// The database has an older format and is read-only, so it cannot be upgraded.
     #[error(
-        "the database has format {found} and cannot be written; this program reads format {known}, to which the first command that may write it upgrades it"
+        "the database has format {found} and cannot be written, so it cannot be upgraded to format {known}, which this program reads"
     )]
     TooOld {
         /// Format of the database.
@@ -142,7 +142,7 @@ pub enum StoreError {
         traces: String,
     },
     /// A file already exists at the target of a copy.
-    #[error("{0} exists already")]
+    #[error("{0} already exists")]
     Exists(String),
     /// The file does not exist, and the caller did not allow creating it.
     #[error("there is no database at {0}")]

@@ -97,7 +97,7 @@ pub(super) fn check(db: &Connection, path: &Path) -> Result<Checked, StoreError>
     let mut checked = Checked::default();
     for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
         if let Some(mode) = open_to_others(&file) {
-            let detail = format!("{} has mode {mode:04o}, 0600 is enough", file.display());
+            let detail = format!("{} has mode {mode:04o}, expected 0600", file.display());
             checked.found.push(FileProblem { rule: OPEN_TO_OTHERS, detail, derived: true });
         }
     }

@@ -127,7 +127,7 @@ fn replace(path: &Path, with: &Path, locked: impl FnOnce() -> bool) -> StoreResu
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 StepResult::Busy | StepResult::Locked => return Err(StoreError::Locked),
-                _ => return Err(StoreError::Damaged("a ledger of one page".to_owned())),
+                _ => return Err(StoreError::Damaged("the ledger to copy has only one page".to_owned())),
             }
         }
         if !locked() {

@@ -152,7 +152,7 @@ pub(super) fn format(connection: &Connection, path: &Path) -> StoreResult<i64> {
     match format {
         1..=FORMAT => Ok(format),
         newer if newer > FORMAT => Err(StoreError::TooNew { found: newer, known: FORMAT }),
-        older => Err(StoreError::Damaged(format!("it states format {older}, which never existed"))),
+        older => Err(StoreError::Damaged(format!("invalid format `{older}`"))),
     }
 }
 

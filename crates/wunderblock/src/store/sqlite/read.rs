@@ -163,7 +163,7 @@ pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Resul
             return if stretches.is_empty() {
                 Err(StoreError::NoStream(id))
             } else {
-                Err(StoreError::Damaged(format!("the session a fork began from, {id}, is not there")))
+                Err(StoreError::Damaged(format!("the parent session `{id}` of a fork is missing")))
             };
         };
         let base = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base);

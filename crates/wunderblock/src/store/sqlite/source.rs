@@ -112,7 +112,8 @@ fn begin_revision(
     )?;
     let sql = "SELECT source FROM sources WHERE tenant = ?1 AND key = ?2";
     let source = row(db, sql, params![named.tenant.0, named.key], |row| row.get::<_, i64>(0))?;
-    let source = source.ok_or_else(|| StoreError::Damaged("a source vanished".to_owned()))?;
+    let source =
+        source.ok_or_else(|| StoreError::Damaged("a source that was just written is missing".to_owned()))?;
     // An abandoned revision stays incomplete and loses its owner.
     run(
         db,

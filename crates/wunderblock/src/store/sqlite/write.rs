@@ -87,7 +87,9 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
 fn tenant(db: &Connection, name: &str, key: &[u8; 32]) -> Result<Written, StoreError> {
     run(db, "INSERT OR IGNORE INTO tenants (name, key) VALUES (?1, ?2)", params![name, key])?;
     let found = super::read::tenant(db, name)?;
-    found.map(Written::Tenant).ok_or_else(|| StoreError::Damaged("a tenant vanished".to_owned()))
+    found
+        .map(Written::Tenant)
+        .ok_or_else(|| StoreError::Damaged("a tenant that was just written is missing".to_owned()))
 }
 
 fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
@@ -135,7 +137,7 @@ fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
     )?;
     let info = super::read::stream(db, *tenant, stream)?;
     info.map(|info| Written::Stream(Box::new(info), true))
-        .ok_or_else(|| StoreError::Damaged("a stream vanished".to_owned()))
+        .ok_or_else(|| StoreError::Damaged("a stream that was just written is missing".to_owned()))
 }
 
 fn place_all(

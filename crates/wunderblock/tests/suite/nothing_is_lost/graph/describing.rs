@@ -67,8 +67,8 @@ fn a_node_goes_by_each_of_its_names() {
     scene.shows("main", &[older]);
     assert_eq!(scene.describe(&scene.at("2-3")).unwrap().node.seq, older, "the one in the view is meant");
     for (name, says) in [
-        ("3-4", "no summary stands for exactly positions 3 to 4, but wb:"),
-        ("4", "no summary stands for position 4"),
+        ("3-4", "no summary covers exactly positions 3 to 4; part of it is covered by wb:"),
+        ("4", "no summary covers position 4"),
         ("77", "the session has positions 1 to 7"),
     ] {
         let error = scene.describe(&scene.at(name)).unwrap_err().to_string();

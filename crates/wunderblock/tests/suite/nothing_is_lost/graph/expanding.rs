@@ -222,7 +222,7 @@ fn what_cannot_be_expanded_says_what_to_do() {
         assert!(error.contains(says), "{error}");
     }
     let error = scene.expand(&scene.at("2"), &Expand { page: Some(2), ..Expand::default() }).unwrap_err();
-    assert_eq!(error.to_string(), "there is no page 2: there are 1, counted from 1");
+    assert_eq!(error.to_string(), "there is no page 2: the last page is 1");
     let blank = Expand { query: Some(" \n".to_owned()), ..Expand::default() };
     assert!(scene.expand(&scene.at("2"), &blank).unwrap_err().to_string().contains("the query is empty"));
 }

@@ -35,15 +35,11 @@ fn each_damage_is_named() {
         (condensed(&[8, 9], 1, (2, 7)), &[]),
         (
             condensed(&[8, 9], 2, (2, 7)),
-            &[
-                "levels count up from the events: s position 10: it has level 2, and what it was made from makes it 1",
-            ],
+            &["levels count up from the events: s position 10: it has level 2, but its sources give level 1"],
         ),
         (
             condensed(&[8, 9], 0, (2, 7)),
-            &[
-                "levels count up from the events: s position 10: it has level 0, and what it was made from makes it 1",
-            ],
+            &["levels count up from the events: s position 10: it has level 0, but its sources give level 1"],
         ),
         (
             condensed(&[], 1, (2, 7)),
@@ -54,44 +50,44 @@ fn each_damage_is_named() {
         (
             condensed(&[8, 5], 1, (2, 7)),
             &[
-                "what a summary was made from is there: s position 10: there is no summary at position 5 before it",
+                "what a summary was made from is there: s position 10: there is no earlier summary at position 5",
             ],
         ),
         (
             condensed(&[8, 10], 1, (2, 7)),
             &[
-                "what a summary was made from is there: s position 10: there is no summary at position 10 before it",
+                "what a summary was made from is there: s position 10: there is no earlier summary at position 10",
             ],
         ),
         (
             condensed(&[9], 1, (2, 7)),
             &[
-                "what a summary was made from adds up to it: s position 10: that at 9 begins at 5, not 2: it leaves a gap",
+                "what a summary was made from adds up to it: s position 10: the summary at 9 begins at 5, not 2: it leaves a gap",
             ],
         ),
         (
             condensed(&[8], 1, (2, 7)),
             &[
-                "what a summary was made from adds up to it: s position 10: it stands for all up to 7, what it was made from up to 4",
+                "what a summary was made from adds up to it: s position 10: it covers positions up to 7, its sources up to 4",
             ],
         ),
         (
             condensed(&[8, 8, 9], 1, (2, 7)),
             &[
-                "what a summary was made from adds up to it: s position 10: that at 8 begins at 2, not 5: it overlaps",
+                "what a summary was made from adds up to it: s position 10: the summary at 8 begins at 2, not 5: it overlaps",
             ],
         ),
         (
             condensed(&[], 0, (3, 10)),
-            &["summaries stand for what came before them: s position 10: it stands for 3–10"],
+            &["summaries stand for what came before them: s position 10: it covers 3–10"],
         ),
         (
             condensed(&[], 0, (4, 3)),
-            &["summaries stand for what came before them: s position 10: it stands for 4–3"],
+            &["summaries stand for what came before them: s position 10: it covers 4–3"],
         ),
         (
             condensed(&[], 0, (0, 3)),
-            &["summaries stand for what came before them: s position 10: it stands for 0–3"],
+            &["summaries stand for what came before them: s position 10: it covers 0–3"],
         ),
         (
             SessionCompacted { tokens_after: None, ..node((Seq(1), Seq(2)), "x") },
