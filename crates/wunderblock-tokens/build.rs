@@ -1,9 +1,9 @@
-//! Writes the tables that the library maps: one of each vocabulary, and one of the classes of characters.
+//! Writes the tables that the library embeds: one set per vocabulary, and the class of each character.
 //!
-//! The vocabularies are those of the crate `tiktoken`, the classes those of the crate `regex`, which that crate cuts texts
-//! with. `src/table.rs` and `src/class.rs` describe the layouts.
+//! The vocabularies come from the crate `tiktoken`. The classes come from the crate `regex`, with which `tiktoken`
+//! cuts texts. `src/table.rs` and `src/class.rs` describe the layouts.
 
-// What cannot be written here is a failed build.
+// A table that cannot be written has to fail the build, so panics are intended here.
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unwrap_used)]
 
 use regex::Regex;
@@ -28,9 +28,10 @@ fn main() {
 
 fn write_vocabulary(out: &Path, name: &str, encoder: &CoreBpe) {
     let size = u32::try_from(encoder.vocab_size()).expect("fewer tokens than numbers");
+    // A load of 0.75. The module documentation of `src/table.rs` says why.
     let mut slots = vec![0_u32; size as usize * 4 / 3];
     let mut pairs = vec![layout::ABSENT; 1 << 16];
-    // The first place is left out: a slot of 0 is empty.
+    // Place 0 holds a padding byte, because a slot of 0 is an empty slot.
     let mut records = vec![0_u8; 1];
     for rank in 0..size {
         let token = encoder.decode(&[rank]);
@@ -51,7 +52,7 @@ fn write_vocabulary(out: &Path, name: &str, encoder: &CoreBpe) {
         }
         slots[at] = place | layout::tag(hash);
     }
-    // A short token is compared as eight bytes, whatever its length.
+    // Padding: a token of at most eight bytes is compared as eight bytes, and the last record needs them too.
     records.resize(records.len() + 8, 0);
     fs::write(out.join(format!("{name}.slots")), words(&slots)).expect("slots");
     fs::write(out.join(format!("{name}.pairs")), words(&pairs)).expect("pairs");
@@ -62,10 +63,12 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Blocks of 256 characters that are alike are written once; an index says which block is whose.
+/// Writes the classes of all characters. Identical blocks of 256 characters are stored once. An index gives the block
+/// of each 256 characters.
 fn write_classes(out: &Path) {
     let every: String = (0..=0x10_ffff).filter_map(char::from_u32).collect();
     let mut classes = vec![layout::OTHER; 0x11_0000];
+    // The order matters: `\s` also matches `\r` and `\n`, which the last pattern then overwrites.
     let kinds = [
         (r"[\p{Lu}\p{Lt}]+", layout::UPPER | layout::LETTER),
         (r"\p{Ll}+", layout::LOWER | layout::LETTER),

@@ -1,10 +1,10 @@
-//! What a character is to the patterns that cut texts.
+//! Class of a character for the patterns that cut texts.
 
 use crate::layout::{LETTER, LOWER, NEWLINE, NUMBER, OTHER, SPACE, UPPER};
 
-/// For each 256 characters the number of their block.
+/// Block number for each run of 256 characters.
 static INDEX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes.index"));
-/// The classes of 256 characters each.
+/// Blocks of 256 classes, one byte per character.
 static BLOCKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes.blocks"));
 
 const ASCII: [u8; 128] = {
@@ -27,7 +27,7 @@ const ASCII: [u8; 128] = {
     classes
 };
 
-/// Class and length in bytes of the character at `at`; none and 0 at the end of the text.
+/// Returns the class and the length in bytes of the character at byte `at`, or `(0, 0)` at the end of the text.
 pub(crate) fn class(text: &str, at: usize) -> (u8, usize) {
     match text.as_bytes().get(at) {
         None => (0, 0),
@@ -38,7 +38,7 @@ pub(crate) fn class(text: &str, at: usize) -> (u8, usize) {
     }
 }
 
-/// The same beyond ASCII.
+/// Returns the class and the length of a character beyond ASCII.
 fn wide(text: &str, at: usize) -> (u8, usize) {
     let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()) else { return (0, 0) };
     let code = character as usize;

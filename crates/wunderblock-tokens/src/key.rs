@@ -1,29 +1,29 @@
-//! The hash of a token's bytes.
+//! Hash of a token's bytes. `build.rs` uses it to place tokens in the tables, and the library to find them.
 
 const A: u64 = 0x9e37_79b9_7f4a_7c15;
 const B: u64 = 0xe703_7ed1_a0b4_28db;
 
-/// Hash of a token, after wyhash (Wang Yi).
+/// Returns the hash of a token, after wyhash (Wang Yi).
 pub(crate) fn hash(token: &[u8]) -> u64 {
     if token.len() <= 8 {
         return hash_short(short(token), token.len());
     }
     let (words, _) = token.as_chunks::<8>();
     let hash = words.iter().fold(token.len() as u64, |hash, word| fold(hash ^ u64::from_le_bytes(*word), A));
-    // The last bytes may be among the words as well.
+    // The last eight bytes may overlap the last word above.
     fold(hash ^ token.last_chunk::<8>().map_or(0, |last| u64::from_le_bytes(*last)), B)
 }
 
-/// Hash of a token of at most eight bytes, of which `key` is [`short`].
+/// Returns the hash of a token of at most eight bytes. `key` is its [`short`] form.
 pub(crate) fn hash_short(key: u64, length: usize) -> u64 {
     fold(key ^ A, B ^ length as u64)
 }
 
-/// At most eight bytes as one number, the first byte lowest.
+/// Packs at most eight bytes into a number, with the first byte lowest.
 pub(crate) fn short(bytes: &[u8]) -> u64 {
     match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         (Some(first), Some(last)) => {
-            // Where they overlap the bits are the same.
+            // Where the two halves overlap, their bits are equal.
             let shift = 8 * (bytes.len().min(8) - 4) as u32;
             u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift
         }
@@ -31,7 +31,7 @@ pub(crate) fn short(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Two words as one, in which every bit of either has a part.
+/// Mixes two words into one. Every bit of both words affects the result.
 pub(crate) fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     product as u64 ^ (product >> 64) as u64

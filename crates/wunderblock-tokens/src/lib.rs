@@ -1,15 +1,15 @@
-//! Exact counts with OpenAI's public vocabularies, which are part of the program: nothing is ever downloaded.
+//! Exact token counts with OpenAI's public vocabularies, which are embedded in the program. Nothing is downloaded.
 //!
-//! A text is cut into pieces (`piece`), and the bytes of each piece are merged by rank (`merge`). The ranks are
-//! looked up in tables that the build prepares (`table`), so that a process which counts one word pays for one word.
-//! Text that looks like a special token, such as `<|endoftext|>`, is counted as the ordinary text it is: a provider does
-//! the same with what users and tools say.
+//! A text is cut into pieces (`piece`), and the bytes of each piece are merged by rank (`merge`). The ranks come from
+//! tables that the build prepares (`table`), so a process that counts one word pays for one word. Text that looks
+//! like a special token, such as `<|endoftext|>`, is counted as ordinary text, as a provider treats it in messages
+//! and tool results.
 //!
-//! A long run of one kind (one letter a million times, Chinese without punctuation) is one piece, and merging it needs
-//! about 30 bytes of memory per byte and time n·log n. Pieces of more than [`STRETCH`] bytes are therefore cut through.
-//! Such a cut nearly always adds tokens, but greedy merging gives no guarantee of it, so `BLIND_CUT` tokens are added,
-//! and the result stays an upper bound in practice: exact up to [`STRETCH`] bytes in one piece, too high by at most some
-//! tens of tokens per further MiB.
+//! A long run of one kind of character (one letter a million times, Chinese without punctuation) is one piece.
+//! Merging it takes about 30 bytes of memory per byte and O(n log n) time, so pieces of more than [`STRETCH`] bytes
+//! are split. A split nearly always adds tokens, but greedy merging does not guarantee that. Each split therefore
+//! adds `BLIND_CUT` tokens, which makes the result an upper bound in practice. Counts are exact if no piece is longer
+//! than [`STRETCH`] bytes. Otherwise they are too high by at most a few tens of tokens per further MiB.
 
 mod class;
 mod key;
@@ -22,13 +22,13 @@ mod table;
 use memory::Memory;
 use table::Table;
 
-/// Texts up to this many bytes are always counted exactly, and longer ones unless one piece has more bytes than this.
+/// Maximum bytes of a piece that is counted exactly. Longer pieces are split, and their count is an upper bound.
 pub const STRETCH: usize = 1 << 20;
 
-/// Tokens added for each cut through a piece.
+/// Tokens added for each split of a piece, so that the count is not too low.
 const BLIND_CUT: usize = 8;
 
-/// A vocabulary that is part of the program.
+/// A vocabulary embedded in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vocabulary {
     /// `o200k_base`: GPT-4o and everything OpenAI released after it.
@@ -38,7 +38,7 @@ pub enum Vocabulary {
 }
 
 impl Vocabulary {
-    /// Number of tokens of `text`.
+    /// Returns the number of tokens of `text`.
     #[must_use]
     pub fn count(self, text: &str) -> u32 {
         let total = memory::with(|memory| match self {
@@ -65,10 +65,11 @@ fn count(
     total
 }
 
-/// Counts a piece that is not remembered.
+/// Counts the tokens of a piece. A piece that is too long is split.
 fn merge_all(table: &Table, piece: &str) -> usize {
     let (mut rest, mut total) = (piece, 0);
-    // What is that long repeats itself: 50 MB of one letter take as long as the first MiB.
+    // Text this long usually repeats itself, so the count of the previous stretch is reused if the next is equal: 50
+    // MB of one letter take as long as the first MiB.
     let mut before = ("", 0);
     while rest.len() > STRETCH {
         let (head, tail) = rest.split_at(rest.floor_char_boundary(STRETCH));

@@ -1,30 +1,35 @@
-//! What each thread remembers of the pieces it counted: few pieces of a text are new.
+//! Counts of pieces that a thread remembers, because most pieces of a text occurred before.
 //!
-//! Both tables are zeroes as the system gives them: no page is touched before an entry of it is, so that a process that
-//! counts little pays for little.
+//! Both tables are allocated as zeroed memory. The system provides each page when one of its entries is first used,
+//! so a process that counts little uses little memory.
 
 use crate::Vocabulary;
 use crate::key::{fold, hash, short};
 use std::cell::RefCell;
 
-/// Bytes of the longest piece that is remembered among the short ones, which nearly all are.
+/// Maximum bytes of a short piece. Nearly all pieces are short.
 const SHORT: usize = 14;
-/// Sets of short pieces that one thread remembers, a power of two: 2 MB.
+/// Number of sets of short pieces per thread, a power of two. They take 2 MB.
 const SETS: usize = 1 << 15;
-/// Keeps short pieces, whose upper half is nearly nothing, apart.
+/// Seed for the hash of short pieces. The upper half of their keys is nearly zero, so an unseeded product would
+/// hardly differ between pieces.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Where a short piece has its tokens. Above them stand its length and its vocabulary, below them its bytes.
+/// Bit position of the token count in the entry of a short piece. The bits above hold the length and the vocabulary,
+/// and the bits below hold the bytes of the piece.
 const TOKENS: u32 = 8 * SHORT as u32;
 
-/// Words of an entry for a longer piece: length, vocabulary and tokens, and then its bytes.
+/// Words of an entry for a longer piece: one with length, vocabulary and tokens, then the bytes of the piece.
 const WORDS: usize = 12;
-/// Bytes of the longest piece that is remembered: a clause of 29 Chinese characters, a Cyrillic word of 44 letters.
+/// Maximum bytes of a piece that is remembered: a clause of 29 Chinese characters or a Cyrillic word of 44 letters.
 const LONG: usize = 8 * (WORDS - 1);
-/// Longer pieces that one thread remembers, a power of two: 400 KB.
+/// Number of longer pieces remembered per thread. They take 400 KB.
 const LINES: usize = 1 << 12;
 
-/// Of the short pieces that fall to one set, the latest four that were new, and those before them that came again; a set
-/// is a line of the processor's cache. Of the longer ones that fall to one line, the latest.
+/// Remembered counts, by the hash of the piece.
+///
+/// A set of four short pieces fills one cache line of the processor. A new piece replaces the last of its set, and a
+/// piece that occurs again moves one place forward, so frequent pieces stay. A line for longer pieces holds only the
+/// latest one.
 pub(crate) struct Memory {
     short: Vec<[u128; 4]>,
     long: Vec<[u64; WORDS]>,
@@ -34,13 +39,13 @@ thread_local! {
     static MEMORY: RefCell<Memory> = const { RefCell::new(Memory { short: Vec::new(), long: Vec::new() }) };
 }
 
-/// Lends this thread's memory to a count.
+/// Calls `count` with this thread's memory.
 pub(crate) fn with<T>(count: impl FnOnce(&mut Memory) -> T) -> T {
     MEMORY.with_borrow_mut(count)
 }
 
 impl Memory {
-    /// Tokens of a piece, counted if they are not remembered.
+    /// Returns the tokens of a piece. Calls `count` if they are not remembered.
     pub(crate) fn count(
         &mut self,
         vocabulary: Vocabulary,
@@ -63,6 +68,7 @@ impl Memory {
         let (first, rest) = piece.split_at(piece.len().min(8));
         let kind = piece.len() as u128 | u128::from(mark(vocabulary));
         let key = u128::from(short(first)) | u128::from(short(rest)) << 64 | kind << (TOKENS + 8);
+        // A power of two allows a mask instead of a division.
         let place = fold(key as u64 ^ SEED, (key >> 64) as u64 ^ SEED) as usize & (SETS - 1);
         let Some(set) = self.short.get_mut(place) else { return count() };
         if let Some(way) = set.iter().position(|slot| *slot & !(0xff << TOKENS) == key) {
@@ -72,7 +78,7 @@ impl Memory {
             }
             return usize::from(tokens);
         }
-        // No token is shorter than a byte, so their number fits.
+        // A token has at least one byte, so the count of a short piece fits into eight bits.
         let tokens = count();
         if let Some(last) = set.last_mut() {
             *last = key | (tokens as u128) << TOKENS;
@@ -94,6 +100,7 @@ impl Memory {
         }
         let [held, bytes @ ..] = line;
         let [_, wanted @ ..] = &key;
+        // The lowest byte of the first word is length and vocabulary. The token count is above it.
         if *held & 0xff == head && bytes == wanted {
             return (*held >> 8) as usize;
         }
@@ -105,7 +112,7 @@ impl Memory {
     }
 }
 
-/// Keeps the two vocabularies apart, above the length of a piece.
+/// Returns the bit that keeps the two vocabularies apart. It is above the bits of a piece's length.
 const fn mark(vocabulary: Vocabulary) -> u8 {
     match vocabulary {
         Vocabulary::O200k => 0,

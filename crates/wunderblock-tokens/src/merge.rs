@@ -1,16 +1,16 @@
-//! Byte pair encoding of one piece: of all neighbours that make a token together, those of the lowest rank become one,
-//! until none do.
+//! Byte pair encoding of one piece: the two neighbours that form the token of the lowest rank are merged, again and
+//! again, until no neighbours form a token.
 
 use crate::layout::ABSENT;
 use crate::table::Table;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Longest piece that is searched from its beginning for each merge. Nearly every piece is shorter, and for those a heap
-/// costs more than it saves.
+/// Maximum bytes of a piece that is scanned for the lowest rank at each merge. Nearly every piece is shorter, and for
+/// short pieces a heap costs more than it saves.
 const SHORT: usize = 32;
 
-/// Number of tokens of a piece.
+/// Returns the number of tokens of a piece.
 pub(crate) fn count(table: &Table, piece: &[u8]) -> usize {
     match piece.len() {
         0 | 1 => piece.len(),
@@ -22,7 +22,8 @@ pub(crate) fn count(table: &Table, piece: &[u8]) -> usize {
 }
 
 fn short(table: &Table, piece: &[u8]) -> usize {
-    // Where each part begins, with the end of the last, and the rank of each part and the next one together.
+    // `begins` holds the start of each part, then the end of the last part. `ranks` holds the rank of each part
+    // joined with the next.
     let mut begins: [u8; SHORT + 1] = std::array::from_fn(|at| at as u8);
     let mut ranks = [ABSENT; SHORT];
     for (rank, pair) in ranks.iter_mut().zip(piece.array_windows()) {
@@ -44,6 +45,7 @@ fn short(table: &Table, piece: &[u8]) -> usize {
         begins.copy_within(at + 2..=count, at + 1);
         ranks.copy_within(at + 1..count, at);
         count -= 1;
+        // Only two joins have changed: the merged part with the part before it, and with the part after it.
         for first in at.saturating_sub(1)..=at {
             let bounds = begins.get(first..=first + 2).filter(|_| first + 2 <= count);
             let both = match bounds {
@@ -57,7 +59,8 @@ fn short(table: &Table, piece: &[u8]) -> usize {
     }
 }
 
-/// A part of a long piece: the beginning of the next and of the one before, and the rank of it and the next together.
+/// A part of a long piece, stored at the index of its first byte. Holds the starts of the next part and of the part
+/// before, and the rank of this part joined with the next.
 #[derive(Clone, Copy)]
 struct Part {
     next: u32,
@@ -79,7 +82,7 @@ fn long(table: &Table, piece: &[u8]) -> usize {
     let part = |parts: &[Part], at: u32| parts.get(at as usize).copied();
     let mut count = end;
     while let Some(Reverse((rank, at))) = heap.pop() {
-        // A part that was merged, or whose neighbour was, has another rank by now.
+        // This entry is outdated if the part, or its neighbour, was merged since: the rank has changed.
         let Some(first) = part(&parts, at).filter(|first| first.rank == rank) else { continue };
         let Some(second) = part(&parts, first.next) else { continue };
         if let Some(gone) = parts.get_mut(first.next as usize) {

@@ -1,4 +1,4 @@
-//! Where a text is cut before its bytes are merged: words, numbers, punctuation, white space.
+//! Cuts a text into pieces before its bytes are merged: words, numbers, punctuation, white space.
 //!
 //! The patterns are those that OpenAI publishes with its vocabularies:
 //!
@@ -9,16 +9,17 @@
 //! cl100k  (?i:'s|'t|'re|'ve|'m|'ll|'d) | [^\r\n\p{L}\p{N}]?\p{L}+ | \p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n]*
 //!         | \s*[\r\n]+ | \s+(?!\S) | \s+
 //! ```
-//! The first alternative that matches wins, as with a backtracking engine. They are written out by hand because a general
-//! engine compiles them for milliseconds in each process, and cuts at a fraction of the speed.
+//! The first alternative that matches wins, as in a backtracking engine. The matchers are written by hand because a
+//! general engine takes milliseconds to compile the patterns in each process, and then cuts at a fraction of the
+//! speed.
 
 use crate::class::class;
 use crate::layout::{LETTER, LOWER, MARK, NEWLINE, NUMBER, OTHER, SPACE, UPPER};
 
-/// What may stand in front of a word: one character that is no letter, number or line end.
+/// Classes of the one character that may precede a word: anything except a letter, a number or a line end.
 const LEAD: u8 = SPACE | MARK | OTHER;
 
-/// End of the piece of o200k that begins at `at`.
+/// Returns the end of the o200k piece that begins at byte `at`.
 pub(crate) fn o200k(text: &str, at: usize) -> usize {
     let (first, length) = class(text, at);
     let word = if first & LEAD == 0 {
@@ -27,7 +28,7 @@ pub(crate) fn o200k(text: &str, at: usize) -> usize {
         let next = at + length;
         capitals_then_letters(text, next).or_else(|| capitals(text, next))
     } else {
-        // A mark is a letter here as well, so that the second attempt always matches.
+        // A mark may also be part of the word itself, so the second attempt always matches.
         capitals_then_letters(text, at + length).or_else(|| capitals_then_letters(text, at))
     };
     match word {
@@ -36,7 +37,7 @@ pub(crate) fn o200k(text: &str, at: usize) -> usize {
     }
 }
 
-/// End of the piece of cl100k that begins at `at`.
+/// Returns the end of the cl100k piece that begins at byte `at`.
 pub(crate) fn cl100k(text: &str, at: usize) -> usize {
     if let Some(end) = contraction(text, at) {
         return end;
@@ -49,7 +50,7 @@ pub(crate) fn cl100k(text: &str, at: usize) -> usize {
     }
 }
 
-/// End of the run of characters of these classes.
+/// Returns the end of the run of characters of these classes that begins at `at`.
 fn run(text: &str, mut at: usize, classes: u8) -> usize {
     loop {
         let (next, length) = class(text, at);
@@ -60,14 +61,15 @@ fn run(text: &str, mut at: usize, classes: u8) -> usize {
     }
 }
 
-/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
+/// Matches `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`.
 fn capitals_then_letters(text: &str, from: usize) -> Option<usize> {
     let (mut at, mut either) = (from, None);
     loop {
         let (next, length) = class(text, at);
         if next & UPPER == 0 {
-            // What comes next is no capital. If it is no small letter either, the first part gives back what follows
-            // its last character that is both, and the second part is that character.
+            // The next character cannot be part of the first class. If it cannot be part of the second either, the
+            // first class gives back everything after its last character that belongs to both, and the second class
+            // matches that character.
             return if next & LOWER == 0 { either } else { Some(run(text, at + length, LOWER)) };
         }
         at += length;
@@ -77,12 +79,12 @@ fn capitals_then_letters(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+`, where no small letter follows.
+/// Matches `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+`. Callers have ruled out that a lower-case letter follows.
 fn capitals(text: &str, from: usize) -> Option<usize> {
     Some(run(text, from, UPPER)).filter(|end| *end > from)
 }
 
-/// `(?i:'s|'t|'re|'ve|'m|'ll|'d)`: Unicode has one more letter, `ſ`, that matches `s` when case is ignored.
+/// Matches `(?i:'s|'t|'re|'ve|'m|'ll|'d)`. In Unicode, ignoring case, the letter `ſ` also matches `s`.
 fn contraction(text: &str, at: usize) -> Option<usize> {
     let rest = text.as_bytes().get(at..)?;
     if rest.first() != Some(&b'\'') {
@@ -97,7 +99,7 @@ fn contraction(text: &str, at: usize) -> Option<usize> {
     Some(at + length)
 }
 
-/// `\p{N}{1,3} | ?[^\s\p{L}\p{N}]+[TAIL]* | \s*[\r\n]+ | \s+(?!\S) | \s+`
+/// Matches `\p{N}{1,3} | ?[^\s\p{L}\p{N}]+[TAIL]* | \s*[\r\n]+ | \s+(?!\S) | \s+`.
 fn no_word(text: &str, at: usize, tail: &[u8]) -> usize {
     let (first, length) = class(text, at);
     if first & NUMBER != 0 {
@@ -118,14 +120,14 @@ fn no_word(text: &str, at: usize, tail: &[u8]) -> usize {
     white_space(text, at)
 }
 
-/// `\s*[\r\n]+ | \s+(?!\S) | \s+`
+/// Matches `\s*[\r\n]+ | \s+(?!\S) | \s+`.
 fn white_space(text: &str, at: usize) -> usize {
     let end = run(text, at, SPACE | NEWLINE);
     let blank = text.get(at..end).unwrap_or_default();
     if let Some(newline) = blank.rfind(['\r', '\n']) {
         return at + newline + 1;
     }
-    // The last character goes to what follows, if something follows and something is left.
+    // The last white-space character belongs to the next piece, unless the text ends here or it is the only one.
     match blank.char_indices().next_back() {
         Some((last, _)) if last > 0 && end < text.len() => at + last,
         _ => end,

@@ -1,20 +1,20 @@
-//! Ranks of tokens, read from tables that are part of the program.
+//! Ranks of tokens, read from tables that are embedded in the program.
 //!
-//! `build.rs` writes three tables for each vocabulary, and nothing of them is built or copied at run time, so the first
-//! lookup costs what the thousandth does, besides the pages that are read in:
+//! `build.rs` writes three tables for each vocabulary. Nothing is built or copied at run time, so the first lookup
+//! costs as much as the thousandth, except for the pages that are read in:
 //!
-//! - **records**: for each token its rank (three bytes), its length and its bytes;
-//! - **slots**: where the record is, and ten more bits of its hash, open addressing at a load of 0.75 (0.38, in tables
-//!   larger by 1.5 MB, counts no faster);
-//! - **pairs**: the rank of each two bytes, since every merge begins with those.
+//! - **records**: the rank (three bytes), the length and the bytes of each token;
+//! - **slots**: a hash table with open addressing. A slot holds the place of a record and ten more bits of its hash.
+//!   The load is 0.75. At a load of 0.38 the tables are larger by 1.5 MB, and counting takes as long;
+//! - **pairs**: the rank of each pair of bytes, because every merge begins with pairs.
 
 use crate::key;
 use crate::layout::{ABSENT, PLACE_BITS, home, tag};
 
-/// Bytes of a record before its token's: rank and length.
+/// Bytes of a record before the bytes of its token: rank and length.
 const HEAD: usize = 4;
 
-/// A vocabulary's tables.
+/// Tables of a vocabulary.
 pub(crate) struct Table {
     slots: &'static [u8],
     pairs: &'static [u8],
@@ -35,14 +35,14 @@ pub(crate) static O200K: Table = table!("o200k");
 pub(crate) static CL100K: Table = table!("cl100k");
 
 impl Table {
-    /// Rank of a pair of bytes, [`ABSENT`] if they are no token.
+    /// Returns the rank of a pair of bytes, or [`ABSENT`] if the pair is not a token.
     pub(crate) fn pair(&self, first: u8, second: u8) -> u32 {
         let (pairs, _) = self.pairs.as_chunks::<4>();
         let at = usize::from(first) << 8 | usize::from(second);
         pairs.get(at).map_or(ABSENT, |rank| u32::from_le_bytes(*rank))
     }
 
-    /// Rank of a token, [`ABSENT`] if the bytes are none.
+    /// Returns the rank of a token, or [`ABSENT`] if the bytes are not a token.
     pub(crate) fn rank(&self, token: &[u8]) -> u32 {
         if token.len() > 8 {
             return self.find(key::hash(token), |record| {
@@ -51,6 +51,7 @@ impl Table {
             });
         }
         let (bytes, length) = (key::short(token), token.len());
+        // The mask hides the bytes behind the token, which belong to the next record.
         let kept = u64::MAX >> (8 * (8 - length as u32).min(7));
         self.find(key::hash_short(bytes, length), |record| {
             let held = record.get(HEAD..).and_then(|rest| rest.first_chunk::<8>());
@@ -64,6 +65,7 @@ impl Table {
         let mut at = home(hash, slots.len());
         while let Some(slot) = slots.get(at).map(|slot| u32::from_le_bytes(*slot)).filter(|slot| *slot != 0) {
             let place = slot & ((1 << PLACE_BITS) - 1);
+            // The tag rules out nearly all other tokens before their records are read.
             if slot ^ place == tag(hash)
                 && let Some(record) = self.records.get(place as usize..)
                 && is_token(record)

@@ -1,4 +1,4 @@
-//! Counts are held against the crate that the tables were made from, and against published ones.
+//! Compares counts with those of the crate that the tables were made from, and with published counts.
 
 use super::*;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use tiktoken::{CoreBpe, encoding};
 
 const BOTH: [Vocabulary; 2] = [Vocabulary::O200k, Vocabulary::Cl100k];
 
-/// The same vocabulary as the crate counts with it.
+/// Returns the vocabulary as the crate `tiktoken` counts with it.
 fn encoder(vocabulary: Vocabulary) -> &'static CoreBpe {
     static O200K: OnceLock<CoreBpe> = OnceLock::new();
     static CL100K: OnceLock<CoreBpe> = OnceLock::new();
@@ -28,7 +28,7 @@ fn assert_once(text: &str) {
     }
 }
 
-/// The second time the pieces come from memory.
+/// Asserts the count twice. The second time the pieces come from memory.
 fn assert_alike(text: &str) {
     assert_once(text);
     assert_once(text);
@@ -126,7 +126,7 @@ fn the_tables_have_every_token_with_its_rank_and_nothing_else() {
 fn every_kind_of_character_is_cut_as_the_crate_cuts_it() {
     let contexts = [("", ""), ("a", "b"), ("A", "B"), (" ", "a"), ("!", " "), ("\n", "\n"), ("1", "2")];
     for character in (0..=0x10_ffff).filter_map(char::from_u32) {
-        // All of the alphabets, and some of the blocks in which every character is like its neighbours.
+        // All of the alphabets, and a sample of the blocks whose characters are all alike.
         if character as u32 > 0x3100 && !(character as u32).is_multiple_of(43) {
             continue;
         }
@@ -135,13 +135,14 @@ fn every_kind_of_character_is_cut_as_the_crate_cuts_it() {
     }
 }
 
-/// The published patterns. `\s+(?!\S)` is what [`ends`] makes of `\s+`.
+/// Published patterns without `\s+(?!\S)`, because the crate `regex` has no look-ahead. [`ends`] derives it from
+/// `\s+`.
 const PATTERNS: [&str; 2] = [
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+",
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+",
 ];
 
-/// Where a general engine ends the pieces of a text.
+/// Returns the ends of a text's pieces as a general engine finds them.
 fn ends(pattern: &Regex, text: &str) -> Vec<usize> {
     let (mut at, mut ends) = (0, Vec::new());
     while let Some(found) = pattern.find_at(text, at) {
@@ -155,7 +156,8 @@ fn ends(pattern: &Regex, text: &str) -> Vec<usize> {
     ends
 }
 
-/// A count says little of where a text was cut: few tokens would reach over a wrong end.
+/// Asserts that a text is cut where the patterns cut it. A count alone hardly shows that, because few tokens would
+/// reach over a wrong end.
 fn assert_cut_alike(text: &str) {
     static REGEXES: OnceLock<[Regex; 2]> = OnceLock::new();
     let regexes = REGEXES.get_or_init(|| PATTERNS.map(|pattern| Regex::new(pattern).unwrap()));
@@ -187,7 +189,7 @@ fn real_texts_are_counted_as_the_crate_counts_them() {
 
 #[test]
 fn a_contraction_ends_with_any_letter_that_is_one_but_for_its_case() {
-    // The long s is an s in the published patterns. The crate misses it after letters of ASCII.
+    // The published patterns match the long s as an s. The crate misses it after ASCII letters.
     assert_eq!(piece::o200k("it'ſ so", 0), "it'ſ".len());
     assert_eq!(piece::cl100k("'ſ so", 0), "'ſ".len());
     for (text, end) in [("it's", 4), ("IT'LL", 5), ("we'Ve", 5), ("it'x", 2), ("it'", 2), ("it'l", 2)] {
@@ -195,7 +197,8 @@ fn a_contraction_ends_with_any_letter_that_is_one_but_for_its_case() {
     }
 }
 
-/// Letters of all cases and of none, marks, numbers, white space, signs, and what the patterns treat apart.
+/// Pattern for generated texts: letters of all cases and without case, marks, numbers, white space, signs, and
+/// strings that the patterns treat specially.
 const MIXED: &str = "([a-zA-Z0-9'éÉßǅªʰ字かカ한ㅎاडमी\u{301}\u{940}²Ⅷ٣ \n\t\r\x0b\x0c\x00\x7f\u{85}\u{a0}\u{2028}\u{3000}/.,;:_\"(){}=—…🙂\u{200d}-]\
     |'s|'LL|'Re|a's|'d|  |\n\n|\r\n| \n|12|Ab|aB|AB|ÀÉ|Привет|мир|你好|。|[ -~]|\\PC){0,40}";
 
