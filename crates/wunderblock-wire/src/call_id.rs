@@ -1,28 +1,28 @@
-//! Ids of tool calls, and names of tools, that a dialect takes.
+//! Ids of tool calls and names of tools, in a form that a dialect accepts.
 //!
-//! Every provider makes ids of its own form and refuses others'. An id that does not fit is replaced by one made from
-//! its hash, the same for the call and its result and the same in every request. A hash that meets an id of the same
-//! request is rebuilt, so two calls never share an id.
+//! Each provider makes ids in its own format and refuses other ids. An id that does not fit is replaced by a name
+//! made from its hash. The name is the same for the call and its result, and the same in every request. A name that
+//! is already in use in the request is made again from another hash, so two calls never share an id.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use wunderblock_core::message::{Dialect, Message, Part, Role};
 
-/// What a dialect takes as a call's id.
+/// Rule for the call ids that a dialect accepts.
 #[derive(Clone, Copy)]
 pub(crate) struct IdRule {
     /// Whether an id can be sent as it is.
     pub(crate) fits: fn(&str) -> bool,
-    /// Whether an id may be used once per request; otherwise once per turn of the assistant.
+    /// Whether an id may belong to only one call per request. Otherwise only one per turn of the assistant.
     pub(crate) once: bool,
 }
 
-/// The ids to write, by message and part; an id that fits is not listed.
+/// Replacements for ids, by message and part. An id that is sent unchanged is not listed.
 #[derive(Default)]
 pub(crate) struct CallIds(HashMap<(usize, usize), String>);
 
 impl CallIds {
-    /// The id to write for the part.
+    /// Returns the id to write for a part whose id is `own`.
     pub(crate) fn id<'a>(&'a self, message: usize, part: usize, own: &'a str) -> &'a str {
         self.0.get(&(message, part)).map_or(own, String::as_str)
     }
@@ -30,7 +30,7 @@ impl CallIds {
 
 /// Chooses ids for all calls and results that will be sent.
 ///
-/// Where an id is used by several calls, results answer them in order.
+/// If several calls use one id, the results answer them in order.
 pub(crate) fn choose(messages: &[Message], rule: IdRule) -> CallIds {
     let sent = || messages.iter().enumerate().filter(|(_, message)| message.standing.is_sendable());
     let mut taken: HashSet<String> = sent()
@@ -45,6 +45,7 @@ pub(crate) fn choose(messages: &[Message], rule: IdRule) -> CallIds {
     let mut written = HashMap::new();
     let mut previous = None;
     for (at, message) in sent() {
+        // A later turn of the assistant may use an id again, so the count starts again there.
         if !rule.once && message.role == Role::Assistant && previous != Some(Role::Assistant) {
             made.clear();
             open.clear();
@@ -75,7 +76,7 @@ pub(crate) fn choose(messages: &[Message], rule: IdRule) -> CallIds {
     CallIds(written)
 }
 
-/// A name made from the id that nothing in the request has.
+/// Returns a name made from the id that nothing else in the request uses.
 fn free(id: &str, use_number: usize, taken: &mut HashSet<String>) -> String {
     let mut attempt = 0_u64;
     loop {
@@ -87,10 +88,11 @@ fn free(id: &str, use_number: usize, taken: &mut HashSet<String>) -> String {
     }
 }
 
-/// `wb_` and 32 hexadecimal digits: 35 characters of the smallest set any provider takes.
+/// Returns `wb_` and 32 hexadecimal digits: 35 characters of the smallest set that any provider accepts.
 fn hashed(pieces: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new();
     for piece in pieces {
+        // The length keeps apart pieces that would be equal when joined.
         hasher.update(&(piece.len() as u64).to_le_bytes());
         hasher.update(piece);
     }
@@ -98,17 +100,17 @@ fn hashed(pieces: &[&[u8]]) -> String {
     format!("wb_{}", hex.get(..32).unwrap_or_default())
 }
 
-/// Whether a text is of letters, digits, `_` and `-` only, and neither empty nor longer than `most`.
+/// Returns whether a text has 1 to `max` bytes and consists of ASCII letters, digits, `_` and `-`.
 pub(crate) fn is_plain(text: &str, max: usize) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     !text.is_empty() && text.len() <= max && text.bytes().all(plain)
 }
 
-/// The name under which a dialect is told of a tool: its own, or, where the provider would refuse that, one made from
-/// it. Tools and calls are encoded with it; who reads the reply finds the tool again by mapping its own names.
+/// Returns the name of a tool for a dialect: its own name, or a name made from it if the provider would refuse its
+/// own. Tools and calls are encoded with this name. Readers of the reply have to map it back to the tool.
 ///
-/// Anthropic takes `^[a-zA-Z0-9_-]{1,128}$`, OpenAI the same up to 64; Gemini up to 64 as well, with a letter or `_`
-/// first.
+/// Anthropic accepts `^[a-zA-Z0-9_-]{1,128}$`, and OpenAI the same characters up to 64. Gemini also accepts up to 64,
+/// with a letter or `_` first.
 #[must_use]
 pub fn tool_name(dialect: Dialect, name: &str) -> Cow<'_, str> {
     let max = match dialect {
@@ -123,6 +125,7 @@ pub fn tool_name(dialect: Dialect, name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    // 40 characters, `_` and 16 digits of the hash fit the smallest maximum, 64.
     let head: String = name.chars().take(40).map(plain).collect();
     let hash = hashed(&[name.as_bytes()]);
     let head = if begins(&head) { head } else { format!("_{head}") };

@@ -1,4 +1,4 @@
-//! A request in a provider's format, and back.
+//! Reads and writes requests in a provider's format.
 
 use crate::extra;
 use crate::outcome::{Encoded, WireError};
@@ -8,11 +8,11 @@ use wunderblock_core::request::Request;
 
 /// Reads a request.
 ///
-/// Blocks of unknown or damaged shape become opaque parts; unknown fields stay in `extra`.
+/// Blocks of unknown or damaged shape become opaque parts. Unknown fields stay in `extra`.
 ///
 /// # Errors
-/// When the bytes are not JSON, have no list of messages, a message has no known role or its content is neither text
-/// nor a list.
+/// Returns an error if the bytes are not JSON, if the list of messages is missing, or if a message has an unknown
+/// role or content that is neither text nor a list.
 pub fn decode(dialect: Dialect, bytes: &[u8]) -> Result<Request, WireError> {
     match dialect {
         Dialect::Anthropic => anthropic::decode::request(bytes),
@@ -23,11 +23,12 @@ pub fn decode(dialect: Dialect, bytes: &[u8]) -> Result<Request, WireError> {
     }
 }
 
-/// Writes a request. The same request gives the same bytes, and a request that another begins gives bytes that the
-/// other's begin as far as its messages go.
+/// Writes a request. Equal requests give equal bytes. If one request is the beginning of another, their bytes agree
+/// to the end of the shared messages.
 ///
 /// # Errors
-/// When a body is in a blob, or a text that has to be JSON (an opaque part, a schema, an extra) is not.
+/// Returns an error if a body is in a blob, or if a text that must be JSON (an opaque part, a schema, an extra) is
+/// not JSON.
 pub fn encode(dialect: Dialect, request: &Request) -> Result<Encoded, WireError> {
     match dialect {
         Dialect::Anthropic => anthropic::encode::request(request),
@@ -38,11 +39,11 @@ pub fn encode(dialect: Dialect, request: &Request) -> Result<Encoded, WireError>
     }
 }
 
-/// Reads one message object, of a request or of a reply. An Anthropic user message that holds tool results and more
-/// gives several messages.
+/// Reads one message object of a request or of a reply. A user message that contains tool results and other content
+/// gives several messages (Anthropic, Gemini).
 ///
 /// # Errors
-/// As [`decode`].
+/// Returns an error in the cases of [`decode`].
 pub fn decode_message(dialect: Dialect, raw_json: &str) -> Result<Vec<Message>, WireError> {
     match dialect {
         Dialect::Anthropic => anthropic::decode::single(raw_json),
@@ -53,8 +54,8 @@ pub fn decode_message(dialect: Dialect, raw_json: &str) -> Result<Vec<Message>, 
     }
 }
 
-/// Whether a request of ours in this dialect may hold a part, if it is thinking: what its provider signed or encrypted
-/// goes back to it, and nothing else.
+/// Returns whether a request that we build in this dialect may contain a part. Of thinking, a provider receives only
+/// what it signed or encrypted itself. All other parts may be sent.
 #[must_use]
 pub fn takes_thinking(dialect: Dialect, part: &Part) -> bool {
     let Part::Thinking { signature, extra, .. } = part else { return true };
@@ -62,7 +63,7 @@ pub fn takes_thinking(dialect: Dialect, part: &Part) -> bool {
     let opened = extra::open(extra, dialect);
     match dialect {
         Dialect::Neutral => true,
-        // What says nothing of its origin is Anthropic's.
+        // Thinking that does not name its dialect is Anthropic's.
         Dialect::Anthropic => is_signed && opened.is_ok_and(|opened| opened.is_own()),
         Dialect::OpenaiChat => false,
         Dialect::OpenaiResponses | Dialect::Gemini => {

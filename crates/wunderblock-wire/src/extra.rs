@@ -1,11 +1,11 @@
-//! What a message, part, tool or request remembers of the provider's object besides its meaning.
+//! Fields and forms of a provider's object that a message, part, tool or request has to remember.
 //!
-//! An [`Extra`] is the text of a JSON object. Names that begin with `wb:` are ours: `wb:from` says whose object it was,
-//! the others say in which of several equal forms it was written (a string or an array of blocks, say), so that the
-//! object can be written again as it came. All other names are the provider's own, verbatim, and go back to that
-//! provider only. An extra without `wb:from` was put there by a caller, or by an agent whose transcript was imported: of a
-//! message's part, a request that we make has those of its fields that the provider is known to take. A provider's own
-//! name that begins with `wb:` is kept as `wb:=` and the name.
+//! An [`Extra`] is the text of a JSON object. Names that begin with `wb:` are ours: `wb:from` names the dialect of
+//! the original object. The others record which of several equivalent forms it had (a string or an array of blocks,
+//! for example), so that it can be written again as it came. All other names are the provider's own, stored verbatim
+//! and sent back to that provider only. An extra without `wb:from` was added by a caller, or by an agent whose
+//! transcript was imported. A request that we build sends from such an extra of a message's part only the fields that
+//! the provider is known to accept. A provider's own name that begins with `wb:` is stored as `wb:=` and the name.
 
 use crate::json::{ObjectWriter, RawFields, quote, text};
 use crate::outcome::{Dropped, WireError};
@@ -16,32 +16,32 @@ use wunderblock_core::message::{Dialect, Extra, MediaForm};
 const OURS: &str = "wb:";
 const ESCAPED: &str = "wb:=";
 
-/// One form of several with the same meaning; see the constants of this module.
+/// An original form, as name and JSON value. The names are the constants of this module.
 pub(crate) type ExtraForm = (&'static str, String);
 
-/// How content was written: `string`, `blocks`, `null`, `none`.
+/// Form of content: `string`, `blocks`, `null`, `none`.
 pub(crate) const SHAPE: &str = "shape";
-/// Which of several objects with one meaning it was.
+/// Kind of the original object, if several kinds have the same meaning.
 pub(crate) const KIND: &str = "kind";
-/// Unknown fields of the object inside the object (`source`, `function`, `image_url`).
+/// Unknown fields of a nested object (`source`, `function`, `image_url`).
 pub(crate) const INNER: &str = "inner";
-/// The extra of the message a system part began.
+/// Extra of the message that this part begins, if several messages are stored as one.
 pub(crate) const MESSAGE: &str = "message";
-/// The role in the provider's word, where that is not ours.
+/// Role in the provider's spelling, if it differs from ours.
 pub(crate) const ROLE: &str = "role";
-/// The name of the field for the most a model may answer.
+/// Name of the field for the maximum output tokens. For Gemini, the settings beside that field.
 pub(crate) const MAX: &str = "max";
-/// The flag for a failed tool, where it was written although the tool did not fail.
+/// Value of the flag for a failed tool, if it was written although the tool did not fail.
 pub(crate) const FAILED: &str = "failed";
-/// Fields of a recorded message that no request takes.
+/// Fields of a recorded message that no request accepts.
 pub(crate) const REPLY: &str = "reply";
 
-/// A hint that is a word.
+/// Returns a form whose value is a string.
 pub(crate) fn hint(name: &'static str, word: &str) -> ExtraForm {
     (name, quote(word))
 }
 
-/// Fields as an object's text, if there are any.
+/// Returns fields as the text of an object, or `None` if the list is empty.
 pub(crate) fn object(fields: Vec<(String, &RawValue)>) -> Option<String> {
     if fields.is_empty() {
         return None;
@@ -49,37 +49,38 @@ pub(crate) fn object(fields: Vec<(String, &RawValue)>) -> Option<String> {
     Some(ObjectWriter::default().unknown(named(&fields)).finish())
 }
 
-/// Fields as they are written.
+/// Returns fields as pairs of name and JSON text.
 fn named<'f, 'a>(fields: &'f [(String, &'a RawValue)]) -> impl Iterator<Item = (&'f str, &'a str)> {
     fields.iter().map(|(name, raw)| (name.as_str(), raw.get()))
 }
 
-/// The fields of an extra, or of an object in it.
+/// Returns the fields of an extra, or of an object inside it.
 ///
 /// # Errors
-/// When it is not the text of an object.
+/// Returns an error if the text is not a JSON object.
 pub(crate) fn parse(text: &str) -> Result<Vec<(String, &RawValue)>, WireError> {
     let fields = RawFields::parse(text).map_err(|error| WireError::Extra { reason: error.to_string() })?;
     Ok(fields.rest())
 }
 
-/// An extra of unknown fields and hints; nothing if there are neither.
+/// Returns an extra with unknown fields and forms, or `None` if there are neither.
 pub(crate) fn keep(from: Dialect, hints: Vec<ExtraForm>, fields: RawFields<'_>) -> Extra {
     let rest = fields.rest();
     if rest.is_empty() && hints.is_empty() { None } else { Some(build(from, hints, rest)) }
 }
 
-/// An extra that says whose object it was, also when there is nothing else to say.
+/// Returns an extra that names its dialect, even if it records nothing else.
 pub(crate) fn mark(from: Dialect, hints: Vec<ExtraForm>, fields: RawFields<'_>) -> Extra {
     Some(build(from, hints, fields.rest()))
 }
 
-/// The extra of a medium. A file id means nothing to another provider, so it always says whose it is.
+/// Returns the extra of a medium. For a file id it always names the dialect, because the id means nothing to another
+/// provider.
 pub(crate) fn medium(from: Dialect, form: MediaForm, hints: Vec<ExtraForm>, fields: RawFields<'_>) -> Extra {
     if form == MediaForm::File { mark(from, hints, fields) } else { keep(from, hints, fields) }
 }
 
-/// Adds a hint to an extra that has none of its kind.
+/// Returns the extra with one more form. It replaces a form of the same name.
 pub(crate) fn with_hint(from: Dialect, extra: &Extra, hint: ExtraForm) -> Extra {
     let (name, value) = hint;
     let object = ObjectWriter::default().text("wb:from", from.name()).raw(&format!("{OURS}{name}"), &value);
@@ -97,7 +98,7 @@ fn build(from: Dialect, hints: Vec<ExtraForm>, rest: Vec<(String, &RawValue)>) -
     object.unknown(named(&rest)).finish().into_boxed_str()
 }
 
-/// An extra, opened for the dialect that is being encoded.
+/// An extra, opened for the dialect that is being written.
 pub(crate) struct OpenedExtra<'a> {
     from: Option<String>,
     hints: Vec<(String, &'a RawValue)>,
@@ -108,7 +109,7 @@ pub(crate) struct OpenedExtra<'a> {
 /// Opens an extra.
 ///
 /// # Errors
-/// When it is not the text of a JSON object.
+/// Returns an error if the extra is not the text of a JSON object.
 pub(crate) fn open(extra: &Extra, dialect: Dialect) -> Result<OpenedExtra<'_>, WireError> {
     let mut opened = OpenedExtra { from: None, hints: Vec::new(), unknown: Vec::new(), own: true };
     let Some(extra) = extra else { return Ok(opened) };
@@ -127,12 +128,12 @@ pub(crate) fn open(extra: &Extra, dialect: Dialect) -> Result<OpenedExtra<'_>, W
 }
 
 impl<'a> OpenedExtra<'a> {
-    /// Leaves a field of the provider's out, as if it had never been there.
+    /// Removes a provider's field, as if it had never been in the extra.
     pub(crate) fn forget(&mut self, field: &str) {
         self.unknown.retain(|(name, _)| name != field);
     }
 
-    /// Leaves out what is not known to be a field of the provider's, where nobody says whose it is; answers with its names.
+    /// Removes fields that the provider is not known to accept, if the extra names no dialect. Returns their names.
     pub(crate) fn keep_known(&mut self, known: &[&str]) -> Vec<String> {
         if self.from.is_some() {
             return Vec::new();
@@ -145,51 +146,51 @@ impl<'a> OpenedExtra<'a> {
         lost.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Whether it may go to the dialect it was opened for.
+    /// Returns whether the extra may be sent to the dialect it was opened for.
     pub(crate) fn is_own(&self) -> bool {
         self.own
     }
 
-    /// Whether it says that it came from the dialect it was opened for.
+    /// Returns whether the extra names the dialect it was opened for as its origin.
     pub(crate) fn is_marked_own(&self) -> bool {
         self.own && self.from.is_some()
     }
 
-    /// A hint as JSON.
+    /// Returns a form as JSON.
     pub(crate) fn raw(&self, name: &str) -> Option<&'a RawValue> {
         self.hints.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
     }
 
-    /// A hint that is a word, whichever dialect it came from.
+    /// Returns a form that is a string, from any dialect.
     pub(crate) fn word(&self, name: &str) -> Option<String> {
         self.raw(name).and_then(text)
     }
 
-    /// A hint that is a word, if it came from the dialect it was opened for.
+    /// Returns a form that is a string, if it came from the dialect the extra was opened for.
     pub(crate) fn own_word(&self, name: &str) -> Option<String> {
         self.own.then(|| self.word(name))?
     }
 
-    /// A hint as JSON, if it came from the dialect it was opened for.
+    /// Returns a form as JSON, if it came from the dialect the extra was opened for.
     pub(crate) fn own_raw(&self, name: &str) -> Option<&'a RawValue> {
         self.own.then(|| self.raw(name))?
     }
 
-    /// The provider's own fields, if they may go to the dialect it was opened for.
+    /// Returns the provider's own fields, if they may be sent to the dialect the extra was opened for.
     pub(crate) fn fields(&self) -> Vec<(&str, &'a str)> {
         if self.own { named(&self.unknown).collect() } else { Vec::new() }
     }
 
-    /// Finishes the object inside a block with the unknown fields it had.
+    /// Finishes the object inside a block with the unknown fields it had in this dialect.
     ///
     /// # Errors
-    /// When these are not the text of an object.
+    /// Returns an error if those fields are not the text of an object.
     pub(crate) fn finish_inner(&self, object: ObjectWriter) -> Result<String, WireError> {
         let Some(inner) = self.own_raw(INNER) else { return Ok(object.finish()) };
         Ok(object.unknown(named(&parse(inner.get())?)).finish())
     }
 
-    /// What is lost because the fields are another provider's.
+    /// Returns a note about the fields that are lost because they belong to another provider.
     pub(crate) fn lost(&self, message: Option<usize>, part: usize) -> Option<Dropped> {
         if self.own || self.unknown.is_empty() {
             return None;

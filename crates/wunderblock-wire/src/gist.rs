@@ -1,12 +1,12 @@
-//! The least that is needed to run a tool call again, in one line.
+//! One-line gist of a tool call: the minimum that is needed to run it again.
 
 use crate::json::{RawFields, list};
 use serde_json::value::RawValue;
 
-/// The longest gist, in characters.
+/// Maximum length of a gist, in characters.
 pub const MAX_GIST_CHARS: usize = 200;
 
-/// How much of a string's JSON is looked at: enough for the longest gist however it is escaped.
+/// Maximum bytes of a string's JSON that are read. They suffice for the longest gist, however it is escaped.
 const LOOK_BYTES: usize = 4096;
 
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
@@ -14,10 +14,12 @@ const URLS: [&str; 2] = ["url", "uri"];
 const PATTERNS: [&str; 4] = ["pattern", "query", "regex", "glob"];
 const PATHS: [&str; 5] = ["file_path", "path", "filename", "notebook_path", "file"];
 
-/// One line of at most [`MAX_GIST_CHARS`] characters: a command, a URL, a pattern and where, a path and its lines
-/// (`src/lib.rs:10-40`), or else up to three short arguments as `name=value`. For a patch given as text, the files it
-/// names. The tool's name is not in it; control characters and marks that reorder text are neither. `None` if the
-/// input is not a JSON object or has no argument that fits.
+/// Returns a tool call as one line of at most [`MAX_GIST_CHARS`] characters.
+///
+/// The line is a command, a URL, a pattern with its path, a path with its lines (`src/lib.rs:10-40`), or else up to
+/// three short arguments as `name=value`. For a patch given as text, it lists the files that the patch names. It
+/// contains neither the tool's name nor control characters nor marks that reorder text. `None` if the input is not a
+/// JSON object or has no argument that fits.
 ///
 /// Takes time linear in the input and copies only what it shows.
 #[must_use]
@@ -40,7 +42,7 @@ fn first(fields: &RawFields<'_>, names: &[&str]) -> Option<String> {
 fn command(fields: &RawFields<'_>) -> Option<String> {
     first(fields, &COMMANDS).or_else(|| {
         let words = COMMANDS.iter().find_map(|name| fields.get(name).and_then(list))?;
-        // `["bash", "-lc", "…"]` says nothing by its first two words.
+        // In `["bash", "-lc", "…"]` only the script says what is run.
         let words: Vec<String> = words.into_iter().take(32).filter_map(head).collect();
         match words.as_slice() {
             [_, flag, script] if flag == "-lc" || flag == "-c" => Some(script.clone()),
@@ -62,7 +64,7 @@ fn path(fields: &RawFields<'_>) -> Option<String> {
     let view = fields.get("view_range").and_then(list).unwrap_or_default();
     let view = |at: usize| view.get(at).and_then(|raw| raw.get().parse::<i64>().ok());
     let range = if let (Some(from), Some(to)) = (view(0), view(1)) {
-        // An end of -1 is the end of the file.
+        // An end of -1 means the end of the file.
         if to < 0 { format!(":{from}-") } else { format!(":{from}-{to}") }
     } else {
         let limit = number("limit");
@@ -79,7 +81,7 @@ fn path(fields: &RawFields<'_>) -> Option<String> {
     Some(format!("{}{range}", clipped(&path, room)))
 }
 
-/// The files a patch names, from the lines of the two common patch forms.
+/// Returns the files that a patch names, from the header lines of the two common patch forms.
 fn patch(name: &str, fields: &RawFields<'_>) -> Option<String> {
     if !name.contains("patch") {
         return None;
@@ -106,13 +108,13 @@ fn arguments(fields: RawFields<'_>) -> Option<String> {
     (!shown.is_empty()).then(|| shown.join(" "))
 }
 
-/// The beginning of a string value.
+/// Returns the beginning of a string value.
 fn head(raw: &RawValue) -> Option<String> {
     let json = raw.get();
     if json.len() <= LOOK_BYTES {
         return crate::json::text(raw);
     }
-    // Up to the last character or escape that is there whole.
+    // Find the last complete character or escape before the limit.
     let mut end = 1;
     let mut at = 1;
     while at <= LOOK_BYTES {
@@ -138,7 +140,7 @@ fn clipped(text: &str, max: usize) -> String {
     }
 }
 
-/// Controls and line ends become one space; marks that reorder or hide text go.
+/// Replaces control characters and line ends with single spaces, and removes marks that reorder or hide text.
 fn one_line(text: &str) -> String {
     let is_mark = |c: char| matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{061C}');
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');

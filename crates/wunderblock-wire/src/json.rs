@@ -1,19 +1,19 @@
-//! Objects read field by field and written byte by byte, without ever interpreting what is not ours.
+//! Reads objects field by field and writes them byte by byte, without interpreting unknown fields.
 //!
-//! Values are [`RawValue`]s: numbers, key order and spacing of what we do not own stay as they came. Reading takes
-//! linear time and constant stack at any depth, because only the levels we know are opened.
+//! Values are [`RawValue`]s: numbers, key order and spacing of unknown fields stay as they came. Reading takes linear
+//! time and constant stack at any depth, because only the known levels are opened.
 
 use crate::outcome::WireError;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The fields of one object, in their own order.
+/// Fields of one object, in their original order.
 #[derive(Default)]
 pub(crate) struct RawFields<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> RawFields<'a> {
-    /// Opens an object; `None` if the value is something else.
+    /// Opens an object. `None` if the value is not an object.
     pub(crate) fn of(raw: &'a RawValue) -> Option<Self> {
         Self::parse(raw.get()).ok()
     }
@@ -23,34 +23,34 @@ impl<'a> RawFields<'a> {
         serde_json::from_str(text)
     }
 
-    /// The value of a field; of several with that name the last, as JSON parsers commonly have it.
+    /// Returns the value of a field. If several fields have the name, the last counts, as in most JSON parsers.
     pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
-    /// The field's text, if it is a string.
+    /// Returns the text of a field, if it is a string.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.get(name).and_then(text)
     }
 
-    /// The field's own fields, if it is an object.
+    /// Returns the fields of a nested object, if the field is an object.
     pub(crate) fn object(&self, name: &str) -> Option<RawFields<'a>> {
         self.get(name).and_then(Self::of)
     }
 
-    /// The field's number; zero if it is none.
+    /// Returns the number in a field, or zero if it is missing or not a number.
     pub(crate) fn count(&self, name: &str) -> u64 {
         self.get(name).and_then(|raw| raw.get().parse().ok()).unwrap_or_default()
     }
 
-    /// Takes a field out.
+    /// Removes a field and returns its value.
     pub(crate) fn take(&mut self, name: &str) -> Option<&'a RawValue> {
         let value = self.get(name)?;
         self.0.retain(|(key, _)| key != name);
         Some(value)
     }
 
-    /// Takes a field out if `read` understands it, and leaves it among the unknown if not.
+    /// Removes a field if `read` accepts its value. Otherwise the field stays among the unknown fields.
     pub(crate) fn take_if<T>(
         &mut self,
         name: &str,
@@ -61,24 +61,24 @@ impl<'a> RawFields<'a> {
         Some(value)
     }
 
-    /// Takes a field out if it is a string.
+    /// Removes a field if it is a string.
     pub(crate) fn take_text(&mut self, name: &str) -> Option<String> {
         self.take_if(name, text)
     }
 
-    /// Takes a field out if it is a string that is not empty.
+    /// Removes a field if it is a non-empty string.
     pub(crate) fn take_word(&mut self, name: &str) -> Option<String> {
         self.take_if(name, |raw| text(raw).filter(|text| !text.is_empty()))
     }
 
-    /// Takes a field out if it is a list of objects that is not empty.
+    /// Removes a field if it is a non-empty list of objects.
     pub(crate) fn take_objects(&mut self, name: &str) -> Vec<&'a RawValue> {
         let objects =
             |raw| list(raw).filter(|list| !list.is_empty() && list.iter().all(|raw| is_object(raw)));
         self.take_if(name, objects).unwrap_or_default()
     }
 
-    /// Takes out all fields that are `wanted`.
+    /// Removes all fields that `wanted` selects, and returns them.
     pub(crate) fn take_all(
         &mut self,
         wanted: impl Fn(&str, &RawValue) -> bool,
@@ -89,13 +89,13 @@ impl<'a> RawFields<'a> {
         taken
     }
 
-    /// The object as it would be written.
+    /// Writes the remaining fields as an object.
     pub(crate) fn written(&self) -> String {
         let fields = self.0.iter().map(|(name, value)| (name.as_str(), value.get()));
         ObjectWriter::default().unknown(fields).finish()
     }
 
-    /// Gives other names to those fields that are `known` by them; whether there were any.
+    /// Renames each field to `other(name)` if that name is in `known`. Returns whether any field was renamed.
     pub(crate) fn rename(&mut self, other: impl Fn(&str) -> String, known: &[&str]) -> bool {
         let mut any = false;
         for (name, _) in &mut self.0 {
@@ -108,17 +108,17 @@ impl<'a> RawFields<'a> {
         any
     }
 
-    /// The names of the fields.
+    /// Returns the names of the fields.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// How many fields there are.
+    /// Returns the number of fields.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// What was not taken.
+    /// Returns the fields that were not removed.
     pub(crate) fn rest(self) -> Vec<(String, &'a RawValue)> {
         self.0
     }
@@ -144,8 +144,8 @@ impl<'de> serde::Deserialize<'de> for RawFields<'de> {
     }
 }
 
-/// A string that may hold `\ud800`-like escapes without a partner. They have no UTF-8 form and providers refuse them;
-/// each becomes U+FFFD.
+/// A string that may contain escapes of lone surrogates such as `\ud800`. Lone surrogates have no UTF-8 form and
+/// providers refuse them, so each becomes U+FFFD.
 struct LossyText(String);
 
 impl<'de> serde::Deserialize<'de> for LossyText {
@@ -166,7 +166,8 @@ impl<'de> serde::Deserialize<'de> for LossyText {
                 let mut text = String::with_capacity(bytes.len());
                 for chunk in bytes.utf8_chunks() {
                     text.push_str(chunk.valid());
-                    // A surrogate is written as three bytes of which the first is ED; they come one by one.
+                    // A surrogate consists of three bytes, of which the first is ED. They arrive as separate invalid
+                    // chunks.
                     match chunk.invalid() {
                         [] | [0x80..=0xBF] => {}
                         [0xED] => text.push(char::REPLACEMENT_CHARACTER),
@@ -176,12 +177,12 @@ impl<'de> serde::Deserialize<'de> for LossyText {
                 Ok(LossyText(text))
             }
         }
-        // Asked for bytes, serde_json gives lone surrogates instead of refusing them.
+        // When asked for bytes, serde_json passes lone surrogates on. Otherwise it rejects them.
         deserializer.deserialize_bytes(TextVisitor).map_err(D::Error::custom)
     }
 }
 
-/// The text of a string value; `None` for any other kind.
+/// Returns the text of a string value. `None` for any other kind of value.
 pub(crate) fn text(raw: &RawValue) -> Option<String> {
     raw.get()
         .starts_with('"')
@@ -189,45 +190,45 @@ pub(crate) fn text(raw: &RawValue) -> Option<String> {
         .map(|LossyText(text)| text)
 }
 
-/// The elements of an array; `None` for any other kind.
+/// Returns the elements of an array. `None` for any other kind of value.
 pub(crate) fn list(raw: &RawValue) -> Option<Vec<&RawValue>> {
     raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok())?
 }
 
-/// Whether a value is an object.
+/// Returns whether a value is an object.
 pub(crate) fn is_object(raw: &RawValue) -> bool {
     raw.get().starts_with('{')
 }
 
-/// Whether a value is `null`.
+/// Returns whether a value is `null`.
 pub(crate) fn is_null(raw: &RawValue) -> bool {
     raw.get() == "null"
 }
 
-/// A whole document as one raw value.
+/// Returns a whole document as one raw value.
 ///
 /// # Errors
-/// When it is not UTF-8 or not JSON.
+/// Returns an error if the bytes are not UTF-8 or not JSON.
 pub(crate) fn document(bytes: &[u8]) -> Result<&RawValue, WireError> {
     let text = std::str::from_utf8(bytes).map_err(|error| WireError::Json { reason: error.to_string() })?;
     raw(text)
 }
 
-/// A text as one raw value.
+/// Returns a text as one raw value.
 ///
 /// # Errors
-/// When it is not JSON.
+/// Returns an error if the text is not JSON.
 pub(crate) fn raw(text: &str) -> Result<&RawValue, WireError> {
     serde_json::from_str(text).map_err(|error| WireError::Json { reason: error.to_string() })
 }
 
-/// A string as JSON.
+/// Returns a string as JSON.
 pub(crate) fn quote(text: &str) -> String {
-    // A string always has a JSON form.
+    // Every string has a JSON form, so the default is never used.
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// An array of values that are JSON already.
+/// Joins values that are already JSON to an array.
 pub(crate) fn array<S: AsRef<str>>(items: &[S]) -> String {
     let mut text = String::with_capacity(items.iter().map(|item| item.as_ref().len() + 1).sum::<usize>() + 2);
     text.push('[');
@@ -241,7 +242,7 @@ pub(crate) fn array<S: AsRef<str>>(items: &[S]) -> String {
     text
 }
 
-/// An object being written. Fields keep the order they are given in; a name written before is not written again.
+/// An object that is being written. Its fields keep the order in which they are added.
 #[derive(Default)]
 pub(crate) struct ObjectWriter {
     text: String,
@@ -249,12 +250,12 @@ pub(crate) struct ObjectWriter {
 }
 
 impl ObjectWriter {
-    /// An object that begins with its `type`.
+    /// Starts an object with its `type`.
     pub(crate) fn typed(kind: &str) -> Self {
         Self::default().text("type", kind)
     }
 
-    /// Adds a value that is JSON already.
+    /// Adds a value that is already JSON.
     pub(crate) fn raw(mut self, name: &str, value: &str) -> Self {
         self.text.push(if self.names.is_empty() { '{' } else { ',' });
         self.text.push_str(&quote(name));
@@ -269,7 +270,7 @@ impl ObjectWriter {
         self.raw(name, &quote(value))
     }
 
-    /// Adds unknown fields, after those that are known; one of a name that is there already is left out.
+    /// Adds unknown fields after the known ones. An unknown field with the name of a known one is left out.
     pub(crate) fn unknown<'a>(mut self, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let known = self.names.len();
         for (name, value) in fields {
@@ -280,12 +281,12 @@ impl ObjectWriter {
         self
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes already written.
     pub(crate) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// The JSON text.
+    /// Returns the JSON text of the object.
     pub(crate) fn finish(mut self) -> String {
         self.text.push_str(if self.names.is_empty() { "{}" } else { "}" });
         self.text

@@ -1,10 +1,11 @@
 //! Provider dialects and agents' transcript formats: bytes to messages and back.
 //!
-//! A *dialect* is a provider's request format. [`decode`] reads one into the neutral
-//! [`Request`](wunderblock_core::request::Request), [`encode`] writes one and says what it had to leave out. What comes
-//! from a provider and goes back to it is unchanged in meaning: unknown fields and blocks, numbers and key order of tool
-//! inputs, signatures. [`validate`](validate::validate) checks a body against what the providers refuse, and shares no
-//! code with the encoders. [`decode_reply`] and [`ReplyReader`] read what a provider answers, whole and as a stream. No I/O, no decisions.
+//! A *dialect* is a provider's request format. [`decode`] reads it into the neutral
+//! [`Request`](wunderblock_core::request::Request). [`encode`] writes it and lists what it had to leave out. Data
+//! that comes from a provider and goes back to it keeps its meaning: unknown fields and blocks, numbers and key order
+//! of tool inputs, signatures. [`validate`](validate::validate) checks a body against the rules of the providers, and
+//! shares no code with the encoders. [`decode_reply`] and [`ReplyReader`] read a provider's reply, whole or as a
+//! stream. The crate does no I/O and makes no decisions.
 
 pub mod anthropic;
 mod call_id;

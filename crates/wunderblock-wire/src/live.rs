@@ -1,8 +1,8 @@
-//! A line of the live door: an event as it is exported, or a message in a provider's form with an envelope of ours.
+//! Lines of the live door: an event as it is exported, or a message in a provider's form with our envelope.
 //!
-//! The envelope (`id`, `at`, `session`) is no part of the message. Sending the same words again at another time is a
-//! retry, and providers refuse fields they do not know. A line whose message stands under `message` keeps that object
-//! whole, whatever its fields are called.
+//! The envelope (`id`, `at`, `session`) is not part of the message: the same message sent at another time is a retry,
+//! and providers refuse unknown fields. If a line has the message under `message`, that object is kept whole,
+//! whatever its fields are called.
 
 use crate::extra;
 use crate::json::{self, RawFields, list, text};
@@ -12,52 +12,52 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::typed;
 use wunderblock_core::units::Millis;
 
-/// Whether a type is that of an item of OpenAI responses that has no role.
+/// Returns whether a type is that of an OpenAI Responses item without a role.
 fn is_item(kind: &str) -> bool {
     const OTHERS: [&str; 5] =
         ["reasoning", "compaction", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"];
     kind.ends_with("_call") || kind.ends_with("_output") || OTHERS.contains(&kind)
 }
 
-/// What a line says.
+/// Content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveLine {
-    /// The caller's idempotency key, if it gave one.
+    /// Caller's idempotency key.
     pub id: Option<String>,
-    /// When it happened, if the caller said.
+    /// Time of the event, if the caller gave one.
     pub at: Option<Millis>,
-    /// What happened.
+    /// Event that the line records.
     pub fact: Fact,
 }
 
-/// Why a line is not an event.
+/// Reason why a line is not an event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LiveError {
-    /// Not UTF-8.
+    /// The line is not UTF-8.
     #[error("the line is not UTF-8")]
     Encoding,
-    /// JSON of another kind.
+    /// The line does not start a JSON object.
     #[error("the line is not a JSON object")]
     NotAnObject,
-    /// Not JSON.
+    /// The line starts an object but is not valid JSON.
     #[error("the line is not a JSON object: {0}")]
     Json(String),
     /// A field of the envelope has the wrong type.
     #[error("`{0}` should be {1}")]
     Field(&'static str, &'static str),
-    /// A kind is named, but the fields are not that kind's.
+    /// The line names a kind of event, but its fields do not fit that kind.
     #[error("not an event: {0}")]
     Event(String),
-    /// The remains of an erased event.
+    /// The line is the remainder of an erased event.
     #[error("the event was erased: there is nothing left of it to append")]
     Erased,
-    /// Neither form.
+    /// The line is neither an event nor a message.
     #[error("neither an event (no `kind`) nor a message (no `role`)")]
     Neither,
-    /// Results and words in one object.
+    /// The line contains tool results and other content, which are separate messages.
     #[error("the line holds several messages (results and words): give each a line of its own")]
     Several,
-    /// A message that the dialect's decoder refuses.
+    /// The decoder of the message's dialect rejects the message.
     #[error(transparent)]
     Message(#[from] WireError),
 }
@@ -65,7 +65,7 @@ pub enum LiveError {
 /// Reads one line.
 ///
 /// # Errors
-/// When it is neither an event nor a message.
+/// Returns an error if the line is neither an event nor a message.
 pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
     let whole = std::str::from_utf8(line).map_err(|_| LiveError::Encoding)?.trim();
     if !whole.starts_with('{') {
@@ -95,7 +95,7 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
     Ok(LiveLine { id, at, fact })
 }
 
-/// A field that may be missing or `null`.
+/// Reads a field that may be missing or `null`.
 fn field<T>(
     fields: &RawFields<'_>,
     name: &'static str,
@@ -108,8 +108,8 @@ fn field<T>(
     }
 }
 
-/// The message without the fields that are ours. The `id` of a whole reply of Anthropic's is the provider's as well:
-/// usage that is reported for the reply names it.
+/// Returns the message without the fields of the envelope. The `id` of a whole Anthropic reply stays in it, because
+/// reported usage refers to the reply by that id.
 fn without_envelope(mut fields: RawFields<'_>, whole: &str, dialect: Dialect) -> String {
     let is_providers = dialect == Dialect::Anthropic && (is_reply(&fields) || fields.get("usage").is_some());
     let ours = ["at", "session"].into_iter().chain((!is_providers).then_some("id"));
@@ -134,8 +134,8 @@ fn is_reply(message: &RawFields<'_>) -> bool {
     message.text("type").as_deref() == Some("message") && message.text("role").as_deref() == Some("assistant")
 }
 
-/// The dialect a message is written in. Only one has blocks of these types, and replies that say what they are; parts of
-/// Gemini's have no type, ours do.
+/// Returns the dialect of a message. Some block types, and replies with a `type`, exist in one dialect only. Parts of
+/// Gemini have no type, and parts of the neutral form do.
 fn dialect(message: &RawFields<'_>) -> Result<Dialect, LiveError> {
     let Some(role) = message.get("role") else {
         let is_item = message.text("type").is_some_and(|kind| is_item(&kind));
@@ -154,7 +154,7 @@ fn dialect(message: &RawFields<'_>) -> Result<Dialect, LiveError> {
             Some(Dialect::Anthropic)
         }
         "input_text" | "output_text" | "input_image" | "input_file" => Some(Dialect::OpenaiResponses),
-        // Chat completions have a block of this name, in messages that do not say what they are.
+        // Chat completions have a block of this name too, but their messages have no type.
         "refusal" if is_reply(message) => Some(Dialect::OpenaiResponses),
         _ => None,
     });

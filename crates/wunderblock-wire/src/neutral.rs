@@ -1,4 +1,4 @@
-//! Our own form: the request as JSON, embedded JSON kept as strings. Reading and writing are exact inverses.
+//! Neutral form: a request as JSON, with embedded JSON kept as strings. Reading and writing are exact inverses.
 
 use crate::outcome::{Encoded, WireError};
 use wunderblock_core::message::Message;
@@ -11,7 +11,7 @@ fn unreadable(error: &serde_json::Error) -> WireError {
 /// Reads a request.
 ///
 /// # Errors
-/// When the bytes are not a request in this form, or nested deeper than 127 levels.
+/// Returns an error if the bytes are not a request in this form, or are nested deeper than 127 levels.
 pub fn decode(bytes: &[u8]) -> Result<Request, WireError> {
     serde_json::from_slice(bytes).map_err(|error| unreadable(&error))
 }
@@ -19,18 +19,18 @@ pub fn decode(bytes: &[u8]) -> Result<Request, WireError> {
 /// Reads one message.
 ///
 /// # Errors
-/// As [`decode`].
+/// Returns an error in the cases of [`decode`].
 pub fn decode_message(raw_json: &str) -> Result<Vec<Message>, WireError> {
     serde_json::from_str(raw_json).map(|message| vec![message]).map_err(|error| unreadable(&error))
 }
 
-/// Writes a request. Nothing is dropped; bodies in blobs stay handles.
+/// Writes a request. Nothing is dropped. Bodies in blobs stay handles.
 ///
 /// # Errors
-/// None for any request that can be made; the signature is that of the other dialects.
+/// Never fails for a request that can exist. The signature matches that of the other dialects.
 pub fn encode(request: &Request) -> Result<Encoded, WireError> {
     let bytes = serde_json::to_vec(request).map_err(|error| unreadable(&error))?;
-    // What is written after the last message is the same for a request without messages.
+    // The bytes after the last message are the same as in a request without messages.
     let rest = Request { cache: request.cache.clone(), extra: request.extra.clone(), ..Request::default() };
     let rest = serde_json::to_vec(&rest).map_err(|error| unreadable(&error))?;
     let stem = bytes.len() - rest.len() + r#"{"messages":["#.len();

@@ -1,20 +1,23 @@
-//! Every string value of a JSON document, for counts that must not depend on our own forms.
+//! String values of a JSON document, for counts that must not depend on our own types.
 
 use crate::outcome::WireError;
 use serde::de::IgnoredAny;
 use std::ops::Range;
 
-/// Every string value (names of fields are not values) in the order of the document, media data left out: the `data`
-/// of an Anthropic `base64` source, the `data:` URL of an OpenAI `image_url`, the `data` of an `input_audio`, the
-/// `file_data` of a `file` or an `input_file`, the `data` of Gemini's `inlineData`, and the base64 body of a neutral
-/// medium. What merely looks like a medium inside a tool's input, answer or schema is text and is not left out.
+/// Returns every string value in the order of the document, except for media data. Names of fields are not values.
 ///
-/// Works at any depth of nesting, in linear time; strings are made one at a time.
+/// Media data are: the `data` of an Anthropic `base64` source, the `data:` URL of an OpenAI `image_url`, the `data`
+/// of an `input_audio`, the `file_data` of a `file` or an `input_file`, the `data` of Gemini's `inlineData`, and the
+/// base64 body of a neutral medium. An object inside a tool's input, answer or schema that only looks like a medium
+/// is text, and is returned.
+///
+/// Works at any nesting depth, in linear time. Strings are created one at a time.
 ///
 /// # Errors
-/// When the bytes are not JSON.
+/// Returns an error if the bytes are not JSON.
 pub fn string_values(bytes: &[u8]) -> Result<impl Iterator<Item = String>, WireError> {
     let text = std::str::from_utf8(bytes).map_err(|error| WireError::Json { reason: error.to_string() })?;
+    // The scan relies on valid JSON.
     serde_json::from_str::<IgnoredAny>(text)
         .map_err(|error| WireError::Json { reason: error.to_string() })?;
     let mut scan = StringScan { text, frames: Vec::new(), found: Vec::new() };
@@ -23,11 +26,11 @@ pub fn string_values(bytes: &[u8]) -> Result<impl Iterator<Item = String>, WireE
     Ok(found.into_iter().flatten().filter_map(move |range| text.get(range)).map(unescape))
 }
 
-/// Fields whose objects are of a tool's making.
+/// Fields whose objects have a shape that a tool defines.
 const FOREIGN: [&str; 6] =
     ["input_schema", "parameters", "parametersJsonSchema", "args", "response", "input"];
 
-/// The text of a string with its quotes. A lone surrogate becomes U+FFFD.
+/// Returns the text of a string with its quotes. A lone surrogate becomes U+FFFD.
 fn unescape(quoted: &str) -> String {
     let raw = serde_json::from_str::<&serde_json::value::RawValue>(quoted);
     raw.ok().and_then(crate::json::text).unwrap_or_default()
@@ -43,16 +46,16 @@ struct StringScan<'a> {
 #[derive(Default)]
 struct Frame<'a> {
     is_object: bool,
-    /// The field under which it stands in the nearest object around it.
+    /// Name of the field that contains this value, in the nearest enclosing object.
     name: &'a str,
-    /// The field whose value comes next; names with escapes are none that matter here.
+    /// Name of the field whose value comes next. Escapes are not decoded, because no relevant name has any.
     key: &'a str,
     awaits_key: bool,
-    /// Inside a tool's input or schema.
+    /// Whether the value is inside a tool's input, answer or schema.
     foreign: bool,
     kind: &'a str,
     form: &'a str,
-    /// Where in the result the field stands that may be media data.
+    /// Index in the result of a string that may be media data.
     data: Option<usize>,
 }
 
@@ -85,7 +88,7 @@ impl<'a> StringScan<'a> {
         let frame = match self.frames.last() {
             Some(around) => {
                 let name = if around.is_object { around.key } else { around.name };
-                // The `input` of OpenAI responses is a list.
+                // The `input` of OpenAI Responses is a list, and its items are not a tool's.
                 let is_field = is_object && around.is_object;
                 let foreign = around.foreign || (is_field && FOREIGN.contains(&name));
                 Frame { is_object, name, foreign, awaits_key: is_object, ..Frame::default() }
@@ -102,6 +105,7 @@ impl<'a> StringScan<'a> {
             "image_url" | "input_audio" | "file" | "inlineData" => true,
             _ => frame.kind == "media" && frame.form == "base64",
         };
+        // Whether a string is media data is known only when its object ends: `type` may come after the data.
         if let Some(data) = frame.data.filter(|_| is_media && !frame.foreign)
             && let Some(found) = self.found.get_mut(data)
         {
@@ -139,7 +143,7 @@ impl<'a> StringScan<'a> {
     }
 }
 
-/// One past the closing quote of the string that opens at `start`.
+/// Returns the position after the closing quote of the string that opens at `start`.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {

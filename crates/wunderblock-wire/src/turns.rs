@@ -1,33 +1,33 @@
 //! Messages as the turns of a provider that has only two speakers.
 //!
-//! Messages of one speaker in a row become one turn, as such providers would combine them themselves; in a turn of the
-//! user the results of tools come first. What a system message says between turns is said by the user, inside `<system>`.
+//! Messages of one speaker in a row become one turn, as such providers would combine them themselves. In a turn of
+//! the user the tool results come first. The user says system messages between turns, inside `<system>`.
 
 use crate::writing::{Union, Writing};
 
-/// Said by the user where a conversation would begin with the model, which these providers refuse.
+/// Text of the user before a conversation that begins with the model, which these providers refuse.
 pub(crate) const OPENING: &str = "(The conversation begins here.)";
 
-/// One turn of the provider, of blocks that are written already.
+/// One turn in the provider's request, made of encoded blocks.
 pub(crate) struct Turn<B> {
     pub(crate) role: &'static str,
     pub(crate) results: Vec<B>,
     pub(crate) blocks: Vec<B>,
-    /// Its content as a string, if it came as one.
+    /// Content as a string, if it came as one.
     pub(crate) plain: Option<String>,
     pub(crate) fields: Union,
-    /// The messages of the request it is made of that hold thinking.
+    /// Indexes of the messages with thinking that are part of this turn.
     pub(crate) thinking: Vec<usize>,
 }
 
 impl<B> Turn<B> {
-    /// A turn with nothing in it yet.
+    /// Creates an empty turn.
     pub(crate) fn new(role: &'static str) -> Self {
         let fields = Union::default();
         Self { role, results: Vec::new(), blocks: Vec::new(), plain: None, fields, thinking: Vec::new() }
     }
 
-    /// Whether nothing is said in it.
+    /// Returns whether the turn has no content.
     pub(crate) fn is_empty(&self) -> bool {
         self.results.is_empty() && self.blocks.is_empty()
     }
@@ -35,10 +35,10 @@ impl<B> Turn<B> {
 
 /// The turns of a conversation.
 pub(crate) struct TurnList<B> {
-    /// The role of the model, in the provider's word.
+    /// Role of the model in the provider's spelling.
     model: &'static str,
     pub(crate) turns: Vec<Turn<B>>,
-    /// The first turn since the model last spoke.
+    /// Index of the first turn since the model last spoke.
     run: Option<usize>,
 }
 
@@ -47,12 +47,13 @@ impl<B> TurnList<B> {
         Self { model, turns: Vec::new(), run: None }
     }
 
-    /// Whether the model spoke last, or nobody did.
+    /// Returns whether the model spoke last, or nobody has spoken yet.
     pub(crate) fn awaits_user(&self) -> bool {
         self.turns.last().is_none_or(|turn| turn.role == self.model)
     }
 
-    /// Adds a turn: to the last one of the same speaker, its results to the first turn since the model spoke.
+    /// Adds a turn. It joins the last turn if the speaker is the same. Its results join the first turn since the
+    /// model spoke.
     pub(crate) fn join(&mut self, mut turn: Turn<B>, writing: &mut Writing) {
         if let Some(first) = self.run.and_then(|run| self.turns.get_mut(run)).filter(|_| turn.role == "user")
         {
@@ -64,6 +65,7 @@ impl<B> TurnList<B> {
         }
         match self.turns.last_mut() {
             Some(last) if last.role == turn.role => {
+                // The text is no longer alone, so its turn cannot be a string.
                 last.plain = None;
                 last.results.append(&mut turn.results);
                 last.blocks.append(&mut turn.blocks);
@@ -82,7 +84,8 @@ impl<B> TurnList<B> {
         }
     }
 
-    /// All turns, each with its results before its other blocks. Where the model would begin, `opening` does.
+    /// Returns all turns, each with its results before its other blocks. `opening` comes first if the model would
+    /// begin.
     pub(crate) fn finish(mut self, opening: impl FnOnce() -> Turn<B>) -> Vec<Turn<B>> {
         if self.turns.first().is_some_and(|turn| turn.role == self.model) {
             self.turns.insert(0, opening());
@@ -94,7 +97,7 @@ impl<B> TurnList<B> {
     }
 }
 
-/// What a system message says, where the user has to say it.
+/// Returns the text of a system message that the user says.
 pub(crate) fn wrapped(text: &str) -> String {
     format!("<system>\n{text}\n</system>")
 }

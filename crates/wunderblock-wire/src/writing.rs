@@ -1,4 +1,4 @@
-//! Where an encoder stands in a request, and what it has left out so far.
+//! Position of an encoder in a request, and the content that it has left out.
 
 use crate::extra::{self, OpenedExtra};
 use crate::json::{self, ObjectWriter};
@@ -8,18 +8,18 @@ use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, Message, MessageOrigin, Part};
 use wunderblock_core::request::{Request, Tool};
 
-/// The state of one encoding.
+/// State of writing one request.
 pub(crate) struct Writing {
     dialect: Dialect,
-    /// The provider's field that is ours to write.
+    /// Field of the provider's that only the encoder writes.
     owned: Option<&'static str>,
-    /// What was left out, in the order of the request.
+    /// Content that was left out, in the order of the request.
     pub(crate) dropped: Vec<Dropped>,
     message: Option<usize>,
     part: usize,
     nested: bool,
-    /// Whether the request was made by us: of blocks that came from the provider only what it takes is written. A request
-    /// that was read is written as it came.
+    /// Whether the request is ours. The encoder then writes only what the provider accepts. A request that was read
+    /// is written as it came.
     made: bool,
 }
 
@@ -29,18 +29,18 @@ impl Writing {
         Self { dialect, owned: None, dropped: Vec::new(), message: None, part: 0, nested: false, made }
     }
 
-    /// Whether the request was made by us, not read.
+    /// Returns whether the request is ours, not one that was read.
     pub(crate) fn is_made(&self) -> bool {
         self.made
     }
 
-    /// Whether a field is none of the provider's: earlier versions of the live door took those of its lines for fields of a
-    /// tool's message.
+    /// Returns whether a field belongs to our envelope, not to the provider. Earlier versions of the live door stored
+    /// the envelope of a line as fields of a tool's message.
     pub(crate) fn is_envelope(&self, field: &str) -> bool {
         self.made && ["id", "at", "session"].contains(&field)
     }
 
-    /// Leaves a block out that the provider would refuse; `false` if it stays.
+    /// Leaves out a part that the provider would refuse for the reason `why`. Returns whether it was left out.
     pub(crate) fn refuse(&mut self, why: Option<&str>) -> bool {
         let why = why.filter(|_| self.made);
         if let Some(why) = why {
@@ -49,29 +49,28 @@ impl Writing {
         why.is_some()
     }
 
-    /// From here on the provider's field of this name is written by the encoder alone: where it stands in an extra it is
-    /// forgotten, and that is no loss.
+    /// Reserves a provider's field for the encoder. The field is ignored in extras, and not reported as left out.
     pub(crate) fn own(&mut self, field: &'static str) {
         self.owned = Some(field);
     }
 
-    /// Whether a field has been made the encoder's own.
+    /// Returns whether a field is reserved for the encoder.
     pub(crate) fn owns(&self, field: &str) -> bool {
         self.owned == Some(field)
     }
 
-    /// Goes to a part (or a tool, outside of messages).
+    /// Moves to a part of a message, or to a tool or system part outside of messages.
     pub(crate) fn at(&mut self, message: Option<usize>, part: usize) {
         (self.message, self.part) = (message, part);
     }
 
-    /// Notes that something of a part, or of a message, is left out.
+    /// Records that some content of a part or a message is left out.
     pub(crate) fn drop(&mut self, reason: Reason, what: impl Into<String>) {
         let (message, part) = (self.message, self.part);
         self.dropped.push(Dropped { message, part, reason, what: what.into(), whole: false });
     }
 
-    /// Notes that a part is left out.
+    /// Records that a part is left out.
     pub(crate) fn drop_part(&mut self, reason: Reason, what: impl Into<String>) {
         self.drop(reason, what);
         if let Some(last) = self.dropped.last_mut() {
@@ -79,12 +78,12 @@ impl Writing {
         }
     }
 
-    /// Whether what is written next stands inside a part.
+    /// Sets whether the next parts are inside another part.
     pub(crate) fn nest(&mut self, nested: bool) {
         self.nested = nested;
     }
 
-    /// Opens an extra, noting the fields that cannot be sent.
+    /// Opens an extra and records the fields that cannot be sent.
     pub(crate) fn open<'a>(&mut self, extra: &'a Extra) -> Result<OpenedExtra<'a>, WireError> {
         let mut opened = extra::open(extra, self.dialect)?;
         if let Some(field) = self.owned {
@@ -100,7 +99,7 @@ impl Writing {
         Ok(opened)
     }
 
-    /// A tool that only its provider knows, as it came; nothing for another provider.
+    /// Returns a tool that only its provider knows, as it came. `None` for another provider.
     pub(crate) fn whole_tool(&mut self, tool: &Tool, opened: &OpenedExtra<'_>) -> Option<String> {
         if opened.is_own() {
             return Some(ObjectWriter::default().unknown(opened.fields()).finish());
@@ -109,13 +108,13 @@ impl Writing {
         None
     }
 
-    /// Notes a medium that the dialect has no form for.
+    /// Records that a medium is left out because the dialect has no form for it.
     pub(crate) fn drop_medium(&mut self, kind: &str, mime: &str, body: &str) {
         let mime = if mime.is_empty() { "no type" } else { mime };
         self.drop_part(Reason::Dialect, format!("a medium ({kind}, {mime}, {} bytes)", body.len()));
     }
 
-    /// Adds fields of a message to those of the one it becomes part of.
+    /// Adds the fields of a message to those of the turn it joins.
     pub(crate) fn unite<'f>(
         &mut self,
         union: &mut Union,
@@ -128,7 +127,7 @@ impl Writing {
         }
     }
 
-    /// The text of an opaque part, if it is the dialect's own.
+    /// Returns the text of an opaque part, or `None` if it belongs to another dialect.
     pub(crate) fn opaque<'a>(
         &mut self,
         dialect: Dialect,
@@ -141,7 +140,7 @@ impl Writing {
         checked(inline(body)?, "an opaque part").map(Some)
     }
 
-    /// Whether a message may be sent; if not, that is noted.
+    /// Returns whether a message may be sent. Records it as left out if not.
     pub(crate) fn sendable(&mut self, at: usize, message: &Message) -> bool {
         let (reason, why) = match &message.standing {
             MessageOrigin::Said | MessageOrigin::Injected(_) => return true,
@@ -154,8 +153,9 @@ impl Writing {
     }
 }
 
-/// The optional fields of blocks that the provider's reference names, beyond those we have words for.
-/// A name that another provider has for something else (`caller`) does not count: nobody says whose it is.
+/// Optional fields of blocks that the provider's reference names and that have no neutral form. A name that several
+/// providers use differently (`caller`) is not listed, because an extra without a dialect does not say whose field it
+/// is.
 const fn known_fields(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::Anthropic => &["cache_control", "citations", "context", "title"],
@@ -165,7 +165,7 @@ const fn known_fields(dialect: Dialect) -> &'static [&'static str] {
     }
 }
 
-/// Unknown fields of messages that become one: the first of a name stays.
+/// Unknown fields of messages that become one. If a name occurs twice, the first field is kept.
 #[derive(Default, PartialEq)]
 pub(crate) struct Union {
     fields: Vec<(String, String)>,
@@ -173,7 +173,7 @@ pub(crate) struct Union {
 }
 
 impl Union {
-    /// Adds a field; `false` if there is one of that name with another value.
+    /// Adds a field. Returns `false` if the name already has another value.
     pub(crate) fn add(&mut self, name: &str, value: &str) -> bool {
         if let Some((_, known)) = self.places.get(name).and_then(|place| self.fields.get(*place)) {
             return known == value;
@@ -183,13 +183,13 @@ impl Union {
         true
     }
 
-    /// The fields in the order they came.
+    /// Returns the fields in the order they were added.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
 
-/// The text of a body.
+/// Returns the text of a body.
 pub(crate) fn inline(body: &Body) -> Result<&str, WireError> {
     match body {
         Body::Inline(text) => Ok(text),
@@ -197,7 +197,7 @@ pub(crate) fn inline(body: &Body) -> Result<&str, WireError> {
     }
 }
 
-/// A text that has to be JSON, as one value without space around it.
+/// Returns a text that must be JSON as one value, without surrounding space.
 pub(crate) fn checked<'a>(text: &'a str, what: &str) -> Result<&'a str, WireError> {
     match json::raw(text) {
         Ok(raw) => Ok(raw.get()),
@@ -205,7 +205,7 @@ pub(crate) fn checked<'a>(text: &'a str, what: &str) -> Result<&'a str, WireErro
     }
 }
 
-/// What a part is, for people.
+/// Returns a description of a part for people.
 pub(crate) fn name_of(part: &Part) -> &'static str {
     match part {
         Part::Text { .. } => "a text",

@@ -1,25 +1,26 @@
-//! Blocks that go back as they came: which of them the API takes.
+//! Opaque blocks that are sent back unchanged, and which of them the API would refuse.
 //!
-//! What a server did stands in pairs: a call (`server_tool_use`, `mcp_tool_use`) and its result in the same message of the
-//! assistant, never with a `tool_result`. One without the other is refused, except a call at the very end: there the
-//! server goes on with it (`pause_turn`). Facts are of the pages on server tools, tool search and compaction
-//! (platform.claude.com/docs/en/agents-and-tools, build-with-claude/compaction).
+//! Calls that the server runs come in pairs: the call (`server_tool_use`, `mcp_tool_use`) and its result are in the
+//! same message of the assistant. The result is never a `tool_result`. The API refuses one without the other, except
+//! for a call at the very end, which the server continues (`pause_turn`). Sources: the API's pages on server tools,
+//! tool search and compaction (platform.claude.com/docs/en/agents-and-tools, build-with-claude/compaction).
 
 use crate::json::RawFields;
 use std::collections::{BTreeMap, HashSet};
 use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
 
-/// Blocks of which the encoder has forms of its own: one that was not read as such is not whole.
+/// Types of blocks that the encoder has forms for. An opaque block of such a type is incomplete, or it would have
+/// been decoded.
 const OWN_FORMS: [&str; 7] =
     ["text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result"];
 
-/// What a block is to the server.
+/// A block of a server-side call, with the id of the call.
 enum ServerBlock {
     Call(String),
     Result(String),
 }
 
-/// The opaque blocks that the API refuses, by message and part, and why.
+/// Returns the opaque blocks that the API would refuse, by message and part, with the reason.
 pub(super) fn refused(messages: &[Message]) -> BTreeMap<(usize, usize), &'static str> {
     let mut refused = BTreeMap::new();
     let mut turn = Vec::new();
@@ -35,6 +36,7 @@ pub(super) fn refused(messages: &[Message]) -> BTreeMap<(usize, usize), &'static
             }
         }
         let next = said.peek().map(|(_, message)| message.role);
+        // Messages of the assistant in a row are one turn, so pairs may be split between them.
         if message.role != Role::Assistant || next != Some(Role::Assistant) {
             refused.extend(unpaired(std::mem::take(&mut turn), next.is_none()));
         }
@@ -42,7 +44,7 @@ pub(super) fn refused(messages: &[Message]) -> BTreeMap<(usize, usize), &'static
     refused
 }
 
-/// Why the API refuses a block, wherever it stands.
+/// Returns the reason why the API would refuse a block in any position, or `None` if it would not.
 pub(super) fn broken(raw: &str) -> Option<&'static str> {
     let kind = RawFields::parse(raw).ok().and_then(|block| block.text("type"));
     match kind.as_deref() {
@@ -53,7 +55,8 @@ pub(super) fn broken(raw: &str) -> Option<&'static str> {
     }
 }
 
-/// Halves of pairs in one turn of the assistant.
+/// Returns the blocks of an assistant's turn whose other half is missing. In the last turn a call may lack its
+/// result.
 fn unpaired(
     turn: Vec<((usize, usize), ServerBlock)>,
     is_last: bool,

@@ -1,10 +1,10 @@
-//! Cache marks: where the API is told to keep what it has read so far.
+//! Cache marks tell the API up to which block to cache a request.
 //!
-//! Facts are of the API's page on prompt caching (platform.claude.com/docs/en/build-with-claude/prompt-caching). A block
-//! carries a mark in its field `cache_control`; four marks may stand in a request. `cache_control` at the top level is the
-//! automatic form: the API itself marks the last block that can carry one, which uses one of the four. Thinking and
-//! empty texts cannot carry a mark. A tool that is loaded later is no part of what is cached ("Tool use with prompt
-//! caching"), so the mark of the tools goes before it.
+//! Source: the API's page on prompt caching (platform.claude.com/docs/en/build-with-claude/prompt-caching). A block
+//! carries a mark in its field `cache_control`. A request may contain at most four marks. `cache_control` at the top
+//! level is the automatic form: the API itself marks the last block that can carry a mark, which uses one of the
+//! four. Thinking and empty texts cannot carry a mark. A tool that is loaded later is not part of the cached content
+//! ("Tool use with prompt caching"), so the mark of the tools is placed before it.
 
 use crate::json::{ObjectWriter, RawFields, array, list};
 use serde_json::value::RawValue;
@@ -12,23 +12,23 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use wunderblock_core::request::CachePoint;
 
-/// The field.
+/// Field that holds a cache mark.
 pub(super) const FIELD: &str = "cache_control";
-/// A mark with the lifetime the API gives by itself: five minutes, restarted by each use.
+/// Mark with the API's default lifetime: five minutes, restarted by each use.
 pub(super) const MARK: &str = r#"{"type":"ephemeral"}"#;
 
-/// A written block, or tool.
+/// An encoded block or tool.
 pub(super) struct WrittenBlock {
     pub(super) json: String,
-    /// Whether it can carry a mark.
+    /// Whether the block can carry a mark.
     bears: bool,
     marked: bool,
 }
 
 impl WrittenBlock {
-    /// A block; `bears`: it can carry a mark.
+    /// Creates an unmarked block. `bears` is whether it can carry a mark.
     pub(super) fn new(json: String, bears: bool) -> Self {
-        // An object without any field is nobody's block.
+        // A mark is appended after a comma, which would be invalid in an empty object.
         let bears = bears && json.len() > 2 && json.ends_with('}');
         Self { json, bears, marked: false }
     }
@@ -41,7 +41,7 @@ impl WrittenBlock {
     }
 }
 
-/// Marks the last block that can carry a mark, if there is one.
+/// Marks the last block that can carry a mark. Returns whether there is one.
 pub(super) fn mark_last(blocks: &mut [WrittenBlock]) -> bool {
     let last = blocks.iter_mut().rev().find(|block| block.bears);
     last.is_some_and(|block| {
@@ -50,7 +50,7 @@ pub(super) fn mark_last(blocks: &mut [WrittenBlock]) -> bool {
     })
 }
 
-/// Marks each block that is asked for by its number, or the nearest before it that can carry a mark.
+/// Marks each block whose number is requested, or the nearest block before it that can carry a mark.
 pub(super) fn mark_numbered(points: &[CachePoint], blocks: &mut [&mut WrittenBlock]) {
     let Some(last) = blocks.len().checked_sub(1) else { return };
     let number = |point: &CachePoint| match point {
@@ -69,7 +69,7 @@ pub(super) fn mark_numbered(points: &[CachePoint], blocks: &mut [&mut WrittenBlo
     }
 }
 
-/// A block that goes through unopened, without marks of its own or of what it contains.
+/// Returns an opaque block without its own marks and without those of the blocks inside it.
 pub(super) fn unmarked(raw: &str) -> Cow<'_, str> {
     if !raw.contains(FIELD) {
         return Cow::Borrowed(raw);
@@ -80,8 +80,8 @@ pub(super) fn unmarked(raw: &str) -> Cow<'_, str> {
     }
 }
 
-/// The object written again without marks, if there were any. `levels`: how deep blocks stand in it; a tool's input may
-/// have a field of that name, which is no mark.
+/// Returns the object without its marks, or `None` if it has none. `levels` is how deep blocks nest in it. Deeper
+/// objects are not changed, because a field of that name in a tool's input is not a mark.
 fn without(raw: &RawValue, levels: u8) -> Option<String> {
     let fields = RawFields::of(raw)?.rest();
     let mut changed = false;
@@ -112,10 +112,10 @@ fn each_without(raw: &RawValue, levels: u8) -> Option<String> {
     })
 }
 
-/// A body without its cache marks. Marks are no content: where they stand changes nothing of what the provider reads.
+/// Returns a body without its cache marks. Marks are not content: their places do not change what the provider reads.
 #[must_use]
 pub fn without_marks(body: &[u8]) -> Cow<'_, [u8]> {
-    // Inside a string its quotes would be escaped, so this is a mark wherever it stands.
+    // Inside a string the quotes would be escaped, so these bytes are a mark wherever they occur.
     const WRITTEN: &[u8] = br#","cache_control":{"type":"ephemeral"}"#;
     let mut rest = body;
     let mut out: Vec<u8> = Vec::new();
@@ -130,7 +130,7 @@ pub fn without_marks(body: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Whether a body begins with the first `stem` bytes of the one before, marks aside: it only adds to it.
+/// Returns whether `after` begins with the first `stem` bytes of `before`, ignoring marks.
 #[must_use]
 pub fn continues((before, stem): (&[u8], usize), after: &[u8]) -> bool {
     let stem = without_marks(before.get(..stem).unwrap_or(before));

@@ -1,4 +1,4 @@
-//! Anthropic Messages → neutral.
+//! Reads Anthropic Messages into the neutral form.
 
 use crate::extra::{self, ExtraForm, FAILED, INNER, KIND, REPLY, SHAPE, hint};
 use crate::json::{self, RawFields, is_null, is_object, list, text};
@@ -32,7 +32,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
     Ok(request)
 }
 
-/// Reads one message, of a request or of a reply.
+/// Reads one message of a request or of a reply.
 pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     message(json::raw(raw_json)?, "the message", true)
 }
@@ -40,14 +40,14 @@ pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
 /// Reads the value of a `content` field: a string, or a list of blocks.
 ///
 /// # Errors
-/// When the text is not JSON, or neither a string nor a list.
+/// Returns an error if the text is not JSON, or is neither a string nor a list.
 pub fn decode_blocks(raw_json: &str) -> Result<Vec<Part>, WireError> {
     content(json::raw(raw_json)?)
         .map(|(parts, _)| parts)
         .ok_or_else(|| WireError::shape("content", "a string or a list of blocks"))
 }
 
-/// System text; `None` when it is empty or of another form and stays as it came.
+/// Reads the system text. `None` if it is empty or has another form. It then stays among the unknown fields.
 fn system(raw: &RawValue) -> Option<Vec<Part>> {
     if let Some(text) = text(raw) {
         let extra = extra::mark(OWN, vec![hint(SHAPE, "string")], RawFields::parse("{}").ok()?);
@@ -62,7 +62,7 @@ fn tool(raw: &RawValue) -> Option<Tool> {
     let (Some(name), Some(schema)) =
         (fields.text("name"), fields.get("input_schema").filter(|raw| is_object(raw)))
     else {
-        // A tool the provider runs itself: known by its type, without a schema.
+        // A tool that the provider runs itself has no schema. Its type identifies it.
         let name = fields.text("name").or_else(|| fields.text("type")).unwrap_or_default();
         let extra = extra::mark(OWN, vec![hint(KIND, "whole")], fields);
         return Some(Tool { name: name.into(), description: Box::default(), schema: Box::default(), extra });
@@ -91,14 +91,15 @@ fn message(raw: &RawValue, path: &str, of_reply: bool) -> Result<Vec<Message>, W
     if of_reply {
         fields = reply(fields, &mut whole, &mut hints);
     }
-    // A request's system message is told from one of our own by its mark: older models take the former only from us.
+    // The mark distinguishes a system message that was read in this dialect from one that we added. The encoder keeps
+    // the role only for the former, because older models refuse it.
     whole.extra =
         if role == Role::System { extra::mark(OWN, hints, fields) } else { extra::keep(OWN, hints, fields) };
     Ok(if role == Role::User { split(whole) } else { vec![whole] })
 }
 
-/// Takes what a recorded message has besides what it says, so that it is kept and never sent: the API refuses fields it
-/// does not know in a message, and those of a reply.
+/// Moves the other fields of a recorded message into a hint. They are kept but never sent, because the API refuses a
+/// message with unknown fields or with fields of a reply.
 fn reply<'a>(mut fields: RawFields<'a>, message: &mut Message, hints: &mut Vec<ExtraForm>) -> RawFields<'a> {
     let is_reply = fields.text("type").as_deref() == Some("message") || fields.get("usage").is_some();
     if is_reply {
@@ -112,7 +113,7 @@ fn reply<'a>(mut fields: RawFields<'a>, message: &mut Message, hints: &mut Vec<E
     RawFields::default()
 }
 
-/// Splits a user message into tool results and what the person says.
+/// Splits a user message into messages of tool results and messages of other content, in order.
 pub(crate) fn split(message: Message) -> Vec<Message> {
     let Message { parts, extra, .. } = message;
     let mut messages: Vec<Message> = Vec::new();
@@ -132,7 +133,7 @@ pub(crate) fn split(message: Message) -> Vec<Message> {
     messages
 }
 
-/// Content as parts, and how it was written where that is not what the encoder would do.
+/// Reads content as parts. Also returns its original form if the encoder would choose another form.
 fn content(raw: &RawValue) -> Option<(Vec<Part>, Option<ExtraForm>)> {
     if let Some(text) = text(raw) {
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::text(text)] };
@@ -145,7 +146,8 @@ fn opaque(raw: &RawValue) -> Part {
     Part::Opaque { dialect: OWN, raw: raw.get().into() }
 }
 
-/// One block; whatever is not exactly of a known shape is opaque. `nested`: it stands inside a tool result.
+/// Reads one block. A block whose shape is not exactly a known one is opaque. `nested` is whether it is in a tool
+/// result.
 fn block(raw: &RawValue, nested: bool) -> Part {
     let Some(mut fields) = RawFields::of(raw) else { return opaque(raw) };
     let kind = fields.take_text("type").unwrap_or_default();
@@ -172,7 +174,7 @@ fn thinking(mut fields: RawFields<'_>) -> Option<Part> {
     Some(Part::Thinking { text: text.into(), signature, extra: extra::keep(OWN, Vec::new(), fields) })
 }
 
-/// Thinking that only its signature is left of.
+/// Reads redacted thinking: the signature is all that is left of it.
 fn redacted(mut fields: RawFields<'_>) -> Option<Part> {
     let signature = Some(fields.take_word("data")?.into_boxed_str());
     let extra = extra::keep(OWN, vec![hint(KIND, "redacted")], fields);
@@ -182,7 +184,7 @@ fn redacted(mut fields: RawFields<'_>) -> Option<Part> {
 fn tool_use(mut fields: RawFields<'_>) -> Option<Part> {
     let call = fields.take_text("id")?;
     let name = fields.take_text("name")?;
-    // Without input the encoders write an empty object, which the API takes.
+    // If the input is missing, the encoders write an empty object, which the API accepts.
     let input = fields.take("input").map(RawValue::get).unwrap_or_default();
     let extra = extra::keep(OWN, Vec::new(), fields);
     Some(Part::ToolCall { call: call.into(), name: name.into(), input: input.into(), gist: None, extra })
@@ -207,6 +209,7 @@ fn tool_result(mut fields: RawFields<'_>) -> Option<Part> {
             hints.push(hint(SHAPE, "null"));
         } else {
             content = list(raw)?.into_iter().map(|raw| block(raw, true)).collect();
+            // The encoder writes a single plain text as a string, so the list has to be recorded.
             if content.is_empty() || matches!(content.as_slice(), [Part::Text { extra: None, .. }]) {
                 hints.push(hint(SHAPE, "blocks"));
             }

@@ -1,11 +1,11 @@
-//! Neutral → Anthropic Messages.
+//! Writes the neutral form as Anthropic Messages.
 //!
-//! Messages of one role in a row become one, as the API itself would combine them; in a user message the tool results
-//! come first. Text of role system between turns stays a system message where it was one in this dialect and stands
-//! where the API takes it; otherwise it is said by the user, inside `<system>`, because older models refuse the role.
+//! Messages of one role in a row become one message, as the API itself would combine them. In a user message the tool
+//! results come first. A system message between turns keeps its role if it had that role in this dialect and the API
+//! accepts it at that position. Otherwise the user says it, inside `<system>`, because older models refuse the role.
 //!
-//! Where a request says what to cache, marks that came with an imported conversation are not written, and content is
-//! always a list of blocks, so that what joins a message later changes nothing before it.
+//! If a request specifies what to cache, the marks of an imported conversation are not written. Content is then
+//! always a list of blocks, so that a block that joins a message later changes nothing before it.
 
 use super::blocks;
 use super::cache::{self, WrittenBlock};
@@ -25,8 +25,8 @@ use wunderblock_core::request::{CachePoint, Request, Tool};
 
 const OWN: Dialect = Dialect::Anthropic;
 
-/// `tool_use.id` has to match `^[a-zA-Z0-9_-]+$` and be unique in a request. No limit of length is documented; 128
-/// keeps room for every id the providers make.
+/// `tool_use.id` must match `^[a-zA-Z0-9_-]+$` and be unique in a request. The reference gives no maximum length. 128
+/// characters leave room for every id that the providers make.
 const IDS: call_id::IdRule = call_id::IdRule { fits: |id| call_id::is_plain(id, 128), once: true };
 
 /// Writes a request.
@@ -68,18 +68,20 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     }
     let Conversation { messages, blocks, open, thinking } = turns.finish(request.cache.as_deref());
     object = object.raw("messages", &array(&messages));
+    // The end of the last message is before the bracket that closes the list.
     let asked = object.len() - "]".len();
     let stem = asked - open;
     let starts = starts(asked, &messages, &thinking);
     if wanted(CachePoint::End) {
-        // After the messages, so that nothing before them depends on it.
+        // The mark comes after the messages, so that nothing before them depends on it.
         object = object.raw(cache::FIELD, cache::MARK);
     }
     let bytes = object.unknown(opened.fields()).finish().into_bytes();
     Ok(Encoded { bytes, stem, blocks, asked, starts, dropped: writing.dropped })
 }
 
-/// Where messages begin, by what went into them: `end` is where the last one ends.
+/// Returns for each message with thinking its index in the request and the offset of its encoded form. `end` is the
+/// end of the last message.
 fn starts(end: usize, messages: &[String], thinking: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let all: usize = messages.iter().map(String::len).sum::<usize>() + messages.len().saturating_sub(1);
     let mut at = end - all;
@@ -127,6 +129,7 @@ fn system(parts: &[Part], mark: bool, writing: &mut Writing) -> Result<Option<St
             Part::Text { text, extra } => {
                 let opened = writing.open(extra)?;
                 let plain = parts.len() == 1 && opened.own_word(SHAPE).as_deref() == Some("string");
+                // A string cannot carry a mark, so the text becomes a block if the encoder writes marks.
                 if plain && !writing.owns(cache::FIELD) {
                     return Ok(Some(quote(inline(text)?)));
                 }
@@ -145,23 +148,24 @@ fn system(parts: &[Part], mark: bool, writing: &mut Writing) -> Result<Option<St
     Ok((!blocks.is_empty()).then(|| listed(&blocks)))
 }
 
-/// All messages, written.
+/// All messages of a request, encoded.
 struct Conversation {
     messages: Vec<String>,
-    /// Blocks in all of them.
+    /// Number of blocks in all messages.
     blocks: u64,
-    /// Bytes of the last one that stand after its last block and change when another joins it.
+    /// Bytes of the last message after its last block. They change when another block joins the message.
     open: usize,
-    /// Messages of the request that hold thinking, and which of these they went into.
+    /// Indexes of the request's messages with thinking, each with the index of the encoded message that contains it.
     thinking: Vec<(usize, usize)>,
 }
 
 struct Turns {
     ids: CallIds,
-    /// Blocks that the provider would refuse, and why.
+    /// Blocks that the provider would refuse, with the reason.
     refused: BTreeMap<(usize, usize), &'static str>,
     list: TurnList<WrittenBlock>,
-    /// Whether to mark the end of the first message. Others may join it: its own last block bears the mark.
+    /// Whether to mark the end of the first message. Other messages may join it, so its own last block carries the
+    /// mark.
     preamble: bool,
 }
 
@@ -172,7 +176,7 @@ impl Turns {
         let opened = writing.open(&message.extra)?;
         let role = match message.role {
             Role::Assistant => "assistant",
-            // It has to follow a turn of the user.
+            // The API accepts a system message only after a turn of the user.
             Role::System if opened.is_marked_own() && !self.list.awaits_user() => "system",
             Role::System | Role::User | Role::Tool => "user",
         };
@@ -200,7 +204,8 @@ impl Turns {
                 }
                 Part::Opaque { .. } if writing.refuse(self.refused.get(&(at, place)).copied()) => {}
                 other => {
-                    // What we have no form for may be thinking under another name.
+                    // A part without a neutral form may be thinking under another name, and thinking cannot carry a
+                    // mark.
                     let bears = !matches!(other, Part::Thinking { .. } | Part::Opaque { .. });
                     turn.blocks
                         .extend(block(other, role, writing)?.map(|json| WrittenBlock::new(json, bears)));
@@ -259,21 +264,21 @@ impl Turns {
     }
 }
 
-/// The text of an opaque part, if it is this provider's.
+/// Returns the text of an opaque part, or `None` if it belongs to another provider.
 fn opaque(dialect: Dialect, raw: &Body, writing: &mut Writing) -> Result<Option<String>, WireError> {
     let raw = writing.opaque(dialect, raw)?;
     let unmarked = writing.owns(cache::FIELD);
     Ok(raw.map(|raw| if unmarked { cache::unmarked(raw) } else { Cow::Borrowed(raw) }.into_owned()))
 }
 
-/// Where a text stands: in a message the API refuses one of white space only, in a tool result it takes it.
+/// Where a text appears. The API refuses a text of only white space in a message, but accepts it in a tool result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextContainer {
     Message,
     Result,
 }
 
-/// A part that is neither a tool call nor a result.
+/// Writes a part that is neither a tool call nor a result.
 fn block(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<String>, WireError> {
     match part {
         Part::Text { text, extra } => {
@@ -330,6 +335,7 @@ fn text_block(
 fn tool_use(id: &str, name: &str, input: &Body, opened: &OpenedExtra<'_>) -> Result<String, WireError> {
     let input = inline(input)?;
     let object = ObjectWriter::typed("tool_use").text("id", id).text("name", &call_id::tool_name(OWN, name));
+    // The API accepts only an object as input, so other text is wrapped.
     let object = match serde_json::from_str::<&RawValue>(input) {
         Ok(raw) if json::is_object(raw) => object.raw("input", raw.get()),
         _ if input.trim().is_empty() => object.raw("input", "{}"),
@@ -399,6 +405,7 @@ fn media(
         ("image" | "document", MediaForm::File) => opened.is_own(),
         _ => false,
     };
+    // A medium that came from this dialect is written back even if its type is not listed.
     if !known && !opened.is_marked_own() {
         writing.drop_medium(&kind, mime, body);
         return Ok(None);

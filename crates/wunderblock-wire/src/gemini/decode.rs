@@ -1,4 +1,4 @@
-//! Gemini `generateContent` → neutral.
+//! Reads Gemini `generateContent` into the neutral form.
 
 use super::{MODELS, NAMELESS, camel, schema, takes};
 use crate::anthropic::decode::split;
@@ -14,7 +14,7 @@ use wunderblock_core::units::Tokens;
 
 const OWN: Dialect = Dialect::Gemini;
 
-/// Fields that say what a part is.
+/// Fields that determine the kind of a part.
 const KINDS: [&str; 9] = [
     "text",
     "functionCall",
@@ -26,7 +26,7 @@ const KINDS: [&str; 9] = [
     "toolCall",
     "toolResponse",
 ];
-/// Further fields that clients write in snake case.
+/// Other fields that clients may write in snake case.
 const NAMES: [&str; 13] = [
     "systemInstruction",
     "generationConfig",
@@ -43,14 +43,14 @@ const NAMES: [&str; 13] = [
     "displayName",
 ];
 
-/// Opens an object whose fields may be in snake case.
+/// Opens an object whose field names may be in snake case.
 fn fields_of(raw: &RawValue) -> Option<RawFields<'_>> {
     let mut fields = RawFields::of(raw)?;
     fields.rename(camel, &NAMES);
     Some(fields)
 }
 
-/// Opens a part.
+/// Opens a part whose field names may be in snake case.
 fn opened_part(raw: &RawValue) -> Option<RawFields<'_>> {
     let mut fields = fields_of(raw)?;
     fields.rename(camel, &KINDS);
@@ -90,19 +90,19 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
     Ok(Request { model, max_output, system, tools, messages, cache: None, extra })
 }
 
-/// Reads one content.
+/// Reads one content, which is a message of this API.
 pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     Reading::default().content(json::raw(raw_json)?, "the content")
 }
 
-/// The maximum tokens of the answer, and what else the settings hold.
+/// Returns the maximum output tokens, and the other settings as JSON.
 fn max_output(raw: &RawValue) -> Option<(Tokens, String)> {
     let mut fields = fields_of(raw)?;
     let max = fields.take_if("maxOutputTokens", |raw| raw.get().parse().ok())?;
     Some((Tokens(max), extra::object(fields.rest()).unwrap_or_else(|| "{}".to_owned())))
 }
 
-/// System text; `None` when it is empty or of another form and stays as it came.
+/// Reads the system text. `None` if it is empty or has another form. It then stays among the unknown fields.
 fn system(raw: &RawValue) -> Option<Vec<Part>> {
     let mut fields = RawFields::of(raw)?;
     let mut reading = Reading::default();
@@ -115,7 +115,7 @@ fn system(raw: &RawValue) -> Option<Vec<Part>> {
     Some(marked(parts, whole))
 }
 
-/// Texts of which the first remembers what else the object around them had.
+/// Stores the remaining fields of the object around the texts in the extra of the first text.
 fn marked(mut parts: Vec<Part>, whole: Option<String>) -> Vec<Part> {
     if let (Some(Part::Text { extra, .. }), Some(whole)) = (parts.first_mut(), whole) {
         *extra = extra::with_hint(OWN, extra, (MESSAGE, whole));
@@ -123,7 +123,7 @@ fn marked(mut parts: Vec<Part>, whole: Option<String>) -> Vec<Part> {
     parts
 }
 
-/// The functions an entry of the tools declares, or the entry as it came.
+/// Returns the functions that an entry of `tools` declares, or the whole entry as one tool.
 fn tools(raw: &RawValue) -> Vec<Tool> {
     let Some(fields) = fields_of(raw) else { return Vec::new() };
     let functions = fields.get("functionDeclarations").and_then(list).unwrap_or_default();
@@ -158,12 +158,12 @@ fn function(raw: &RawValue) -> Option<Tool> {
     Some(Tool { name: name.into(), description: description.into(), schema: schema.into(), extra })
 }
 
-/// Contents that are being read.
+/// State that is kept while contents are read in order.
 #[derive(Default)]
 struct Reading {
-    /// The functions that calls so far asked for.
+    /// Names of the functions that earlier parts call, by call id.
     names: HashMap<CallId, String>,
-    /// How many calls, or results, of each name came without an id in this content.
+    /// Number of calls or results without an id in the current content, by function name.
     nameless: HashMap<String, usize>,
 }
 
@@ -195,11 +195,11 @@ impl Reading {
         Ok(if role == Role::User { split(message) } else { vec![message] })
     }
 
-    /// One part; whatever is not exactly of a known shape is opaque.
+    /// Reads one part. A part whose shape is not exactly a known one is opaque.
     fn part(&mut self, raw: &RawValue) -> Part {
         let opaque = |text: &str| Part::Opaque { dialect: OWN, raw: text.into() };
         let Some(mut fields) = RawFields::of(raw) else { return opaque(raw.get()) };
-        // A client that writes all the fields it knows says `null` for those that are not there.
+        // A client that writes all the fields it knows sends `null` for the absent ones.
         let absent = fields.take_all(|name, value| is_null(value) && KINDS.contains(&camel(name).as_str()));
         let is_other = [KINDS.as_slice(), &NAMES].map(|names| fields.rename(camel, names)).contains(&true);
         let written = (is_other || !absent.is_empty()).then(|| fields.written());
@@ -215,7 +215,7 @@ impl Reading {
         known.unwrap_or_else(|| opaque(written.as_deref().unwrap_or(raw.get())))
     }
 
-    /// The id of a call, or of its result; if it is missing, one made from the name.
+    /// Returns the id of a call or of its result. If it is missing, the id is made from the function's name.
     fn id(&mut self, fields: &mut RawFields<'_>, name: &str, hints: &mut Vec<ExtraForm>) -> CallId {
         if let Some(id) = fields.take_word("id") {
             return id.into();
@@ -252,6 +252,7 @@ impl Reading {
         let response = inner.take("response").filter(|raw| is_object(raw))?;
         let mut hints = Vec::new();
         let call = self.id(&mut inner, &name, &mut hints);
+        // The encoder takes the name from the call, so only a different name is kept.
         if self.names.get(&call) == Some(&name) {
             inner.take("name");
         }
@@ -266,7 +267,8 @@ impl Reading {
     }
 }
 
-/// What a function answered: its output or its error, where the object is one of these texts; else the object's JSON.
+/// Reads a function's response: its output or its error if that text is the only field, otherwise the object's JSON.
+/// The flag is whether the function failed.
 fn answer(response: &RawValue, hints: &mut Vec<ExtraForm>) -> (Vec<Part>, bool) {
     let fields = RawFields::of(response).unwrap_or_default();
     let said = |name| fields.text(name).filter(|_| fields.len() == 1);
@@ -280,7 +282,7 @@ fn answer(response: &RawValue, hints: &mut Vec<ExtraForm>) -> (Vec<Part>, bool) 
     (vec![Part::text(response.get())], false)
 }
 
-/// A text, or a thought. A signature without a text is a thought whose text the provider keeps to itself.
+/// Reads a text or a thought. A signature with an empty text is a thought whose text the provider withholds.
 fn spoken(mut fields: RawFields<'_>) -> Option<Part> {
     let text = fields.take_text("text")?;
     let is_thought = fields.take_if("thought", |raw| (raw.get() == "true").then_some(())).is_some();
@@ -304,11 +306,12 @@ fn inline_data(mut fields: RawFields<'_>, mut hints: Vec<ExtraForm>) -> Option<P
     Some(Part::Media { mime: mime.into(), form: MediaForm::Base64, body, extra })
 }
 
-/// A file: one of the provider's own, or an address that anyone can read.
+/// Reads a file: one stored at the provider, or an address that anyone can read.
 fn file_data(mut fields: RawFields<'_>) -> Option<Part> {
     let mut inner = fields_of(fields.take("fileData")?)?;
     let uri = inner.take_text("fileUri")?;
     let mime = inner.take_word("mimeType").unwrap_or_default();
+    // Addresses at this host belong to the provider's own file store.
     let is_open = uri.starts_with("http") && !uri.contains("googleapis.com");
     let form = if is_open { MediaForm::Url } else { MediaForm::File };
     let hints = extra::object(inner.rest()).map(|rest| (INNER, rest)).into_iter().collect();

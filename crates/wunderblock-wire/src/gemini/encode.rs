@@ -1,9 +1,9 @@
-//! Neutral → Gemini `generateContent`.
+//! Writes the neutral form as Gemini `generateContent`.
 //!
-//! Messages of one speaker in a row become one content; in the user's the results of functions come first, since the API
-//! wants them right behind the calls. What a result holds besides text follows the results, behind a text that names the
-//! call. Text of role system between turns is said by the user, inside `<system>`. This provider finds out by itself
-//! what it can cache: cache marks are not written.
+//! Messages of one speaker in a row become one content. In the user's content the results of functions come first,
+//! because the API requires them right after the calls. Media of a result follow the results, after a text that names
+//! the call. The user says system messages between turns, inside `<system>`. Cache marks are not written, because
+//! this provider chooses by itself what to cache.
 
 use super::MODELS;
 use super::parts::{Asked, FunctionAnswer, call_part, is_call, is_nameless, part_of, text_part};
@@ -21,7 +21,7 @@ use wunderblock_core::request::{Request, Tool};
 
 const OWN: Dialect = Dialect::Gemini;
 
-/// No form of ids is documented; 128 characters keep room for every id the providers make.
+/// The reference gives no form for ids. 128 characters leave room for every id that the providers make.
 const IDS: call_id::IdRule = call_id::IdRule {
     fits: |id| !id.is_empty() && id.len() <= 128 && !id.chars().any(char::is_control),
     once: false,
@@ -33,6 +33,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     let opened = writing.open(&request.extra)?;
     let mut object = ObjectWriter::default();
     if let Some(model) = &request.model {
+        // The API's form is `models/NAME`. A name that came in another form is kept.
         let is_bare = opened.own_word(KIND).as_deref() == Some("model") || model.starts_with(MODELS);
         object = object.text("model", &if is_bare { model.to_string() } else { format!("{MODELS}{model}") });
     }
@@ -64,7 +65,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     Ok(Encoded { bytes, stem: asked - open, blocks, asked, starts: Vec::new(), dropped: writing.dropped })
 }
 
-/// Whether a model refuses calls without a signature: Gemini 3 and later, and the names that stand for the latest.
+/// Returns whether a model refuses calls without a signature: Gemini 3 and later, and the names of the latest models.
 fn checks_signatures(model: &str) -> bool {
     let Some(name) = model.strip_prefix(MODELS).unwrap_or(model).strip_prefix("gemini-") else {
         return false;
@@ -75,7 +76,7 @@ fn checks_signatures(model: &str) -> bool {
     }
 }
 
-/// The maximum tokens of the answer, and the other settings of the request.
+/// Writes the maximum output tokens and the other settings of the request.
 fn settings(max: u64, opened: &OpenedExtra<'_>) -> Result<String, WireError> {
     let mut object = ObjectWriter::default().raw("maxOutputTokens", &max.to_string());
     let own = opened.fields().into_iter().find(|(name, _)| *name == "generationConfig").map(|(_, raw)| raw);
@@ -86,7 +87,7 @@ fn settings(max: u64, opened: &OpenedExtra<'_>) -> Result<String, WireError> {
     Ok(object.finish())
 }
 
-/// Tools: one entry for all functions, and those of the provider as they came.
+/// Writes the tools: one entry for all functions, and the provider's own tools as they came.
 fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError> {
     let mut functions: Vec<String> = Vec::new();
     let mut place = None;
@@ -145,10 +146,10 @@ fn system(parts: &[Part], writing: &mut Writing) -> Result<Option<String>, WireE
     Ok(Some(object.unknown(extra::open(&whole, OWN)?.fields()).finish()))
 }
 
-/// All contents.
+/// Contents of a request that is being written.
 struct Contents {
     ids: CallIds,
-    /// The functions that calls so far asked for, by the ids they were written with.
+    /// Functions of the calls already written, by the ids that were written.
     asked: HashMap<String, Asked>,
     list: TurnList<String>,
     /// Whether the model refuses a call without a signature.
@@ -161,14 +162,14 @@ impl Contents {
         let opened = writing.open(&message.extra)?;
         let role = match (message.role, opened.own_word(ROLE).as_deref()) {
             (Role::Assistant, _) => "model",
-            // In a request of ours all that the model does not say is one turn.
+            // In a request that we build, everything that the model does not say is one turn of the user.
             (_, Some("function")) if !writing.is_made() => "function",
             (_, Some("none")) if !writing.is_made() => "",
             _ => "user",
         };
         let mut turn = Turn::new(role);
         let mut media = Vec::new();
-        // The first call of a content is the one that is signed.
+        // Only the first call of a content carries a signature.
         let mut has_called = role == "model" && self.has_call();
         for (place, part) in message.parts.iter().enumerate() {
             writing.at(Some(at), place);
@@ -195,6 +196,7 @@ impl Contents {
                 other => turn.blocks.extend(part_of(other, role, writing)?),
             }
         }
+        // Media of results come before everything else that the user says.
         media.append(&mut turn.blocks);
         turn.blocks = media;
         if !turn.is_empty() {
@@ -205,13 +207,13 @@ impl Contents {
         Ok(())
     }
 
-    /// Whether the model's turn that is being added to holds a call.
+    /// Returns whether the turn of the model that is being extended contains a call.
     fn has_call(&self) -> bool {
         let last = self.list.turns.last().filter(|turn| turn.role == "model");
         last.is_some_and(|turn| turn.blocks.iter().any(|part| is_call(part)))
     }
 
-    /// The contents, the number of their parts, and how many bytes of the last one stand behind its last part.
+    /// Returns the contents, the number of their parts, and the bytes of the last content after its last part.
     fn finish(self) -> (Vec<String>, u64, usize) {
         let opening = || {
             let part = ObjectWriter::default().text("text", OPENING).finish();

@@ -1,22 +1,22 @@
 //! Gemini `generateContent`.
 //!
-//! Two speakers take turns, system text stands apart, and a part is what its one field says. The API's calls may come
-//! without ids: what they are paired by then is made from the name. A signature stands on the part it was given for and
-//! goes back with it. Names of fields are written in camel case; in snake case, as some clients have them, they are read as well.
-//! Facts are of the API's reference (ai.google.dev/api/generate-content, /api/caching) and its pages on function calling
-//! and thought signatures.
+//! Two speakers take turns, system text is a separate field, and the kind of a part is the name of its one field.
+//! Calls may come without ids. They are then paired with their results by an id made from the function's name. A
+//! signature belongs to the part it came with, and is sent back with that part. Field names are written in camel
+//! case. Snake case, which some clients use, is also read. Sources: the API's reference
+//! (ai.google.dev/api/generate-content, /api/caching) and its pages on function calling and thought signatures.
 
 pub(crate) mod decode;
 pub(crate) mod encode;
 mod parts;
 mod schema;
 
-/// What the name of a model begins with in this API.
+/// Prefix of a model's name in this API.
 const MODELS: &str = "models/";
-/// What begins the id of a call that came without one, or of its result.
+/// Prefix of the id made for a call, and for its result, if they came without one.
 const NAMELESS: &str = "function:";
 
-/// A field's name in camel case.
+/// Returns a field's name in camel case.
 fn camel(name: &str) -> String {
     let mut pieces = name.split('_');
     let mut whole = pieces.next().unwrap_or_default().to_owned();
@@ -28,7 +28,7 @@ fn camel(name: &str) -> String {
     whole
 }
 
-/// Whether the API takes data of a type inline (its pages on images, documents, audio and video).
+/// Returns whether the API accepts inline data of a type (its pages on images, documents, audio and video).
 fn takes(mime: &str) -> bool {
     const TYPES: [&str; 7] = [
         "image/png",

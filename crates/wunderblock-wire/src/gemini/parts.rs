@@ -1,4 +1,4 @@
-//! Neutral → Gemini `generateContent`: the parts of contents.
+//! Writes the parts of Gemini contents.
 
 use super::takes;
 use crate::call_id;
@@ -12,18 +12,18 @@ use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Part};
 
 const OWN: Dialect = Dialect::Gemini;
 
-/// What stands for the signature of a call that another model made (the page on thought signatures).
+/// Placeholder for the signature of a call that another model made (the page on thought signatures).
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// What a call asked for.
+/// Facts about a written call that its result needs.
 pub(super) struct Asked {
-    /// The function.
+    /// Name of the function.
     pub(super) name: Box<str>,
-    /// Whether the call came without an id: its result has none either.
+    /// Whether the call came without an id. Its result then has none either.
     pub(super) is_nameless: bool,
 }
 
-/// Whether a call, or a result, came without an id.
+/// Returns whether a call or a result came without an id.
 pub(super) fn is_nameless(opened: &OpenedExtra<'_>) -> bool {
     opened.own_word(KIND).as_deref() == Some("nameless")
 }
@@ -43,6 +43,7 @@ pub(super) fn call_part(
         inner = inner.text("id", id);
     }
     inner = inner.text("name", &call_id::tool_name(OWN, name));
+    // The API accepts only an object as arguments, so other text is wrapped.
     inner = match serde_json::from_str::<&RawValue>(input) {
         _ if opened.own_word(SHAPE).as_deref() == Some("none") => inner,
         Ok(raw) if json::is_object(raw) => inner.raw("args", raw.get()),
@@ -57,18 +58,18 @@ pub(super) fn call_part(
     Ok(object.unknown(fields).finish())
 }
 
-/// The answer of a function, to be written.
+/// Result of a function that is to be written.
 pub(super) struct FunctionAnswer<'a> {
-    /// The id of its call, as that was written.
+    /// Id of its call, as written.
     pub(super) id: &'a str,
-    /// What the call asked for, if it is known.
+    /// The call, if it is known.
     pub(super) asked: Option<&'a Asked>,
     pub(super) content: &'a [Part],
     pub(super) failed: bool,
 }
 
 impl FunctionAnswer<'_> {
-    /// Writes it. Media that it holds go to `media`, unless they came inside it.
+    /// Writes the result. Its media go to `media`, unless they came inside the result.
     pub(super) fn write(
         &self,
         extra: &Extra,
@@ -104,7 +105,7 @@ impl FunctionAnswer<'_> {
         self.finish(&texts.join("\n"), &inside, &opened)
     }
 
-    /// Writes what it says, with the media that came inside it.
+    /// Writes the result's text, with the media that came inside it.
     fn finish(&self, text: &str, inside: &[String], opened: &OpenedExtra<'_>) -> Result<String, WireError> {
         let is_json = opened.own_word(SHAPE).as_deref() == Some("json");
         let raw = serde_json::from_str::<&RawValue>(text).ok().filter(|raw| is_json && json::is_object(raw));
@@ -129,7 +130,7 @@ impl FunctionAnswer<'_> {
     }
 }
 
-/// A part that is neither a call nor a result.
+/// Writes a part that is neither a call nor a result.
 pub(super) fn part_of(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<String>, WireError> {
     match part {
         Part::Text { text, extra } => {
@@ -164,7 +165,7 @@ pub(super) fn part_of(part: &Part, role: &str, writing: &mut Writing) -> Result<
     }
 }
 
-/// Why the API refuses a part of its own that was not read as what it is.
+/// Returns the reason why the API would refuse an opaque part in its own format, or `None` if it would not.
 fn broken(raw: &str) -> Option<&'static str> {
     let known = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
     let fields = RawFields::parse(raw).ok();

@@ -1,13 +1,13 @@
-//! Schemas in the words of OpenAPI: the API's own `parameters` write the names of types in capitals.
+//! Schemas in the form of OpenAPI: the API's own `parameters` have the names of types in capitals.
 
 use crate::json::{ObjectWriter, RawFields, array, list, quote, text};
 use serde_json::value::RawValue;
 
 const TYPES: [&str; 7] = ["STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"];
-/// Schemas nested deeper stay as they are.
+/// Maximum nesting depth at which names of types are changed. Deeper schemas stay as they are.
 const DEPTH: usize = 64;
 
-/// The schema with its types in small letters, as other providers have them; `None` if that changes nothing.
+/// Returns the schema with its types in lower case, as other providers write them, or `None` if nothing changes.
 pub(super) fn lowered(raw: &RawValue) -> Option<String> {
     lowered_to(raw, DEPTH)
 }

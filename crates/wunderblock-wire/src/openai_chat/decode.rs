@@ -1,4 +1,4 @@
-//! OpenAI chat completions → neutral.
+//! Reads OpenAI chat completions into the neutral form.
 
 use super::{FILENAME, LEGACY, REASONING, data_url, kind_for};
 use crate::extra::{self, ExtraForm, INNER, KIND, MAX, MESSAGE, ROLE, SHAPE, hint};
@@ -20,6 +20,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
     let mut hints = Vec::new();
     let number = |raw: &RawValue| raw.get().parse().ok().map(Tokens);
     let mut max_output = fields.take_if("max_completion_tokens", number);
+    // The older `max_tokens` counts only if the newer field is missing.
     if max_output.is_none() && fields.get("max_completion_tokens").is_none() {
         max_output = fields.take_if("max_tokens", number);
         hints.extend(max_output.map(|_| hint(MAX, "max_tokens")));
@@ -36,6 +37,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
             continue;
         }
         match messages.last_mut() {
+            // In the neutral form, results in a row are one message.
             Some(last) if last.role == Role::Tool && message.role == Role::Tool => {
                 last.parts.extend(message.parts)
             }
@@ -51,7 +53,7 @@ pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     message(json::raw(raw_json)?, "the message").map(|message| vec![message])
 }
 
-/// Whether a message of this dialect or of its successor is system text and nothing else.
+/// Returns whether a message of this dialect or of OpenAI Responses consists of system text only.
 pub(crate) fn is_system_text(own: Dialect, message: &Message) -> bool {
     let is_text = |part: &Part| match part {
         Part::Text { extra, .. } => extra::open(extra, own).is_ok_and(|opened| opened.word(KIND).is_none()),
@@ -60,8 +62,8 @@ pub(crate) fn is_system_text(own: Dialect, message: &Message) -> bool {
     message.role == Role::System && !message.parts.is_empty() && message.parts.iter().all(is_text)
 }
 
-/// Adds a leading system message's text. Its first part remembers where the message begins and what else it had,
-/// except for one that `is_plain`: the first one, of the form that needs no words.
+/// Adds the text of a leading system message. Its first part records that a message begins there, and the message's
+/// extra. `is_plain` is true for a first message in the default form, which needs no record.
 pub(crate) fn begin(own: Dialect, system: &mut Vec<Part>, message: Message, is_plain: bool) {
     for (at, mut part) in message.parts.into_iter().enumerate() {
         if let Part::Text { extra, .. } = &mut part
@@ -121,14 +123,14 @@ fn message(raw: &RawValue, path: &str) -> Result<Message, WireError> {
     if word.as_deref() == Some("developer") {
         hints.push(hint(ROLE, "developer"));
     }
-    // An assistant that only calls tools has content `null` unless it says otherwise.
+    // The encoder writes `null` for a message of the assistant without content, so only other forms are recorded.
     hints
         .extend(form.filter(|form| role != Role::Assistant || *form != "null").map(|form| hint(SHAPE, form)));
     let parts = if role == Role::Assistant { spoken(&mut fields, content) } else { content };
     Ok(Message { extra: extra::keep(OWN, hints, fields), ..Message::new(role, parts) })
 }
 
-/// Content as parts, and how it was written where that is not plain text or several parts.
+/// Reads content as parts. Also returns its form if the encoder would choose another form.
 fn content(raw: Option<&RawValue>) -> Option<(Vec<Part>, Option<&'static str>)> {
     let Some(raw) = raw else { return Some((Vec::new(), Some("none"))) };
     if is_null(raw) {
@@ -158,7 +160,7 @@ fn result(mut fields: RawFields<'_>, content: Vec<Part>, form: Option<&'static s
     Part::ToolResult { call: call.into(), content, failed: false, extra: extra::keep(OWN, hints, fields) }
 }
 
-/// What an assistant says, with what stands beside `content`: reasoning before, refusal and calls after.
+/// Returns the parts of an assistant's message: reasoning, content, refusal and calls, in this order.
 fn spoken(fields: &mut RawFields<'_>, content: Vec<Part>) -> Vec<Part> {
     let none = RawFields::default;
     let mut parts = Vec::new();
@@ -176,7 +178,7 @@ fn spoken(fields: &mut RawFields<'_>, content: Vec<Part>) -> Vec<Part> {
     if let Some(part) = fields.take_if("function_call", legacy_call) {
         parts.push(part);
     }
-    // One call of an unknown kind, and all of them stay as they came: their order is theirs.
+    // If any call is of an unknown kind, all calls stay among the unknown fields, so that their order is kept.
     let all =
         |raw| list(raw)?.into_iter().map(call).collect::<Option<Vec<_>>>().filter(|calls| !calls.is_empty());
     parts.extend(fields.take_if("tool_calls", all).unwrap_or_default());
@@ -211,7 +213,8 @@ fn legacy_call(raw: &RawValue) -> Option<Part> {
     Some(Part::ToolCall { call: call.into(), name: name.into(), input: input.into(), gist: None, extra })
 }
 
-/// Name and arguments of a call. Some servers write arguments as an object; its text is what they should have been.
+/// Returns the name, the arguments and the other fields of a call. Some servers write the arguments as an object. Its
+/// JSON is then the argument text.
 fn named<'a>(mut inner: RawFields<'a>, argument: &str) -> Option<(String, String, RawFields<'a>)> {
     let name = inner.take_text("name")?;
     let input =
@@ -219,7 +222,7 @@ fn named<'a>(mut inner: RawFields<'a>, argument: &str) -> Option<(String, String
     Some((name, input, inner))
 }
 
-/// One part of content; whatever is not exactly of a known shape is opaque.
+/// Reads one part of content. A part whose shape is not exactly a known one is opaque.
 fn part(raw: &RawValue) -> Part {
     let known = || {
         let mut fields = RawFields::of(raw)?;
@@ -258,7 +261,7 @@ fn media(kind: &str, fields: RawFields<'_>, mut inner: RawFields<'_>) -> Option<
         "input_audio" => {
             let mime = match inner.take_text("format")?.as_str() {
                 "mp3" => "audio/mpeg".to_owned(),
-                // Kept apart from `mp3`, which is written otherwise.
+                // The encoder would write this format as `mp3`, so the part stays opaque.
                 "mpeg" => return None,
                 format => format!("audio/{format}"),
             };
@@ -273,6 +276,7 @@ fn media(kind: &str, fields: RawFields<'_>, mut inner: RawFields<'_>) -> Option<
             if inner.get("filename").is_none() {
                 hints.push(hint(SHAPE, "none"));
             }
+            // The encoder adds this name by default, so it is not recorded.
             inner.take_if("filename", |raw| text(raw).filter(|name| name == FILENAME));
             ("document", mime.to_owned(), MediaForm::Base64, body.to_owned())
         }

@@ -1,8 +1,8 @@
-//! Neutral → OpenAI chat completions.
+//! Writes the neutral form as OpenAI chat completions.
 //!
-//! Results follow the message that made the calls at once, before anything else that was said meanwhile. What a tool
-//! result holds besides text follows them in a user message that names the call. This provider finds out by itself what
-//! it can cache: cache marks are not written.
+//! Results immediately follow the message with their calls, before any message that came in between. Media of a tool
+//! result follow the results in a user message that names the call. Cache marks are not written, because this
+//! provider chooses by itself what to cache.
 
 use super::{FILENAME, IMAGES, PDF, REASONING, kind_for};
 use crate::call_id::{self, CallIds};
@@ -16,8 +16,8 @@ use wunderblock_core::request::{Request, Tool};
 
 const OWN: Dialect = Dialect::OpenaiChat;
 
-/// `tool_calls[].id` is refused beyond 40 characters ("string too long", as reported by many clients); that is stricter
-/// than some servers are.
+/// The API refuses a `tool_calls[].id` of more than 40 characters ("string too long", as many clients report). Some
+/// servers are less strict.
 const IDS: call_id::IdRule = call_id::IdRule {
     fits: |id| !id.is_empty() && id.len() <= 40 && !id.chars().any(char::is_control),
     once: false,
@@ -88,7 +88,7 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError
     Ok(written)
 }
 
-/// System text as leading messages: one, unless the parts remember to have been several.
+/// Writes the system text as one leading message, or as several if its parts record several.
 fn system(parts: &[Part], writing: &mut Writing) -> Result<Vec<String>, WireError> {
     let mut written = Vec::new();
     let mut pieces = Vec::new();
@@ -110,7 +110,7 @@ fn system(parts: &[Part], writing: &mut Writing) -> Result<Vec<String>, WireErro
     Ok(written)
 }
 
-/// Messages written so far, the assistant's last one, and what came after it.
+/// Messages already written, the latest message of the assistant, and the content that came after it.
 struct Chat {
     ids: CallIds,
     written: Vec<String>,
@@ -120,7 +120,7 @@ struct Chat {
     others: Vec<String>,
 }
 
-/// One message of the assistant.
+/// A message of the assistant that is being written.
 #[derive(Default, PartialEq)]
 struct Speech {
     reasoning: Vec<(&'static str, String)>,
@@ -132,7 +132,7 @@ struct Speech {
     fields: Union,
 }
 
-/// A piece of content: plain text, or a part that is JSON already.
+/// A piece of content: plain text, or a part that is already JSON.
 #[derive(PartialEq)]
 enum ContentPiece {
     Plain(String),
@@ -148,8 +148,8 @@ impl ContentPiece {
     }
 }
 
-/// Adds content: a string where one plain text is all, unless it was a list. Where there is none, it is written as it
-/// came, else as `empty` says.
+/// Adds the content of a message. A single plain text is a string, unless it came as a list. Missing content is
+/// written as it came, or else as `empty`.
 fn with_content(
     object: ObjectWriter,
     pieces: &[ContentPiece],
@@ -169,7 +169,7 @@ fn with_content(
 }
 
 impl Chat {
-    /// Adds what the assistant says. Calls that follow calls without a word in between are of one message.
+    /// Adds a message of the assistant. Calls that directly follow calls belong to the same message.
     fn speak(&mut self, at: usize, message: &Message, writing: &mut Writing) -> Result<(), WireError> {
         let heard = !(self.results.is_empty() && self.media.is_empty() && self.others.is_empty());
         if heard || self.speech.as_ref().is_some_and(|speech| speech.calls.is_empty()) {
@@ -212,7 +212,7 @@ impl Chat {
         Ok(())
     }
 
-    /// Adds what anyone else says.
+    /// Adds a message of any other role.
     fn hear(&mut self, at: usize, message: &Message, writing: &mut Writing) -> Result<(), WireError> {
         let opened = writing.open(&message.extra)?;
         let role = if message.role == Role::System { "system" } else { "user" };
@@ -272,6 +272,7 @@ impl Chat {
 
     fn flush(&mut self) {
         self.written.extend(self.speech.take().map(Speech::finish));
+        // The API requires the results directly after the calls, so they precede everything else.
         self.written.append(&mut self.results);
         self.written.append(&mut self.media);
         self.written.append(&mut self.others);
@@ -334,7 +335,7 @@ impl Speech {
     }
 }
 
-/// A message of the system or the user; none if nothing is in it and it did not come that way.
+/// Writes a message of the system or the user. `None` if it is empty and did not come empty.
 fn plain_message(role: &str, pieces: &[ContentPiece], opened: &OpenedExtra<'_>) -> Option<String> {
     let role = opened.own_word(ROLE).unwrap_or_else(|| role.to_owned());
     let form = opened.own_word(SHAPE);
@@ -346,7 +347,7 @@ fn plain_message(role: &str, pieces: &[ContentPiece], opened: &OpenedExtra<'_>) 
     Some(object.unknown(opened.fields()).finish())
 }
 
-/// A part that is neither thinking, nor a tool call, nor a result.
+/// Writes a part that is neither thinking, nor a tool call, nor a result.
 fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<ContentPiece>, WireError> {
     match part {
         Part::Text { text, extra } => {
@@ -368,7 +369,7 @@ fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<Conten
         }
         Part::Opaque { dialect, raw } => {
             let raw = writing.opaque(*dialect, raw)?;
-            // What of this provider's parts can be sent is read as what it is.
+            // Every sendable part of this provider has a neutral form, so a part that stayed opaque cannot be sent.
             let unsendable = "a part of content of no kind that a message can hold, or not a whole one";
             let raw = raw.filter(|_| !writing.refuse(Some(unsendable)));
             Ok(raw.map(|raw| ContentPiece::Part(raw.to_owned())))
@@ -415,7 +416,7 @@ fn media(
     Ok(Some(ContentPiece::Part(object.unknown(opened.fields()).finish())))
 }
 
-/// Whether the file's own name is among the fields it keeps.
+/// Returns whether the unknown fields of a file include its name.
 fn names_file(opened: &OpenedExtra<'_>) -> bool {
     let inner = opened.own_raw(INNER).and_then(RawFields::of);
     inner.is_some_and(|inner| inner.get("filename").is_some())

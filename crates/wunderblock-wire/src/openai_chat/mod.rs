@@ -1,8 +1,8 @@
-//! OpenAI chat completions, and what servers compatible with it add.
+//! OpenAI chat completions, with the additions of compatible servers.
 //!
-//! One list of messages; arguments are strings that may hold anything; tool results are messages of their own and carry
-//! text only. Facts are of the chat completions reference (developers.openai.com/api/reference/chat); the field
-//! `reasoning_content` (or `reasoning`) is of compatible servers.
+//! A request is one list of messages. Arguments are strings with any content. Tool results are separate messages and
+//! contain text only. Sources: the chat completions reference (developers.openai.com/api/reference/chat), and for the
+//! field `reasoning_content` (or `reasoning`) compatible servers.
 
 pub(crate) mod decode;
 pub(crate) mod encode;
@@ -10,18 +10,18 @@ pub(crate) mod encode;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::Message;
 
-/// Image types the API takes (its page on vision).
+/// Image types that the API accepts (its page on vision).
 pub(crate) const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
-/// The type of a file that is sent as data.
+/// Type of the files that may be sent as data.
 pub(crate) const PDF: &str = "application/pdf";
-/// The name a file gets that has none.
+/// Name given to a file without a name.
 pub(crate) const FILENAME: &str = "document.pdf";
 /// Fields in which servers send a model's reasoning.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
-/// What begins the id of a call made with the older `function_call`, which has none of its own.
+/// Prefix of the id made for a call in the older `function_call`, which has no id.
 const LEGACY: &str = "function:";
 
-/// What a medium is, unless it says otherwise.
+/// Returns the kind of a medium whose original kind is not recorded.
 pub(crate) fn kind_for(mime: &str) -> &'static str {
     if mime.is_empty() || mime.starts_with("image/") {
         "image"
@@ -32,14 +32,14 @@ pub(crate) fn kind_for(mime: &str) -> &'static str {
     }
 }
 
-/// What a call used. OpenAI's count of a prompt holds what the cache gave and what was written to it, where Anthropic's
-/// `input_tokens` do not; the count of an answer holds reasoning.
+/// Returns the tokens of a call. OpenAI's prompt count includes cache reads and writes, unlike Anthropic's
+/// `input_tokens`. Its answer count includes reasoning.
 pub(crate) fn usage(prompt: u64, [read, written]: [u64; 2], answer: u64, message: &Message) -> UsageMeasured {
     let fresh = prompt.saturating_sub(read.saturating_add(written));
     UsageMeasured::of(message, [fresh, read, written, answer])
 }
 
-/// Type and data of a base64 `data:` URL that is put together again from just these.
+/// Returns the type and the data of a base64 `data:` URL. `None` if the URL could not be rebuilt from these two.
 pub(crate) fn data_url(url: &str) -> Option<(&str, &str)> {
     let (mime, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
     (!mime.is_empty() && !mime.contains([';', ','])).then_some((mime, data))

@@ -1,4 +1,4 @@
-//! Neutral → OpenAI responses: reasoning, and the pieces of messages and outputs.
+//! Writes reasoning and the pieces of messages and outputs for OpenAI Responses.
 
 use super::{BETWEEN, DETAIL};
 use crate::extra::{self, INNER, KIND, OpenedExtra, SHAPE};
@@ -9,7 +9,7 @@ use crate::writing::{Writing, inline, name_of};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Extra, MediaForm, Part};
 
-/// Finishes an object with what it had in this dialect besides its meaning.
+/// Adds the remaining fields that an object had in this dialect, and finishes it.
 pub(super) fn finish(
     object: ObjectWriter,
     opened: &OpenedExtra<'_>,
@@ -17,6 +17,7 @@ pub(super) fn finish(
 ) -> Result<String, WireError> {
     let mut object = object.unknown(opened.fields());
     if !writing.is_made()
+        // A request that we build has neither ids nor status, so the provider's bookkeeping fields are left out.
         && let Some(books) = opened.own_raw(INNER)
     {
         object =
@@ -25,7 +26,7 @@ pub(super) fn finish(
     Ok(object.finish())
 }
 
-/// Reasoning as an item; none where it is not this provider's, or, in a request of ours, not encrypted.
+/// Writes reasoning as an item. `None` if it is another provider's or, in a request that we build, not encrypted.
 pub(super) fn reasoning(
     text: &str,
     sealed: Option<&str>,
@@ -54,7 +55,7 @@ pub(super) fn reasoning(
     finish(object, opened, writing).map(Some)
 }
 
-/// The texts that a text of reasoning was put together from, by their lengths in bytes.
+/// Splits reasoning into the texts it was joined from, by their recorded lengths in bytes.
 fn texts<'a>(text: &'a str, opened: &OpenedExtra<'_>) -> Vec<&'a str> {
     let whole = || if text.is_empty() { Vec::new() } else { vec![text] };
     let Some(lengths) = opened.own_raw(SHAPE).and_then(list) else { return whole() };
@@ -69,7 +70,7 @@ fn texts<'a>(text: &'a str, opened: &OpenedExtra<'_>) -> Vec<&'a str> {
     if rest == Some("") { texts } else { whole() }
 }
 
-/// A piece of a message's content, or of an output. `words`: the type of its texts.
+/// Writes a piece of a message's content or of an output. `words` is the type of its texts.
 pub(super) fn piece(part: &Part, words: &str, writing: &mut Writing) -> Result<Option<String>, WireError> {
     match part {
         Part::Text { text, extra } => {
@@ -84,7 +85,7 @@ pub(super) fn piece(part: &Part, words: &str, writing: &mut Writing) -> Result<O
         }
         Part::Opaque { dialect, raw } => {
             let raw = writing.opaque(*dialect, raw)?;
-            // What of this provider's content can be sent is read as what it is.
+            // Every sendable piece of this provider has a neutral form, so a piece that stayed opaque cannot be sent.
             let unsendable = "a part of content of no kind that a message can hold, or not a whole one";
             Ok(raw.filter(|_| !writing.refuse(Some(unsendable))).map(str::to_owned))
         }
@@ -125,7 +126,7 @@ fn media(
             return Ok(None);
         }
     };
-    // The reference demands it of images in messages.
+    // The reference requires `detail` for images in messages.
     let lacks_detail = kind == "image" && !is_bare && !has("detail");
     let object = if lacks_detail { object.text("detail", DETAIL) } else { object };
     finish(object, &opened, writing).map(Some)

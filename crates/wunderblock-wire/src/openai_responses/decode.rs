@@ -1,4 +1,4 @@
-//! OpenAI responses → neutral.
+//! Reads OpenAI Responses into the neutral form.
 
 use super::{BETWEEN, DETAIL, books};
 use crate::extra::{self, ExtraForm, KIND, MESSAGE, ROLE, SHAPE, hint};
@@ -38,8 +38,8 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
     Ok(Request { model, max_output, system, tools, messages, cache: None, extra })
 }
 
-/// Reads one item. Reasoning stays as it came: a message of thinking alone is in no request, this one stands before the
-/// item that it led to.
+/// Reads one item. Reasoning stays opaque: requests leave out a message of thinking alone, but keep an opaque item
+/// before the item that it led to.
 pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     let raw = json::raw(raw_json)?;
     let item = match item(raw, "the item")? {
@@ -49,14 +49,14 @@ pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     Ok(vec![item.into_message()])
 }
 
-/// Reads an item that is reasoning; `None` for any other, and for reasoning of another shape.
+/// Reads an item of reasoning. `None` for any other item, and for reasoning of an unknown shape.
 pub(super) fn reasoning_of(raw: &str) -> Option<Part> {
     let mut fields = RawFields::parse(raw).ok()?;
     fields.take_if("type", |kind| text(kind).filter(|kind| kind == "reasoning"))?;
     reasoning(fields)
 }
 
-/// Reads the items of a reply as the one message that they are.
+/// Reads the items of a reply as one message.
 pub(crate) fn output(items: &[&RawValue]) -> Result<Message, WireError> {
     let mut said = Message::new(Role::Assistant, Vec::new());
     for (at, raw) in items.iter().enumerate() {
@@ -68,13 +68,13 @@ pub(crate) fn output(items: &[&RawValue]) -> Result<Message, WireError> {
     Ok(said)
 }
 
-/// What an item is.
+/// Content of an item, by its speaker.
 enum Item {
-    /// Something of the model's.
+    /// Parts of the model's message.
     Spoken(Vec<Part>),
-    /// The output of a tool.
+    /// Output of a tool.
     Output(Part),
-    /// A message of anyone else.
+    /// Message of any other speaker.
     Heard(Message),
 }
 
@@ -97,7 +97,7 @@ impl Conversation {
     fn add(&mut self, item: Item) {
         match item {
             Item::Heard(message) if self.messages.is_empty() && is_system_text(OWN, &message) => {
-                // One text alone would be the instructions.
+                // A single text without a record would be written as the instructions.
                 let is_plain = self.system.is_empty() && message.extra.is_none() && message.parts.len() > 1;
                 begin(OWN, &mut self.system, message, is_plain);
             }
@@ -116,7 +116,7 @@ impl Conversation {
     }
 }
 
-/// Adds an item to what the model said. A text after a text says that it begins another message.
+/// Adds an item to the model's message. A text after another text records that it begins a new message item.
 fn say(said: &mut Vec<Part>, mut item: Vec<Part>) {
     if let (Some(Part::Text { .. }), Some(Part::Text { extra, .. })) = (said.last(), item.first_mut())
         && extra::open(extra, OWN).is_ok_and(|opened| opened.own_raw(MESSAGE).is_none())
@@ -142,8 +142,8 @@ fn tool(raw: &RawValue) -> Option<Tool> {
     fields.take("name");
     let description = fields.take_word("description").unwrap_or_default();
     let schema = fields.take_if("parameters", |raw| is_object(raw).then(|| raw.get())).unwrap_or_default();
-    // The encoder writes `"strict":false` for tools of other dialects, since this one is strict unless told otherwise, and
-    // a schema where they have none.
+    // A tool with a schema and `"strict":false` needs no extra: the encoder writes that flag for tools of other
+    // dialects, because this API is strict by default.
     let is_loose = !schema.is_empty()
         && fields.len() == 1
         && fields.get("strict").is_some_and(|raw| raw.get() == "false");
@@ -204,7 +204,7 @@ fn message(raw: &RawValue, mut fields: RawFields<'_>, path: &str) -> Result<Item
     Ok(Item::Spoken(spoken(parts, extra)))
 }
 
-/// The texts of an assistant's message. The first remembers what else the message had.
+/// Stores the remaining fields of an assistant's message in the extra of its first text.
 fn spoken(mut parts: Vec<Part>, whole: Extra) -> Vec<Part> {
     if let (Some(Part::Text { extra, .. }), Some(whole)) = (parts.first_mut(), whole) {
         *extra = extra::with_hint(OWN, extra, (MESSAGE, whole.into()));
@@ -212,7 +212,7 @@ fn spoken(mut parts: Vec<Part>, whole: Extra) -> Vec<Part> {
     parts
 }
 
-/// Content as parts, and how it was written where that is not a list with something in it. `words`: the type of its texts.
+/// Reads content as parts. Also returns its form if it is not a non-empty list. `words` is the type of its texts.
 fn content(raw: &RawValue, words: &str) -> Option<(Vec<Part>, Option<&'static str>)> {
     if let Some(text) = text(raw) {
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::text(text)] };
@@ -223,7 +223,7 @@ fn content(raw: &RawValue, words: &str) -> Option<(Vec<Part>, Option<&'static st
     Some((parts, form))
 }
 
-/// One part of content; whatever is not exactly of a known shape is opaque.
+/// Reads one part of content. A part whose shape is not exactly a known one is opaque.
 fn part(raw: &RawValue, words: &str) -> Part {
     let known = || {
         let mut fields = RawFields::of(raw)?;
@@ -282,7 +282,8 @@ fn media(kind: &str, mut fields: RawFields<'_>) -> Option<Part> {
     Some(Part::Media { mime: mime.into(), form, body: body.into(), extra })
 }
 
-/// Reasoning: its summary, or its own text where a provider shows that, with what is encrypted of it as the signature.
+/// Reads reasoning: its summary, or its own text if the provider shows it, with the encrypted content as the
+/// signature.
 fn reasoning(mut fields: RawFields<'_>) -> Option<Part> {
     let summary = list(fields.take("summary")?)?;
     let own = |raw| list(raw).filter(|pieces| !pieces.is_empty());

@@ -1,9 +1,9 @@
-//! Neutral → OpenAI responses.
+//! Writes the neutral form as OpenAI Responses.
 //!
-//! Items are written in the order of the request: an output may stand anywhere behind its call. The ids of items, their
-//! status and empty fields are written only where a request was read in this dialect. What may be stored, and whether reasoning comes
-//! encrypted (`store`, `include`), is the caller's to say, in the request's extra. This provider finds out by itself
-//! what it can cache: cache marks are not written.
+//! Items are written in the order of the request: an output may be anywhere after its call. Ids, status and empty
+//! fields of items are written only for a request that was read in this dialect. The caller decides in the request's
+//! extra whether the provider may store it (`store`) and whether reasoning comes encrypted (`include`). Cache marks
+//! are not written, because this provider chooses by itself what to cache.
 
 use super::PHASE;
 use super::content::{finish, piece, reasoning};
@@ -21,7 +21,8 @@ use wunderblock_core::request::{Request, Tool};
 
 const OWN: Dialect = Dialect::OpenaiResponses;
 
-/// `call_id` is refused beyond 64 characters ("string too long"); outputs find their calls by it in the whole input.
+/// The API refuses a `call_id` of more than 64 characters ("string too long"). Outputs find their calls by this id in
+/// the whole input, so it must be unique there.
 const IDS: call_id::IdRule = call_id::IdRule {
     fits: |id| !id.is_empty() && id.len() <= 64 && !id.chars().any(char::is_control),
     once: true,
@@ -51,7 +52,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
         let stem = object.len();
         let bytes = object.unknown(opened.fields()).finish().into_bytes();
         let dropped = writing.dropped;
-        // Whatever follows makes a list of it.
+        // The next message turns this string into a list, so a later request repeats none of these bytes.
         return Ok(Encoded { bytes, stem: 0, blocks: 1, asked: stem, starts: Vec::new(), dropped });
     }
     for (at, message) in request.messages.iter().enumerate() {
@@ -66,7 +67,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     Ok(Encoded { bytes, stem, blocks, asked: stem, starts: Vec::new(), dropped: writing.dropped })
 }
 
-/// The input of a request that came as one string and still is one.
+/// Returns the input of a request that was read as one string and still consists of it.
 fn plain<'a>(request: &'a Request, opened: &OpenedExtra<'_>) -> Option<&'a str> {
     let [Message { role: Role::User, parts, extra: None, .. }] = request.messages.as_slice() else {
         return None;
@@ -107,11 +108,11 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError
     Ok(written)
 }
 
-/// Items written so far.
+/// Items that are being written.
 #[derive(Default)]
 struct Input {
     ids: CallIds,
-    /// Ids of calls whose input is free text; their outputs are items of another type.
+    /// Ids of the calls with free text as input. Their outputs are items of another type.
     custom: HashSet<String>,
     called: HashSet<String>,
     items: Vec<WrittenItem>,
@@ -121,14 +122,15 @@ struct Input {
 #[derive(Default)]
 struct Open {
     pieces: Vec<String>,
-    /// Its content, if it is one text and nothing else.
+    /// Content of the message, if it is one text.
     text: Option<String>,
     whole: Extra,
     part: usize,
 }
 
 impl Input {
-    /// Writes system text as leading messages, unless it is one text: that is the answer, to be sent as instructions.
+    /// Writes the system text as leading messages. If the first of them is one plain text, returns that text instead,
+    /// for the instructions.
     fn system<'a>(&mut self, parts: &'a [Part], writing: &mut Writing) -> Result<Option<&'a str>, WireError> {
         let begins = |part: &Part| match part {
             Part::Text { extra, .. } => {
@@ -206,8 +208,9 @@ impl Input {
         self.close(open, role, Some(at), writing)
     }
 
-    /// Writes a text of the model in a request of ours, as a message of its own: a message without an id has one string.
-    /// `whole`: the extra of the message that it belongs to, which it may begin.
+    /// Writes a text of the model, in a request that we build, as a separate message, because a message without an id
+    /// has one string as content. `whole` is the extra of the message that the text belongs to. A text that begins a
+    /// message replaces it.
     fn say(
         &mut self,
         (at, place): (usize, usize),
@@ -228,11 +231,11 @@ impl Input {
             *whole = Some(begun.get().into());
         }
         let mut message = extra::open(whole, OWN)?;
-        // What else nobody says is this provider's has been listed as left out.
+        // `Writing::open` has already reported the other fields of an extra without a dialect.
         message.keep_known(&[PHASE]);
         let object = ObjectWriter::typed("message").text("role", "assistant").text("content", inline(text)?);
         let json = finish(object, &message, writing)?;
-        // What else the message has is said once.
+        // Only the first text carries all fields of the message. The following texts repeat the phase.
         *whole = message
             .fields()
             .into_iter()
@@ -242,7 +245,7 @@ impl Input {
         Ok(())
     }
 
-    /// Writes the message that is open; none if nothing is in it and it did not come that way.
+    /// Writes the open message. An empty message is left out, unless it came empty and is not the model's.
     fn close(
         &mut self,
         open: Open,
@@ -252,7 +255,7 @@ impl Input {
     ) -> Result<(), WireError> {
         let mut opened = extra::open(&open.whole, OWN)?;
         if writing.is_made() {
-            // What nobody says is this provider's has been listed as left out.
+            // `Writing::open` has already reported the fields of an extra without a dialect.
             opened.keep_known(&[]);
         }
         let form = opened.own_word(SHAPE);
@@ -275,7 +278,7 @@ impl Input {
         Ok(())
     }
 
-    /// A part that is an item of its own.
+    /// Writes a part that is an item by itself.
     fn item(
         &mut self,
         (at, place): (usize, usize),
@@ -292,7 +295,7 @@ impl Input {
             Part::ToolCall { call, name, input, extra, .. } if is_model => {
                 let id = self.ids.id(at, place, call.as_str()).to_owned();
                 let opened = writing.open(extra)?;
-                // Chat completions have calls of this kind as well.
+                // Chat completions also have custom calls, so this recorded kind applies to any dialect.
                 let is_custom = opened.word(KIND).as_deref() == Some("custom");
                 let (kind, argument) =
                     if is_custom { ("custom_tool_call", "input") } else { ("function_call", "arguments") };
@@ -319,7 +322,7 @@ impl Input {
                 if writing.refuse(order::broken(raw)) {
                     return Ok(None);
                 }
-                // A transcript may hold reasoning as it came.
+                // A transcript may contain reasoning as an opaque item.
                 match decode::reasoning_of(raw) {
                     Some(part) => self.item((at, place), &part, is_model, writing),
                     None => Ok(Some((order::unbooked(raw), ItemKind::of(raw)))),
@@ -347,6 +350,7 @@ impl Input {
             writing.drop(Reason::Dialect, "the mark that the tool failed");
         }
         let said_custom = opened.own_word(KIND).as_deref() == Some("custom");
+        // The output must have the type of its call, whatever the result records.
         let is_custom = if self.called.contains(id) { self.custom.contains(id) } else { said_custom };
         let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
         let object = ObjectWriter::typed(kind).text("call_id", id);
@@ -368,7 +372,7 @@ impl Input {
 }
 
 impl Open {
-    /// Adds a piece of content, if the part could be written as one.
+    /// Adds a piece of content. Does nothing if the part could not be written.
     fn add(&mut self, part: &Part, place: usize, piece: Option<String>) -> Result<(), WireError> {
         let Some(piece) = piece else { return Ok(()) };
         if self.pieces.is_empty() {

@@ -1,14 +1,16 @@
-//! OpenAI responses.
+//! OpenAI Responses.
 //!
-//! One list of items: messages, calls, outputs and reasoning stand side by side, a reply is several of them. All that the
-//! model says between two turns of others is one message here; a text in it begins a message item, unless it follows
-//! another text of the same item. Reasoning goes back only with what the provider encrypted of it, or to where it came
-//! from.
+//! A request is one list of items: messages, calls, outputs and reasoning are separate items, and a reply consists of
+//! several. In the neutral form, everything that the model says between two turns of others is one message. A text in
+//! it begins a message item, unless it follows another text of the same item. Reasoning is sent back only to this
+//! provider, and in a request that we build only if it is encrypted.
 //!
-//! A request of ours has no ids of items: the API takes reasoning without one where it is encrypted, and looks up what has
-//! one among what it stored, which may be nothing, or more than is sent ("Item … not found", "provided without its required
-//! reasoning item"). Text of the model is a string there, the form the reference has for messages without an id. Facts are of the responses reference (developers.openai.com/api/reference/resources/responses) and its guides
-//! on reasoning, conversation state and compaction.
+//! A request that we build has no item ids. The API accepts encrypted reasoning without an id. It looks up an item
+//! with an id among those it stored, and may find nothing, or require more than is sent ("Item … not found",
+//! "provided without its required reasoning item"). Text of the model is a string in such a request, the reference's
+//! form for a message without an id. Sources: the responses reference
+//! (developers.openai.com/api/reference/resources/responses) and its guides on reasoning, conversation state and
+//! compaction.
 
 mod content;
 pub(crate) mod decode;
@@ -19,35 +21,36 @@ use crate::extra::{self, ExtraForm, INNER, MESSAGE};
 use crate::json::{ObjectWriter, RawFields, is_null};
 use wunderblock_core::message::{Dialect, Extra};
 
-/// What stands between the pieces of reasoning, where they are one text.
+/// Separator between pieces of reasoning that are stored as one text.
 const BETWEEN: &str = "\n\n";
 
-/// How closely an image is looked at, unless it says otherwise.
+/// Default detail of an image.
 const DETAIL: &str = "auto";
 
-/// Types of items that stand for what was said before them: encrypted, and only their provider can read them.
+/// Types of items that replace earlier items in encrypted form. Only their provider can read them.
 const COMPACTIONS: [&str; 4] =
     ["compaction", "compaction_summary", "context_compaction", "compaction_trigger"];
 
-/// The field of a message that says whether the model comments on its work or answers. It goes back with each text: without
-/// it answers get worse (the reference, on messages of the assistant).
+/// Field of a message that says whether the model comments on its work or answers. It is sent back with each text,
+/// because answers get worse without it (the reference, on messages of the assistant).
 const PHASE: &str = "phase";
 
-/// The extra of a text that begins a message of this phase.
+/// Returns the extra of a text that begins a message of this phase.
 pub(crate) fn phased(text: &Extra, phase: &str) -> Extra {
     let message = ObjectWriter::default().text(PHASE, phase).finish();
     extra::with_hint(Dialect::OpenaiResponses, text, (MESSAGE, message))
 }
 
-/// Whether an item that we have no form for is a call that its reader has to answer.
+/// Returns whether an item without a neutral form is a call that its reader has to answer.
 pub(crate) fn is_asked(raw: &str) -> bool {
     matches!(order::ItemKind::of(raw), order::ItemKind::Call { waits: true, .. })
 }
 
-/// Fields that Codex records of items, and that the public API does not take.
+/// Fields that Codex records with items and that the public API does not accept.
 const RECORDED: [&str; 2] = ["internal_chat_message_metadata_passthrough", "metadata"];
 
-/// Takes what the provider keeps its books with, and what is empty. Neither means anything to another provider.
+/// Removes the provider's bookkeeping fields and empty fields, and returns them as a form. Other providers have no
+/// use for them.
 fn books(fields: &mut RawFields<'_>) -> Option<ExtraForm> {
     let is_book = |name: &str| ["id", "status"].contains(&name) || RECORDED.contains(&name);
     let kept = fields.take_all(|name, raw| is_book(name) || is_null(raw) || raw.get() == "[]");

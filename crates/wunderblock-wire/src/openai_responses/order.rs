@@ -1,7 +1,8 @@
-//! Items in their order, and which of them the provider would refuse where they stand.
+//! Order of items, and which items the provider would refuse in their position.
 //!
-//! Reasoning has to be followed by what it led to ("provided without its required following item"). A call that a client
-//! answers by an item we have no form for needs that item, and the item needs its call.
+//! Reasoning has to be followed by the item it led to ("provided without its required following item"). A client
+//! answers some calls with an item that has no neutral form. Such a call needs its answer, and the answer needs its
+//! call.
 
 use super::{COMPACTIONS, RECORDED};
 use crate::json::{ObjectWriter, RawFields, is_null, text};
@@ -9,7 +10,8 @@ use crate::writing::Writing;
 use std::collections::HashSet;
 use wunderblock_core::budget::Reason;
 
-/// Types of items and of content that this dialect has forms of its own for: one that was not read as such is not whole.
+/// Types of items and content that have neutral forms. An opaque item of such a type is incomplete, or it would have
+/// been decoded.
 const OWN_FORMS: [&str; 13] = [
     "message",
     "function_call",
@@ -26,7 +28,7 @@ const OWN_FORMS: [&str; 13] = [
     "text",
 ];
 
-/// Types of items that others name by their id, or that nobody is known to send without one.
+/// Types of items that other items refer to by id, or that no known client sends without an id.
 const NAMED: [&str; 10] = [
     "code_interpreter_call",
     "computer_call",
@@ -40,24 +42,24 @@ const NAMED: [&str; 10] = [
     "program_output",
 ];
 
-/// What an item is to those beside it.
+/// Role of an item among its neighbours.
 pub(super) enum ItemKind {
-    /// Something of the model's that reasoning may lead to.
+    /// Item of the model that reasoning may lead to.
     Spoken,
     Reasoning,
-    /// A call that is answered with an item of the same id, of a type we have no form for.
+    /// Call whose answer is an item with the same id, of a type without a neutral form.
     Call {
         id: String,
-        /// Whether it has to be answered.
+        /// Whether the call has to be answered.
         waits: bool,
     },
-    /// Such an answer.
+    /// Answer to such a call, with the id of the call.
     Answer(String),
     Heard,
 }
 
 impl ItemKind {
-    /// What an item is that goes through unopened.
+    /// Returns the kind of an item from its JSON.
     pub(super) fn of(raw: &str) -> Self {
         let Ok(fields) = RawFields::parse(raw) else { return Self::Spoken };
         let kind = fields.text("type").unwrap_or_default();
@@ -68,7 +70,7 @@ impl ItemKind {
             "program" => call().map(|id| Self::Call { id, waits: false }),
             "mcp_approval_request" => fields.text("id").map(|id| Self::Call { id, waits: false }),
             "mcp_approval_response" => fields.text("approval_request_id").map(Self::Answer),
-            // It names its call in `id`.
+            // This type names its call in `id`.
             "local_shell_call_output" => call().or_else(|| fields.text("id")).map(Self::Answer),
             kind if kind.ends_with("_output") => call().map(Self::Answer),
             kind if kind.ends_with("_call") => call().map(|id| Self::Call { id, waits: true }),
@@ -78,8 +80,8 @@ impl ItemKind {
     }
 }
 
-/// An item without what only the provider's books need: nulls, those of its action too, and its id unless it is known by
-/// that.
+/// Returns an item without bookkeeping fields: without nulls, also in its action, and without its id unless its type
+/// needs one.
 pub(super) fn unbooked(raw: &str) -> String {
     let Ok(mut fields) = RawFields::parse(raw) else { return raw.to_owned() };
     let is_named = fields.text("type").is_some_and(|kind| NAMED.contains(&kind.as_str()));
@@ -95,7 +97,7 @@ pub(super) fn unbooked(raw: &str) -> String {
     object.finish()
 }
 
-/// Why the provider, or a request of ours, does not take an item of the model's.
+/// Returns the reason why a request that we build cannot contain an item of the model, or `None` if it can.
 pub(super) fn broken(raw: &str) -> Option<&'static str> {
     let fields = RawFields::parse(raw).ok();
     match fields.as_ref().and_then(|item| item.text("type")).as_deref() {
@@ -116,26 +118,26 @@ pub(super) fn broken(raw: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a search for tools was run by the provider or by a client of it.
+/// Returns whether a search for tools was run by the provider or by a client.
 fn is_search(item: &RawFields<'_>) -> bool {
     let ran = item.get("execution").filter(|raw| !is_null(raw)).map(text);
     ran.is_none_or(|ran| matches!(ran.as_deref(), Some("server" | "client")))
 }
 
-/// An item, and the part it was written for.
+/// An encoded item, with the part it was written for.
 pub(super) struct WrittenItem {
     pub(super) json: String,
     pub(super) kind: ItemKind,
     pub(super) place: (Option<usize>, usize),
 }
 
-/// Leaves out what the provider would refuse where it stands, of a request that was made by us.
+/// Removes the items that the provider would refuse in their position, if the request is ours.
 pub(super) fn settle(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<String> {
     let items = if writing.is_made() { reasoned(paired(items, writing), writing) } else { items };
     items.into_iter().map(|item| item.json).collect()
 }
 
-/// Only calls with their answers, and answers with their calls; the last item may wait for its answer.
+/// Removes calls without answers and answers without calls. The last item may be a call that waits for its answer.
 fn paired(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
     let (mut calls, mut answers) = (HashSet::new(), HashSet::new());
     for item in &items {
@@ -160,7 +162,7 @@ fn paired(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
     kept
 }
 
-/// Only reasoning that something of the model's follows.
+/// Removes reasoning that no item of the model follows.
 fn reasoned(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
     let mut leads = false;
     let mut led: Vec<bool> = items

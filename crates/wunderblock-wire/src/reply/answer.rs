@@ -1,4 +1,4 @@
-//! A reply and its parts.
+//! A model's reply, and the state of a stream that is being read.
 
 use super::fault::{ProviderError, ReplyFault, unreadable};
 use super::sse::SseEvent;
@@ -10,42 +10,42 @@ use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
 /// A model's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelReply {
-    /// What it says: texts, thinking, calls of tools, and what we have no word for, in order; with the provider's id, the
-    /// model and the provider's word for why it stopped.
+    /// Content in order: texts, thinking, tool calls, and parts without a neutral form. Also holds the provider's id,
+    /// the model, and the provider's name for the stop reason.
     pub message: Message,
-    /// Why it stopped.
+    /// Reason why the model stopped.
     pub stop: StopReason,
-    /// The tokens it reports, for one request.
+    /// Tokens that the provider reports for the request.
     pub usage: Option<UsageMeasured>,
-    /// What is wrong with it.
+    /// Fault of the reply. The message then holds everything that came before it.
     pub fault: Option<ReplyFault>,
-    /// What came that is not known, in words; of many, the first [`MAX_ODD`].
+    /// Descriptions of unknown content, at most [`MAX_ODD`].
     pub odd: Vec<String>,
 }
 
-/// How many things that are not known a reply names.
+/// Maximum number of unknown things that a reply describes.
 pub const MAX_ODD: usize = 32;
 
-/// Why a model stopped.
+/// Reason why a model stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StopReason {
-    /// It had said what it wanted.
+    /// The answer was complete.
     End,
-    /// At the most it was allowed to write.
+    /// The answer reached its maximum length.
     Length,
-    /// To have tools called.
+    /// The model wants tools to be called.
     Tools,
-    /// At a sequence it was to stop at.
+    /// The model wrote one of the request's stop sequences.
     Sequence,
-    /// It, or a filter behind it, would not.
+    /// The model or a filter declined to answer.
     Refused,
-    /// At the end of its window.
+    /// The context window was full.
     Window,
-    /// In the middle of tools that the provider runs: to go on, it is sent again.
+    /// The provider is still running its own tools. To continue, callers send the reply back.
     Paused,
-    /// A word that is not known; it is in the message.
+    /// The reason is unknown. The message holds the provider's name for it.
     Other,
-    /// It does not say.
+    /// The provider gave no reason.
     #[default]
     Unknown,
 }
@@ -59,7 +59,7 @@ impl StopReason {
             Some("tool_use" | "tool_calls" | "function_call") => Self::Tools,
             Some("stop_sequence") => Self::Sequence,
             Some("refusal" | "content_filter") => Self::Refused,
-            // Gemini names what its filters found.
+            // Gemini gives a separate reason for each of its filters.
             Some(
                 "SAFETY"
                 | "RECITATION"
@@ -80,7 +80,7 @@ impl StopReason {
 }
 
 impl ModelReply {
-    /// Nothing but what is wrong.
+    /// Creates a reply that consists of a fault only.
     #[must_use]
     pub fn fault(fault: ReplyFault) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl ModelReply {
         }
     }
 
-    /// Its texts, one after the other; thinking and words of refusal are none.
+    /// Returns the joined texts of the reply, without thinking and refusals.
     #[must_use]
     pub fn text(&self) -> String {
         let texts =
@@ -103,7 +103,8 @@ impl ModelReply {
         texts.collect()
     }
 
-    /// The words with which the model declined; empty where it only stopped, `None` where it did not decline.
+    /// Returns the text with which the model declined. `None` if it did not decline. The text is empty if only the
+    /// stop reason shows the refusal.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         let words: String = self
@@ -118,7 +119,7 @@ impl ModelReply {
     }
 }
 
-/// Whether a part is what the model said when it declined.
+/// Returns whether a part is the text of a refusal.
 fn is_refusal(part: &Part) -> bool {
     let Part::Text { extra, .. } = part else { return false };
     let kind = [Dialect::OpenaiChat, Dialect::OpenaiResponses]
@@ -127,27 +128,27 @@ fn is_refusal(part: &Part) -> bool {
     matches!(kind.as_deref(), Some("refusal" | "refusal_part"))
 }
 
-/// What is known of a stream beside what its events say.
+/// State of a stream beside the content that its events carry.
 #[derive(Debug, Default)]
 pub(super) struct StreamState {
-    /// Nothing after it is read.
+    /// Whether the stream has ended. Later events are ignored.
     pub(super) is_done: bool,
-    /// What the provider said when it gave up.
+    /// Error that the provider sent when it gave up.
     pub(super) refusal: Option<ProviderError>,
     broken: Option<ReplyFault>,
-    /// What came that is not known.
+    /// Descriptions of unknown events.
     pub(super) odd: Vec<String>,
 }
 
 impl StreamState {
-    /// The provider gives up.
+    /// Records the provider's error and ends the stream.
     pub(super) fn refuse(&mut self, refusal: ProviderError) {
         self.refusal = Some(refusal);
         self.is_done = true;
     }
 
-    /// The fields of an event whose kind is its `type`. `[DONE]` is another dialect's end; some servers send it in these as
-    /// well.
+    /// Returns the fields of an event whose kind is its `type`. `[DONE]` ends the stream, because some servers send
+    /// the end of another dialect here too.
     pub(super) fn event<'e>(&mut self, event: &'e SseEvent) -> Option<RawFields<'e>> {
         let fields = RawFields::parse(&event.data).ok();
         if fields.is_none() && event.data.trim() == "[DONE]" {
@@ -158,7 +159,7 @@ impl StreamState {
         fields
     }
 
-    /// The fields of a chunk that is a piece of the reply, in dialects whose end is `[DONE]`.
+    /// Returns the fields of a chunk of the reply, in dialects that end with `[DONE]`.
     pub(super) fn chunk<'e>(&mut self, event: &'e SseEvent) -> Option<RawFields<'e>> {
         let data = event.data.trim();
         if data == "[DONE]" {
@@ -178,14 +179,14 @@ impl StreamState {
         }
     }
 
-    /// Notes an event that is no JSON object.
+    /// Records an event that is not a JSON object.
     pub(super) fn unreadable(&mut self, what: impl FnOnce() -> String) {
         note(&mut self.odd, what);
         self.broken.get_or_insert_with(|| unreadable("an event is no JSON object"));
     }
 
-    /// The reply: what was read of the body that the stream stands for, `missing` where it stands for none. `ended` says
-    /// that the model came to an end.
+    /// Returns the reply. `read` is the result of reading the assembled body. If there was no body, `missing`
+    /// describes that. `ended` is whether the model finished.
     pub(super) fn finish(
         self,
         read: Option<Result<ModelReply, ReplyFault>>,
@@ -198,19 +199,21 @@ impl StreamState {
             return ModelReply { odd: self.odd, ..ModelReply::fault(fault) };
         };
         let reply = read.unwrap_or_else(ModelReply::fault);
+        // A fault of the body comes before one of the stream, and a missing end counts only if there is no other
+        // fault.
         let fault = reply.fault.or(fault).or((!ended).then_some(ReplyFault::Cut));
         ModelReply { fault, odd: self.odd, ..reply }
     }
 }
 
-/// Notes something that is not known.
+/// Adds a description of something unknown, up to the limit.
 pub(super) fn note(odd: &mut Vec<String>, what: impl FnOnce() -> String) {
     if odd.len() < MAX_ODD {
         odd.push(what());
     }
 }
 
-/// A word of the provider's as it may stand in a note.
+/// Quotes a name from the provider for a description, without control characters and at most 60 characters long.
 pub(super) fn named(word: &str) -> String {
     let word: String = word.chars().filter(|c| !c.is_control()).take(60).collect();
     format!("`{word}`")

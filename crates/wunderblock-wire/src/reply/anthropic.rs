@@ -1,4 +1,4 @@
-//! Replies of Anthropic Messages. Facts are of its API reference and its page "Streaming messages".
+//! Replies of Anthropic Messages. Sources: the API reference and its page "Streaming messages".
 
 use super::answer::{ModelReply, StopReason, StreamState, named, note};
 use super::body::{only, opened};
@@ -29,7 +29,7 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     Ok(ModelReply { message, stop, usage, fault: None, odd: Vec::new() })
 }
 
-/// The message that a stream's events amount to.
+/// The message that is assembled from a stream's events.
 #[derive(Debug, Default)]
 pub(super) struct MessageAssembly {
     message: GrowingObject,
@@ -41,12 +41,12 @@ pub(super) struct MessageAssembly {
 #[derive(Debug, Default)]
 struct StreamedBlock {
     fields: GrowingObject,
-    /// A call's input, as far as it came in pieces.
+    /// Input of a call, as far as it came in pieces.
     input: String,
 }
 
 impl MessageAssembly {
-    /// Takes an event. Its kind is the `type` in its data; the event's own name only repeats it.
+    /// Takes an event. Its kind is the `type` in its data, which the event's name only repeats.
     pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
         let Some(fields) = state.event(event) else { return };
         match fields.text("type").as_deref() {
@@ -72,13 +72,13 @@ impl MessageAssembly {
         if let Some(usage) = message.object("usage") {
             self.usage.set_all(usage);
         }
-        // Blocks that a server sends at once count; the usual list is empty.
+        // Normally this list is empty. Some servers send blocks here, and they count.
         let begun = message.get("content").and_then(json::list).unwrap_or_default();
         for (at, raw) in (0..).zip(begun) {
             self.blocks.entry(at).or_default().fields.set_all(RawFields::of(raw).unwrap_or_default());
         }
         if let Some(content) = message.take("content") {
-            // Its place among the fields.
+            // Sets the field now to fix its position in the object. The final content replaces it.
             self.message.set("content", content);
         }
         self.message.set_all(message);
@@ -103,7 +103,7 @@ impl MessageAssembly {
         };
         let block = self.blocks.entry(index(fields)).or_default();
         if block.fields.is_empty() {
-            // Its beginning did not come, or comes late.
+            // The start of the block is missing or comes later.
             block.fields.replace("type", json::quote(of));
         }
         if kind == "citations_delta" {
@@ -125,13 +125,13 @@ impl MessageAssembly {
             self.has_stopped |= delta.text("stop_reason").is_some();
             self.message.set_all(delta);
         }
-        // Counts here are those of the whole reply, not of what came since.
+        // These counts cover the whole reply, so they replace the earlier ones.
         if let Some(usage) = fields.object("usage") {
             self.usage.set_all(usage);
         }
     }
 
-    /// The reply.
+    /// Returns the assembled reply.
     pub(super) fn finish(self, mut state: StreamState) -> ModelReply {
         let Self { mut message, usage, blocks, has_stopped } = self;
         let missing = "no message in the stream";

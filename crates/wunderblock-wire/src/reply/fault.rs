@@ -1,56 +1,56 @@
-//! What is wrong with a reply, and what providers say when they refuse.
+//! Faults of a reply, and the errors that providers send.
 
 use crate::json::{self, RawFields, text};
 use wunderblock_core::message::Dialect;
 
-/// What is wrong with a reply. What had come until then is in the reply all the same.
+/// Fault of a reply. The reply still holds everything that came before the fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyFault {
-    /// The stream ended before the model did.
+    /// The stream ended before the model finished.
     #[error("the reply broke off")]
     Cut,
-    /// The provider said that something went wrong, instead of a reply or in the middle of one.
+    /// The provider sent an error, instead of a reply or in the middle of one.
     #[error(transparent)]
     Provider(#[from] ProviderError),
-    /// More bytes than are read.
+    /// The reply exceeds the size limit.
     #[error("the reply is longer than {max} bytes")]
     TooLong {
-        /// How many are.
+        /// Maximum size in bytes.
         max: usize,
     },
-    /// Neither JSON nor events, or not of the dialect's shape.
+    /// The reply is neither JSON nor events, or does not have the dialect's shape.
     #[error("the reply cannot be read: {reason}")]
     Unreadable {
-        /// What does not fit.
+        /// Mismatch between the reply and the expected shape.
         reason: String,
     },
-    /// Replies of this dialect are not read.
+    /// Replies of this dialect are not supported.
     #[error("replies in the {} form cannot be read", dialect.name())]
     Unsupported {
-        /// Which one was asked for.
+        /// Dialect of the reply.
         dialect: Dialect,
     },
 }
 
-/// What a provider says when it does not answer: `{"error": {…}}`, of any dialect.
+/// Error that a provider sends instead of a reply: `{"error": {…}}`, in any dialect.
 #[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{message}", kind, if kind.is_empty() || message.is_empty() { "" } else { ": " })]
 pub struct ProviderError {
-    /// Its kind in the provider's word: Anthropic's `error.type`; OpenAI's `error.code`, else its `error.type`; Gemini's
-    /// `error.status`, or `API_KEY_INVALID`, which its status does not tell.
+    /// Kind of the error in the provider's spelling. Anthropic: `error.type`. OpenAI: `error.code`, or else
+    /// `error.type`. Gemini: `error.status`, or `API_KEY_INVALID`, which the status does not show.
     pub kind: String,
-    /// What it says.
+    /// Message of the error.
     pub message: String,
-    /// In how many seconds a new try may help, where the body says that: Gemini's `retryDelay`.
+    /// Seconds after which a retry may succeed, if the body says so (Gemini's `retryDelay`).
     pub retry_after: Option<u64>,
 }
 
-/// The reason for which Gemini refuses a key, with a status that says only that the request is invalid.
+/// Gemini's reason for rejecting a key. The status shows only an invalid request.
 const INVALID_KEY: &str = "API_KEY_INVALID";
 
 impl ProviderError {
-    /// Reads the body of an error response, or the data of an error event; `None` if it is neither. Gemini answers with a
-    /// list of one where no events were asked for.
+    /// Reads the body of an error response, or the data of an error event. `None` if it is neither. Gemini sends a
+    /// list with one error if no events were requested.
     #[must_use]
     pub fn read(body: &[u8]) -> Option<Self> {
         let document = json::document(body).ok()?;
@@ -77,12 +77,12 @@ impl ProviderError {
         Some(Self { kind, message: error.text("message").unwrap_or_default(), retry_after })
     }
 
-    /// Whether it says that the request was too long.
+    /// Returns whether the error means that the request was too long.
     ///
-    /// OpenAI's code is `context_length_exceeded`; Anthropic's kinds do not tell (`request_too_large` is of bytes,
-    /// `invalid_request_error` of anything), so its words do: "prompt is too long", "exceed context limit"; Gemini's
-    /// neither ("exceeds the maximum number of tokens allowed"). The other words are those of servers compatible with
-    /// OpenAI.
+    /// OpenAI's code is `context_length_exceeded`. Anthropic's kinds do not show it (`request_too_large` concerns
+    /// bytes, `invalid_request_error` anything), so its messages are searched: "prompt is too long", "exceed context
+    /// limit". Gemini's kinds do not show it either ("exceeds the maximum number of tokens allowed"). The other
+    /// phrases come from servers compatible with OpenAI.
     #[must_use]
     pub fn is_overflow(&self) -> bool {
         const KINDS: [&str; 2] = ["context_length_exceeded", "request_too_large"];
@@ -100,10 +100,10 @@ impl ProviderError {
         KINDS.contains(&self.kind.as_str()) || WORDS.iter().any(|words| message.contains(words))
     }
 
-    /// The HTTP status its kind stands for, of kinds that come in the middle of a stream, where there is no other.
+    /// Returns the HTTP status that an error's kind represents. An error in the middle of a stream has no other
+    /// status.
     ///
-    /// Anthropic's are those of its page "Errors"; OpenAI's of its guide "Error codes"; Gemini's of its page
-    /// "Troubleshooting".
+    /// Sources: Anthropic's page "Errors", OpenAI's guide "Error codes", and Gemini's page "Troubleshooting".
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         Some(match self.kind.as_str() {
@@ -123,14 +123,14 @@ impl ProviderError {
     }
 }
 
-/// A span of time as Google's APIs write it (`34.07s`), in whole seconds, rounded up.
+/// Parses a duration as Google's APIs write it (`34.07s`) into whole seconds, rounded up.
 fn seconds(span: &str) -> Option<u64> {
     let (whole, part) = span.strip_suffix('s')?.split_once('.').unwrap_or((span.strip_suffix('s')?, ""));
     let more = part.bytes().any(|digit| digit != b'0');
     Some(whole.parse::<u64>().ok()?.saturating_add(u64::from(more)))
 }
 
-/// A text that a provider says is JSON, and is not, at a fault's length.
+/// Creates the fault of an unreadable reply, with a reason of at most 300 characters.
 pub(super) fn unreadable(reason: impl std::fmt::Display) -> ReplyFault {
     ReplyFault::Unreadable { reason: reason.to_string().chars().take(300).collect() }
 }

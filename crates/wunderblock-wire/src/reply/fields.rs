@@ -1,10 +1,10 @@
-//! Objects that come in pieces.
+//! Objects that arrive in pieces.
 
 use crate::json::{ObjectWriter, RawFields, quote};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// An object that grows: fields in the order they first came, each the text of a JSON value.
+/// An object that grows. Its fields are in the order of their first arrival, and each holds the text of a JSON value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GrowingObject {
     fields: Vec<(String, Value)>,
@@ -15,33 +15,33 @@ pub(super) struct GrowingObject {
 enum Value {
     /// The text of a JSON value.
     Raw(String),
-    /// A text that comes in pieces; not quoted yet.
+    /// A text that arrives in pieces, not yet quoted.
     Text(String),
-    /// Values that come one by one.
+    /// Values that arrive one by one.
     List(Vec<String>),
 }
 
 impl GrowingObject {
-    /// Sets fields, those of names that are there already in their place. What is `null` replaces nothing.
+    /// Sets fields. A field that exists keeps its position. A `null` does not replace an existing value.
     pub(super) fn set_all<'a>(&mut self, fields: RawFields<'a>) {
         for (name, raw) in fields.rest() {
             self.set(&name, raw);
         }
     }
 
-    /// Sets one field, as [`GrowingObject::set_all`] does.
+    /// Sets one field, by the rules of [`GrowingObject::set_all`].
     pub(super) fn set(&mut self, name: &str, raw: &RawValue) {
         if !(crate::json::is_null(raw) && self.places.contains_key(name)) {
             self.replace(name, raw.get().to_owned());
         }
     }
 
-    /// Replaces a field, or adds it.
+    /// Replaces a field or adds it.
     pub(super) fn replace(&mut self, name: &str, json: String) {
         *self.place(name) = Value::Raw(json);
     }
 
-    /// Takes a field out, if it is there.
+    /// Removes a field, if it exists.
     pub(super) fn remove(&mut self, name: &str) {
         if self.places.remove(name).is_some() {
             self.fields.retain(|(own, _)| own != name);
@@ -49,7 +49,7 @@ impl GrowingObject {
         }
     }
 
-    /// Adds to a text; a value of another kind gives way.
+    /// Appends to a text. A value of another kind is replaced.
     pub(super) fn grow(&mut self, name: &str, more: &str) {
         let value = self.place(name);
         match value {
@@ -62,7 +62,7 @@ impl GrowingObject {
         }
     }
 
-    /// Adds to a list; a value of another kind gives way.
+    /// Appends to a list. A value of another kind is replaced.
     pub(super) fn add(&mut self, name: &str, json: &str) {
         let value = self.place(name);
         match value {
@@ -71,7 +71,7 @@ impl GrowingObject {
         }
     }
 
-    /// Whether a text is there, and what it is so far.
+    /// Returns the current text of a field, if it is a text.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         match &self.fields.get(*self.places.get(name)?)?.1 {
             Value::Text(text) => Some(text.clone()),
@@ -90,12 +90,12 @@ impl GrowingObject {
         if at == next {
             self.fields.push((name.to_owned(), Value::Raw("null".to_owned())));
         }
-        // The place was found or made above.
+        // The position was found or added above.
         #[allow(clippy::indexing_slicing)]
         &mut self.fields[at].1
     }
 
-    /// The object as JSON.
+    /// Returns the object as JSON.
     pub(super) fn finish(self) -> String {
         let mut object = ObjectWriter::default();
         for (name, value) in self.fields {

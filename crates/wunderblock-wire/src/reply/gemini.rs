@@ -1,6 +1,6 @@
-//! Replies of Gemini. Facts are of its API reference, "Generating content" and "GenerateContentResponse".
+//! Replies of Gemini. Sources: its API reference, "Generating content" and "GenerateContentResponse".
 //!
-//! Each event of a stream is a body of its own, with what is new in it.
+//! Each event of a stream is a complete body that holds only the new content.
 
 use super::answer::{ModelReply, StopReason, StreamState, named, note};
 use super::body::{only, opened};
@@ -11,7 +11,7 @@ use crate::json::{self, ObjectWriter, RawFields, list, text};
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Message, Part, Role};
 
-/// Reads a whole body, or the list of bodies that a stream is where no events were asked for.
+/// Reads a whole body, or the list of bodies that a stream becomes if no events were requested.
 pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let Some(bodies) = json::document(bytes).ok().and_then(list) else { return single(bytes) };
     let (mut assembly, mut state) = (ContentAssembly::default(), StreamState::default());
@@ -32,7 +32,7 @@ fn single(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
         return Err(refusal.map_or_else(|| unreadable("it has no candidates"), ReplyFault::Provider));
     }
     let candidate = candidate.unwrap_or_default();
-    // A candidate that was stopped may have no content, or one without parts.
+    // The content of a candidate that was stopped may be missing or have no parts.
     let content = candidate.object("content").filter(|content| content.get("parts").is_some());
     let mut message = match candidate.get("content").filter(|_| content.is_some()) {
         Some(raw) => said(raw)?,
@@ -49,6 +49,7 @@ fn single(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     message.model = fields.text("modelVersion").map(String::into_boxed_str);
     message.stop = word.map(String::into_boxed_str);
     let usage = fields.object("usageMetadata").map(|usage| {
+        // The prompt count excludes prompts of the provider's own tools, and the candidates' count excludes thoughts.
         let prompt = usage.count("promptTokenCount").saturating_add(usage.count("toolUsePromptTokenCount"));
         let output = usage.count("candidatesTokenCount").saturating_add(usage.count("thoughtsTokenCount"));
         crate::openai_chat::usage(prompt, [usage.count("cachedContentTokenCount"), 0], output, &message)
@@ -60,7 +61,7 @@ fn single(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     Ok(ModelReply { message, stop, usage, fault: None, odd })
 }
 
-/// The model's message. A content without a role is the model's here.
+/// Reads the model's message. In a reply, a content without a role is the model's.
 fn said(raw: &RawValue) -> Result<Message, ReplyFault> {
     let fields = RawFields::of(raw).unwrap_or_default();
     let content = ObjectWriter::default().text("role", "model");
@@ -69,7 +70,7 @@ fn said(raw: &RawValue) -> Result<Message, ReplyFault> {
     only(crate::gemini::decode::single(&content).map_err(unreadable)?)
 }
 
-/// The body that a stream's pieces amount to.
+/// The body that is assembled from a stream's pieces.
 #[derive(Debug, Default)]
 pub(super) struct ContentAssembly {
     body: GrowingObject,
@@ -79,7 +80,7 @@ pub(super) struct ContentAssembly {
     has_stopped: bool,
 }
 
-/// A part that came, or a text that may grow.
+/// A complete part, or a text that may grow.
 #[derive(Debug)]
 enum StreamedPart {
     Text { text: String, is_thought: bool },
@@ -87,7 +88,7 @@ enum StreamedPart {
 }
 
 impl ContentAssembly {
-    /// Takes a piece.
+    /// Takes one event.
     pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
         let Some(mut fields) = state.chunk(event) else { return };
         let candidates = fields.take("candidates").and_then(list);
@@ -117,7 +118,7 @@ impl ContentAssembly {
         }
     }
 
-    /// A piece of text joins the text before it, unless it has more to it than words: a signature stays with its part.
+    /// Adds a part. A text joins the text before it, unless it has other fields: a signature stays with its part.
     fn part(&mut self, raw: &RawValue) {
         let fields = RawFields::of(raw).unwrap_or_default();
         let is_thought = fields.get("thought").is_some_and(|raw| raw.get() == "true");
@@ -132,7 +133,7 @@ impl ContentAssembly {
         }
     }
 
-    /// The reply.
+    /// Returns the assembled reply.
     pub(super) fn finish(self, state: StreamState) -> ModelReply {
         let Self { mut body, mut candidate, parts, has_candidate, has_stopped } = self;
         let missing = "no candidate in the stream";

@@ -1,7 +1,8 @@
-//! What providers answer: whole JSON bodies and streams of events, to one [`ModelReply`].
+//! Reads replies of providers, whole JSON bodies and streams of events, into one [`ModelReply`].
 //!
-//! A stream is put together to the body it stands for, and that is read as any other: both forms of a reply give the
-//! same. Reading never fails: what went wrong is in the reply, beside what had come until then.
+//! A stream is assembled to the body that it represents, and this body is read like any other, so both forms of a
+//! reply give the same result. Reading never fails: errors are part of the reply, beside the content that came before
+//! them.
 
 mod answer;
 mod anthropic;
@@ -36,9 +37,10 @@ pub fn decode_reply(dialect: Dialect, bytes: &[u8]) -> ModelReply {
     read.unwrap_or_else(ModelReply::fault)
 }
 
-/// A reply that is being read, piece by piece: a stream, or a whole body from a server that does not stream. Which of the
-/// two it is, its first byte says: a body begins with a brace (or, where Gemini was not asked for events, with a bracket),
-/// an event never does.
+/// Reads a reply piece by piece: a stream, or a whole body from a server that does not stream.
+///
+/// The first character decides between the two. A body begins with a brace, or with a bracket if Gemini was not asked
+/// for events. An event never does.
 #[derive(Debug)]
 pub struct ReplyReader {
     dialect: Dialect,
@@ -49,7 +51,7 @@ pub struct ReplyReader {
 
 #[derive(Debug)]
 enum BodyForm {
-    /// Only blanks so far.
+    /// Only white space has arrived.
     Open(Vec<u8>),
     Whole(Vec<u8>),
     Stream(Box<Stream>),
@@ -86,13 +88,14 @@ impl Assembly {
 }
 
 impl ReplyReader {
-    /// Nothing read yet; of a reply, at most so many bytes are.
+    /// Creates a reader that reads at most `max` bytes of a reply.
     #[must_use]
     pub fn new(dialect: Dialect, max: usize) -> Self {
         Self { dialect, form: BodyForm::Open(Vec::new()), max, seen: 0 }
     }
 
-    /// Reads a piece. Of what is too long, exactly the first bytes up to the limit count, however they come.
+    /// Reads a piece. If the reply is too long, exactly its first `max` bytes count, however it is divided into
+    /// pieces.
     pub fn push(&mut self, bytes: &[u8]) {
         let room = self.max.saturating_sub(self.seen);
         self.seen = self.seen.saturating_add(bytes.len());
@@ -111,11 +114,11 @@ impl ReplyReader {
             BodyForm::Open(begun) => {
                 let had = begun.len();
                 begun.extend_from_slice(bytes);
-                // A byte order mark may have come in part.
+                // The byte order mark may still be incomplete.
                 if begun.len() < BOM.len() && BOM.starts_with(begun) {
                     return;
                 }
-                // What was there before is blank.
+                // Everything before the new bytes is white space.
                 let new = if had < BOM.len() { begun.strip_prefix(BOM).unwrap_or(begun) } else { bytes };
                 if let Some(first) = new.trim_ascii_start().first() {
                     let is_body = matches!(first, b'{' | b'[');
@@ -144,13 +147,13 @@ impl ReplyReader {
         };
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes received.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.seen
     }
 
-    /// Whether all has come that will: nothing after it is read.
+    /// Returns whether the reply is complete. Later bytes are ignored.
     #[must_use]
     pub fn is_done(&self) -> bool {
         match &self.form {
@@ -160,7 +163,7 @@ impl ReplyReader {
         }
     }
 
-    /// The reply, once no more will come.
+    /// Returns the reply, once no more bytes will come.
     #[must_use]
     pub fn finish(self) -> ModelReply {
         let Self { dialect, form, max, .. } = self;
@@ -179,7 +182,7 @@ impl ReplyReader {
                     BodyForm::Stream(stream) => {
                         ModelReply { fault: Some(fault), ..stream.finish(dialect, max) }
                     }
-                    // A body that is cut is no JSON.
+                    // A truncated body is not valid JSON.
                     BodyForm::Open(_) | BodyForm::Whole(_) | BodyForm::TooLong(_) => ModelReply::fault(fault),
                 }
             }

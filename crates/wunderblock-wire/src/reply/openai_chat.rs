@@ -1,5 +1,5 @@
-//! Replies of OpenAI chat completions, and of servers compatible with it. Facts are of its API reference, "Chat
-//! completions" and "Streaming".
+//! Replies of OpenAI chat completions and of compatible servers. Sources: the API reference, "Chat completions" and
+//! "Streaming".
 
 use super::answer::{ModelReply, StopReason, StreamState, named, note};
 use super::body::{only, opened};
@@ -39,21 +39,22 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     Ok(ModelReply { message, stop, usage, fault: None, odd })
 }
 
-/// The body that a stream's chunks amount to.
+/// The body that is assembled from a stream's chunks.
 #[derive(Debug, Default)]
 pub(super) struct CompletionAssembly {
     body: GrowingObject,
     message: GrowingObject,
     calls: Vec<StreamedCall>,
-    /// The newest call of each index, and of each id.
+    /// Latest call of each index.
     by_index: HashMap<u64, usize>,
+    /// Latest call of each id.
     by_id: HashMap<String, usize>,
     legacy: Option<StreamedCall>,
     reason: Option<String>,
     has_choice: bool,
 }
 
-/// A call that comes in pieces.
+/// A call that arrives in pieces.
 #[derive(Debug, Default)]
 struct StreamedCall {
     index: Option<u64>,
@@ -70,7 +71,7 @@ impl CompletionAssembly {
             let kind = fields.text("object").unwrap_or_default();
             return note(&mut state.odd, || format!("an event of the kind {}", named(&kind)));
         };
-        // The same in all chunks, but for the usage, which only the last has.
+        // These fields are equal in all chunks, except for the usage, which only the last chunk has.
         self.body.set_all(fields);
         for choice in choices.into_iter().filter_map(RawFields::of) {
             self.choice(&choice, &mut state.odd);
@@ -86,7 +87,7 @@ impl CompletionAssembly {
         if let Some(reason) = choice.text("finish_reason") {
             self.reason = Some(reason);
         }
-        // A server that sends all at once may call it what the whole form does.
+        // A server that sends everything in one chunk may use the name from the whole form.
         let delta = choice.get("delta").or_else(|| choice.get("message"));
         let Some(mut delta) = delta.and_then(RawFields::of) else { return };
         for raw in delta.take("tool_calls").and_then(list).unwrap_or_default() {
@@ -105,8 +106,8 @@ impl CompletionAssembly {
         }
     }
 
-    /// A piece of a call. It belongs to the call of its index, unless it bears another id: there are servers that
-    /// give every call the same index, or none.
+    /// Adds a piece of a call. It belongs to the call with its index, unless it has another id, because some servers
+    /// give all calls the same index, or no index.
     fn call(&mut self, mut fields: RawFields<'_>) {
         let index = fields.take("index").and_then(|raw| raw.get().parse::<u64>().ok());
         let id = fields.text("id").filter(|id| !id.is_empty());
@@ -135,6 +136,7 @@ impl CompletionAssembly {
         };
         let nameless = |at: &usize| self.calls.get(*at).is_some_and(|call| !call.has_id);
         let found = match &id {
+            // An id finds its own call, unless the indexes differ, or else the latest call if that has no id yet.
             Some(id) => self.by_id.get(id).copied().filter(agrees).or(newest.filter(nameless)),
             None => newest,
         };
@@ -150,7 +152,7 @@ impl CompletionAssembly {
         at
     }
 
-    /// The reply.
+    /// Returns the assembled reply.
     pub(super) fn finish(self, state: StreamState) -> ModelReply {
         let Self { mut body, mut message, calls, legacy, reason, has_choice, .. } = self;
         let missing = "no choice in the stream";
@@ -175,7 +177,7 @@ impl CompletionAssembly {
 }
 
 impl StreamedCall {
-    /// Name and arguments. A name comes whole, and from some servers with each piece.
+    /// Adds name and arguments. A name arrives whole, from some servers with each piece.
     fn named(&mut self, inner: RawFields<'_>) {
         for (name, raw) in inner.rest() {
             match (name.as_str(), json::text(raw)) {
@@ -192,7 +194,7 @@ impl StreamedCall {
         let kind = fields.text("type").unwrap_or_else(|| "function".to_owned());
         fields.replace("type", json::quote(&kind));
         if inner.text("name").is_none() {
-            // Without a name there is nothing to call; the pieces stay as they are.
+            // A call without a name cannot be made, so its pieces stay unchanged.
             fields.replace("function", inner.finish());
         } else {
             fields.replace(&kind, inner.finish());

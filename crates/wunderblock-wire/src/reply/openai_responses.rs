@@ -1,4 +1,4 @@
-//! Replies of OpenAI responses. Facts are of its API reference, "Responses" and "Streaming events".
+//! Replies of OpenAI Responses. Sources: the API reference, "Responses" and "Streaming events".
 
 use super::answer::{ModelReply, StopReason, StreamState, named, note};
 use super::body::opened;
@@ -40,7 +40,7 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     Ok(ModelReply { message, stop, usage, fault: failed, odd: Vec::new() })
 }
 
-/// The response that a stream's events amount to.
+/// The response that is assembled from a stream's events.
 #[derive(Debug, Default)]
 pub(super) struct ResponseAssembly {
     body: GrowingObject,
@@ -48,18 +48,18 @@ pub(super) struct ResponseAssembly {
     has_ended: bool,
 }
 
-/// An item that comes in pieces.
+/// An item that arrives in pieces.
 #[derive(Debug, Default)]
 struct StreamedItem {
     fields: GrowingObject,
-    /// It came whole: the pieces of it are of no more use.
+    /// Whether the item arrived whole. Its pieces are then ignored.
     is_whole: bool,
-    /// Texts by the list they stand in and their place there, with their types.
+    /// Texts with their types, by the name of their list and their index in it.
     texts: BTreeMap<(&'static str, u64), (&'static str, String)>,
 }
 
 impl ResponseAssembly {
-    /// Takes an event. Its kind is the `type` in its data; the event's own name only repeats it.
+    /// Takes an event. Its kind is the `type` in its data, which the event's name only repeats.
     pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
         let Some(fields) = state.event(event) else { return };
         let kind = fields.text("type").unwrap_or_default();
@@ -73,7 +73,7 @@ impl ResponseAssembly {
             "output_item.added" => self.item(&fields, false),
             "output_item.done" => self.item(&fields, true),
             kind if kind.ends_with(".delta") => self.delta(kind, &fields, state),
-            // What they tell has come in pieces, or comes with the whole item.
+            // Their content came in pieces already, or comes with the whole item.
             kind if is_progress(kind) => {}
             _ => {
                 if let Some(refusal) = refusal(&kind, &fields) {
@@ -109,7 +109,7 @@ impl ResponseAssembly {
             "reasoning_summary_text.delta" => ("summary", "summary_text"),
             "function_call_arguments.delta" => ("arguments", ""),
             "custom_tool_call_input.delta" => ("input", ""),
-            // Pieces of what the provider's own tools do; their items come whole.
+            // These are pieces of the provider's own tool calls. Their items arrive whole.
             kind if kind.contains("_call") => return,
             _ => return note(&mut state.odd, || format!("a delta of the kind {}", named(kind))),
         };
@@ -120,7 +120,7 @@ impl ResponseAssembly {
             return;
         }
         if item.fields.is_empty() {
-            // Its beginning did not come.
+            // The start of the item is missing.
             let kind = if list == "summary" || of == "reasoning_text" { "reasoning" } else { "message" };
             item.fields.replace("type", json::quote(kind));
             item.fields.replace("role", json::quote("assistant"));
@@ -129,7 +129,7 @@ impl ResponseAssembly {
         item.texts.entry((list, place)).or_insert_with(|| (of, String::new())).1.push_str(&more);
     }
 
-    /// The reply.
+    /// Returns the assembled reply.
     pub(super) fn finish(self, state: StreamState) -> ModelReply {
         let Self { mut body, items, has_ended } = self;
         let missing = "no response in the stream";
@@ -151,7 +151,7 @@ impl StreamedItem {
         if is_whole {
             return fields.finish();
         }
-        // What is encrypted of reasoning may be cut short until the item is whole.
+        // Encrypted reasoning may be truncated until the item is whole.
         fields.remove("encrypted_content");
         for name in ["content", "summary"] {
             let pieces: Vec<String> = texts
@@ -170,7 +170,7 @@ impl StreamedItem {
     }
 }
 
-/// Whether an event only says how far something has come.
+/// Returns whether an event only reports progress.
 fn is_progress(kind: &str) -> bool {
     let steps = [
         ".added",
@@ -186,7 +186,7 @@ fn is_progress(kind: &str) -> bool {
     kind == "keepalive" || steps.iter().any(|step| kind.ends_with(step)) || kind.contains("partial_image")
 }
 
-/// What the provider said went wrong: `error` events have code and message beside their type.
+/// Returns the error that an event reports. The fields of an `error` event are beside its type.
 fn refusal(kind: &str, fields: &RawFields<'_>) -> Option<ProviderError> {
     ProviderError::of(fields).or_else(|| {
         let kind = fields.text("code").filter(|_| kind == "error");

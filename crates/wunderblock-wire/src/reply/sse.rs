@@ -1,27 +1,28 @@
-//! Server-sent events, piece by piece, as the WHATWG HTML standard (section "Server-sent events") reads them.
+//! Server-sent events, read piece by piece as in the WHATWG HTML standard (section "Server-sent events").
 //!
-//! Lines end with LF, CR or CR LF, also where a piece ends between the two; a byte order mark at the very beginning, comments
-//! and unknown fields are passed over. One thing is read more kindly than the standard has it: an event that the stream
-//! breaks off after, without the blank line, still counts. Reconnecting (`id`, `retry`) is not for replies.
+//! Lines end with LF, CR or CR LF, even if a piece ends between CR and LF. A byte order mark at the very beginning,
+//! comments and unknown fields are ignored. One rule is more lenient than the standard: an event that the stream ends
+//! after, without a blank line, still counts. Reconnection fields (`id`, `retry`) are ignored, because replies do not
+//! need them.
 
 use memchr::memchr2;
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// The `event` field; empty where there was none.
+    /// Value of the `event` field, or empty if it is missing.
     pub name: String,
-    /// The `data` fields, joined by line feeds.
+    /// Values of the `data` fields, joined by line feeds.
     pub data: String,
 }
 
-/// A stream of events that is being read.
+/// Reader of a stream of events.
 #[derive(Clone, Debug)]
 pub struct Events {
     line: Vec<u8>,
     event: SseEvent,
     has_data: bool,
-    /// The last byte was CR: an LF that follows belongs to it.
+    /// Whether the last byte was CR. An LF that follows belongs to the same line end.
     after_return: bool,
     at_start: bool,
     max: usize,
@@ -29,7 +30,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Nothing read yet. An event longer than `most` bytes ends the reading.
+    /// Creates a reader. An event of more than `max` bytes ends the reading.
     #[must_use]
     pub fn new(max: usize) -> Self {
         Self {
@@ -43,13 +44,13 @@ impl Events {
         }
     }
 
-    /// Whether an event was too long; nothing is read after it.
+    /// Returns whether an event was too long. Nothing is read after it.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Reads a piece; the events that became whole.
+    /// Reads a piece and returns the events that are now complete.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<SseEvent> {
         let mut events = Vec::new();
         let mut rest = bytes;
@@ -72,7 +73,7 @@ impl Events {
         events
     }
 
-    /// The stream is at its end: the last event, where its blank line is missing.
+    /// Ends the stream. Returns the last event if only its blank line is missing.
     #[must_use]
     pub fn finish(mut self) -> Option<SseEvent> {
         if !self.line.is_empty() {

@@ -1,6 +1,7 @@
-//! aider's Markdown history: `#### ` what the person typed, `> ` what aider and its tools printed, all else the model.
+//! aider's Markdown history: `#### ` begins a line of the user, `> ` a line of output from aider and its tools, and
+//! all other lines are the model's.
 //!
-//! The format does not escape: a reply that quotes such lines is read the way aider itself reads it. A record is one
+//! The format has no escapes: a reply that quotes such lines is read the way aider itself reads it. A record is one
 //! block of lines of one speaker, with the blank lines that follow it.
 
 use super::record::{ByteSpan, TranscriptRecord};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use wunderblock_core::message::{Message, MessageOrigin, Role};
 use wunderblock_core::units::Millis;
 
-/// Record types and what becomes of them.
+/// Record types, each with what is read from it.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("heading", "a new session begins; tells when"),
     ("user", "message"),
@@ -17,24 +18,24 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("assistant", "message"),
 ];
 
-/// How a chat begins; its local time follows.
+/// Prefix of the line that begins a chat. The local time follows it.
 pub(super) const HEADING: &str = "# aider chat started at ";
 
-/// How lines of output begin that aider of 2024 wrote without their mark: the second and third of what a reply cost, behind
+/// Prefix of the second and third line of a reply's cost. In 2024 aider wrote them without the output mark.
 const COSTS: &str = "Cost";
-/// the first.
+/// Prefix of the first line of a reply's cost.
 const TOKENS: &str = "Tokens: ";
 
-/// How long a block may become before it is split, so that memory stays bounded.
+/// Maximum bytes of a block before it is split, so that memory stays bounded.
 const MAX_BLOCK: usize = 16 << 20;
 
-/// The state of a history being read.
+/// State of a history that is being read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Aider {
     chats: u64,
     at: Option<Millis>,
     opened: bool,
-    /// No part of a checkpoint: reading goes on at its first line.
+    /// Not part of a checkpoint: reading continues at the block's first line.
     #[serde(skip)]
     block: Option<SpeakerBlock>,
 }
@@ -51,12 +52,12 @@ struct SpeakerBlock {
     span: ByteSpan,
     speaker: AiderSpeaker,
     text: String,
-    /// Blank lines came behind it.
+    /// Whether blank lines followed the text.
     paused: bool,
 }
 
 impl Aider {
-    /// Where the block begins that is not complete yet. All other state is that before it.
+    /// Returns the span of the block that is not complete yet. All other state is from before this block.
     pub(super) fn open(&self) -> Option<ByteSpan> {
         self.block.as_ref().map(|block| block.span)
     }
@@ -134,7 +135,7 @@ impl Aider {
 }
 
 impl SpeakerBlock {
-    /// Whether it is output that ends with what a reply cost.
+    /// Returns whether the block is output whose last line belongs to a reply's cost.
     fn counts(&self) -> bool {
         let last = self.text.lines().next_back().unwrap_or_default();
         self.speaker == AiderSpeaker::Output
@@ -148,7 +149,8 @@ impl SpeakerBlock {
         self.text.push_str(text);
     }
 
-    /// What the person types is written without blank lines, so a blank line ends it; the others have paragraphs.
+    /// Returns whether a line of `speaker` continues the block. A blank line ends a block of the user, because aider
+    /// writes the user's text without blank lines. Other blocks may have paragraphs.
     fn goes_on(&self, speaker: AiderSpeaker) -> bool {
         let ended = self.paused && speaker == AiderSpeaker::User;
         self.speaker == speaker && !ended && self.text.len() < MAX_BLOCK

@@ -1,7 +1,7 @@
-//! Content blocks as agents store them: each agent keeps its provider's blocks, more or less.
+//! Content blocks as agents store them. Most agents keep the blocks of their provider.
 //!
-//! This is not a dialect: nothing is written back, so every spelling seen in a transcript is taken, whichever
-//! provider's it is. A block nobody knows stays whole as [`Part::Opaque`].
+//! This module is not a dialect: nothing is written back, so every spelling seen in a transcript is accepted, for any
+//! provider. An unknown block stays whole as [`Part::Opaque`].
 
 use super::object::{self, Object, array, string};
 use crate::extra::KIND;
@@ -11,23 +11,23 @@ use std::collections::VecDeque;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Part};
 
-/// How many calls without an id wait for their result. Beyond it the oldest are forgotten.
+/// Maximum number of calls without an id that wait for their result. Beyond it the oldest are forgotten.
 const MAX_WAITING: usize = 1024;
 
-/// Ids for calls and results that were recorded without: paired by their order.
+/// Ids for calls and results that were recorded without an id. They are paired by their order.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct CallPairing {
     waiting: VecDeque<Box<str>>,
 }
 
-/// Reads the blocks of one record.
+/// Reader of the blocks of one record.
 #[derive(Debug)]
 pub(crate) struct Blocks<'p> {
-    /// Whose blocks they are.
+    /// Dialect of the blocks.
     pub(crate) dialect: Dialect,
-    /// Ids for those that have none.
+    /// Ids for calls without an id.
     pub(crate) pairing: &'p mut CallPairing,
-    /// What such ids are made of: something unique to the record.
+    /// Base of generated ids, unique to the record.
     pub(crate) base: &'p str,
     made: usize,
 }
@@ -37,7 +37,7 @@ impl<'p> Blocks<'p> {
         Self { dialect, pairing, base, made: 0 }
     }
 
-    /// The parts of a content: a string, one block, or an array of either.
+    /// Returns the parts of a content: a string, one block, or an array of either.
     pub(crate) fn content(&mut self, value: Option<&RawValue>) -> Vec<Part> {
         let Some(value) = value.filter(|value| value.get() != "null") else { return Vec::new() };
         if let Some(text) = string(value) {
@@ -49,7 +49,7 @@ impl<'p> Blocks<'p> {
         }
     }
 
-    /// The id of a call: its own, or one made for it.
+    /// Returns the id of a call: its own id, or a generated one.
     pub(crate) fn call_id(&mut self, id: Option<Box<str>>) -> CallId {
         if let Some(id) = id {
             return CallId(id);
@@ -62,7 +62,7 @@ impl<'p> Blocks<'p> {
         CallId(made)
     }
 
-    /// The id of a result: its own, or that of the oldest call that waits for one.
+    /// Returns the id of a result: its own id, or that of the oldest waiting call.
     pub(crate) fn result_id(&mut self, id: Option<Box<str>>) -> CallId {
         CallId(id.or_else(|| self.pairing.waiting.pop_front()).unwrap_or_else(|| self.make_id()))
     }
@@ -75,12 +75,12 @@ impl<'p> Blocks<'p> {
         }
     }
 
-    /// A call in any of the shapes seen.
+    /// Reads a call in any known shape.
     pub(crate) fn tool_call(&mut self, call: &Object<'_>) -> Option<Part> {
         self.tool_call_as(None, call)
     }
 
-    /// The same, its id standing elsewhere.
+    /// Reads a call whose id is in another object.
     pub(crate) fn tool_call_as(&mut self, id: Option<Box<str>>, call: &Object<'_>) -> Option<Part> {
         let function = call.object("function").or_else(|| call.object("functionCall")).unwrap_or_default();
         let name =
@@ -97,7 +97,7 @@ impl<'p> Blocks<'p> {
         })
     }
 
-    /// A result in any of the shapes seen.
+    /// Reads a result in any known shape.
     pub(crate) fn tool_result(&mut self, result: &Object<'_>) -> Part {
         let content = first(result, &["content", "output", "result", "value", "response", "text", "error"]);
         let id =
@@ -112,7 +112,7 @@ impl<'p> Blocks<'p> {
         }
     }
 
-    /// What a tool answered: text, blocks, or an object whose text is kept as JSON.
+    /// Reads a tool's answer: text, blocks, or an object that is kept as JSON text.
     pub(crate) fn answer(&mut self, value: &RawValue) -> Vec<Part> {
         let Some(object) = Object::of(value) else { return self.content(Some(value)) };
         if object.has("type") {
@@ -139,7 +139,7 @@ impl<'p> Blocks<'p> {
         let kind = block.text("type");
         match kind.as_deref().unwrap_or("") {
             "text" | "input_text" | "output_text" | "summary_text" | "reasoning_text" => Some(Part::Text {
-                // Some write the text under the name of the field it stands in.
+                // Some agents write the text under `content`, the name of the field that contains the block.
                 text: first_text(block, &["text", "content"])?.into(),
                 extra: self.extra(block, &["type", "text", "content"]),
             }),
@@ -185,7 +185,7 @@ impl<'p> Blocks<'p> {
         Some(Part::Media { mime: mime.into(), form, body: body.into(), extra })
     }
 
-    /// Gemini's parts have no type: their one field says what they are.
+    /// Reads a part of Gemini. It has no type: the name of its field determines its kind.
     fn gemini(&mut self, part: &Object<'_>) -> Option<Part> {
         if let Some(text) = part.text("text") {
             let text: Body = text.into_owned().into();
@@ -208,8 +208,8 @@ impl<'p> Blocks<'p> {
         Some(Part::Media { mime: mime.into(), form: MediaForm::Base64, body, extra: None })
     }
 
-    /// Unknown fields travel along where the block is one a request could hold. Agents with blocks of their own (pi,
-    /// Codex) keep their book-keeping in them instead.
+    /// Returns the unknown fields of a block, if requests may contain such a block. Agents with their own blocks (pi,
+    /// Codex) use such fields for bookkeeping, so theirs are dropped.
     fn extra(&self, block: &Object<'_>, known: &[&str]) -> Extra {
         matches!(self.dialect, Dialect::Anthropic | Dialect::OpenaiChat).then(|| block.extra(known)).flatten()
     }
@@ -217,7 +217,7 @@ impl<'p> Blocks<'p> {
 
 const CALL_IDS: [&str; 6] = ["call_id", "tool_call_id", "toolCallId", "callId", "tool_use_id", "id"];
 
-/// The arguments of a call as the text of a JSON object: as it was where it was one, else under the key `input`.
+/// Returns the arguments of a call as the text of a JSON object. Arguments of another kind become its field `input`.
 pub(crate) fn input(value: &RawValue) -> String {
     let Some(text) = string(value) else {
         return match value.get() {
@@ -237,12 +237,12 @@ pub(crate) fn input(value: &RawValue) -> String {
     }
 }
 
-/// The first of the fields that is there and not `null`.
+/// Returns the first of the fields that exists and is not `null`.
 pub(crate) fn first<'a>(object: &Object<'a>, keys: &[&str]) -> Option<&'a RawValue> {
     keys.iter().find_map(|key| object.some(key))
 }
 
-/// The first of the fields that is a text that is not empty.
+/// Returns the first of the fields that is a non-empty text.
 pub(crate) fn first_word(object: &Object<'_>, keys: &[&str]) -> Option<Box<str>> {
     keys.iter().find_map(|key| object.word(key))
 }
@@ -251,7 +251,7 @@ fn first_text(object: &Object<'_>, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| object.text(key)).map(std::borrow::Cow::into_owned)
 }
 
-/// Whether parts hold nothing a model could be sent.
+/// Returns whether no part has content that could be sent to a model.
 pub(crate) fn is_silent(parts: &[Part]) -> bool {
     parts.iter().all(|part| matches!(part, Part::Text { text, .. } if text.bytes().0 == 0))
 }

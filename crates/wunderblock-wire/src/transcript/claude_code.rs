@@ -1,8 +1,8 @@
 //! Claude Code sessions: JSONL, a tree over `parentUuid`.
 //!
-//! One reply of the model is split over several lines, one block each, with the same `message.id` and the same usage.
-//! A compaction is a `system` record (the boundary) and a `user` record with the summary. Sub-agents stand in files of
-//! their own (`agent-<id>.jsonl`) or, in older versions, inline as side chains.
+//! One reply of the model is split over several lines with one block each. They share the `message.id` and the usage.
+//! A compaction is a `system` record (the boundary) and a `user` record with the summary. Sub-agents have separate
+//! files (`agent-<id>.jsonl`) or, in older versions, are side chains in the same file.
 
 mod attachment;
 mod sessions;
@@ -18,7 +18,7 @@ use wunderblock_core::event::{TurnCompleted, UsageMeasured};
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
-/// Record types and what becomes of them.
+/// Record types, each with what is read from it.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("user", "message; role tool if it holds only tool results; a compaction summary fills the compaction"),
     ("assistant", "message (one per line; pieces of one reply share an id), usage"),
@@ -50,7 +50,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("worktree-state", "kept in the source"),
 ];
 
-/// Texts the harness writes in the user's place, by how they begin.
+/// Prefixes of texts that the harness writes in the user's place, with their names.
 const HARNESS_TEXTS: [(&str, &str); 8] = [
     ("[Request interrupted by user", "interrupted"),
     ("<local-command-stdout>", "local-command-stdout"),
@@ -65,7 +65,7 @@ const HARNESS_TEXTS: [(&str, &str); 8] = [
     ),
 ];
 
-/// The state of a file being read.
+/// State of a file that is being read.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ClaudeCode {
     sessions: FileSessions,
@@ -81,12 +81,12 @@ impl ClaudeCode {
         self.sessions.own()
     }
 
-    /// Completes a state read from a checkpoint; `None` if it is that of a file with another meaning of its name.
+    /// Completes a state read from a checkpoint. `None` if the file's name now has another meaning.
     pub(super) fn restored(mut self, name: &str) -> Option<Self> {
         self.sessions.restore(name).then_some(self)
     }
 
-    /// The id of the earlier record by which a record is placed, if that one is unknown.
+    /// Returns the id of the earlier record that determines a record's place, if it is unknown.
     pub(super) fn unknown(&self, object: &Object<'_>) -> Option<Box<str>> {
         self.sessions.unknown(object)
     }
@@ -181,7 +181,7 @@ impl ClaudeCode {
         }
     }
 
-    /// The early form: calls and results as records of their own, without ids.
+    /// Reads the early form, in which calls and results are separate records without ids.
     fn early_tool(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let base = record.id_base();
         let mut blocks = Blocks::new(Dialect::Anthropic, &mut self.sessions.get(at).pairing, &base);
@@ -238,7 +238,7 @@ impl ClaudeCode {
         record.items.extend(spawned(object).map(RecordItem::Spawned));
     }
 
-    /// The usage a record carries, unless the record before said the same of the same reply.
+    /// Returns the usage in a record. `None` if the previous usage was the same, of the same reply.
     fn usage(&mut self, said: &Object<'_>, message: &Message) -> Option<UsageMeasured> {
         let usage = said.object("usage")?;
         let counts = crate::anthropic::USAGE.map(|key| usage.number(key).unwrap_or(0));
@@ -256,7 +256,7 @@ fn turn(stop_reason: &str) -> TurnCompleted {
     TurnCompleted { stop_reason: stop_reason.into(), ..TurnCompleted::default() }
 }
 
-/// Whether a record can be where a person started over: what they typed, not what the harness put in their place.
+/// Returns whether a person may have started over at a record: whether it was typed, not written by the harness.
 fn is_prompt(object: &Object<'_>, kind: &str) -> bool {
     let marked =
         ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"].iter().any(|key| object.flag(key));
@@ -265,7 +265,7 @@ fn is_prompt(object: &Object<'_>, kind: &str) -> bool {
     kind == "user" && !marked && !result
 }
 
-/// Whether a message begins with a tool's result.
+/// Returns whether a message begins with a tool result.
 fn holds_results(object: &Object<'_>) -> bool {
     let content = object.object("message").and_then(|message| message.array("content")).unwrap_or_default();
     let first = content.first().and_then(|block| Object::of(block));
@@ -301,7 +301,8 @@ fn standing(object: &Object<'_>, role: Role, parts: &[Part]) -> MessageOrigin {
     }
 }
 
-/// Anthropic's words for a context that did not fit, in an error the agent shows as a message.
+/// Returns the code of an error that the agent shows as a message. Anthropic's errors about a context that does not
+/// fit are recognised by their text.
 fn error_code(object: &Object<'_>, parts: &[Part]) -> Option<Box<str>> {
     let too_long = parts.iter().flat_map(Part::bodies).filter_map(|body| body.inline()).any(|text| {
         let text = text.to_ascii_lowercase();
@@ -310,14 +311,14 @@ fn error_code(object: &Object<'_>, parts: &[Part]) -> Option<Box<str>> {
     if too_long { Some("context_overflow".into()) } else { object.word("error") }
 }
 
-/// The session of the sub-agent a tool result tells of.
+/// Returns the session of the sub-agent that a tool result names.
 fn spawned(object: &Object<'_>) -> Option<Box<str>> {
     let result = object.object("toolUseResult")?;
     let agent = first_word(&result, &["agentId", "agent_id"])?;
     Some(sessions::agent_session(&agent))
 }
 
-/// The records a compaction kept: the first of them, and those after which the conversation goes on.
+/// Returns the records that a compaction kept: the first of them, and those that the conversation continues from.
 fn preserved(meta: &Object<'_>) -> (Option<Box<str>>, Vec<Box<str>>) {
     let boxed = |text: std::borrow::Cow<'_, str>| text.into_owned().into_boxed_str();
     if let Some(messages) = meta.object("preservedMessages") {
@@ -330,7 +331,7 @@ fn preserved(meta: &Object<'_>) -> (Option<Box<str>>, Vec<Box<str>>) {
     (segment.word("headUuid"), ends)
 }
 
-/// The text of a content, its blocks joined by newlines.
+/// Returns the text of a content, with its blocks joined by line breaks.
 fn plain_text(content: &RawValue) -> String {
     let mut out = String::new();
     generic::gather(content, &["text"], &mut out);

@@ -1,8 +1,9 @@
-//! Codex rollouts: JSONL of `{timestamp, type, payload}`; very old files have bare items.
+//! Codex rollouts: JSONL of `{timestamp, type, payload}`. Very old files have bare items.
 //!
-//! What the model saw are the `response_item`s. The interface's `event_msg`s repeat the same words and are not taken
-//! twice: once any `response_item` has come, they are book-keeping. Those that come before are held back until one
-//! comes (book-keeping) or it is clear that none will (messages): at the file's end, or after [`MAX_HELD`] records.
+//! The model saw the `response_item`s. The interface's `event_msg`s repeat the same texts and must not be taken
+//! twice: once any `response_item` has come, they are bookkeeping. Earlier events are held back until it is clear
+//! what they are. They are bookkeeping if an item comes. They are messages if none has come by the end of the file,
+//! or after [`MAX_HELD`] records.
 
 mod items;
 
@@ -17,7 +18,7 @@ use wunderblock_core::event::{TurnCompleted, UsageMeasured};
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
-/// Record types and what becomes of them.
+/// Record types, each with what is read from it.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("session_meta", "opening of the session; base instructions become an injected system message"),
     ("turn_context", "kept in the source; names the model of what follows"),
@@ -54,32 +55,32 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("event_msg:*", "kept in the source"),
 ];
 
-/// How many records are held back at most until it is clear whether the file has response items.
+/// Maximum number of records held back until it is clear whether the file has response items.
 const MAX_HELD: usize = 64;
 
-/// How many bytes of records are held back at most.
+/// Maximum bytes of the records held back.
 const MAX_HELD_BYTES: u64 = 1 << 20;
 
-/// How many messages taken from events are remembered, so that a late response item does not repeat one.
+/// Maximum number of remembered messages from events, so that a late response item does not repeat one.
 const MAX_SAID: usize = 16;
 
-/// The state of a file being read.
+/// State of a file that is being read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Codex {
     own: Option<Box<str>>,
     parent: Option<Box<str>>,
     opened: bool,
     model: Option<Box<str>>,
-    /// Hash of the base instructions last taken.
+    /// Hash of the base instructions taken last.
     instructions: Option<u64>,
-    /// Hash of the running total last reported: the same report comes again when rate limits change.
+    /// Hash of the running total reported last. The same report comes again when rate limits change.
     total: Option<u64>,
-    /// User turns taken back that no record has gone on from yet.
+    /// Number of user turns that were taken back and that no record has continued from yet.
     taken_back: u64,
     pairing: CallPairing,
     has_items: bool,
     events_only: bool,
-    /// No checkpoint is made while there are any.
+    /// Not part of a checkpoint: none is made while records are held back.
     #[serde(skip)]
     held: Vec<TranscriptRecord>,
     #[serde(skip)]
@@ -92,7 +93,7 @@ impl Codex {
         self.own.as_deref()
     }
 
-    /// Whether records are held back.
+    /// Returns whether records are held back.
     pub(super) fn holds(&self) -> bool {
         !self.held.is_empty()
     }
@@ -106,7 +107,7 @@ impl Codex {
         self.hold(record)
     }
 
-    /// Puts records behind those held back.
+    /// Queues records behind those held back, if there are any.
     pub(super) fn behind(&mut self, records: Vec<TranscriptRecord>) -> Vec<TranscriptRecord> {
         if self.held.is_empty() {
             return records;
@@ -150,7 +151,7 @@ impl Codex {
             .collect()
     }
 
-    /// Adds what depends on the records before.
+    /// Adds the fields that depend on earlier records.
     fn complete(&mut self, mut record: TranscriptRecord) -> TranscriptRecord {
         record.parent_session.clone_from(&self.parent);
         if record.items.is_empty() {
@@ -194,7 +195,7 @@ impl Codex {
         record
     }
 
-    /// A line of the time before the envelope.
+    /// Reads a line from before Codex had the envelope.
     fn bare(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, kind: &str) {
         if items::is_item(kind) {
             return self.item(record, object);
@@ -212,7 +213,7 @@ impl Codex {
 
     fn meta(&mut self, record: &mut TranscriptRecord, meta: &Object<'_>) {
         let id = first_word(meta, &["id", "session_id"]);
-        // A forked session carries the header of the one it was forked from behind its own.
+        // A forked session contains the header of its parent session after its own.
         if self.own.is_none() {
             self.own = id;
             self.parent = meta.word("parent_thread_id").or_else(|| spawned_by(meta));
@@ -235,6 +236,7 @@ impl Codex {
         let kind = item.text("type").unwrap_or_default();
         record.kind = format!("response_item:{kind}").into();
         record.id = item.word("id");
+        // After events have been taken as messages, a late item must not turn them into bookkeeping.
         self.has_items |= !self.events_only;
         if kind == "ghost_snapshot" {
             return;
@@ -354,7 +356,7 @@ fn compacted(record: &mut TranscriptRecord, payload: &Object<'_>) {
     });
 }
 
-/// `source: {"subagent": {"thread_spawn": {"parent_thread_id": …}}}`.
+/// Returns the parent thread in `source: {"subagent": {"thread_spawn": {"parent_thread_id": …}}}`.
 fn spawned_by(meta: &Object<'_>) -> Option<Box<str>> {
     let subagent = meta.object("source")?.object("subagent")?;
     subagent.object("thread_spawn")?.word("parent_thread_id")
@@ -365,7 +367,7 @@ fn turn(stop_reason: &str, error_code: Option<Box<str>>, detail: Option<Box<str>
     RecordItem::Turn(TurnCompleted { stop_reason, error_code, detail, overflow: None })
 }
 
-/// Codex names errors by a word or by an object with one key.
+/// Returns an error's code. Codex names errors by a word, or by an object with one key.
 fn error_code(info: &str) -> Option<Box<str>> {
     let end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     let word = info.trim_start_matches(['{', '"', ' ']).split(end).next().unwrap_or("");

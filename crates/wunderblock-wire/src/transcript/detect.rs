@@ -1,4 +1,4 @@
-//! Which format a file is in, by its beginning.
+//! Detects the format of a file from its beginning.
 
 use super::format::{FileShape, Format};
 use super::object::{Object, array};
@@ -6,23 +6,23 @@ use super::{aider, openai_chat};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Why a file is refused: it is neither JSON nor aider's history.
+/// Error for a file that is neither JSON nor aider's history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is {found}; {missing}")]
 pub struct Unrecognised {
-    /// What the file seems to be.
+    /// Apparent kind of the file.
     pub found: String,
-    /// What would make it readable.
+    /// Requirement that the file does not meet.
     pub missing: String,
 }
 
-/// How many lines of the beginning are looked at.
+/// Maximum number of lines that are examined.
 const MAX_LINES: usize = 200;
 
-/// How many clear signs of a format settle the matter.
+/// Number of votes at which a format is settled.
 const ENOUGH: u32 = 12;
 
-/// Record types only Claude Code writes, as far as they come without the fields that mark its tree.
+/// Record types that only Claude Code writes, and that lack the fields of its tree.
 const CLAUDE_TYPES: [&str; 9] = [
     "file-history-snapshot",
     "queue-operation",
@@ -46,10 +46,12 @@ const CODEX_TYPES: [&str; 7] = [
     "inter_agent_communication_metadata",
 ];
 
-/// Tells the format of a file from its name and its first bytes (64 KiB are enough; fewer will do).
+/// Detects the format of a file from its name and its first bytes. 64 KiB are enough, and fewer suffice for most
+/// files.
 ///
 /// # Errors
-/// When it is binary, in another encoding than UTF-8, empty, or text that is neither JSON nor aider's history.
+/// Returns an error if the file is binary, in an encoding other than UTF-8, empty, or text that is neither JSON nor
+/// aider's history.
 pub fn detect(name: &str, head: &[u8]) -> Result<Format, Unrecognised> {
     refuse_other_encodings(head)?;
     let bytes = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
@@ -68,6 +70,7 @@ pub fn detect(name: &str, head: &[u8]) -> Result<Format, Unrecognised> {
     if text.lines().any(|line| line.starts_with(aider::HEADING)) || named {
         return Ok(Format::Aider);
     }
+    // A single line of incomplete JSON is taken for the beginning of a file of lines.
     let broken_json = text.lines().next().is_some_and(|line| line.trim_start().starts_with(['{', '[']));
     if !bytes.contains(&0) && broken_json && text.lines().nth(1).is_none() {
         return Ok(Format::JsonLines);
@@ -112,7 +115,7 @@ fn refuse(bytes: &[u8], text: &str) -> Result<Format, Unrecognised> {
     Err(unrecognised("text that is not JSON", &missing))
 }
 
-/// The format of a file that is one JSON value, or the beginning of one over several lines.
+/// Returns the format of a file that is one JSON value, or the beginning of a value over several lines.
 fn document(name: &str, text: &str) -> Option<Format> {
     let trimmed = text.trim_start();
     if !trimmed.starts_with(['{', '[']) {
@@ -126,7 +129,7 @@ fn document(name: &str, text: &str) -> Option<Format> {
         Err(_) => return None,
     };
     if !trimmed.contains('\n') || whole.is_some_and(|value| !value.get().contains('\n')) {
-        // One line: a file of lines that has only one, or a document without line breaks.
+        // One line is either a file of lines with only one line, or a document without line breaks.
         let (object, cut) = Object::parse_head(trimmed);
         let line = vote(&object, cut.as_ref());
         if let Some((format, _)) = line.filter(|(format, _)| *format != Format::JsonLines) {
@@ -140,7 +143,7 @@ fn document(name: &str, text: &str) -> Option<Format> {
     Some(if holds_chat(trimmed) { Format::OpenaiChat } else { Format::JsonDocument })
 }
 
-/// Whether a document's messages are chat messages: those under its key `messages`, or its elements.
+/// Returns whether a document contains chat messages, under its key `messages` or as its elements.
 fn holds_chat(text: &str) -> bool {
     let from = if text.starts_with('[') {
         text.get(1..)
@@ -153,12 +156,12 @@ fn holds_chat(text: &str) -> bool {
     is_plain_chat(&first)
 }
 
-/// A chat message without the marks of a richer format.
+/// Returns whether an object is a chat message without the fields of a richer format.
 fn is_plain_chat(object: &Object<'_>) -> bool {
     openai_chat::is_message(object) && !object.has("type") && !object.has("parts")
 }
 
-/// The format most lines vote for.
+/// Returns the format with the most votes of lines.
 fn lines(text: &str) -> Option<Format> {
     let mut votes = [0_u32; Format::ALL.len()];
     let (mut looked_at, mut json) = (0_usize, 0_usize);
@@ -184,7 +187,8 @@ fn lines(text: &str) -> Option<Format> {
             break;
         }
     }
-    // Text may hold a line that happens to be JSON. Of a known format a few whole lines are enough.
+    // Other text may contain a line that happens to be JSON, so half of the lines must be. For a known format a tenth
+    // suffices.
     let max = votes.iter().copied().max().unwrap_or(0);
     let winner = Format::ALL.iter().zip(votes).find(|(_, votes)| *votes == max && max > 0);
     let format = winner.map_or(Format::JsonLines, |(format, _)| *format);
@@ -192,7 +196,7 @@ fn lines(text: &str) -> Option<Format> {
     (json >= min.max(1)).then_some(format)
 }
 
-/// Whether a line is the last of the text and may be cut by its end.
+/// Returns whether a line is the last of the text and may be cut off by its end.
 fn is_cut(text: &str, line: &str) -> bool {
     !text.ends_with('\n') && text.trim_end().ends_with(line) && line.starts_with('{')
 }
@@ -204,7 +208,7 @@ fn add(votes: &mut [u32; Format::ALL.len()], format: Format, weight: u32) {
     }
 }
 
-/// What a line speaks for, and how clearly.
+/// Returns the format that a line votes for, and the number of its votes.
 fn vote(object: &Object<'_>, cut: Option<&Cow<'_, str>>) -> Option<(Format, u32)> {
     let has = |key: &str| object.has(key) || cut.is_some_and(|cut| cut == key);
     if ["tenant", "stream", "seq", "id", "at", "source"].into_iter().all(has) {
@@ -213,7 +217,7 @@ fn vote(object: &Object<'_>, cut: Option<&Cow<'_, str>>) -> Option<(Format, u32)
     let kind = object.text("type").unwrap_or_default();
     let message = object.object("message").unwrap_or_default();
     let signs = [
-        // Qwen keeps Claude Code's tree with Gemini's parts; Gemini CLI has ids of its own.
+        // Qwen has Claude Code's tree with Gemini's parts. Gemini CLI has its own ids.
         (message.has("parts") || has("systemPayload") || has("projectHash"), Format::JsonLines, 3),
         (CODEX_TYPES.contains(&kind.as_ref()) && has("payload"), Format::Codex, 4),
         (kind == "session" && has("id") && (has("cwd") || has("version")), Format::Pi, 6),
@@ -225,6 +229,7 @@ fn vote(object: &Object<'_>, cut: Option<&Cow<'_, str>>) -> Option<(Format, u32)
         (is_plain_chat(object) || is_conversation(object), Format::OpenaiChat, 2),
         (cut.is_some() || object.iter().next().is_some(), Format::JsonLines, 1),
     ];
+    // The first sign that applies decides, so specific formats come before general ones.
     let (_, format, weight) = signs.into_iter().find(|(is_there, ..)| *is_there)?;
     Some((format, weight))
 }
@@ -259,7 +264,7 @@ fn is_bare_codex(object: &Object<'_>, kind: &str, has: &dyn Fn(&str) -> bool) ->
         || object.has("record_type")
 }
 
-/// A conversation on one line: `{"messages": […]}`, or a request with its response.
+/// Returns whether a line is a conversation: `{"messages": […]}`, or a request with its response.
 fn is_conversation(object: &Object<'_>) -> bool {
     fn list<'a>(object: &Object<'a>) -> Option<Object<'a>> {
         object.array("messages").and_then(|list| Object::of(list.first()?))
@@ -269,7 +274,7 @@ fn is_conversation(object: &Object<'_>) -> bool {
     first.is_some_and(|first| is_plain_chat(&first))
 }
 
-/// See [`Format::shape`].
+/// Returns the shape of an OpenAI chat file. See [`Format::shape`].
 pub(super) fn chat_shape(head: &[u8]) -> FileShape {
     let text = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());

@@ -1,24 +1,24 @@
-//! JSON that holds its messages in an array: where that is, and a record for every byte around it.
+//! JSON with an array of messages: finds the array, and makes a record for every byte around it.
 
 use super::object::{Object, array, position};
 use super::record::{ByteSpan, TranscriptRecord};
 use serde_json::value::RawValue;
 
-/// How deep the array of messages is searched for. Each level costs one scan of what it holds.
+/// Maximum nesting depth at which an array of messages is found. Each level costs one scan of its content.
 const MAX_LEVELS: usize = 6;
 
-/// Messages found beside each other.
+/// Messages found in one array or object.
 #[derive(Debug)]
 pub(crate) struct MessageList<'a> {
-    /// The keys that lead there, array elements as `[]`, from the outside in.
+    /// Keys that lead to the list, from the outside in. An array element has the key `[]`.
     pub(crate) path: String,
-    /// The elements, among them ones that are no messages.
+    /// Elements of the list, some of which may not be messages.
     pub(crate) elements: Vec<&'a RawValue>,
-    /// How many are messages.
+    /// Number of elements that are messages.
     pub(crate) messages: usize,
 }
 
-/// All arrays (and objects used as maps) of which at least half the elements are messages.
+/// Returns all arrays, and objects used as maps, in which at least half of the elements are messages.
 pub(crate) fn lists<'a>(
     value: &'a RawValue,
     is_message: &dyn Fn(&Object<'_>) -> bool,
@@ -57,18 +57,18 @@ fn walk<'a>(
     }
 }
 
-/// The list with the most messages, of several the outermost and first.
+/// Returns the list with the most messages. If several have the same number, the outermost counts, then the first.
 pub(crate) fn longest<'l, 'a>(lists: &'l [MessageList<'a>]) -> Option<&'l MessageList<'a>> {
     let depth = |list: &MessageList<'_>| list.path.matches('.').count();
     lists.iter().rev().max_by_key(|list| (list.messages, std::cmp::Reverse(depth(list))))
 }
 
-/// Where a part of a text stands in its file.
+/// Returns the span of a part of a text in its file.
 pub(crate) fn span_of(part: &str, whole: &str, base: ByteSpan) -> ByteSpan {
     SpanCounter::new(whole, base).span(part)
 }
 
-/// Tells where parts of a text stand that come in order, without counting the lines before each again.
+/// Computes the spans of parts that come in order, without counting the earlier lines again for each part.
 struct SpanCounter<'a> {
     whole: &'a str,
     base: ByteSpan,
@@ -90,14 +90,14 @@ impl<'a> SpanCounter<'a> {
     }
 }
 
-/// The spans of parts that stand in order.
+/// Returns the spans of parts that come in order.
 pub(crate) fn spans<'a>(parts: &[&'a str], whole: &'a str, base: ByteSpan) -> Vec<ByteSpan> {
     let mut counter = SpanCounter::new(whole, base);
     parts.iter().map(|part| counter.span(part)).collect()
 }
 
-/// Records for what stands between the given ones and around them, put in their places. White space and the commas
-/// between elements say nothing and belong to no record.
+/// Inserts records for the content between and around the given records. White space and commas between elements have
+/// no content and belong to no record.
 pub(crate) fn with_rest(
     mut records: Vec<TranscriptRecord>,
     whole: &str,

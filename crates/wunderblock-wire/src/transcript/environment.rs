@@ -1,13 +1,13 @@
-//! What SWE-agent logs in the role of the user, and nobody said: what its environment shows, and a demonstration.
+//! SWE-agent's logs: output of its environment, and a demonstration, that have the role of the user.
 
 use super::object::Object;
 use wunderblock_core::message::{Message, MessageOrigin, Role};
 
-/// The prompt of a shell, with which what the environment shows ends.
+/// Prompt of the shell. Output of the environment ends with it.
 const PROMPT: &str = "bash-$";
 
-/// Marks a message in the user's role that nobody said. `replied`: the model has spoken in this conversation, so the task stands
-/// before; it ends with the prompt, too.
+/// Marks a message as injected if it has the user's role but did not come from the user. `replied` is whether the
+/// model has spoken in this conversation. Before that, a message that ends with the prompt is the task.
 pub(super) fn mark(message: &mut Message, object: &Object<'_>, replied: &mut bool) {
     let shows = || object.text("content").is_some_and(|text| text.trim_end().ends_with(PROMPT));
     let what = match message.role {

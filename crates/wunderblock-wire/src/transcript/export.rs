@@ -1,8 +1,8 @@
-//! Our own export: the events of a session, one a line, as `export` writes them.
+//! Our own export: the events of a session, one per line, as `export` writes them.
 //!
-//! What was said, measured and begun comes back as it was. What steered a lane is not done again: a summary becomes an
-//! available node, the rest of it is bookkeeping. Positions in the file are those of the session it was exported from;
-//! a copy has its own, so targets and ranges are given by the records that stand there.
+//! Messages, usage, and the openings of sessions and tasks are imported unchanged. Events that steered a lane have no
+//! effect: a summary becomes an available node, and the others are bookkeeping. Positions in the file are those of
+//! the exported session. A copy has other positions, so targets and ranges refer to records instead.
 
 use super::object::Object;
 use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
@@ -12,7 +12,7 @@ use wunderblock_core::event::{Fact, SessionCompacted, SessionOpened};
 use wunderblock_core::message::Body;
 use wunderblock_core::units::{Millis, Seq};
 
-/// Record types and what becomes of them.
+/// Record types, each with what is read from it.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("session.opened", "opening of the session"),
     ("session.forked", "kept in the source: the events before it are in the file"),
@@ -37,27 +37,27 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("compaction.undone", "kept in the source"),
 ];
 
-/// What begins the ids of records whose kind only the engine writes: it names its own events by kind and position, and
-/// positions in a copy are others.
+/// Prefix of the ids of records whose kind only the engine writes. The engine names its events by kind and position,
+/// and a copy has other positions, so an unprefixed id could belong to another event.
 const COPIED: &str = "copy:";
 
-/// The state of a file being read.
+/// State of a file that is being read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct ExportReader {
     own: Option<Box<str>>,
     sessions: BTreeMap<Box<str>, ExportedSession>,
 }
 
-/// One session of the file, so far.
+/// One session of the file, as far as it was read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct ExportedSession {
     last: Seq,
-    /// The records that became events, by position.
+    /// Positions and ids of the records that became events.
     events: Vec<(Seq, Box<str>)>,
 }
 
 impl ExportedSession {
-    /// The first record at or after a position that became an event.
+    /// Returns the first record at or after a position that became an event.
     fn first_from(&self, seq: Seq) -> Option<&(Seq, Box<str>)> {
         self.events.get(self.events.partition_point(|(at, _)| *at < seq))
     }
@@ -91,7 +91,7 @@ impl ExportReader {
         session.last = seq;
         let is_engines = Fact::ENGINE_KINDS.contains(&&*kind);
         record.id = Some(if is_engines { format!("{COPIED}{id}").into() } else { id });
-        // Exports of earlier versions leave out the kind of what was erased.
+        // Exports of earlier versions omit the kind of an erased event.
         if object.flag("erased") || !object.has("kind") {
             return record;
         }
@@ -113,7 +113,7 @@ impl ExportReader {
     }
 }
 
-/// A fact that can be true at its position and carries its texts.
+/// Returns the fact, if it is consistent with its position and contains its bodies. Otherwise returns the reason.
 fn checked(fact: Fact, seq: Seq) -> Result<Fact, String> {
     if let Some(why) = fact.contradiction(seq) {
         return Err(why.to_owned());
@@ -134,7 +134,7 @@ fn broken(why: String) -> RecordStatus {
 }
 
 impl ExportedSession {
-    /// What a fact says to the session that is a copy.
+    /// Adds to the record the item that a fact becomes in the copied session.
     fn take(&self, record: &mut TranscriptRecord, fact: Fact) {
         let item = match fact {
             Fact::SessionOpened(opened) => {
@@ -157,7 +157,7 @@ impl ExportedSession {
         }
     }
 
-    /// A summary as an available node, if anything of its range is in the file.
+    /// Returns a summary as an available node. `None` if no record of its range is in the file.
     fn summary(&self, made: SessionCompacted) -> Option<RecordItem> {
         let Some(Body::Inline(summary)) = made.summary else { return None };
         let from = self.first_from(made.from_seq).filter(|(at, _)| *at <= made.to_seq)?;

@@ -13,25 +13,25 @@ pub enum Format {
     OpenaiChat,
     /// aider's Markdown history.
     Aider,
-    /// JSON lines of a shape we do not know: role and text are taken where found.
+    /// JSON lines of an unknown shape: role and text are taken where found.
     JsonLines,
-    /// One JSON document of a shape we do not know.
+    /// One JSON document of an unknown shape.
     JsonDocument,
-    /// Our own export: the events of a session, one a line.
+    /// Our own export: the events of a session, one per line.
     Wunderblock,
 }
 
-/// How a format is to be fed.
+/// Unit in which a reader takes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileShape {
     /// Line by line, in constant memory.
     Lines,
-    /// Whole.
+    /// The whole file at once.
     Document,
 }
 
 impl Format {
-    /// All formats, in the order they are told apart.
+    /// All formats, in the order in which detection prefers them.
     pub const ALL: [Self; 8] = [
         Self::Wunderblock,
         Self::ClaudeCode,
@@ -43,7 +43,7 @@ impl Format {
         Self::JsonDocument,
     ];
 
-    /// The name on the command line and in the ledger.
+    /// Returns the name of the format on the command line and in the ledger.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl Format {
         }
     }
 
-    /// The format of that name. OpenClaw writes pi's format, so `openclaw` is a second name for `pi`.
+    /// Returns the format with this name. OpenClaw writes pi's format, so `openclaw` is a second name for `pi`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         if name == "openclaw" {

@@ -1,7 +1,7 @@
-//! JSON of a shape we do not know: role and text are taken where they are usually found.
+//! JSON of an unknown shape: role and text are taken from the fields that usually hold them.
 //!
-//! Every record stays opaque, and says so. What is taken is for reading and searching; that it means what it seems to
-//! mean is not promised.
+//! Every record stays opaque, and its status says so. The content is for reading and searching: its apparent meaning
+//! is not guaranteed.
 
 use super::blocks::{Blocks, CallPairing, first, first_word};
 use super::elements::{self, MessageList};
@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
-/// Record types and what becomes of them.
+/// Record types, each with what is read from it.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("*", "opaque; role, text, tool calls and results are taken where found"),
     ("document", "what surrounds the messages of a document: kept in the source"),
 ];
 
-/// Fields that hold text in records nobody has described.
+/// Fields that hold text in records of an unknown shape.
 const TEXTS: [&str; 16] = [
     "content",
     "text",
@@ -39,21 +39,21 @@ const TEXTS: [&str; 16] = [
     "question",
 ];
 
-/// Fields that wrap the message itself.
+/// Fields that may contain the message itself.
 const WRAPPERS: [&str; 6] = ["message", "data", "event", "payload", "item", "node"];
 
-/// How deep text is gathered from.
+/// Maximum nesting depth at which text is gathered.
 const MAX_GATHER: usize = 12;
 
-/// The state of a file of unknown JSON.
+/// State of a file of unknown JSON that is being read.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Generic {
     #[serde(skip)]
     format: &'static str,
     pairing: CallPairing,
-    /// The file's own session has been opened.
+    /// Whether the file's own session has been opened.
     opened: bool,
-    /// The model has spoken in the conversation.
+    /// Whether the model has spoken in the conversation.
     #[serde(default)]
     replied: bool,
 }
@@ -68,7 +68,7 @@ impl Generic {
         Self { format, ..self }
     }
 
-    /// One line that is an object. `text` is its text.
+    /// Reads one line that is an object. `text` is the text of the line.
     pub(super) fn line(&mut self, span: ByteSpan, text: &str, object: &Object<'_>) -> Vec<TranscriptRecord> {
         if role(object).is_none() {
             let nested = self.array(span, text);
@@ -81,14 +81,14 @@ impl Generic {
         self.opened(vec![record])
     }
 
-    /// One line that holds a conversation, which is a session of its own; nothing if it holds none.
+    /// Reads one line that contains a conversation, which becomes a separate session. Empty if it contains none.
     pub(super) fn array(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         let nested = raw(text).map(|value| self.nested(span, text, value)).unwrap_or_default();
         let session = format!("line-{}", span.line);
         self.opened(nested.into_iter().map(|record| in_line(record, &session)).collect())
     }
 
-    /// A whole document.
+    /// Reads a whole document.
     pub(super) fn document(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         let Some(value) = raw(text) else { return Vec::new() };
         let nested = self.nested(span, text, value);
@@ -111,7 +111,7 @@ impl Generic {
         self.opened(vec![record])
     }
 
-    /// The records of the messages a value holds inside; nothing if it holds none.
+    /// Returns the records of the messages inside a value. Empty if it contains none.
     fn nested(&mut self, span: ByteSpan, text: &str, value: &RawValue) -> Vec<TranscriptRecord> {
         let lists = elements::lists(value, &is_message);
         let Some(longest) = elements::longest(&lists) else { return self.display(span, text, value) };
@@ -120,6 +120,7 @@ impl Generic {
         let mut records = Vec::new();
         for (index, list) in alike.into_iter().enumerate() {
             let parts: Vec<&str> = list.elements.iter().map(|element| element.get()).collect();
+            // The next list is another conversation.
             self.replied = false;
             let session = several.then(|| format!("conversation-{}", index + 1).into_boxed_str());
             for (element, span) in list.elements.iter().zip(elements::spans(&parts, text, span)) {
@@ -145,7 +146,7 @@ impl Generic {
         record
     }
 
-    /// A conversation written out as one text, `role: ` at the beginning of each turn.
+    /// Reads a conversation that is written as one text, with `role: ` at the beginning of each turn.
     fn display(&mut self, span: ByteSpan, text: &str, value: &RawValue) -> Vec<TranscriptRecord> {
         let object = Object::of(value).unwrap_or_default();
         let Some(shown) = object.text("messages_display").or_else(|| object.text("transcript")) else {
@@ -161,8 +162,8 @@ impl Generic {
         vec![record]
     }
 
-    /// Puts its opening before what is said first in each session. Sessions other than the file's own do not go on
-    /// beyond the given records.
+    /// Adds the opening of each session before its first item. Sessions other than the file's own end within the
+    /// given records.
     fn opened(&mut self, mut records: Vec<TranscriptRecord>) -> Vec<TranscriptRecord> {
         let mut before: Option<Box<str>> = None;
         for record in records.iter_mut().filter(|record| !record.items.is_empty()) {
@@ -183,7 +184,7 @@ fn raw(text: &str) -> Option<&RawValue> {
     serde_json::from_str(text).ok()
 }
 
-/// A record of a conversation that stands in one line: that line is a session.
+/// Assigns a record to the session of its line.
 fn in_line(mut record: TranscriptRecord, line: &str) -> TranscriptRecord {
     record.session = Some(match record.session {
         Some(inner) => format!("{line}/{inner}").into(),
@@ -196,12 +197,12 @@ fn kind(object: &Object<'_>) -> Box<str> {
     first_word(object, &["type", "role", "kind"]).unwrap_or_else(|| "object".into())
 }
 
-/// Whether an object says who speaks and what.
+/// Returns whether an object has a speaker and content.
 pub(super) fn is_message(object: &Object<'_>) -> bool {
     role(object).is_some() && (content(object).is_some() || !calls(object).is_empty())
 }
 
-/// Takes role, text, calls and results from an object, and says in `record` how far that went.
+/// Reads role, text, calls and results of an object into `record`, and adds to its status how far that succeeded.
 pub(super) fn read_message(object: &Object<'_>, pairing: &mut CallPairing, record: &mut TranscriptRecord) {
     let why = |record: &mut TranscriptRecord, more: &str| {
         if let RecordStatus::Opaque { why } = &mut record.kept {
@@ -261,7 +262,7 @@ fn messages(role: Role, object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Mes
     messages
 }
 
-/// A record that is a call and nothing else: its type says so, and it has the name of a tool.
+/// Returns a record that is only a call: its type indicates a call, and it has the name of a tool.
 fn called(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Part> {
     candidates(object).find_map(|inner| {
         let kind = inner.text("type")?.to_ascii_lowercase();
@@ -271,7 +272,7 @@ fn called(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Part> {
     })
 }
 
-/// A result, whether it is one by its blocks or by its fields.
+/// Reads a result, whether its blocks or its fields identify it as one.
 fn result(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Part> {
     if let Some(content) = content(object).and_then(array) {
         let known = content.iter().any(|block| {
@@ -289,7 +290,7 @@ fn result(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Part> {
     vec![blocks.tool_result(holder.as_ref().unwrap_or(object))]
 }
 
-/// The parts of a content; an object may hold them in `parts` (ChatGPT, Gemini) or as text.
+/// Returns the parts of a content. An object may contain them in `parts` (ChatGPT, Gemini) or as text.
 fn texts(content: &RawValue, blocks: &mut Blocks<'_>) -> Vec<Part> {
     let Some(object) = Object::of(content) else { return blocks.content(Some(content)) };
     match first(&object, &["parts", "content", "text"]) {
@@ -308,7 +309,7 @@ fn reasoning(object: &Object<'_>) -> Option<Part> {
     (!text.is_empty()).then(|| Part::Thinking { text: text.into(), signature: None, extra: None })
 }
 
-/// An object, and the objects that may hold its message.
+/// Returns the objects that may contain the message: wrapped objects first, then the object itself.
 fn candidates<'a>(object: &Object<'a>) -> impl Iterator<Item = Object<'a>> {
     let mut found: Vec<Object<'a>> = WRAPPERS.iter().filter_map(|key| object.object(key)).collect();
     found.push(object.clone());
@@ -333,7 +334,7 @@ fn calls<'a>(object: &Object<'a>) -> Vec<&'a RawValue> {
         .unwrap_or_default()
 }
 
-/// Who speaks, by whichever field says so.
+/// Returns the speaker of a message, from any field that names one.
 pub(super) fn role(object: &Object<'_>) -> Option<Role> {
     let keys = ["role", "sender", "speaker", "from", "author", "type"];
     let inner = ["message", "data", "author"].iter().filter_map(|key| object.object(key));
@@ -346,7 +347,7 @@ pub(super) fn role(object: &Object<'_>) -> Option<Role> {
         .or_else(|| keys.iter().find_map(|key| role_of(&object.text(key)?)))
 }
 
-/// The role a word means: `human`, `assistant.message`, `tool_result`.
+/// Returns the role that a word names: `human`, `assistant.message`, `tool_result`.
 fn role_of(word: &str) -> Option<Role> {
     let word = word.to_ascii_lowercase();
     let mut words = word.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -366,7 +367,8 @@ fn role_of(word: &str) -> Option<Role> {
     }
 }
 
-/// The turns of a conversation written out, one `role: ` line each; further lines belong to the turn before.
+/// Returns the turns of a conversation in one text. A line `role: ` begins a turn, and other lines belong to the turn
+/// before.
 fn turns(shown: &str) -> Vec<Message> {
     let mut turns: Vec<(Role, String)> = Vec::new();
     for line in shown.lines() {
@@ -383,7 +385,7 @@ fn turns(shown: &str) -> Vec<Message> {
             (None, None) => {}
         }
     }
-    // A tool's output written out has lost its call: it is text the harness put in.
+    // Tool output in such a text has lost its call, so it counts as text from the harness.
     turns
         .into_iter()
         .map(|(role, text)| match role {
@@ -395,12 +397,12 @@ fn turns(shown: &str) -> Vec<Message> {
         .collect()
 }
 
-/// All text a value holds under the given keys, a line break between pieces.
+/// Gathers all text under the given keys of a value, with a line break between pieces.
 pub(super) fn gather(value: &RawValue, keys: &[&str], out: &mut String) {
     gather_to(value, keys, out, 0);
 }
 
-/// The same for the fields of an object.
+/// Gathers the text under the given keys of an object.
 pub(super) fn gather_fields(object: &Object<'_>, keys: &[&str], out: &mut String) {
     for key in keys {
         if let Some(value) = object.get(key) {
@@ -431,7 +433,7 @@ fn gather_to(value: &RawValue, keys: &[&str], out: &mut String, depth: usize) {
     }
 }
 
-/// All texts of more than one word a value holds, whatever their keys.
+/// Gathers all texts of more than one word in a value, under any key.
 fn gather_sentences(value: &RawValue, out: &mut String, depth: usize) {
     if depth > MAX_GATHER {
         return;

@@ -1,9 +1,9 @@
 //! Agents' transcript formats: raw records in, neutral records out.
 //!
-//! A [`TranscriptReader`] is fed one line (or one document) at a time and answers with [`TranscriptRecord`]s: where the raw bytes stand,
-//! where the record belongs in the conversation, and what it says. It performs no I/O, keeps no text, and never fails:
-//! what it cannot understand comes back as [`RecordStatus::Opaque`] or [`RecordStatus::Broken`] with the reason, and the raw bytes are
-//! the caller's to keep. Formats are told apart by [`detect()`].
+//! A [`TranscriptReader`] takes one line (or one document) at a time and returns [`TranscriptRecord`]s: the span of
+//! the raw bytes, the place of the record in the conversation, and its content. It performs no I/O, keeps no text,
+//! and never fails. A record that it cannot understand comes back as [`RecordStatus::Opaque`] or
+//! [`RecordStatus::Broken`] with the reason, and callers keep the raw bytes. [`detect()`] determines the format.
 
 mod aider;
 mod blocks;
@@ -29,10 +29,10 @@ pub use reader::{Checkpoint, TranscriptReader};
 pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 
 impl Format {
-    /// How a file of this format that begins with `head` is to be fed.
+    /// Returns whether a file of this format that begins with `head` is read in lines or whole.
     ///
-    /// OpenAI chat comes in both shapes: several JSON values in lines, or one document. One value on one line is a
-    /// document. Where the first line is longer than `head`, an object is taken for a line and an array for a document.
+    /// OpenAI chat has both shapes: several JSON values in lines, or one document. One value on one line is a
+    /// document. If the first line is longer than `head`, an object is taken for a line and an array for a document.
     #[must_use]
     pub fn shape(self, head: &[u8]) -> FileShape {
         match self {
@@ -44,7 +44,7 @@ impl Format {
         }
     }
 
-    /// Every record type the format's reader knows, and what becomes of it.
+    /// Returns every record type that the format's reader knows, with what is read from it.
     #[must_use]
     pub const fn record_types(self) -> &'static [(&'static str, &'static str)] {
         match self {

@@ -1,7 +1,7 @@
-//! JSON read shallowly: an object is its fields in order, and each value stays the text it was.
+//! Shallow reading of JSON: an object is a list of fields in order, and each value stays text.
 //!
-//! Values are not parsed into a tree: numbers past 2^53, key order and duplicate keys survive, a field nobody asks for
-//! costs one scan, and a 10 MB line is never copied to look at its type.
+//! Values are not parsed into a tree. Numbers beyond 2^53, key order and duplicate keys survive, an unused field
+//! costs one scan, and a line of 10 MB is not copied to read its type.
 
 use crate::json::ObjectWriter;
 pub(crate) use crate::json::{list as array, quote as quoted};
@@ -12,11 +12,11 @@ use std::borrow::Cow;
 use std::fmt;
 use wunderblock_core::message::Extra;
 
-/// How deep JSON may nest before a record counts as broken: the depth at which `serde_json` stops too, so that whoever
-/// parses the value later is spared the surprise.
+/// Maximum nesting depth of JSON. Deeper records count as broken. `serde_json` has the same limit, so callers can
+/// parse every value later.
 pub(crate) const MAX_DEPTH: usize = 127;
 
-/// The fields of a JSON object, in order. Of a key that comes twice, the last one counts, as JavaScript has it.
+/// The fields of a JSON object, in order. If a key occurs twice, the last field counts, as in JavaScript.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Object<'a> {
     fields: Vec<(Cow<'a, str>, &'a RawValue)>,
@@ -32,7 +32,7 @@ impl<'a> Object<'a> {
         Ok(Self { fields })
     }
 
-    /// Reads as many whole fields as the text has before it breaks off; also the key whose value is cut.
+    /// Reads all complete fields before the text breaks off. Also returns the key whose value is incomplete.
     pub(crate) fn parse_head(text: &'a str) -> (Self, Option<Cow<'a, str>>) {
         let mut fields = Vec::new();
         let mut cut = None;
@@ -41,7 +41,7 @@ impl<'a> Object<'a> {
         (Self { fields }, cut)
     }
 
-    /// The object a value is, if it is one.
+    /// Returns a value as an object, if it is one.
     pub(crate) fn of(value: &'a RawValue) -> Option<Self> {
         if !value.get().starts_with('{') {
             return None;
@@ -53,7 +53,7 @@ impl<'a> Object<'a> {
         self.fields.iter().rev().find(|(name, _)| name == key).map(|(_, value)| *value)
     }
 
-    /// The value of a field that is there and not `null`.
+    /// Returns the value of a field that exists and is not `null`.
     pub(crate) fn some(&self, key: &str) -> Option<&'a RawValue> {
         self.get(key).filter(|value| value.get() != "null")
     }
@@ -66,7 +66,7 @@ impl<'a> Object<'a> {
         self.get(key).and_then(string)
     }
 
-    /// A text that is not empty, kept.
+    /// Returns a non-empty text as an owned value.
     pub(crate) fn word(&self, key: &str) -> Option<Box<str>> {
         self.text(key).filter(|text| !text.is_empty()).map(|text| text.into_owned().into_boxed_str())
     }
@@ -91,22 +91,22 @@ impl<'a> Object<'a> {
         self.fields.iter().map(|(key, value)| (key.as_ref(), *value))
     }
 
-    /// The fields that are not among `known`, as the text of an object; nothing if there are none.
+    /// Returns the fields that are not in `known` as the text of an object. `None` if all are.
     pub(crate) fn extra(&self, known: &[&str]) -> Extra {
         let unknown = self.iter().filter(|(key, _)| !known.contains(key));
         written(unknown.map(|(key, value)| (key, value.get())))
     }
 }
 
-/// Fields as the text of an object; nothing if there are none.
+/// Returns fields as the text of an object. `None` without any field.
 pub(crate) fn written<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> Extra {
     let mut fields = fields.peekable();
     fields.peek()?;
     Some(ObjectWriter::default().unknown(fields).finish().into_boxed_str())
 }
 
-/// The text of a value that is a string. Half a surrogate pair, which a string cut in JavaScript ends with, becomes
-/// U+FFFD; the raw record keeps it.
+/// Returns the text of a string value. Half a surrogate pair, which JavaScript leaves at the end of a truncated
+/// string, becomes U+FFFD. The raw record keeps the original bytes.
 pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
     let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;
     if !inner.contains('\\') {
@@ -119,11 +119,12 @@ pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(String::from_utf8_lossy(&bytes.0).into_owned()))
 }
 
-/// Whether a text, taken as JSON, nests deeper than [`MAX_DEPTH`].
+/// Returns whether a text, read as JSON, nests deeper than [`MAX_DEPTH`].
 pub(crate) fn too_deep(text: &str) -> bool {
     let opens = |block: &[u8]| block.iter().map(|byte| u8::from(matches!(byte, b'{' | b'['))).sum::<u8>();
-    // Blocks of at most 255 bytes: the sum fits a byte and the loop vectorises.
+    // A block has at most 255 bytes, so the sum fits into a byte and the loop is vectorised.
     let total: usize = text.as_bytes().chunks(255).map(|block| usize::from(opens(block))).sum();
+    // Too few brackets rule out deep nesting, which spares most texts the slower count.
     total > MAX_DEPTH && nests_deeper(text.as_bytes())
 }
 
@@ -153,12 +154,12 @@ fn nests_deeper(bytes: &[u8]) -> bool {
     false
 }
 
-/// Where a part of a text begins in it, in bytes. Both must be of the same allocation; `0` otherwise.
+/// Returns the byte offset of a part in its text, or 0 if `part` is not a slice of `whole`.
 pub(crate) fn position(part: &str, whole: &str) -> usize {
     (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize).filter(|at| *at <= whole.len()).unwrap_or(0)
 }
 
-/// Reads fields one by one; also which key's value is being read.
+/// Collects the fields of an object, and records the key whose value is being read.
 struct FieldsVisitor<'v, 'a> {
     into: &'v mut Vec<(Cow<'a, str>, &'a RawValue)>,
     cut: &'v mut Option<Cow<'a, str>>,
@@ -187,12 +188,12 @@ impl<'a> Visitor<'a> for FieldsVisitor<'_, 'a> {
     }
 }
 
-/// A key; borrowed where it has no escapes.
+/// A key, borrowed if it has no escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// A string as bytes, which serde_json also gives where the string is not UTF-8.
+/// A string as bytes. serde_json also reads a string that is not valid UTF-8 this way.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Bytes<'a>(#[serde(borrow)] Cow<'a, [u8]>);

@@ -1,4 +1,4 @@
-//! OpenAI chat messages as they are logged: one message a line, one conversation a line, or one document.
+//! OpenAI chat messages as logs contain them: one message per line, one conversation per line, or one document.
 
 use super::blocks::{self, Blocks, CallPairing, first, first_word};
 use super::elements;
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
-/// Record types and what becomes of them.
+/// Record types, each with what is read from it.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("system", "system message"),
     ("developer", "system message"),
@@ -24,18 +24,18 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("document", "what surrounds the messages: kept in the source; usage of the response where it stands"),
 ];
 
-/// The state of a log being read.
+/// State of a log that is being read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct OpenaiChat {
     pairing: CallPairing,
     opened: bool,
-    /// The model has spoken in this conversation.
+    /// Whether the model has spoken in this conversation.
     #[serde(default)]
     replied: bool,
 }
 
 impl OpenaiChat {
-    /// One line that is an object.
+    /// Reads one line that is an object.
     pub(super) fn line(&mut self, span: ByteSpan, text: &str, object: &Object<'_>) -> Vec<TranscriptRecord> {
         if is_message(object) || object.has("role") {
             let mut record = TranscriptRecord::bookkeeping(span, "message");
@@ -46,7 +46,7 @@ impl OpenaiChat {
         self.conversation(span, text)
     }
 
-    /// One line that is an array.
+    /// Reads one line that is an array.
     pub(super) fn array(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         self.conversation(span, text)
     }
@@ -70,7 +70,7 @@ impl OpenaiChat {
         records
     }
 
-    /// A whole document.
+    /// Reads a whole document.
     pub(super) fn document(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         let mut records = self.nested(span, text);
         if records.is_empty() {
@@ -96,7 +96,8 @@ impl OpenaiChat {
         let outer = Object::parse(text).unwrap_or_default();
         let response = outer.object("response").unwrap_or_default();
         let response = response.object("body").unwrap_or(response);
-        // Of several choices the first is the one that was gone on from, as far as anybody can tell.
+        // If there are several choices, the first counts, because nothing shows which one the conversation continued
+        // from.
         let choice = choices.first().and_then(|list| list.elements.first()).map(|choice| choice.get());
         parts.extend(choice);
         parts.sort_by_key(|part| object::position(part, text));
@@ -113,7 +114,7 @@ impl OpenaiChat {
         elements::with_rest(records, text, span)
     }
 
-    /// The message of a response. Id, model and usage stand around it.
+    /// Reads the message of a response. Its id, model and usage are fields of the objects around it.
     fn choice(&mut self, record: &mut TranscriptRecord, choice: &Object<'_>, around: [&Object<'_>; 2]) {
         let Some(inner) = choice.object("message") else { return };
         self.message(record, &inner);
@@ -172,7 +173,7 @@ impl OpenaiChat {
     }
 }
 
-/// Whether an object is a chat message.
+/// Returns whether an object is a chat message.
 pub(super) fn is_message(object: &Object<'_>) -> bool {
     let role = object.text("role").unwrap_or_default();
     let roles = ["system", "developer", "user", "assistant", "tool", "function"];
@@ -183,9 +184,9 @@ fn is_choice(object: &Object<'_>) -> bool {
     object.has("finish_reason") && object.object("message").is_some_and(|message| is_message(&message))
 }
 
-/// Fields of a message a request may hold beside those we have words for.
+/// Returns the fields of a message that a request may contain and that have no neutral form.
 fn spoken_for(object: &Object<'_>, role: Role) -> Option<Box<str>> {
-    // The name of a tool's message is the tool's, and stands in its call.
+    // In a tool's message, `name` is the name of the tool, which is in its call.
     let keys = ["name", "refusal"].into_iter().filter(|_| role != Role::Tool);
     object::written(keys.filter_map(|key| Some((key, object.some(key)?.get()))))
 }
@@ -224,7 +225,7 @@ fn result(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Part {
     }
 }
 
-/// SWE-agent and others write the answered calls as a list.
+/// Returns the id of the first answered call. SWE-agent and others write the answered calls as a list.
 fn first_of_ids(object: &Object<'_>) -> Option<Box<str>> {
     let ids = object.array("tool_call_ids")?;
     ids.into_iter().find_map(object::string).map(|id| id.into_owned().into_boxed_str())

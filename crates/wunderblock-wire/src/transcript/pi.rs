@@ -1,4 +1,4 @@
-//! pi and OpenClaw sessions: JSONL, version 1 in order, versions 2 and 3 a tree over `parentId`.
+//! pi and OpenClaw sessions: JSONL. Version 1 is a sequence, and versions 2 and 3 are a tree over `parentId`.
 
 use super::blocks::{self, Blocks, CallPairing, first_word};
 use super::object::Object;
@@ -10,7 +10,7 @@ use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
-/// Record types and what becomes of them.
+/// Record types, each with what is read from it.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("session", "opening of the session"),
     ("message:user", "message"),
@@ -32,19 +32,19 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("thinking_level_change", "kept in the source"),
 ];
 
-/// The state of a file being read.
+/// State of a file that is being read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Pi {
     own: Option<Box<str>>,
     version: Option<u64>,
     opened: bool,
-    /// A message was said.
+    /// Whether the conversation has begun. Injected messages do not begin it.
     begun: bool,
-    /// No part of a checkpoint: it grows with the file.
+    /// Not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
     seen: SeenIds,
     pairing: CallPairing,
-    /// How many records came so far: version 1 counts them where later versions have ids.
+    /// Number of records read. Version 1 numbers its records, and later versions have ids.
     records: u64,
 }
 
@@ -53,7 +53,7 @@ impl Pi {
         self.own.as_deref()
     }
 
-    /// The id of the earlier record by which a record is placed, if that one is unknown.
+    /// Returns the id of the earlier record that determines a record's place, if it is unknown.
     pub(super) fn unknown(&self, object: &Object<'_>) -> Option<Box<str>> {
         let id = object.word("parentId").filter(|_| object.text("type").as_deref() != Some("session"))?;
         (!self.knows(&id)).then_some(id)
@@ -103,7 +103,7 @@ impl Pi {
         }
         let parent = object.word("parentId");
         record.place = match parent {
-            // Some writers give a tool call's id, or one the file does not hold.
+            // Some writers give a tool call's id here, or an id that is not in the file.
             Some(parent) if self.seen.get(&parent).is_some() => RecordPlace::After(parent),
             Some(parent) if self.own.as_ref() != Some(&parent) => RecordPlace::Next,
             _ if object.has("parentId") && self.begun => RecordPlace::Root,
@@ -198,7 +198,7 @@ impl Pi {
     }
 }
 
-/// What stands for the id of a record of version 1: its number in the file, the header being 0.
+/// Returns the id made for a record of version 1 from its number in the file. The header has the number 0.
 fn numbered(index: u64) -> Box<str> {
     format!("entry-{index}").into()
 }
@@ -224,7 +224,8 @@ fn assistant(said: &Object<'_>, parts: Vec<Part>) -> Message {
     }
 }
 
-/// `input` excludes what the cache held. A report of zeros is that of a request that never ran.
+/// Returns the reported usage. `input` excludes tokens from the cache. A report of only zeros belongs to a request
+/// that never ran.
 fn usage(said: &Object<'_>, message: &Message) -> Option<UsageMeasured> {
     let usage = said.object("usage")?;
     let keys = ["input", "cacheRead", "cacheWrite", "output"];
@@ -232,7 +233,7 @@ fn usage(said: &Object<'_>, message: &Message) -> Option<UsageMeasured> {
     (counts != [0; 4]).then(|| UsageMeasured::of(message, counts))
 }
 
-/// A command the person ran, worded for the model.
+/// Returns a command that the person ran, as a message for the model.
 fn ran(said: &Object<'_>) -> Message {
     let command = said.text("command").unwrap_or_default();
     let output = said.text("output").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Raw bytes to records: what all formats have in common.
+//! Reads raw bytes into records: the part that all formats share.
 
 mod checkpoint;
 
@@ -18,42 +18,44 @@ use super::record::{ByteSpan, TranscriptRecord};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// The UTF-8 byte order mark.
+/// UTF-8 byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads one file of a known format.
 ///
-/// Every byte of it stands in exactly one record, but for white space between records, the commas between elements of a
-/// document, and a byte order mark.
+/// Every byte of the file is in exactly one record, except for white space between records, commas between the
+/// elements of a document, and a byte order mark.
 ///
-/// Its state does not grow with the texts read: per record of a format with native ids it keeps 13 bytes, of our own
-/// export the id.
+/// The state of the reader does not grow with the texts. It keeps 13 bytes per record of a format with native ids,
+/// and the id of each record of our own export.
 ///
-/// # Stopping and going on
+/// # Stopping and continuing
 ///
-/// [`TranscriptReader::checkpoint`] gives the state between two lines, without those 13 bytes per record, and
-/// [`TranscriptReader::restore`] makes a reader of it, in another process and years later if need be. The records of the lines
-/// before the checkpoint and those of the restored reader together are the records of the whole file, if the caller
-/// does four things:
+/// [`TranscriptReader::checkpoint`] returns the state between two lines, without those 13 bytes per record.
+/// [`TranscriptReader::restore`] creates a reader from it, possibly in another process and years later. The records
+/// of the lines before the checkpoint and those of the restored reader are together the records of the whole file, if
+/// the caller follows four rules:
 ///
-/// 1. It makes the checkpoint between two lines that are complete, and before [`TranscriptReader::finish`].
-/// 2. It goes on at [`Checkpoint::resume`], or else with the line after the last one read, with the offsets and line
-///    numbers those lines have in the file. Records of [`TranscriptReader::finish`] that begin at `resume` or after it are
-///    replaced by what is read again.
-/// 3. Before each [`TranscriptReader::line`] it asks [`TranscriptReader::unknown`] which earlier records the line refers to, looks them
-///    up among the records before the checkpoint, and tells those that exist by [`TranscriptReader::remind`]. Every record with a
-///    [`TranscriptRecord::id`] counts, also those without items; of several with one id the last one in the file counts.
-/// 4. It detects the format of the grown file again: a file of few lines may show another format or
-///    [`FileShape`](super::FileShape) when there are more. A checkpoint is of use for the same format and for lines.
+/// 1. It makes the checkpoint between two complete lines, and before [`TranscriptReader::finish`].
+/// 2. It continues at [`Checkpoint::resume`], or else with the line after the last one read. Lines have the offsets
+///    and numbers that they have in the file. Records of [`TranscriptReader::finish`] that begin at or after `resume`
+///    are replaced by those of the continued reading.
+/// 3. Before each [`TranscriptReader::line`] it calls [`TranscriptReader::unknown`], which returns the earlier
+///    records that the line refers to. It looks them up among the records before the checkpoint, and passes those
+///    that exist to [`TranscriptReader::remind`]. Every record with a [`TranscriptRecord::id`] counts, including
+///    records without items. If several have one id, the last one in the file counts.
+/// 4. It detects the format of the grown file again, because a file of few lines may show another format or
+///    [`FileShape`](super::FileShape) when it has more. A checkpoint is valid only for the same format, and only for
+///    lines.
 ///
-/// Where the reader cannot be restored, the file is read from its beginning, with the same result.
+/// If the reader cannot be restored, the caller reads the file from its beginning, with the same result.
 #[derive(Debug)]
 pub struct TranscriptReader {
     format: Format,
     state: FormatState,
-    /// Made from a checkpoint: the file may have earlier records it does not know.
+    /// Whether the reader was made from a checkpoint. The file may then have earlier records that it does not know.
     restored: bool,
-    /// A document was read, or the file's end: no line follows.
+    /// Whether a document or the end of the file was read. No line follows then.
     ended: bool,
 }
 
@@ -69,7 +71,7 @@ enum FormatState {
 }
 
 impl TranscriptReader {
-    /// A reader for one file; `name` is its file name, from which a sub-agent's file is known.
+    /// Creates a reader for one file. `name` is its file name, which identifies the file of a sub-agent.
     #[must_use]
     pub fn new(format: Format, name: &str) -> Self {
         let state = match format {
@@ -84,14 +86,14 @@ impl TranscriptReader {
         Self { format, state, restored: false, ended: false }
     }
 
-    /// The format it reads.
+    /// Returns the format that this reader reads.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The format's own id of the file's own session, as far as the records read so far have told it. Records of that
-    /// session have [`TranscriptRecord::session`] `None`.
+    /// Returns the format's id of the file's own session, if a record has contained it. Records of that session have
+    /// [`TranscriptRecord::session`] `None`.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         match &self.state {
@@ -103,10 +105,11 @@ impl TranscriptReader {
         }
     }
 
-    /// Reads one line. `offset` is its first byte in the file, `line` its number from 1, `bytes` it without its end.
+    /// Reads one line. `offset` is the offset of its first byte in the file, `line` is its number from 1, and `bytes`
+    /// excludes the line end.
     ///
-    /// A line usually gives one record. It gives none if it is blank or its record is not complete yet, and several if
-    /// values stand on it side by side, if it holds a whole conversation, or if it settles what came before.
+    /// A line usually gives one record. It gives none if it is blank or its record is not complete yet. It gives
+    /// several if it contains several values or a whole conversation, or if it completes earlier records.
     pub fn line(&mut self, offset: u64, line: u64, bytes: &[u8]) -> Vec<TranscriptRecord> {
         let span = ByteSpan { offset, len: bytes.len() as u64, line };
         if let FormatState::Aider(state) = &mut self.state {
@@ -149,7 +152,7 @@ impl TranscriptReader {
         }
     }
 
-    /// What was held back until the file's end.
+    /// Ends the file. Returns the records that were held back until here.
     pub fn finish(&mut self) -> Vec<TranscriptRecord> {
         self.ended = true;
         match &mut self.state {
@@ -171,7 +174,7 @@ impl TranscriptReader {
         records
     }
 
-    /// A line that is not one object: values side by side, a value of another kind, or no JSON.
+    /// Reads a line that is not one object: several values, a value of another kind, or invalid JSON.
     fn values(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         let base = at_text(span, text);
         let mut records = Vec::new();
@@ -188,7 +191,7 @@ impl TranscriptReader {
                 Some(Err(error)) => broken(&error),
             };
             let rest = text.get(end..).unwrap_or_default();
-            // A line broken from its beginning is one record with all its bytes, the byte order mark among them.
+            // A line that is broken from its beginning is one record of all its bytes, including the byte order mark.
             let part = if end == 0 { span } else { part_span(rest.trim_ascii(), text, base) };
             let record = TranscriptRecord::broken(part, failure);
             records.extend(self.settled(vec![record]));
@@ -196,7 +199,7 @@ impl TranscriptReader {
         }
     }
 
-    /// One JSON value.
+    /// Reads one JSON value.
     fn value(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         match Object::parse(text) {
             Ok(object) => self.object(span, text, &object),
@@ -219,7 +222,7 @@ impl TranscriptReader {
         }
     }
 
-    /// A JSON value that is no object.
+    /// Reads a JSON value that is not an object.
     fn other(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         if text.starts_with('[') {
             let records = match &mut self.state {
@@ -242,7 +245,7 @@ impl TranscriptReader {
         self.settled(vec![TranscriptRecord::opaque(span, kind, why)])
     }
 
-    /// Records that say nothing to the format, behind whatever it holds back.
+    /// Returns records that the format does not interpret, after those that it holds back.
     fn settled(&mut self, records: Vec<TranscriptRecord>) -> Vec<TranscriptRecord> {
         match &mut self.state {
             FormatState::Codex(state) => state.behind(records),
@@ -251,7 +254,8 @@ impl TranscriptReader {
     }
 }
 
-/// The text of a line, unless it nests too deep. A byte order mark at the beginning of the file is no part of it.
+/// Returns the text of a line. Fails if it is not UTF-8 or nests too deep. A byte order mark at the beginning of the
+/// file is not part of the text.
 fn text(bytes: &[u8], offset: u64) -> Result<&str, String> {
     let bytes = if offset == 0 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
     let text = std::str::from_utf8(bytes)
@@ -262,13 +266,13 @@ fn text(bytes: &[u8], offset: u64) -> Result<&str, String> {
     Ok(text)
 }
 
-/// The span of a text that stands at the end of `span`: behind a byte order mark, if there is one.
+/// Returns the span of the text at the end of `span`, which excludes a byte order mark.
 fn at_text(span: ByteSpan, text: &str) -> ByteSpan {
     let len = text.len() as u64;
     ByteSpan { offset: span.offset + span.len.saturating_sub(len), len, line: span.line }
 }
 
-/// The span of a part of a line.
+/// Returns the span of a part of a line.
 fn part_span(part: &str, line: &str, base: ByteSpan) -> ByteSpan {
     ByteSpan {
         offset: base.offset + object::position(part, line) as u64,

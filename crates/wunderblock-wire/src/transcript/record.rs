@@ -1,4 +1,4 @@
-//! Neutral records: one per raw record of a transcript.
+//! Neutral records: one for each raw record of a transcript.
 
 use wunderblock_core::event::{Fact, SessionOpened, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::Scope;
@@ -6,62 +6,62 @@ use wunderblock_core::message::Message;
 use wunderblock_core::typed;
 use wunderblock_core::units::{Millis, Tokens};
 
-/// Where a record belongs.
+/// Place of a record in its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordPlace {
-    /// After the record before it in the same session.
+    /// After the previous record of the same session.
     Next,
-    /// After the record with this native id. If that one already has a successor, a branch begins.
+    /// After the record with this native id. If that record already has a successor, a branch begins.
     After(Box<str>),
-    /// At the beginning: a branch of its own if something stands there already.
+    /// At the beginning of the session. If the session already has records, a branch begins.
     Root,
-    /// After the last position at which fewer than `turns` further user turns follow: the newest ones were taken back.
+    /// Before the last `turns` user turns, which were taken back.
     RolledBack {
-        /// How many user turns were taken back.
+        /// Number of user turns that were taken back.
         turns: u64,
     },
 }
 
-/// What a record says.
+/// Content of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordItem {
-    /// What is known of the session as a whole.
+    /// Known facts about the session as a whole.
     Opened(SessionOpened),
-    /// Something was said.
+    /// A message.
     Message(Message),
-    /// A provider reported usage.
+    /// Usage that a provider reported.
     Usage(UsageMeasured),
-    /// A turn ended.
+    /// The end of a turn.
     Turn(TurnCompleted),
-    /// The agent compacted everything before this place (or everything up to `before`, exclusively).
+    /// The agent compacted everything before this record, or before `before` if that is set.
     Compacted {
-        /// The native id of the first record that was summarised, if the format names it; else the summary goes on where
-        /// the one before it ended.
+        /// Native id of the first summarised record, if the format names it. Otherwise the summary begins where the
+        /// previous summary ended.
         from: Option<Box<str>>,
-        /// The native id of the first record that was kept, if the format names it.
+        /// Native id of the first kept record, if the format names it.
         before: Option<Box<str>>,
-        /// The summary, where it is text.
+        /// The summary, if it is text.
         summary: Option<String>,
-        /// What set it off.
+        /// Cause of the compaction.
         trigger: Option<Box<str>>,
-        /// The context's tokens before, as the agent counted.
+        /// Tokens of the context before the compaction, as the agent counted them.
         tokens_before: Option<Tokens>,
     },
-    /// A sub-agent was started in this session.
+    /// Start of a sub-agent in this session.
     Spawned(Box<str>),
-    /// A pin or a hide of a record; the position it names is for the reader to fill in.
+    /// A pin or a hide of another record. Callers fill in the position in the fact.
     About {
-        /// The native id of the record.
+        /// Native id of the pinned or hidden record.
         record: Box<str>,
-        /// What is said of it.
+        /// The pin or hide.
         fact: Box<Fact>,
     },
-    /// An event of ours that speaks of no position: a task, the end of a session.
+    /// One of our own events that refers to no position: a task, the end of a session.
     Fact(Box<Fact>),
 }
 
 impl RecordItem {
-    /// The opening of a session; the project is where the agent worked.
+    /// Returns the opening of a session. Its project is the folder in which the agent worked.
     pub(crate) fn opened(format: &str, cwd: Option<Box<str>>, version: Option<Box<str>>) -> Self {
         let scope = Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() };
         Self::Opened(SessionOpened { scope, format: Some(format.into()), cwd, version, parent: None })
@@ -71,50 +71,50 @@ impl RecordItem {
 /// How well a record was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordStatus {
-    /// Understood; its items say what it holds.
+    /// Understood. The items hold its content.
     Understood,
-    /// A known record that is no part of the conversation: kept in the source, no event is made of it.
+    /// Known, but not part of the conversation. It stays in the source and becomes no event.
     Bookkeeping,
-    /// An unknown shape; role and text were taken where found.
+    /// Unknown shape. Role and text were taken where found.
     Opaque {
-        /// What was not known.
+        /// Description of the unknown element.
         why: String,
     },
-    /// Not readable at all (bad JSON, wrong encoding); kept verbatim.
+    /// Unreadable (invalid JSON, wrong encoding), kept verbatim.
     Broken {
-        /// What is wrong with it.
+        /// Description of the error.
         why: String,
     },
 }
 
-/// One raw record and what it means.
+/// One raw record and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranscriptRecord {
-    /// First byte of the raw record in its file.
+    /// Offset of its first byte in the file.
     pub offset: u64,
-    /// Its length in bytes, line end excluded.
+    /// Length in bytes, without the line end.
     pub len: u64,
-    /// The line it begins on, counted from 1.
+    /// Line on which it begins, counted from 1.
     pub line: u64,
-    /// The session it belongs to by the format's own id; `None`: the file's own session.
+    /// Format's id of its session. `None` for the file's own session.
     pub session: Option<Box<str>>,
-    /// The session that one was started from, if it is a sub-agent's.
+    /// Session that started this one, if this one is a sub-agent's.
     pub parent_session: Option<Box<str>>,
-    /// Where in that session.
+    /// Place in the session.
     pub place: RecordPlace,
-    /// The record's native id, if the format has one.
+    /// Native id of the record, if the format has one.
     pub id: Option<Box<str>>,
-    /// When it was made.
+    /// Time at which it was written.
     pub at: Option<Millis>,
-    /// The record's type in the format's own word, for the account of what was read.
+    /// Type of the record in the format's own spelling, for the report of what was read.
     pub kind: Box<str>,
-    /// What it says, in order. Empty for bookkeeping.
+    /// Content in order. Empty for bookkeeping.
     pub items: Vec<RecordItem>,
-    /// How well it was understood.
+    /// How well the record was understood.
     pub kept: RecordStatus,
 }
 
-/// Where a raw record stands.
+/// Position of a raw record in its file: offset and length in bytes, and line number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteSpan {
     pub(crate) offset: u64,
@@ -123,7 +123,7 @@ pub(crate) struct ByteSpan {
 }
 
 impl TranscriptRecord {
-    /// A record that says nothing yet.
+    /// Creates a record without content.
     pub(crate) fn bookkeeping(span: ByteSpan, kind: &str) -> Self {
         Self {
             offset: span.offset,
@@ -148,28 +148,28 @@ impl TranscriptRecord {
         Self { kept: RecordStatus::Opaque { why: why.into() }, ..Self::bookkeeping(span, kind) }
     }
 
-    /// Says what of it is unknown.
+    /// Marks the record as opaque, with a description of its unknown element.
     pub(crate) fn set_opaque(&mut self, why: impl Into<String>) {
         self.kept = RecordStatus::Opaque { why: why.into() };
     }
 
-    /// Adds something that was understood.
+    /// Adds an item and marks the record as understood.
     pub(crate) fn push(&mut self, item: RecordItem) {
         self.kept = RecordStatus::Understood;
         self.items.push(item);
     }
 
-    /// Adds a message. What a harness wrote in the user's place is not the user's.
+    /// Adds a message. A text that a harness wrote in the user's place does not count as the user's.
     pub(crate) fn say(&mut self, message: Message) {
         self.push(RecordItem::Message(typed::settled(message)));
     }
 
-    /// Puts the opening of a session first of which nothing is known but its format.
+    /// Inserts the opening of a session before all other items. Only its format is known.
     pub(crate) fn open(&mut self, format: &str) {
         self.items.insert(0, RecordItem::opened(format, None, None));
     }
 
-    /// The native id, else the line: what ids are made of for calls that have none.
+    /// Returns the base for ids of calls without an id: the record's native id, or else its line.
     pub(crate) fn id_base(&self) -> Box<str> {
         self.id.clone().unwrap_or_else(|| self.line.to_string().into())
     }

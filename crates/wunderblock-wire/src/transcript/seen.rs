@@ -1,29 +1,29 @@
-//! Which native ids a file has shown so far, without keeping them.
+//! Native ids that a file has contained, stored as hashes.
 
 use std::collections::HashMap;
 
-/// Ids and the session each was seen in.
+/// Ids, each with the session in which it was seen.
 ///
-/// Ids are kept as 64-bit hashes, 13 bytes with their session: a file of 2 GB with a record per kilobyte needs less
-/// than 60 MB. Of two million ids two collide with a probability of 10⁻⁷, and then one record is taken to stand after
-/// a known one where it stands after an unknown one.
+/// Each id is kept as a 64-bit hash, 13 bytes with its session. A file of 2 GB with one record per kilobyte needs
+/// less than 60 MB. The probability that two of two million ids collide is 10⁻⁷. A collision places one record after
+/// a known record instead of an unknown one.
 #[derive(Debug, Default)]
 pub(crate) struct SeenIds {
     ids: HashMap<[u8; 8], [u8; 4]>,
 }
 
 impl SeenIds {
-    /// The session an id was last seen in.
+    /// Returns the session in which an id was last seen.
     pub(crate) fn get(&self, id: &str) -> Option<u32> {
         self.ids.get(&key(id)).map(|session| u32::from_le_bytes(*session))
     }
 
-    /// Remembers an id. The last record with an id counts, as it does for the importer.
+    /// Remembers an id. The last record with an id counts, as in the importer.
     pub(crate) fn insert(&mut self, id: &str, session: u32) {
         self.ids.insert(key(id), session.to_le_bytes());
     }
 
-    /// Remembers an id of an earlier record, unless a later record with that id was seen.
+    /// Remembers the id of an earlier record, unless a later record with that id was seen.
     pub(crate) fn remind(&mut self, id: &str, session: u32) {
         self.ids.entry(key(id)).or_insert(session.to_le_bytes());
     }
@@ -33,12 +33,13 @@ fn key(id: &str) -> [u8; 8] {
     hash([id]).to_le_bytes()
 }
 
-/// 64 bits of BLAKE3 over texts. Checkpoints hold such hashes, so they are the same in every build.
+/// Returns 64 bits of the BLAKE3 hash of several texts. Checkpoints contain such hashes, so the hash must be the same
+/// in every build.
 pub(crate) fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for text in texts {
         hasher.update(text.as_bytes());
-        // A byte that no text holds, so that `ab` + `c` differs from `a` + `bc`.
+        // UTF-8 never contains this byte, so `ab` + `c` differs from `a` + `bc`.
         hasher.update(&[0xff]);
     }
     let mut first = [0; 8];

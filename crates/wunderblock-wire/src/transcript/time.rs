@@ -1,4 +1,4 @@
-//! Points in time as transcripts write them.
+//! Timestamps in the forms that transcripts use.
 
 use super::object::{Object, string};
 use jiff::Timestamp;
@@ -8,15 +8,15 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use wunderblock_core::units::Millis;
 
-/// The largest number taken as seconds rather than milliseconds: the year 5138 in seconds, 1973 in milliseconds.
+/// Largest number that counts as seconds, not milliseconds: the year 5138 in seconds, 1973 in milliseconds.
 const MAX_SECONDS: f64 = 1e11;
 
-/// The time a field holds: RFC 3339 text, or seconds or milliseconds since 1970 as a number or digits.
+/// Returns the time in a field: RFC 3339 text, or seconds or milliseconds since 1970 as a number or digits.
 pub(crate) fn field(object: &Object<'_>, key: &str) -> Option<Millis> {
     object.get(key).and_then(value)
 }
 
-/// The time a value says; see [`field`].
+/// Returns the time in a value. See [`field`].
 pub(crate) fn value(value: &RawValue) -> Option<Millis> {
     match string(value) {
         Some(text) => rfc3339(&text).or_else(|| number(&text)),
@@ -33,6 +33,7 @@ fn number(text: &str) -> Option<Millis> {
         number * 1e3
     } else if number <= MAX_SECONDS * 1e3 {
         number
+    // Even larger numbers are microseconds.
     } else {
         number / 1e3
     };
@@ -42,13 +43,13 @@ fn number(text: &str) -> Option<Millis> {
 /// Reads `YYYY-MM-DD[T ]HH:MM:SS[.fraction][Z|±HH[:]MM]`. A time without an offset is taken as UTC.
 pub(crate) fn rfc3339(text: &str) -> Option<Millis> {
     let text = text.trim();
-    // jiff reads more forms of ISO 8601; among them are digits alone, which here are a number of seconds.
+    // jiff accepts more forms of ISO 8601, including bare digits, which are a number of seconds here.
     let byte = |at: usize| text.as_bytes().get(at).copied();
     let is_extended = [4, 7].iter().all(|at| byte(*at) == Some(b'-'))
         && matches!(byte(10), Some(b'T' | b't' | b' '))
         && [13, 16].iter().all(|at| byte(*at) == Some(b':'));
     let (clock, zone) = text.split_at_checked(19).filter(|_| is_extended)?;
-    // As git writes it: with a space before the offset.
+    // git writes a space before the offset.
     let text = match zone.split_once([' ', '\t']) {
         Some((fraction, zone)) => Cow::Owned(format!("{clock}{fraction}{}", zone.trim_start())),
         None => Cow::Borrowed(text),
@@ -57,7 +58,7 @@ pub(crate) fn rfc3339(text: &str) -> Option<Millis> {
         Ok(at) => at,
         Err(_) => Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok()?,
     };
-    // Rounded down, before 1970 too.
+    // Rounds down, also before 1970.
     Some(Millis(at.as_nanosecond().div_euclid(1_000_000).try_into().ok()?))
 }
 

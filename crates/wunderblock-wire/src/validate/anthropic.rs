@@ -1,20 +1,20 @@
-//! What the Anthropic Messages API refuses.
+//! Rules of the Anthropic Messages API.
 
 use super::findings::{Violations, is_name};
 use super::node::{NodeKind, ValueNode};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// At most so many `cache_control` may stand in a request, the automatic one at its top included.
+/// Maximum number of `cache_control` fields in a request, including the automatic mark at its top level.
 const CACHE_MARKS: usize = 4;
 
-/// Messages of one role in a row, which the API combines.
+/// Adjacent messages of one role, which the API combines.
 struct MergedTurn<'a> {
     role: String,
     path: String,
     blocks: Vec<(String, ContentBlock<'a>)>,
 }
 
-/// A block, opened once for all that look at it, or a whole content that is a string.
+/// A block, opened once for all checks, or a content that is a string.
 enum ContentBlock<'a> {
     Plain(String),
     Opened(NodeKind<'a>),
@@ -206,7 +206,8 @@ fn check_block(
     }
 }
 
-/// Checks the fields that a kind of block needs. Answers whose messages have such blocks, if not both.
+/// Checks the fields that a kind of block needs. Returns the role whose messages may contain such a block, or `None`
+/// for any role.
 fn check_fields(
     (path, kind): (&str, &str),
     fields: &BTreeMap<String, ValueNode<'_>>,
@@ -279,7 +280,7 @@ fn check_result(path: &str, content: ValueNode<'_>, marks: &mut usize, findings:
         if ["tool_use", "tool_result", "thinking", "redacted_thinking"].contains(&kind.as_str()) {
             findings.add(&path, "result-block", format!("{kind} inside a tool result"));
         } else if kind == "text" {
-            // White space is a result like any other.
+            // In a result, white space is valid content.
             let text = item.text_of("text");
             findings.demand(
                 text.is_some_and(|text| !text.is_empty()),
@@ -322,7 +323,7 @@ fn check_source(path: &str, kind: &str, source: Option<ValueNode<'_>>, findings:
     findings.demand(full, &format!("{path}.{field}"), "missing-field", "missing or empty");
 }
 
-/// Every call is answered in the next message, results before all else, each once.
+/// Checks that every call is answered in the next message, once, with the results before all other content.
 fn check_pairs(turns: &[MergedTurn<'_>], findings: &mut Violations) {
     let mut used = BTreeSet::new();
     let mut open: BTreeSet<String> = BTreeSet::new();
@@ -359,7 +360,7 @@ fn check_pairs(turns: &[MergedTurn<'_>], findings: &mut Violations) {
     }
 }
 
-/// What is special about the last thing the assistant said.
+/// Checks the rules for the assistant's last message.
 fn check_end(turns: &[MergedTurn<'_>], thinks: bool, findings: &mut Violations) {
     if let Some(turn) = turns.last().filter(|turn| turn.role == "assistant") {
         findings.add(&turn.path, "prefill", "newer models refuse to continue a message of the assistant");

@@ -1,17 +1,17 @@
-//! The violations of a body.
+//! Violations of a body.
 
-/// One rule that a body breaks.
+/// A rule that a body breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Where: `messages[3].content[0].id`. Empty for the body as a whole.
+    /// Path of the value: `messages[3].content[0].id`. Empty for the body as a whole.
     pub path: String,
-    /// The rule's name, to be counted and matched.
+    /// Name of the rule, for counting and matching.
     pub rule: &'static str,
-    /// What is wrong there.
+    /// Description of the violation.
     pub detail: String,
 }
 
-/// The violations found so far.
+/// Violations of one body.
 #[derive(Default)]
 pub(super) struct Violations(pub(super) Vec<Violation>);
 
@@ -20,7 +20,7 @@ impl Violations {
         self.0.push(Violation { path: path.to_owned(), rule, detail: detail.into() });
     }
 
-    /// Notes the violation unless `holds`.
+    /// Adds the violation unless `holds`.
     pub(super) fn demand(&mut self, holds: bool, path: &str, rule: &'static str, detail: &str) {
         if !holds {
             self.add(path, rule, detail);
@@ -28,7 +28,7 @@ impl Violations {
     }
 }
 
-/// Whether a name is of letters, digits, `_`, `-` and at most so long.
+/// Returns whether a name consists of ASCII letters, digits, `_` and `-`, and has 1 to `max` bytes.
 pub(super) fn is_name(name: &str, max: usize) -> bool {
     (1..=max).contains(&name.len())
         && name.chars().all(|c| matches!(c, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-'))

@@ -1,10 +1,10 @@
-//! What the Gemini API refuses.
+//! Rules of the Gemini API.
 
 use super::findings::{Violations, is_name};
 use super::node::{NodeFields, NodeKind, ValueNode, text};
 use std::collections::BTreeSet;
 
-/// The fields that say what a part is; a part has one of them.
+/// Fields that determine the kind of a part. A part must have exactly one.
 const DATA: [&str; 9] = [
     "text",
     "inlineData",
@@ -52,7 +52,7 @@ pub(super) fn check(body: &ValueNode<'_>, findings: &mut Violations) {
     check_signatures(text(&fields, "model").as_deref(), &contents, findings);
 }
 
-/// A content, as far as its neighbours matter.
+/// Facts of a content that the checks of its neighbours need.
 struct Content {
     path: String,
     is_model: bool,
@@ -151,7 +151,7 @@ impl Function {
     }
 }
 
-/// Whether a name is of letters, digits, `_`, `-`, `.`, `:`, with a letter or `_` first.
+/// Returns whether a name has 1 to 64 letters, digits, `_`, `-`, `.` and `:`, with a letter or `_` first.
 fn is_function(name: &str) -> bool {
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     begins && is_name(&name.replace(['.', ':'], "_"), 64)
@@ -170,7 +170,7 @@ fn check_turns(contents: &[Content], findings: &mut Violations) {
     }
 }
 
-/// Calls are answered by the very next content, with one response each.
+/// Checks that the next content answers all calls, with one response each.
 fn check_pairs(contents: &[Content], findings: &mut Violations) {
     let mut calls: &[Function] = &[];
     let mut path = "";
@@ -190,7 +190,7 @@ fn check_pairs(contents: &[Content], findings: &mut Violations) {
     findings.demand(calls.is_empty(), path, "unanswered-call", "calls are answered right behind them");
 }
 
-/// Each response answers one of the calls: by its id where both have one, else by the name.
+/// Checks that each response answers one of the calls: by id if both have one, otherwise by name.
 fn check_names(calls: &[Function], results: &[Function], findings: &mut Violations) {
     let mut taken = BTreeSet::new();
     for result in results {
@@ -207,7 +207,7 @@ fn check_names(calls: &[Function], results: &[Function], findings: &mut Violatio
     }
 }
 
-/// Models from Gemini 3 on want the first call of each content signed that was made since the user last spoke.
+/// Checks for models from Gemini 3 on that in each content since the user's last message, the first call is signed.
 fn check_signatures(model: Option<&str>, contents: &[Content], findings: &mut Violations) {
     if !model.is_some_and(is_strict) {
         return;
@@ -220,7 +220,7 @@ fn check_signatures(model: Option<&str>, contents: &[Content], findings: &mut Vi
     }
 }
 
-/// Whether a model is of Gemini 3 or later, or the latest.
+/// Returns whether a model is Gemini 3 or later, or a name of the latest model.
 fn is_strict(model: &str) -> bool {
     let Some(name) = model.rsplit('/').next().and_then(|name| name.strip_prefix("gemini-")) else {
         return false;

@@ -1,9 +1,9 @@
-//! What the providers refuse, checked on the encoded body.
+//! Checks an encoded body against the rules of the providers.
 //!
-//! The checker reads the JSON itself and shares nothing with the encoders, so that neither hides a mistake of the
-//! other. It opens only the levels it has rules for: tool inputs of any depth and any number pass. Rules are those of
-//! the providers' references and of the error texts they answer with; what a provider accepts with a loss is not a
-//! violation.
+//! The checker reads the JSON itself and shares no code with the encoders, so a mistake in one cannot hide in the
+//! other. It opens only the levels that have rules, so it accepts tool inputs of any depth with any number. The rules
+//! come from the providers' references and from their error messages. Content that a provider accepts with a loss is
+//! not a violation.
 
 mod anthropic;
 mod findings;
@@ -19,7 +19,7 @@ use node::ValueNode;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::request::Request;
 
-/// Checks an encoded request. Empty: the provider has no reason in its form to refuse it.
+/// Checks an encoded request. An empty result means that the provider has no formal reason to refuse the request.
 #[must_use]
 pub fn validate(dialect: Dialect, bytes: &[u8]) -> Vec<Violation> {
     let mut findings = Violations::default();

@@ -1,28 +1,28 @@
-//! A JSON value that is opened when it is looked at.
+//! A JSON value that is opened only when it is read.
 
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// The fields of an object.
+/// Fields of an object.
 pub(super) type NodeFields<'a> = BTreeMap<String, ValueNode<'a>>;
 
-/// A field's text.
+/// Returns the text of a field.
 pub(super) fn text(fields: &NodeFields<'_>, name: &str) -> Option<String> {
     fields.get(name).and_then(|node| node.text())
 }
 
-/// A value and nothing of what is inside it yet.
+/// A value that has not been opened.
 #[derive(Clone, Copy)]
 pub(super) struct ValueNode<'a>(&'a RawValue);
 
-/// What kind of value it is, opened one level.
+/// Kind of a value, opened by one level.
 pub(super) enum NodeKind<'a> {
     Object(BTreeMap<String, ValueNode<'a>>),
     List(Vec<ValueNode<'a>>),
     Text(String),
-    /// A number, a truth value or `null`, as it is written.
+    /// A number, a boolean or `null`, as written.
     Word(&'a str),
-    /// An object or string that cannot be read: a lone surrogate in it.
+    /// An object or string that cannot be read, for example because of a lone surrogate.
     Unreadable(String),
 }
 
@@ -73,7 +73,7 @@ impl<'a> ValueNode<'a> {
         }
     }
 
-    /// Whether it is an object, without opening it.
+    /// Returns whether the value is an object, without opening it.
     pub(super) fn is_object(self) -> bool {
         self.0.get().starts_with('{')
     }
@@ -82,19 +82,19 @@ impl<'a> ValueNode<'a> {
         self.0.get() == "null"
     }
 
-    /// Whether it is a whole number from 1 on.
+    /// Returns whether the value is a whole number of at least 1.
     pub(super) fn is_count(self) -> bool {
         self.0.get().parse::<u64>().is_ok_and(|number| number > 0)
     }
 
-    /// A field's text.
+    /// Returns the text of a field.
     pub(super) fn text_of(self, name: &str) -> Option<String> {
         self.kind().text_of(name)
     }
 }
 
 impl NodeKind<'_> {
-    /// A field's text, if it is an object.
+    /// Returns the text of a field, if the value is an object.
     pub(super) fn text_of(&self, name: &str) -> Option<String> {
         match self {
             Self::Object(fields) => fields.get(name)?.text(),

@@ -1,15 +1,15 @@
-//! What the OpenAI chat completions API refuses.
+//! Rules of the OpenAI chat completions API.
 
 use super::findings::{Violations, is_name};
 use super::node::{NodeFields, NodeKind, ValueNode, text};
 use std::collections::BTreeSet;
 
-/// At most so many calls fit in one message ("array too long").
+/// Maximum number of calls in one message ("array too long").
 const CALLS: usize = 128;
-/// The longest id of a call ("string too long").
+/// Maximum characters of a call's id ("string too long").
 const ID_CHARS: usize = 40;
 
-/// Calls that wait for their results: the ids, and where they were made.
+/// Calls that wait for their results: their ids, and the path of their message.
 #[derive(Default)]
 struct Open {
     ids: BTreeSet<String>,
@@ -45,7 +45,7 @@ pub(super) fn check(body: &ValueNode<'_>, findings: &mut Violations) {
 }
 
 impl Open {
-    /// Anything but a result comes next: nothing may be left open.
+    /// Reports the open calls, because the next message is not a result.
     fn close(&mut self, findings: &mut Violations) {
         for id in std::mem::take(&mut self.ids) {
             findings.add(&self.path, "unanswered-call", format!("{id} has no result right after it"));

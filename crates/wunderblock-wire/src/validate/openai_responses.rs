@@ -1,22 +1,22 @@
-//! What the OpenAI responses API refuses.
+//! Rules of the OpenAI Responses API.
 
 use super::findings::{Violations, is_name};
 use super::node::{NodeFields, NodeKind, ValueNode, text};
 use super::openai_chat::check_image_url;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The longest id of an item or of a call ("string too long").
+/// Maximum characters of an item's or call's id ("string too long").
 const ID_CHARS: usize = 64;
 
-/// What the items so far have left open.
+/// Calls and reasoning that later items must complete.
 #[derive(Default)]
 struct Open {
-    /// Calls by id: the type of the output they wait for, and where they were made.
+    /// Type of the expected output and path of the call, by call id.
     calls: BTreeMap<String, (&'static str, String)>,
     made: BTreeSet<String>,
-    /// Reasoning that nothing of the model's has followed yet.
+    /// Path of reasoning that no item of the model has followed yet.
     reasoning: Option<String>,
-    /// Whether earlier items are the provider's to know.
+    /// Whether the provider has earlier items of the conversation.
     continues: bool,
 }
 

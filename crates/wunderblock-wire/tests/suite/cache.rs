@@ -1,4 +1,4 @@
-//! Where cache marks go, and what of a request the next one repeats.
+//! Tests of the places of cache marks, and of the part of a request that the next one repeats.
 
 use crate::shared::providers;
 use crate::shared::requests::{Oddity, well_formed};
@@ -26,7 +26,7 @@ fn thinking(text: &str) -> Part {
     Part::Thinking { text: text.into(), signature: Some("c2ln".into()), extra: None }
 }
 
-/// A round with a tool, after a preamble that is a message of its own.
+/// A conversation with one round of a tool, after a preamble in a separate message.
 fn talk(cache: Vec<CachePoint>) -> Request {
     let call = Part::ToolCall {
         call: "a".into(),
@@ -55,8 +55,8 @@ fn talk(cache: Vec<CachePoint>) -> Request {
     }
 }
 
-/// Texts of the objects that bear a mark: what stands between the last `{` of the same level and the mark is told by
-/// its beginning, which is enough here.
+/// Returns the texts of the objects that carry a mark, each from the last known beginning of an object before the
+/// mark. For these bodies that is the object itself.
 fn marked(body: &str) -> Vec<String> {
     body.match_indices(MARK)
         .map(|(at, _)| {
@@ -98,7 +98,7 @@ fn each_point_marks_its_place_and_nothing_else() {
     let body = text(Dialect::Anthropic, &talk(vec![Tools, System, Preamble, End]));
     assert_eq!(body.matches("ephemeral").count(), 4);
     assert_eq!(validate(Dialect::Anthropic, body.as_bytes()), []);
-    // Two points of one place are one mark.
+    // Two points at the same place give one mark.
     let body = text(Dialect::Anthropic, &talk(vec![Preamble, Block(1), Block(6), Block(7)]));
     assert_eq!(body.matches("ephemeral").count(), 2);
 }
@@ -111,7 +111,7 @@ fn the_first_messages_mark_stays_on_what_it_said_itself() {
     let expected =
         r#"[{"type":"text","text":"rules","cache_control":{"type":"ephemeral"}},{"type":"text","text":"q"}]"#;
     assert!(body.contains(expected), "{body}");
-    // Nothing of it can carry a mark: there is none.
+    // No part of the first message can carry a mark, so the request has no mark.
     request.messages = vec![
         Message::new(Role::Assistant, vec![thinking("t")]),
         Message::text(Role::Assistant, "a"),
@@ -207,7 +207,7 @@ fn points() -> impl Strategy<Value = Vec<CachePoint>> {
     vec(point, 0..4)
 }
 
-/// Lengths at which every call has its result.
+/// Returns the lengths of the conversation at which every call has its result.
 fn closed(messages: &[Message]) -> Vec<usize> {
     let mut open = 0_usize;
     let mut ends = vec![0];
@@ -221,7 +221,7 @@ fn closed(messages: &[Message]) -> Vec<usize> {
     ends
 }
 
-/// Demands that each beginning of the conversation is repeated by each longer one.
+/// Asserts that each prefix of the conversation is repeated by each longer one.
 fn repeats(request: &Request) -> Result<(), TestCaseError> {
     let ends = closed(&request.messages);
     for dialect in ALL {
@@ -229,7 +229,7 @@ fn repeats(request: &Request) -> Result<(), TestCaseError> {
             .iter()
             .map(|end| {
                 let messages = request.messages[..*end].to_vec();
-                // A request that is too short to be cached asks for no mark at its end.
+                // A request that is too short for the cache requests no mark at its end.
                 let mut cache = request.cache.clone().unwrap_or_default();
                 cache.retain(|point| *point != CachePoint::End || *end > 2);
                 encode(dialect, &Request { messages, cache: Some(cache), ..request.clone() }).unwrap()

@@ -1,4 +1,5 @@
-//! What the encoders make of neutral requests: valid bodies, the same each time, and an account of what is not in them.
+//! Tests of encoding neutral requests: bodies are valid, equal requests give equal bodies, and everything left out is
+//! listed.
 
 use crate::shared::requests::{Oddity, well_formed};
 use proptest::prelude::*;
@@ -212,7 +213,7 @@ fn tool_names_are_told_apart() {
     assert!(tool_name(Dialect::OpenaiChat, &long).len() <= 64);
 }
 
-/// Pairs of (id, position of the message) as an independent reader sees them.
+/// Returns for each id the positions of the call and its result, found by a plain text search.
 fn pairs(dialect: Dialect, bytes: &[u8]) -> BTreeMap<String, (usize, usize)> {
     let text = std::str::from_utf8(bytes).unwrap();
     let marks = match dialect {
@@ -234,7 +235,7 @@ fn pairs(dialect: Dialect, bytes: &[u8]) -> BTreeMap<String, (usize, usize)> {
     found
 }
 
-/// Makes ids of a request distinct and fit for all providers.
+/// Makes the ids of a request distinct, and valid for all providers.
 fn distinct(mut request: Request) -> Request {
     let mut names: BTreeMap<CallId, usize> = BTreeMap::new();
     for (at, message) in request.messages.iter_mut().enumerate() {
@@ -329,7 +330,7 @@ proptest! {
     }
 }
 
-/// A request of ours: what the provider would refuse is not written.
+/// Returns a request that we build. The encoders leave out content that the provider would refuse.
 fn made(messages: Vec<Message>) -> Request {
     Request { cache: Some(Vec::new()), max_output: Some(Tokens(9)), ..talk(messages) }
 }
@@ -384,10 +385,10 @@ fn what_a_server_did_goes_back_in_pairs() {
     };
     let said = |parts: Vec<Part>| Message::new(Role::Assistant, parts);
     let user = || Message::text(Role::User, "q");
-    // What is said, and how many of its blocks of the server's are written.
+    // Each case has the messages, and the number of server blocks that are written.
     let cases = [
         (vec![user(), said(vec![used("s"), found("s"), Part::text("a")]), user()], 2),
-        // A turn that was paused goes on in the next reply.
+        // A paused turn continues in the next reply.
         (
             vec![
                 user(),

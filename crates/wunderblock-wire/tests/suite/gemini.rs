@@ -1,4 +1,4 @@
-//! Gemini: what a request keeps, what the encoder makes, what the checker finds.
+//! Gemini: content that a request keeps, output of the encoder, and findings of the checker.
 
 use crate::round_trip::survives;
 use wunderblock_core::budget::Reason;

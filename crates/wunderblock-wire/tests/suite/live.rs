@@ -1,4 +1,4 @@
-//! Lines of the live door: what is ours in them, and what is the message's own.
+//! Lines of the live door: fields of the envelope, and fields of the message.
 
 use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Dialect, Message, Role};
@@ -62,7 +62,7 @@ fn what_is_the_providers_own_stays() {
         said,
         "a retry at another time says the same"
     );
-    // Under `message` the object is whole.
+    // An object under `message` is kept whole.
     let inner = r#"{"id":"k","at":3,"message":{"id":"theirs","at":"noon","role":"tool","tool_call_id":"c","content":"x"}}"#;
     let said = format!("{:?}", message(inner));
     assert!(said.contains("theirs") && said.contains("noon"), "{said}");

@@ -1,4 +1,4 @@
-//! What the formats promise.
+//! Tests of the formats' guarantees.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Replies of OpenAI responses and of Gemini, whole and as streams.
+//! Replies of OpenAI Responses and of Gemini, whole and as streams.
 
 use crate::reply::{MOST, named, read, said, stream, usage};
 use proptest::collection::vec;
@@ -11,7 +11,7 @@ use wunderblock_wire::{ModelReply, ReplyFault, ReplyReader, StopReason, decode_r
 const RESPONSES: Dialect = Dialect::OpenaiResponses;
 const GEMINI: Dialect = Dialect::Gemini;
 
-/// Events without names, and without an end but the last.
+/// Formats events without names and without `[DONE]`.
 fn bare(events: &[Value]) -> String {
     events.iter().map(|event| format!("data: {event}\n\n")).collect()
 }
@@ -23,7 +23,7 @@ fn provider(reply: &ModelReply) -> String {
     }
 }
 
-/// A request that goes on with the reply.
+/// Returns a request that continues after the reply.
 fn goes_on(dialect: Dialect, reply: &ModelReply) -> String {
     let mut messages = vec![Message::user("q"), reply.message.clone()];
     messages.extend(reply.message.calls().map(|call| Message::tool_result(call.clone(), "r")));
@@ -65,7 +65,7 @@ fn grow(at: usize, kind: &str, more: &str) -> Value {
         "delta": more})
 }
 
-/// What comes before any item is whole.
+/// Returns the events that come before any item is whole.
 fn pieces() -> Vec<Value> {
     vec![
         json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress", "model": "gpt-x",

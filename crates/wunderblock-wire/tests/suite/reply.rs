@@ -1,4 +1,4 @@
-//! Replies, whole and as streams: both forms say the same, in whatever pieces they come.
+//! Replies, whole and as streams: both forms give the same result, however the bytes are divided.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -22,20 +22,20 @@ pub(crate) fn stream(dialect: Dialect, text: &str) -> ModelReply {
     read(dialect, &[text.as_bytes()])
 }
 
-/// Events as Anthropic names them.
+/// Formats events with names, as Anthropic does.
 pub(crate) fn named(events: &[Value]) -> String {
     let line =
         |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or("what"));
     events.iter().map(line).collect()
 }
 
-/// Events as OpenAI ends them.
+/// Formats events with OpenAI's end of a stream.
 pub(crate) fn done(events: &[Value]) -> String {
     let lines: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
     lines + "data: [DONE]\n\n"
 }
 
-/// What a reply says, in words.
+/// Describes the parts of a reply in words.
 pub(crate) fn said(reply: &ModelReply) -> Vec<String> {
     let body = |body: &Body| body.inline().unwrap().to_owned();
     reply
@@ -177,18 +177,18 @@ fn an_openai_stream_is_its_completion() {
 fn calls_are_told_apart_where_servers_number_them_badly() {
     let piece = |call: Value| chunk(json!({"tool_calls": [call]}), None);
     let table = [
-        // Every call has the index 0, and comes whole.
+        // Every call has the index 0 and comes whole.
         vec![
             piece(json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}})),
             piece(json!({"index": 0, "id": "b", "function": {"name": "g", "arguments": "{}"}})),
         ],
-        // No index at all, and the id only at the beginning.
+        // No call has an index, and the id is only in the first piece.
         vec![
             piece(json!({"id": "a", "function": {"name": "f", "arguments": "{"}})),
             piece(json!({"function": {"arguments": "}"}})),
             piece(json!({"id": "b", "function": {"name": "g", "arguments": "{}"}})),
         ],
-        // The name and the id with each piece; arguments as an object.
+        // Name and id are in each piece, and one call has an object as arguments.
         vec![
             piece(json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}})),
             piece(json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "}"}})),
@@ -296,7 +296,7 @@ fn a_reply_without_end_is_not_read_on() {
     }
 }
 
-/// A reply to be: texts, thinking and calls.
+/// Generates the content of a reply: texts, thinking and calls.
 fn contents() -> impl Strategy<Value = Vec<(u8, String)>> {
     vec((0..3_u8, "[a-z汉é\\\\\" \\n\u{2028}]{1,12}"), 0..6)
 }
@@ -306,7 +306,7 @@ fn halves(text: &str) -> [&str; 2] {
     [&text[..middle], &text[middle..]]
 }
 
-/// The whole and the streamed form of one reply.
+/// Returns the whole and the streamed form of one reply.
 fn anthropic_forms(contents: &[(u8, String)]) -> (String, String) {
     let mut blocks = Vec::new();
     let mut events = vec![start()];
@@ -448,7 +448,7 @@ proptest! {
         contents in contents(),
     ) {
         let _ = read(dialect, &[&bytes]);
-        // Damage in the middle of what is sound.
+        // Damages the middle of a valid reply.
         let (whole, streamed) =
             if dialect == Dialect::Anthropic { anthropic_forms(&contents) } else { openai_forms(&contents) };
         for text in [whole, streamed] {

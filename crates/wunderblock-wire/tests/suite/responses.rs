@@ -1,4 +1,4 @@
-//! OpenAI responses: what a request keeps, what the encoder makes, what the checker finds.
+//! OpenAI Responses: content that a request keeps, output of the encoder, and findings of the checker.
 
 use crate::round_trip::survives;
 use wunderblock_core::budget::Reason;

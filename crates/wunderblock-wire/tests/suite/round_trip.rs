@@ -1,4 +1,4 @@
-//! What a provider's request keeps on the way through the neutral form: everything.
+//! A provider's request is unchanged after it has been read into the neutral form and written again.
 
 use crate::shared::{canonical, newer, providers};
 use proptest::prelude::*;
@@ -8,7 +8,8 @@ use wunderblock_wire::{decode, decode_blocks, decode_message, encode, validate};
 const ALL: [Dialect; 5] =
     [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Neutral];
 
-/// Decodes and encodes, and demands the same document, nothing dropped, and the same bytes when done again.
+/// Asserts that a request survives decoding and encoding: the document is equal, nothing is dropped, and a second
+/// round gives the same bytes.
 pub(crate) fn survives(dialect: Dialect, json: &str) {
     let request = decode(dialect, json.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{json}"));
     let encoded = encode(dialect, &request).unwrap();

@@ -1,4 +1,4 @@
-//! What is read out of bodies and inputs as text: string values, and the gist of a call.
+//! Text read from bodies and inputs: string values, and the gist of a call.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -120,7 +120,8 @@ proptest! {
     #[test]
     fn string_values_are_those_of_the_document(json in crate::shared::providers::json(4)) {
         let json = json.replace("1e400", "1");
-        // Fields that share a name count once for serde_json and twice for a reader of the text; none are made here.
+        // Repeated field names would count once for serde_json and twice in a scan of the text. The generator makes
+        // none.
         let mut expected = Vec::new();
         walk(&serde_json::from_str(&json).unwrap(), &mut expected);
         prop_assert_eq!(values(&json), expected);

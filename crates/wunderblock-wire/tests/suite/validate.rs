@@ -1,4 +1,4 @@
-//! Every rule of the checker, each broken once in an otherwise valid body.
+//! Breaks every rule of the checker once, in an otherwise valid body.
 
 use wunderblock_core::message::Dialect;
 use wunderblock_wire::validate;

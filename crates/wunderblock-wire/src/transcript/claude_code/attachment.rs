@@ -1,14 +1,14 @@
-//! Attachments: what Claude Code puts into the conversation beside what was said.
+//! Attachments: content that Claude Code adds to the conversation.
 //!
-//! The harness words each kind for the model in its own way, which changes from version to version and is not in the
-//! file. What is taken here is the text the record holds, under a line that names the file where there is one.
+//! For each kind, the harness words a text for the model. The wording changes between versions and is not in the
+//! file. Only the text in the record is taken, after a line with the name of its file, if there is one.
 
 use super::super::blocks::Blocks;
 use super::super::generic;
 use super::super::object::Object;
 use wunderblock_core::message::Part;
 
-/// The kinds whose text the model was sent. All others steer the harness or the display.
+/// Kinds whose text was sent to the model. All other kinds steer the harness or the display.
 const SENT: [&str; 36] = [
     "agent_listing_delta",
     "async_hook_response",
@@ -48,7 +48,7 @@ const SENT: [&str; 36] = [
     "total_tokens_reminder",
 ];
 
-/// Fields that hold text, in the order it is read.
+/// Fields that hold text, in the order in which they are read.
 pub(super) const TEXTS: [&str; 23] = [
     "content",
     "text",
@@ -75,10 +75,10 @@ pub(super) const TEXTS: [&str; 23] = [
     "value",
 ];
 
-/// Fields that name what the text is from.
+/// Fields that name the source of the text.
 const NAMES: [&str; 6] = ["displayPath", "filename", "filePath", "path", "planFilePath", "name"];
 
-/// What an attachment said to the model; nothing if it said nothing.
+/// Returns the parts of an attachment that were sent to the model. Empty if none were.
 pub(super) fn parts(kind: &str, attached: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Part> {
     if !SENT.contains(&kind) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Which session a record of a Claude Code file belongs to, and where in it.
+//! Session of each record of a Claude Code file, and the record's place in it.
 
 use super::super::blocks::CallPairing;
 use super::super::object::Object;
@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::units::Tokens;
 
-/// The sessions found in one file. The first is the file's own.
+/// Sessions found in one file. The first is the file's own.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct FileSessions {
-    /// The sub-agent's session the file's name tells of.
+    /// Name of the sub-agent's session that the file's name indicates.
     file: Option<Box<str>>,
     own: Option<Box<str>>,
     first: FileSession,
     others: Vec<FileSession>,
-    /// The places of `others` by their names.
+    /// Indexes of sessions by name. The first of `others` has index 1.
     #[serde(skip)]
     by_name: HashMap<Box<str>, u32>,
-    /// No part of a checkpoint: it grows with the file.
+    /// Not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
     seen: SeenIds,
 }
@@ -27,32 +27,34 @@ pub(super) struct FileSessions {
 /// One session of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct FileSession {
-    /// Its name; of the file's own session [`FileSessions::own`] is the name.
+    /// Name of the session. The name of the file's own session is in [`FileSessions::own`] instead.
     name: Box<str>,
     parent: Option<Box<str>>,
-    /// A sub-agent's.
+    /// Whether the session is a sub-agent's.
     side: bool,
     opened: bool,
-    /// Something that counts came before.
+    /// Whether a record with content came before.
     pub(super) begun: bool,
-    /// Replies come without a parent: the file is no tree, and no parent means no rewind.
+    /// Whether replies come without a parent. The file is then not a tree, and a missing parent does not mean a
+    /// rewind.
     linear: bool,
-    /// A compaction whose summary has not come yet.
+    /// Compaction whose summary has not come yet.
     pub(super) boundary: Option<CompactBoundary>,
-    /// Records a compaction kept, by the hashes of their ids: what comes after one of them goes on where the session
-    /// is.
+    /// Hashes of the ids of records that a compaction kept. A record after one of them continues at the end of the
+    /// session.
     kept: BTreeSet<u64>,
-    /// The records of the reply that is going on, likewise: its pieces, its tools' results, what hangs on them.
+    /// Hashes of the ids of the current reply's records: its pieces, results of its tools, and records attached to
+    /// them.
     reply: BTreeSet<u64>,
-    /// The provider's id of that reply.
+    /// Provider's id of the current reply.
     reply_id: Option<Box<str>>,
-    /// The record before.
+    /// Id of the previous record.
     last: Option<Box<str>>,
     /// Calls that were recorded without ids.
     pub(super) pairing: CallPairing,
 }
 
-/// What a compact boundary said, until the summary comes.
+/// Content of a compact boundary, kept until the summary comes.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct CompactBoundary {
     pub(super) before: Option<Box<str>>,
@@ -73,7 +75,7 @@ impl CompactBoundary {
 }
 
 impl FileSession {
-    /// Keeps track of the reply that is going on. A prompt ends it, a piece of another reply begins anew.
+    /// Updates the current reply. A prompt ends it, and a piece of another reply replaces it.
     fn go_on(&mut self, object: &Object<'_>, id: &str, prompt: bool) {
         self.last = Some(id.into());
         let reply_id = if object.text("type").as_deref() == Some("assistant") {
@@ -92,19 +94,19 @@ impl FileSession {
     }
 }
 
-/// Where a record belongs.
+/// Session and place of a record.
 #[derive(Debug)]
 pub(super) struct RecordOwner {
     session: u32,
     place: RecordPlace,
 }
 
-/// The session of a sub-agent, by the name of its file.
+/// Returns the name of a sub-agent's session, which is also the name of its file.
 pub(super) fn agent_session(agent: &str) -> Box<str> {
     format!("agent-{agent}").into()
 }
 
-/// The sub-agent's session a file is named for.
+/// Returns the sub-agent's session that a file is named after.
 fn agent_file(file: &str) -> Option<&str> {
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     stem.strip_prefix("agent-").filter(|id| !id.is_empty()).map(|_| stem)
@@ -128,7 +130,7 @@ impl FileSessions {
         self.own.as_deref()
     }
 
-    /// Where a record belongs. `prompt`: it may be where the person started over.
+    /// Returns the session and place of a record. `prompt` is whether the person may have started over there.
     pub(super) fn locate(&mut self, object: &Object<'_>, prompt: bool) -> RecordOwner {
         let Some(id) = object.text("uuid").filter(|id| !id.is_empty()) else {
             return RecordOwner { session: self.known(object), place: RecordPlace::Next };
@@ -148,12 +150,12 @@ impl FileSessions {
         RecordOwner { session, place }
     }
 
-    /// Remembers a record that later ones may follow.
+    /// Remembers a record that later records may follow.
     pub(super) fn saw(&mut self, id: &str, at: &RecordOwner) {
         self.seen.insert(id, at.session);
     }
 
-    /// The id [`Self::locate`] looks up for a record, if no record with it was seen.
+    /// Returns the id that [`Self::locate`] looks up for a record, if no record with that id was seen.
     pub(super) fn unknown(&self, object: &Object<'_>) -> Option<Box<str>> {
         object.word("uuid")?;
         let id = object.word("parentUuid").or_else(|| object.word("logicalParentUuid"))?;
@@ -164,7 +166,7 @@ impl FileSessions {
         self.seen.get(id).is_some()
     }
 
-    /// Remembers an earlier record of a session with this name; of an unknown session it can tell nothing.
+    /// Remembers an earlier record of the session with this name. Does nothing if the session is unknown.
     pub(super) fn remind(&mut self, id: &str, session: Option<&str>) {
         let session = match session {
             Some(name) if self.own() != Some(name) => self.by_name.get(name).copied(),
@@ -175,7 +177,7 @@ impl FileSessions {
         }
     }
 
-    /// Completes what was read from a checkpoint. Fails if the file's name now means another session.
+    /// Completes a state read from a checkpoint. Returns `false` if the file's name now means another session.
     pub(super) fn restore(&mut self, file: &str) -> bool {
         let names = self.others.iter().map(|session| session.name.clone());
         self.by_name = names.zip(1..).collect();
@@ -200,8 +202,9 @@ impl FileSessions {
         }
     }
 
-    /// Parallel calls make forks that are none: the result of the first call hangs on the piece that made it, as does
-    /// the piece with the second call. Within one reply, what comes is in order.
+    /// Returns the place of a record after its parent. Parallel calls look like forks: the result of the first call
+    /// and the piece with the second call have the same parent. Within one reply, records are therefore taken in
+    /// order.
     fn after(&mut self, session: u32, parent: Box<str>) -> RecordPlace {
         let here = self.at(session);
         let key = hash([&*parent]);
@@ -216,11 +219,12 @@ impl FileSessions {
             return if known { RecordPlace::After(logical) } else { RecordPlace::Next };
         }
         let here = self.at(session);
+        // Records that say `null` for their parent and are typed by a person restart the conversation.
         let starts_over = object.has("parentUuid") && here.begun && prompt && !here.linear;
         if starts_over { RecordPlace::Root } else { RecordPlace::Next }
     }
 
-    /// The session a record without an id of its own belongs to. It begins no session.
+    /// Returns the session of a record without an id. Such a record begins no session, except the file's own.
     fn known(&mut self, object: &Object<'_>) -> u32 {
         match object.word("sessionId") {
             Some(name) if self.own.is_none() => self.named(Some(name)),
@@ -253,6 +257,7 @@ impl FileSessions {
             }
             return 0;
         }
+        // A side chain without a named parent belongs to the file's own session.
         let parent = parent.or_else(|| self.own.clone());
         self.find_or_add(name, parent, true)
     }
@@ -293,7 +298,8 @@ impl FileSessions {
         }
     }
 
-    /// Puts before a record's items what must come first: the session's opening, a compaction without a summary.
+    /// Inserts the items that must precede those of a record: the session's opening, or a compaction without a
+    /// summary.
     pub(super) fn complete(&mut self, record: &mut TranscriptRecord, at: &RecordOwner, object: &Object<'_>) {
         if record.items.is_empty() {
             return;

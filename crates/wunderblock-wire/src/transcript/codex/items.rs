@@ -1,4 +1,4 @@
-//! The items of the Responses API as Codex records them.
+//! Items of the Responses API as Codex records them.
 
 use super::super::blocks::{Blocks, first_word};
 use super::super::generic;
@@ -6,7 +6,7 @@ use super::super::object::{Object, quoted, string};
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
-/// Items that are kept verbatim: the provider's own tools and encrypted state.
+/// Types of items that are kept verbatim: the provider's own tools and encrypted state.
 const VERBATIM: [&str; 7] = [
     "web_search_call",
     "tool_search_call",
@@ -17,7 +17,7 @@ const VERBATIM: [&str; 7] = [
     "context_compaction",
 ];
 
-/// Texts the harness writes in the user's place, by how they begin.
+/// Prefixes of texts that the harness writes in the user's place, with their names.
 const INJECTED: [(&str, &str); 8] = [
     ("<environment_context>", "environment_context"),
     ("<user_instructions>", "user_instructions"),
@@ -29,10 +29,10 @@ const INJECTED: [(&str, &str); 8] = [
     ("<permissions instructions>", "permissions"),
 ];
 
-/// What a message of the model is to its turn, in the words that the API takes back.
+/// Roles of a model's message in its turn, in the spelling that the API accepts back.
 const PHASES: [&str; 2] = ["commentary", "final_answer"];
 
-/// Whether a type is an item's, so that a line of it without an envelope is known.
+/// Returns whether a type is that of an item, so that a line without an envelope is recognised.
 pub(super) fn is_item(kind: &str) -> bool {
     matches!(
         kind,
@@ -48,14 +48,14 @@ pub(super) fn is_item(kind: &str) -> bool {
     ) || VERBATIM.contains(&kind)
 }
 
-/// Whether the user said a text, or the harness in the user's place.
+/// Returns whether the user said a text, or the harness wrote it in the user's place.
 pub(super) fn standing(text: &str) -> MessageOrigin {
     let text = text.trim_start();
     let known = INJECTED.iter().find(|(mark, _)| text.starts_with(mark));
     known.map_or(MessageOrigin::Said, |(_, name)| MessageOrigin::Injected((*name).into()))
 }
 
-/// The message an item is; nothing for one nobody knows.
+/// Returns the message that an item represents. `None` for an unknown item.
 pub(super) fn message(kind: &str, item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
     match kind {
         "message" => spoken_message(item, blocks),
@@ -83,7 +83,7 @@ fn spoken_message(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message>
         "system" | "developer" => Role::System,
         _ => return None,
     };
-    // An image whose data was not recorded is a block that says nothing.
+    // An image whose data was not recorded is an empty block.
     let mut parts = blocks.content(item.get("content"));
     parts.retain(
         |part| !matches!(part, Part::Opaque { raw, .. } if is_empty_image(raw.inline().unwrap_or(""))),
@@ -128,7 +128,7 @@ fn verbatim(item: &Object<'_>) -> Part {
 }
 
 fn called(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
-    // An item has an id besides the id of its call; only the latter joins call and result.
+    // An item has its own id and the id of its call. Only the latter joins call and result.
     let mut part = blocks.tool_call_as(item.word("call_id"), item)?;
     if let (Part::ToolCall { name, .. }, Some(namespace)) = (&mut part, item.word("namespace"))
         && !name.starts_with(namespace.as_ref())
@@ -138,7 +138,7 @@ fn called(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
     Some(Message::new(Role::Assistant, vec![part]))
 }
 
-/// A call whose input is text, not an object: it becomes the one field of one.
+/// Reads a call whose input is text. The text becomes the only field of an object.
 fn custom_call(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Message {
     let input = item.text("input").unwrap_or_default();
     let input = format!("{{\"input\":{}}}", quoted(&input));

@@ -1,7 +1,7 @@
-//! Stopping a reader between two lines and going on later.
+//! Stops a reader between two lines, and continues later.
 //!
-//! The ids of all records are left out of a checkpoint, since they grow with the file: the caller has them in its
-//! ledger. So a restored reader names the ids it needs to know of before each line.
+//! A checkpoint does not contain the ids of all records, because they grow with the file and callers have them in the
+//! ledger. A restored reader therefore names the ids that it needs before each line.
 
 use super::{FormatState, TranscriptReader};
 use crate::transcript::format::Format;
@@ -12,21 +12,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::mem::discriminant;
 
-/// The version of the states written. A reader whose state or whose meaning of it changes needs another one.
+/// Version of the written states. It changes when a reader's state changes, or the meaning of that state.
 const VERSION: u32 = 1;
 
 /// Maximum bytes of a checkpoint's state. It is stored with each growth of a file, so a larger one costs more than it
 /// saves. A state this large has thousands of sessions or a reply of tens of thousands of records.
 const MAX_STATE: usize = 1 << 20;
 
-/// The state of a [`TranscriptReader`] between two lines.
+/// State of a [`TranscriptReader`] between two lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// What [`TranscriptReader::restore`] takes: JSON with a version and a checksum, at most 1 MiB, usually less than 1 KiB.
+    /// Argument of [`TranscriptReader::restore`]: JSON with a version and a checksum, at most 1 MiB, usually less
+    /// than 1 KiB.
     pub state: Vec<u8>,
-    /// The first byte of the line to go on with, if it is one read before. `None`: go on with the next line.
+    /// Offset of the line to continue with, if that line was read before. `None` means the next line.
     pub resume: Option<u64>,
-    /// The number of that line.
+    /// Number of that line.
     pub resume_line: Option<u64>,
 }
 
@@ -34,7 +35,7 @@ pub struct Checkpoint {
 struct Sealed<'s> {
     version: u32,
     format: &'s str,
-    /// Hash of format and state, so that damage is found where it leaves valid JSON.
+    /// Hash of format and state. It finds damage that leaves valid JSON.
     check: u64,
     #[serde(borrow)]
     state: &'s RawValue,
@@ -47,11 +48,11 @@ impl Sealed<'_> {
 }
 
 impl TranscriptReader {
-    /// The state after the lines read so far; `None` where no checkpoint is possible.
+    /// Returns the state after the last line read, or `None` if no checkpoint is possible.
     ///
-    /// A reader gives none after [`TranscriptReader::finish`] and [`TranscriptReader::document`], none where its state exceeds 1 MiB, and
-    /// for Codex none while it holds back records, which happens near the beginning of a file only. An earlier
-    /// checkpoint of the file stays valid. Making one usually takes 10 µs.
+    /// No checkpoint is possible after [`TranscriptReader::finish`] or [`TranscriptReader::document`], if the state
+    /// exceeds 1 MiB, or while a reader of Codex holds back records, which happens only near the beginning of a file.
+    /// An earlier checkpoint of the file stays valid. Making a checkpoint usually takes 10 µs.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
         let (holds, open) = match &self.state {
@@ -73,10 +74,10 @@ impl TranscriptReader {
         })
     }
 
-    /// A reader that goes on from a [`Checkpoint::state`]; `name` is the file's name today.
+    /// Creates a reader that continues from a [`Checkpoint::state`]. `name` is the current name of the file.
     ///
-    /// `None` if the state is damaged, of another version or of another format, or if the name now means another
-    /// session. The caller then reads the file from its beginning.
+    /// Returns `None` if the state is damaged, has another version or format, or if the name now means another
+    /// session. Callers then read the file from its beginning.
     #[must_use]
     pub fn restore(format: Format, name: &str, state: &[u8]) -> Option<Self> {
         let sealed: Sealed<'_> = serde_json::from_slice(state).ok()?;
@@ -97,10 +98,10 @@ impl TranscriptReader {
         Some(Self { state, restored: true, ..fresh })
     }
 
-    /// The ids of earlier records a line refers to that this reader does not know.
+    /// Returns the ids of earlier records that a line refers to and this reader does not know.
     ///
-    /// The caller asks before each line and answers with [`TranscriptReader::remind`]. Nothing is unknown to a reader that began
-    /// at the file's beginning, nor to one of a format whose records do not refer to each other.
+    /// Callers ask before each line and answer with [`TranscriptReader::remind`]. A reader that began at the
+    /// beginning of the file knows all ids. So does a reader of a format whose records do not refer to each other.
     #[must_use]
     pub fn unknown(&self, bytes: &[u8]) -> Vec<Box<str>> {
         if !self.restored || !self.may_refer(bytes) {
@@ -119,8 +120,8 @@ impl TranscriptReader {
 
     /// Tells the reader that an earlier record has this id.
     ///
-    /// `session` is that record's [`Record::session`](crate::transcript::TranscriptRecord::session): its native name, `None` for
-    /// the file's own. The reader keeps what it knows of records it has read itself.
+    /// `session` is that record's [`session`](crate::transcript::TranscriptRecord::session): its native name, or
+    /// `None` for the file's own session. Records that the reader has read itself take precedence.
     pub fn remind(&mut self, id: &str, session: Option<&str>) {
         match &mut self.state {
             FormatState::ClaudeCode(state) => state.remind(id, session),
@@ -131,8 +132,9 @@ impl TranscriptReader {
 }
 
 impl TranscriptReader {
-    /// Whether a line may refer to an unknown record. Most lines follow the one before, so a scan for the field's name
-    /// spares parsing them. It errs on one side only: what a field inside another says may come out as a reference.
+    /// Returns whether a line may refer to an unknown record. Most lines follow the previous line, so a scan for the
+    /// field's name avoids parsing them. The scan may report a field of a nested object as a reference, but misses
+    /// none.
     fn may_refer(&self, bytes: &[u8]) -> bool {
         let key: &[u8] = match &self.state {
             // The end of `parentUuid` and of `logicalParentUuid`.
@@ -146,7 +148,7 @@ impl TranscriptReader {
         }) || has_escaped_letter(bytes)
     }
 
-    /// Whether the value a text begins with is the id of a known record, or no text.
+    /// Returns whether the value at the beginning of a text is the id of a known record, or not a string.
     fn knows(&self, value: &[u8]) -> bool {
         let Some(text) = value.strip_prefix(b"\"") else { return true };
         let id = memchr::memchr2(b'"', b'\\', text).and_then(|end| {
@@ -161,7 +163,7 @@ impl TranscriptReader {
     }
 }
 
-/// Whether a letter is written as `\u00xx`, so that a field's name may be spelled in another way.
+/// Returns whether a letter is escaped as `\u00xx`, so that a field's name may have another spelling.
 fn has_escaped_letter(bytes: &[u8]) -> bool {
     let escape = b"\\u00";
     let digit = |at: usize| bytes.get(at + escape.len());

@@ -1,4 +1,4 @@
-//! Generators and comparisons of the dialects' tests.
+//! Generators and comparisons for the tests of the dialects.
 
 pub(crate) mod newer;
 pub(crate) mod providers;
@@ -7,7 +7,7 @@ pub(crate) mod requests;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// A document in one form for one meaning: fields sorted, strings unescaped, numbers as they are written.
+/// Returns the canonical form of a document: fields sorted, strings unescaped, numbers as written.
 pub(crate) fn canonical(json: &str) -> String {
     match json.trim().as_bytes().first() {
         Some(b'{') => {

@@ -1,4 +1,4 @@
-//! Valid requests of OpenAI responses and of Gemini, as clients write them.
+//! Generators of valid requests of OpenAI Responses and of Gemini, as clients write them.
 
 use super::providers::{json, more, object, quote, text, words};
 use proptest::collection::vec;
@@ -69,7 +69,7 @@ fn reasoning() -> impl Strategy<Value = String> {
     })
 }
 
-/// One round: what is heard, thought, said, called and answered.
+/// Generates one round: messages of the user, then reasoning, messages and calls of the model, and outputs.
 fn items() -> impl Strategy<Value = Vec<String>> {
     let call = (any::<bool>(), "[a-zA-Z0-9_-]{1,9}", text(), content(), more());
     let parts = (vec(heard(), 0..3), vec(reasoning(), 0..3), vec(spoken(), 1..3), vec(call, 0..3));
@@ -92,7 +92,7 @@ fn items() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// A valid request of OpenAI responses.
+/// Generates a valid request of OpenAI Responses.
 pub(crate) fn responses() -> impl Strategy<Value = String> {
     let instructions = prop_oneof![
         Just(String::new()),
@@ -129,7 +129,7 @@ fn gemini_spoken() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What a function answers.
+/// Generates the response of a function.
 fn response() -> impl Strategy<Value = String> {
     prop_oneof![
         text().prop_map(|text| format!(r#"{{"output":{}}}"#, quote(&text))),
@@ -138,7 +138,7 @@ fn response() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A valid Gemini request.
+/// Generates a valid Gemini request.
 pub(crate) fn gemini() -> impl Strategy<Value = String> {
     let call = ("[a-z_]{1,6}", object(), response(), any::<bool>(), more());
     let round = (vec(gemini_part(), 1..3), vec(gemini_spoken(), 1..3), vec(call, 0..3));

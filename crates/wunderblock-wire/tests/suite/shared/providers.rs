@@ -1,4 +1,4 @@
-//! Valid requests as providers' clients write them.
+//! Generators of valid requests as clients of the providers write them.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,12 +7,12 @@ pub(crate) fn quote(text: &str) -> String {
     serde_json::to_string(text).expect("a string")
 }
 
-/// Any text, also of control characters, quotes and wide characters.
+/// Generates any text, including control characters, quotes and wide characters.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z ]{0,12}", "\\PC{0,8}", "[\\x00-\\x1f\"\\\\/é😀\u{202e}]{0,5}"]
 }
 
-/// A text with something in it.
+/// Generates a non-empty text.
 pub(crate) fn words() -> impl Strategy<Value = String> {
     (text(), "[a-z0-9é]").prop_map(|(text, end)| text + &end)
 }
@@ -27,7 +27,7 @@ fn number() -> impl Strategy<Value = String> {
     ]
 }
 
-/// The text of a JSON value.
+/// Generates the text of a JSON value.
 pub(crate) fn json(depth: u32) -> BoxedStrategy<String> {
     let leaf = prop_oneof![
         number(),
@@ -46,19 +46,19 @@ pub(crate) fn json(depth: u32) -> BoxedStrategy<String> {
 fn object_of(value: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
     let name = prop_oneof!["[a-z]{1,5}", "wb:[a-z=]{0,5}", "\\PC{0,3}"];
     proptest::collection::btree_map(name, value, 0..4).prop_map(|fields| {
-        // Later names first, so that their order is not the sorted one.
+        // Reversed, so that their order differs from the sorted one.
         let fields: Vec<String> =
             fields.iter().rev().map(|(name, raw)| format!("{}: {raw}", quote(name))).collect();
         format!("{{{}}}", fields.join(" ,"))
     })
 }
 
-/// The text of a JSON object.
+/// Generates the text of a JSON object.
 pub(crate) fn object() -> BoxedStrategy<String> {
     object_of(json(2)).boxed()
 }
 
-/// Unknown fields, to stand after known ones.
+/// Generates unknown fields that follow the known ones.
 pub(crate) fn more() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => Just(String::new()),
@@ -97,7 +97,7 @@ fn unknown_block() -> impl Strategy<Value = String> {
     block(("u_[a-z]{1,6}", object()).prop_map(|(kind, raw)| format!(r#""type":"{kind}","payload":{raw}"#)))
 }
 
-/// One round of the conversation: what the user says, what the assistant says and calls.
+/// One round of the conversation: messages of the user, messages and calls of the assistant, and results.
 #[derive(Clone, Debug)]
 struct Round {
     said: Vec<String>,
@@ -142,7 +142,7 @@ fn round() -> impl Strategy<Value = Round> {
         .prop_map(|(said, plain, spoken, calls, results)| Round { said, plain, spoken, calls, results })
 }
 
-/// A valid Anthropic request.
+/// Generates a valid Anthropic request.
 pub(crate) fn anthropic() -> impl Strategy<Value = String> {
     (vec(round(), 1..4), more(), any::<bool>()).prop_map(|(rounds, more, reverse)| {
         let mut messages = Vec::new();
@@ -201,7 +201,7 @@ fn texts() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A valid OpenAI chat request.
+/// Generates a valid OpenAI chat request.
 pub(crate) fn openai() -> impl Strategy<Value = String> {
     let system = (prop_oneof![Just("system"), Just("developer")], texts(), more())
         .prop_map(|(role, content, more)| format!(r#"{{"role":"{role}","content":{content}{more}}}"#))

@@ -1,4 +1,4 @@
-//! Requests in neutral form.
+//! Generators of requests in neutral form.
 
 use super::providers::{object, text, words};
 use proptest::collection::vec;
@@ -8,12 +8,12 @@ use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
 use wunderblock_core::request::{Request, Tool};
 use wunderblock_core::units::Tokens;
 
-/// How odd a request may be.
+/// How unusual a generated request may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
-    /// Only what all providers carry unchanged.
+    /// Only content that all providers carry unchanged.
     Plain,
-    /// Every kind of part, ids no provider takes, messages in any order that is still one conversation.
+    /// Every kind of part, ids that no provider accepts, and messages in any order that is still one conversation.
     Odd,
 }
 
@@ -79,7 +79,7 @@ fn call(oddity: Oddity) -> impl Strategy<Value = (String, String, String)> {
     (id(), name, input(oddity))
 }
 
-/// One round: user, assistant, tools.
+/// Generates one round: user, assistant, tools.
 fn round(oddity: Oddity) -> impl Strategy<Value = Vec<Message>> {
     let said =
         if oddity == Oddity::Plain { words().prop_map(Part::text).boxed() } else { odd_part().boxed() };
@@ -116,7 +116,7 @@ fn round(oddity: Oddity) -> impl Strategy<Value = Vec<Message>> {
                 messages.extend((!results.is_empty()).then(|| Message::new(Role::Tool, results)));
                 return messages;
             }
-            // One reply in several records; results in several messages; something said before the last result.
+            // One reply in several messages, results in several messages, and another message before the last result.
             if split {
                 messages.extend(spoken.into_iter().map(|part| Message::new(Role::Assistant, vec![part])));
             } else {
@@ -132,7 +132,8 @@ fn round(oddity: Oddity) -> impl Strategy<Value = Vec<Message>> {
     )
 }
 
-/// A conversation in which every call is answered before the assistant speaks again, ending with the user.
+/// Generates a conversation that ends with the user, and in which every call is answered before the assistant speaks
+/// again.
 pub(crate) fn well_formed(oddity: Oddity) -> impl Strategy<Value = Request> {
     let tool = ("[a-z_]{1,8}", prop_oneof![Just(""), Just("does it")]).prop_map(|(name, description)| Tool {
         name: name.into(),

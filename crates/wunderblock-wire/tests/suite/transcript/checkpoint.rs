@@ -1,4 +1,4 @@
-//! A reader that was stopped and went on reads what one that never stopped reads.
+//! A reader that was stopped and restored reads the same records as one that was never stopped.
 
 use super::promises;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::sample::Index;
 use std::collections::HashMap;
 use wunderblock_wire::transcript::{Checkpoint, Format, TranscriptReader, TranscriptRecord};
 
-/// A line of a file: where it begins, its number, its bytes without their end.
+/// A line of a file: its offset, its number, and its bytes without the line end.
 type Line<'t> = (u64, u64, &'t [u8]);
 
 fn lines(text: &[u8]) -> Vec<Line<'_>> {
@@ -19,11 +19,11 @@ fn lines(text: &[u8]) -> Vec<Line<'_>> {
     lines.collect()
 }
 
-/// What a file gave when it was read from its beginning.
+/// Result of reading a file from its beginning.
 struct Whole {
-    /// The records, by the line that gave them; those of the file's end are last.
+    /// Records by the line that gave them. The last entry has those of the file's end.
     records: Vec<Vec<TranscriptRecord>>,
-    /// The checkpoint before each line, and the one after the last.
+    /// Checkpoint before each line, and after the last line.
     checkpoints: Vec<Option<Checkpoint>>,
 }
 
@@ -40,14 +40,14 @@ fn read_whole(format: Format, name: &str, lines: &[Line<'_>]) -> Whole {
     whole
 }
 
-/// Stops at the end of every line and goes on from there.
+/// Stops at the end of every line and continues from there.
 pub(super) fn check_splits(format: Format, name: &str, text: &[u8]) {
     let lines = lines(text);
     let whole = read_whole(format, name, &lines);
     let first = whole.checkpoints.first().cloned().flatten().unwrap();
     assert_eq!((first.resume, first.resume_line), (None, None));
     for (split, checkpoint) in whole.checkpoints.iter().enumerate() {
-        // Where none is possible an earlier one serves, the first at worst.
+        // Where no checkpoint is possible, an earlier one is used, if need be the first.
         if let Some(checkpoint) = checkpoint {
             check_split(format, name, (&lines, split), &whole, checkpoint);
         }
@@ -94,7 +94,7 @@ fn check_split(
     assert_eq!(records.len(), expected.len(), "split after line {split} of {format:?}");
 }
 
-/// One step of a generated file: numbers that its format makes a line of.
+/// One step of a generated file: numbers from which its format makes a line.
 #[derive(Clone, Debug)]
 struct Step {
     kind: usize,
@@ -115,19 +115,19 @@ fn pick<'w>(words: &[&'w str], at: usize) -> &'w str {
     words[at % words.len()]
 }
 
-/// The id of an earlier step's record, or one no record has; now and then a record's own.
+/// Returns the id of an earlier step's record, an unused id, or sometimes the record's own id.
 fn earlier(steps: &[Step], index: usize) -> String {
     let step = &steps[index];
     match index {
         0 => "nobody".to_owned(),
         _ if step.pick.is_multiple_of(11) => "nobody".to_owned(),
-        // Mostly the record before, as in real files.
+        // Mostly the previous record, as in real files.
         _ if !step.pick.is_multiple_of(3) => format!("i{}", steps[index - 1].id),
         _ => format!("i{}", steps[step.parent.index(index + 1)].id),
     }
 }
 
-/// What breaks a file's lines, whatever its format.
+/// Breaks a line in ways that any format may meet.
 fn disturbed(line: String, step: &Step) -> String {
     match step.kind {
         60 => "\0\0\0\0".to_owned(),
@@ -252,7 +252,7 @@ fn codex_line(steps: &[Step], index: usize) -> String {
         13 => ("novelty", r#"{"role":"user","text":"new"}"#.to_owned()),
         _ => ("event_msg", r#"{"type":"task_complete"}"#.to_owned()),
     };
-    // Most files begin with events or with items; the rest of the kinds are as likely in both.
+    // A flag of the first step turns all items into events, because a file with events alone is read differently.
     let kind = if steps[0].flags[0] && kind == "response_item" { "event_msg" } else { kind };
     format!(r#"{{"timestamp":"2026-01-02T03:04:05Z","type":"{kind}","payload":{payload}}}"#)
 }
@@ -391,13 +391,13 @@ fn what_a_line_refers_to_is_asked_for_once_and_by_the_reader_that_went_on_only()
     assert_eq!(reader.unknown(next.as_bytes()), []);
     reader.line(200, 2, next.as_bytes());
     assert_eq!(reader.unknown(line("d", "c").as_bytes()), []);
-    // A field inside another refers to nothing, and a key may be written with escapes.
+    // A field of a nested object is not a reference. A key may be written with escapes.
     let inside = r#"{"type":"user","uuid":"e","parentUuid":"c","toolUseResult":{"parentUuid":"zz"}}"#;
     assert_eq!(reader.unknown(inside.as_bytes()), []);
     let escaped = r#"{"type":"user","uuid":"e","parent\u0055uid":"z\u007a"}"#;
     assert_eq!(reader.unknown(escaped.as_bytes()), ["zz".into()]);
     assert_eq!(reader.unknown(b"{\"parentUuid\":\"zz"), []);
-    // An id that ends with a backslash is no beginning of one with an escaped quotation mark.
+    // An id that ends with a backslash is not the beginning of an id with an escaped quotation mark.
     reader.line(400, 3, line("f\\\\", "c").as_bytes());
     assert_eq!(reader.unknown(line("g", "f\\\\").as_bytes()), []);
     assert_eq!(reader.unknown(line("g", "f\\\"x").as_bytes()), ["f\"x".into()]);
@@ -441,7 +441,7 @@ fn a_state_is_small_however_long_the_file_and_refused_where_it_would_not_be() {
         reader.line(id * 300, id + 1, said(id, kind, &id.saturating_sub(1).to_string()).as_bytes());
     }
     assert!(reader.checkpoint().unwrap().state.len() < 1024);
-    // One reply of so many records that knowing them again costs more than reading them again.
+    // This reply has too many records for a checkpoint: storing them costs more than reading them again.
     for id in 0..60_000_u64 {
         reader.line(id * 300, id + 1, said(id + 1_000_000, "assistant", "1").as_bytes());
     }

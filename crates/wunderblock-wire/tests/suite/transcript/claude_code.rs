@@ -10,7 +10,7 @@ struct File {
 }
 
 impl File {
-    /// A record of the tree: type, id, parent (`null` or an id), further fields.
+    /// Adds a record of the tree: type, id, parent (`null` or an id), other fields.
     fn add(mut self, kind: &str, id: &str, parent: &str, fields: &str) -> Self {
         let parent = if parent == "null" { parent.to_owned() } else { format!("\"{parent}\"") };
         let more = if fields.is_empty() { String::new() } else { format!(",{fields}") };

@@ -155,7 +155,7 @@ fn a_file_of_events_only_still_tells_what_was_said() {
         event_msg:agent_message Assistant(ok)
         ",
     );
-    // Longer than what is held back: a late item repeats nothing that was taken from an event.
+    // This file is longer than the limit for held records: a late item must not repeat a message taken from an event.
     let mut long = lines(&[META]);
     for turn in 0..100 {
         long.push_str(&lines(&[(

@@ -1,5 +1,6 @@
-//! What the transcript readers promise.
-// Clippy takes only functions marked as tests for tests; the helpers beside them are none.
+//! Tests of the transcript readers' guarantees.
+// Clippy's allowances for tests cover only functions marked as tests, not the helpers beside them, so `main.rs`
+// allows these lints for the whole suite.
 mod aider;
 mod checkpoint;
 mod claude_code;
@@ -17,7 +18,7 @@ use wunderblock_wire::transcript::{
     FileShape, Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord, detect,
 };
 
-/// Reads a text as the format says.
+/// Reads a text in a given format.
 fn read_as(format: Format, name: &str, text: &[u8]) -> Vec<TranscriptRecord> {
     let mut reader = TranscriptReader::new(format, name);
     let mut records = feed(&mut reader, format.shape(text), text);
@@ -42,7 +43,7 @@ fn feed(reader: &mut TranscriptReader, shape: FileShape, text: &[u8]) -> Vec<Tra
     records
 }
 
-/// Reads a text whose format is told from itself, and checks what holds for every file.
+/// Reads a text in its detected format, and checks the rules for every file.
 fn read(name: &str, text: &str) -> Vec<TranscriptRecord> {
     let format = detect(name, text.as_bytes()).unwrap();
     let records = read_as(format, name, text.as_bytes());
@@ -50,7 +51,7 @@ fn read(name: &str, text: &str) -> Vec<TranscriptRecord> {
     records
 }
 
-/// Every byte that says something stands in exactly one record, and the records stand in order.
+/// Asserts that every byte with content is in exactly one record, and that the records are in order.
 fn check_spans(text: &[u8], records: &[TranscriptRecord]) {
     let mut end = 0;
     for record in records {
@@ -71,7 +72,7 @@ fn assert_blank(text: &[u8], from: usize, to: usize) {
     assert!(blank, "{from}..{to} is in no record: {:?}", String::from_utf8_lossy(gap));
 }
 
-/// The share of bytes in records that were not understood.
+/// Returns the share of bytes in records that were not understood.
 fn opaque_share(records: &[TranscriptRecord]) -> f64 {
     let total: u64 = records.iter().map(|record| record.len).sum();
     let unknown = records
@@ -80,7 +81,7 @@ fn opaque_share(records: &[TranscriptRecord]) -> f64 {
     unknown.map(|record| record.len).sum::<u64>() as f64 / total.max(1) as f64
 }
 
-/// Everything records say, one line each.
+/// Describes all records, one line each.
 fn tell(records: &[TranscriptRecord]) -> String {
     let mut out = String::new();
     for record in records {
@@ -171,7 +172,7 @@ fn tell_part(part: &Part) -> String {
     }
 }
 
-/// Compares whole outputs; indentation and blank lines of the expectation do not count.
+/// Compares whole outputs. Indentation and blank lines of the expectation do not count.
 fn check(records: &[TranscriptRecord], expected: &str) {
     let expected: Vec<&str> = expected.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let told = tell(records);

@@ -1,10 +1,10 @@
-//! What holds whatever a file holds.
+//! Guarantees that hold for any file content.
 
 use super::{check_spans, feed, read_as};
 use proptest::prelude::*;
 use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptReader, detect};
 
-/// Keys and words the readers look for, so that random objects reach their branches.
+/// Keys and values that the readers look up, so that random objects reach their branches.
 const KEYS: [&str; 44] = [
     "type",
     "role",
@@ -110,7 +110,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// A conversation in one value, with something around it.
+/// Generates a conversation in one value, with other content around it.
 fn conversation() -> impl Strategy<Value = String> {
     let message = (prop::sample::select(&["user", "assistant", "tool", "nobody"][..]), json())
         .prop_map(|(role, content)| format!("{{\"role\":\"{role}\",\"content\":{content}}}"));
@@ -183,8 +183,8 @@ proptest! {
         }
     }
 
-    /// What a file's lines say does not change when it grows. Only what is told at its end may: a block of aider's that
-    /// goes on, and events of Codex before its first item.
+    /// The records of a file's lines do not change when the file grows. Only the records returned at the end of the
+    /// file may change: an unfinished block of aider's, and events of Codex before its first item.
     #[test]
     fn a_file_that_grew_says_the_same_of_what_it_had(bytes in file(), at in any::<prop::sample::Index>()) {
         let ends: Vec<usize> = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();

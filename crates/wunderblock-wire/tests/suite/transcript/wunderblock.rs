@@ -2,7 +2,7 @@ use super::{check, read, read_as};
 use wunderblock_core::event::Fact;
 use wunderblock_wire::transcript::{Format, RecordItem, RecordStatus, TranscriptRecord, detect};
 
-/// An export: each line is a position, an id, and the fields of a fact.
+/// Returns an export: each line has a position, an id, and the fields of a fact.
 fn export(lines: &[(u64, &str, &str)]) -> String {
     let line = |(seq, id, fact): &(u64, &str, &str)| {
         format!(
@@ -61,7 +61,7 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
     ]);
     assert_eq!(detect("copy.ndjson", text.as_bytes()), Ok(Format::Wunderblock));
     let records = read("copy.ndjson", &text);
-    // The record of a build is not whole here: its fields are missing.
+    // The record of a build is incomplete here: its fields are missing.
     assert!(matches!(&records[4].kept, RecordStatus::Broken { why } if why.starts_with("not an event")));
     let whole: Vec<TranscriptRecord> = records
         .iter()
