@@ -1,8 +1,8 @@
-//! What is known of models: windows, output limits, vocabularies, request sizes, caches, prices.
+//! Catalog of models: windows, output limits, vocabularies, request sizes, caches, prices.
 //!
-//! The rows are data (`catalog.toml`) with their sources. They are the third choice only: what the caller declares and
-//! what a provider reported both go before. A model that no row names gets [`Catalog::lookup`]'s conservative default,
-//! and is said to be unknown.
+//! The rows are data (`catalog.toml`) with their sources. Values that the caller declares or that a provider reported
+//! take precedence over them. A model without a row gets the conservative default of [`Catalog::lookup`] and is
+//! reported as unknown.
 
 mod parse;
 mod price;
@@ -19,37 +19,38 @@ use wunderblock_core::units::{Bytes, Millis, Tokens};
 
 const EMBEDDED: &str = include_str!("../catalog.toml");
 
-/// How a provider caches the beginning of a request.
+/// How a provider decides which prefix of a request it caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheMode {
-    /// Up to marks in the request.
+    /// Up to the marks in the request.
     Explicit,
-    /// By itself, as far as requests begin alike.
+    /// Automatically, as far as requests begin with the same bytes.
     Automatic,
-    /// Not at all, or nothing is known of it.
+    /// Not at all, or nothing is known about it.
     None,
 }
 
-/// What a provider's cache keeps, and for how long.
+/// Rules of a provider's cache: what it keeps, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheRule {
-    /// Who says what is cached.
+    /// Who decides what is cached.
     pub mode: CacheMode,
-    /// The shortest beginning that is cached; a shorter one is not, and nobody says so.
+    /// Minimum size of a cached prefix. A shorter prefix is not cached, and the provider does not report that.
     pub minimum: Tokens,
-    /// Beyond the minimum, cached are multiples of this.
+    /// Granularity in tokens. Beyond the minimum, a cached prefix is a multiple of this.
     pub step: Tokens,
-    /// How long after its last use a beginning is still there.
+    /// Time in milliseconds that a prefix stays cached after its last use.
     pub lifetime: Millis,
-    /// The same for a beginning that was asked to be kept longer, where that can be asked.
+    /// Lifetime of a prefix for which longer caching is requested, if the provider offers that.
     pub long_lifetime: Option<Millis>,
-    /// How long a lane is idle before this cache is taken for lost: what is not paid for may live longer than is published.
+    /// Idle time of a lane after which its cache counts as lost. A cache without storage fees may live longer than
+    /// published.
     pub lost_after: Millis,
 }
 
 impl CacheRule {
-    /// No cache.
+    /// Rule of a provider without a cache.
     pub const NONE: Self = Self {
         mode: CacheMode::None,
         minimum: Tokens::ZERO,
@@ -60,74 +61,74 @@ impl CacheRule {
     };
 }
 
-/// What is known of one model or of models whose names begin alike.
+/// Data of one model, or of all models whose names have one prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelRow {
-    /// The name, in lower case; a `*` at the end stands for any ending.
+    /// Name in lower case. A `*` at the end matches any ending.
     pub name: Box<str>,
-    /// Whose factors scale its counts.
+    /// Family of models whose factors scale the counts.
     pub family: Family,
-    /// Its vocabulary, if that is part of the program.
+    /// Vocabulary of the model, if it is embedded in the program.
     pub vocabulary: Option<Vocabulary>,
-    /// Tokens of request and answer together.
+    /// Window: maximum tokens of request and answer together.
     pub window: Tokens,
-    /// The most tokens of a request, where that is less than the window allows.
+    /// Maximum tokens of a request, if that is less than the window allows.
     pub max_input: Option<Tokens>,
-    /// The most tokens of an answer.
+    /// Maximum tokens of an answer.
     pub max_output: Tokens,
-    /// The format its provider takes.
+    /// Dialect that the provider accepts.
     pub dialect: Dialect,
-    /// The largest encoded request its provider takes.
+    /// Maximum size of an encoded request.
     pub max_bytes: Bytes,
-    /// Its provider's cache.
+    /// Cache of the provider.
     pub cache: CacheRule,
-    /// What its tokens cost, by day. Empty: not known.
+    /// Prices by day, ascending. Empty if the prices are unknown.
     pub prices: Vec<Price>,
 }
 
 impl ModelRow {
-    /// The price at a time: the newest that is not later, or the first if all are. None: not known, which is not free.
+    /// Returns the latest price at a time, or the first price if all are later. `None` means unknown, not free.
     #[must_use]
     pub fn price_at(&self, at: Millis) -> Option<&Price> {
         self.prices.iter().rev().find(|price| price.since <= at).or_else(|| self.prices.first())
     }
 
-    /// The counter for its texts.
+    /// Returns the counter for the model's texts.
     #[must_use]
     pub const fn counter(&self) -> Counter {
         Counter::new(TokenModel { family: self.family, vocabulary: self.vocabulary })
     }
 }
 
-/// A row, and whether it is really the model's.
+/// A row found for a model, and whether it belongs to that model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CatalogMatch<'c> {
-    /// The row that applies.
+    /// Row that applies.
     pub row: &'c ModelRow,
-    /// False for the default row: the catalog does not know the model.
+    /// Whether the catalog knows the model. False for the default row.
     pub known: bool,
 }
 
-/// What is wrong with a catalog.
+/// Error in a catalog.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// Not TOML, a field that does not exist, or a value that does not fit one.
+    /// The text is not TOML, has an unknown field, or a value does not fit its field.
     #[error("the model catalog cannot be read: {0}")]
     Form(#[from] toml::de::Error),
-    /// A row that cannot be right.
+    /// A row has an invalid value.
     #[error("model `{name}` in line {line} of the catalog: {what}")]
     Row {
-        /// The row's name.
+        /// Name of the row.
         name: String,
-        /// Where it stands, counted from 1.
+        /// Line of the row, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// Description of the error.
         what: String,
     },
 }
 
-/// All rows. Small: a lookup looks at each. Clones share them, and the embedded ones are read at the first lookup, since
-/// many a command looks nothing up.
+/// All rows of a catalog. There are few, so a lookup scans them all. Clones share the rows. The embedded rows are
+/// parsed at the first lookup, because many commands look up no model.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog(Arc<OnceLock<Rows>>);
 
@@ -140,7 +141,7 @@ struct Rows {
 #[derive(Clone, Debug)]
 struct CatalogEntry {
     row: ModelRow,
-    /// The row without its prices, for names that only begin like it.
+    /// The row without its prices, for names that only share its prefix.
     alike: ModelRow,
 }
 
@@ -152,7 +153,8 @@ impl From<ModelRow> for CatalogEntry {
 
 impl Rows {
     fn embedded() -> Self {
-        // That the embedded text parses is what a test is for; a program is not stopped by its catalog.
+        // A test ensures that the embedded text parses. The catalog must not stop a program, so an error gives an
+        // empty catalog.
         let rows = parse(EMBEDDED).unwrap_or_default();
         Self { entries: rows.into_iter().map(CatalogEntry::from).collect(), default: default_row() }
     }
@@ -166,7 +168,7 @@ impl Rows {
 }
 
 impl Catalog {
-    /// The rows that are part of the program.
+    /// Returns the rows that are embedded in the program.
     #[must_use]
     pub fn embedded() -> Self {
         Self::default()
@@ -176,10 +178,10 @@ impl Catalog {
         self.0.get_or_init(Rows::embedded)
     }
 
-    /// These rows and the caller's, which win over rows of the same name and over shorter names.
+    /// Adds the caller's rows. They take precedence over rows of the same name and over rows with shorter names.
     ///
     /// # Errors
-    /// [`CatalogError`] if the text is not a catalog in the form of `catalog.toml`.
+    /// Returns [`CatalogError`] if the text is not a catalog in the form of `catalog.toml`.
     pub fn with_overrides(self, toml_text: &str) -> Result<Self, CatalogError> {
         let mut rows = self.all().clone();
         for row in parse(toml_text)? {
@@ -189,15 +191,16 @@ impl Catalog {
         Ok(Self(Arc::new(rows.into())))
     }
 
-    /// The row of a model: an exact name first, then the longest beginning.
+    /// Returns the row of a model. An exact name takes precedence, then the longest prefix.
     ///
-    /// Names are compared in lower case. A router's prefix (`anthropic/…`, `models/…`) and Bedrock's
-    /// (`us.anthropic.…`) are dropped if the whole name is not known. For an unknown model: o200k scaled by the factors
-    /// of an unknown family and a window of 128,000 tokens, which hosted models of the last two years have at least,
-    /// so that a request still fits and loses as little as can be had without knowing.
+    /// Names are compared in lower case. The prefixes of routers (`anthropic/…`, `models/…`) and of Bedrock
+    /// (`us.anthropic.…`) are removed if the whole name is unknown. An unknown model gets o200k counts scaled by the
+    /// factors of the unknown family, and a window of 128,000 tokens. Hosted models of the last two years have at
+    /// least that, so the request fits and loses as little as possible.
     ///
-    /// A row whose name ends in `*` gives its prices to the name itself and to its versions (`-20250929`,
-    /// `-2025-08-07`, `-preview`, `-v1:0`) only. A sibling of another name may cost anything: it has no known price.
+    /// A row whose name ends in `*` gives its prices only to the name itself and to its versions (`-20250929`,
+    /// `-2025-08-07`, `-preview`, `-v1:0`). A model with another ending may have other prices, so its price is
+    /// unknown.
     #[must_use]
     pub fn lookup(&self, model: &str) -> CatalogMatch<'_> {
         let whole = model.trim().to_ascii_lowercase();
@@ -210,25 +213,26 @@ impl Catalog {
         })
     }
 
-    /// The model of the catalog whose name is nearest to an unknown one, if a slip explains the difference.
+    /// Returns the known model whose name is nearest to an unknown one, if a typing slip explains the difference.
     #[must_use]
     pub fn nearest(&self, model: &str) -> Option<&str> {
         nearest(model, self.rows().map(|row| row.name.trim_end_matches('*').trim_end_matches('-')))
     }
 
-    /// All rows, the default excepted.
+    /// Returns all rows except the default row.
     #[must_use]
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &ModelRow> {
         self.all().entries.iter().map(|entry| &entry.row)
     }
 }
 
-/// Exact names before beginnings, longer before shorter.
+/// Returns the order of patterns: exact names before prefixes, longer patterns before shorter ones.
 fn rank(pattern: &str) -> (bool, usize) {
     (!pattern.ends_with('*'), pattern.len())
 }
 
-/// A beginning does not end inside a number: `claude-opus-4-1*` is not `claude-opus-4-10`.
+/// Returns whether a name matches a pattern. A prefix must not end inside a number: `claude-opus-4-1*` does not match
+/// `claude-opus-4-10`.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some(beginning) = pattern.strip_suffix('*') else { return pattern == name };
     let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
@@ -236,10 +240,10 @@ fn matches(pattern: &str, name: &str) -> bool {
         .is_some_and(|rest| !(digit(beginning.as_bytes().last()) && digit(rest.as_bytes().first())))
 }
 
-/// Whether what follows a model's name says which version of it is meant, and no other model.
+/// Returns whether the text after a model's name only identifies a version of it, not another model.
 ///
-/// Versions are dates (a first number of four digits or more), Bedrock's `v1:0`, and the words below. `[1m]` is how
-/// Claude Code asks for a window.
+/// Versions are dates (the first number has at least four digits), Bedrock's `v1:0`, and the words below. Claude Code
+/// appends `[1m]` to request a window.
 fn is_version(rest: &str) -> bool {
     const WORDS: [&str; 5] = ["latest", "preview", "exp", "beta", "001"];
     let rest = rest.strip_suffix("[1m]").unwrap_or(rest);
@@ -248,6 +252,7 @@ fn is_version(rest: &str) -> bool {
     }
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let mut pieces = rest.split(['-', '@', ':']);
+    // A version begins with a separator. A first number of fewer digits is part of a model's name: `-4-7`.
     let begins = pieces.next() == Some("");
     let mut first = true;
     begins

@@ -1,4 +1,4 @@
-//! A catalog as TOML: read, completed, checked.
+//! Parses a catalog in TOML, fills in defaults, and checks it.
 
 use super::price::{Long, MicroDollars, Price, Rates};
 use super::{CacheMode, CacheRule, CatalogError, ModelRow};
@@ -11,7 +11,7 @@ use wunderblock_core::units::{Bytes, Millis, Tokens};
 
 const DAY: i64 = 86_400_000;
 
-/// Dearer than anything sold, in dollars: above it a price is a slip.
+/// Maximum plausible price in dollars per million tokens. A higher price is a mistake in the file.
 const DEAREST: f64 = 1_000_000.0;
 
 #[derive(Deserialize)]
@@ -47,7 +47,7 @@ struct ModelToml {
     prices: Vec<Dated>,
 }
 
-/// Of a group, or what a model has otherwise.
+/// Cache settings of a group, or the settings in which a model differs from its group.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cache {
@@ -59,7 +59,7 @@ struct Cache {
     lost_after: Option<u64>,
 }
 
-/// Dollars per million tokens.
+/// Prices from a day on, in dollars per million tokens.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Dated {
@@ -172,6 +172,7 @@ fn cache(group: &Cache, own: &Cache, window: u64) -> Result<CacheRule, String> {
     let long_lifetime = seconds(own.long_lifetime, group.long_lifetime);
     let given = [own.minimum, own.step, own.lifetime, own.long_lifetime, own.lost_after];
     if mode == CacheMode::None {
+        // Inherited settings do not count here: a model without a cache may be in a group with one.
         return if given.iter().any(Option::is_some) {
             Err("a cache with mode `none` has neither a minimum nor a lifetime".to_owned())
         } else {
@@ -237,7 +238,7 @@ fn prices(dated: &[Dated], cache: CacheRule) -> Result<Vec<Price>, String> {
     Ok(prices)
 }
 
-/// Of input, cached, write, write_long and output.
+/// Converts the prices of input, cached, write, write_long and output from dollars.
 fn rates(dollars: [Option<f64>; 5]) -> Result<Rates, String> {
     let [input, cached, write, write_long, output] = dollars;
     let input = micro(input.unwrap_or_default())?;
@@ -263,11 +264,11 @@ fn micro(dollars: f64) -> Result<MicroDollars, String> {
     Ok(MicroDollars(micro.round() as u64))
 }
 
-/// The beginning of a day of the Gregorian calendar written `YYYY-MM-DD`, in UTC.
+/// Returns the start of a day in UTC. The day is written `YYYY-MM-DD` and belongs to the Gregorian calendar.
 fn day(text: &str) -> Option<Millis> {
     let Datetime { date: Some(date), time: None, .. } = text.parse().ok()? else { return None };
     let (year, month, day) = (i64::from(date.year), i64::from(date.month), i64::from(date.day));
-    // Years are counted from March, so that the leap day comes last.
+    // Years are counted from March, so that the leap day is the last day of its year.
     let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
     let days = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     Some(Millis((days + (month * 306 + 5) / 10 + day - 1 - 719_468) * DAY))

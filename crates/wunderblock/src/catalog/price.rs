@@ -1,7 +1,8 @@
-//! What tokens cost.
+//! Prices of tokens.
 //!
-//! Prices are published in dollars per million tokens, with at most six decimals; here they are whole micro-dollars, so
-//! that every sum is exact. Discounts for batches, surcharges for regions, speed and tools are not known here.
+//! Providers publish prices in dollars per million tokens with at most six decimals. Here they are whole
+//! micro-dollars, so that every sum is exact. Discounts for batches and surcharges for regions, speed and tools are
+//! not included.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -10,16 +11,16 @@ use std::ops::{Add, AddAssign};
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::units::{Millis, Tokens};
 
-/// Millionths of a US dollar.
+/// Amount in millionths of a US dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MicroDollars(pub u64);
 
 impl MicroDollars {
-    /// Nothing.
+    /// An amount of zero.
     pub const ZERO: Self = Self(0);
 
-    /// The difference, never below zero.
+    /// Returns the difference, but never less than zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -45,7 +46,8 @@ impl Sum for MicroDollars {
     }
 }
 
-/// `$0.0123`: four decimals, and the fifth and sixth where they are not zero, so that nothing is rounded.
+/// Formats an amount as `$0.0123`: four decimals, plus the fifth and sixth if they are not zero, so that nothing is
+/// rounded.
 impl fmt::Display for MicroDollars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) = (self.0 / 1_000_000, self.0 % 1_000_000);
@@ -59,56 +61,56 @@ impl fmt::Display for MicroDollars {
     }
 }
 
-/// Prices of a million tokens each.
+/// Prices per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// Input that is neither read from a cache nor written to one.
     pub input: MicroDollars,
-    /// Input read from the cache; as `input` where nothing else is published.
+    /// Input read from the cache. Equal to `input` if no other price is published.
     pub cached: MicroDollars,
-    /// Input written to the cache for its usual lifetime; as `input` where writing costs nothing more.
+    /// Input written to the cache for its usual lifetime. Equal to `input` if writing has no surcharge.
     pub write: MicroDollars,
-    /// Input written to the cache for its long lifetime, where there is one and its price is published.
+    /// Input written to the cache for its long lifetime, if such a price is published.
     pub write_long: Option<MicroDollars>,
-    /// Output, reasoning included.
+    /// Output, including reasoning.
     pub output: MicroDollars,
 }
 
-/// Prices of a request whose input is long. They hold for all of its tokens, not only for those above.
+/// Prices of a request with long input. They apply to all tokens of the request, not only to those above the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Long {
-    /// The longest input, cached tokens included, that does not pay them yet.
+    /// Maximum input, including cached tokens, that is still charged at the normal prices.
     pub above: Tokens,
-    /// The prices.
+    /// Prices above that limit.
     pub rates: Rates,
 }
 
-/// What a model's tokens cost from a day on.
+/// Prices of a model from a day on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
-    /// The beginning of the day, in UTC.
+    /// Start of the day, in UTC.
     pub since: Millis,
-    /// The prices.
+    /// Prices of normal requests.
     pub rates: Rates,
-    /// The prices of long requests, where they differ.
+    /// Prices of long requests, if they differ.
     pub long: Option<Long>,
 }
 
-/// Tokens of one request, as providers bill them: the parts add up.
+/// Tokens of one request as providers bill them. No token is counted in two fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BilledTokens {
-    /// Input that was neither read from nor written to a cache.
+    /// Input that was neither read from a cache nor written to one.
     pub input: Tokens,
     /// Input read from the cache.
     pub cache_read: Tokens,
-    /// Input written to the cache, for its usual lifetime.
+    /// Input written to the cache for its usual lifetime.
     pub cache_write: Tokens,
-    /// Output, reasoning included.
+    /// Output, including reasoning.
     pub output: Tokens,
 }
 
 impl BilledTokens {
-    /// All of the input.
+    /// Returns the total input.
     #[must_use]
     pub fn prompt(&self) -> Tokens {
         self.input + self.cache_read + self.cache_write
@@ -123,7 +125,7 @@ impl From<&UsageMeasured> for BilledTokens {
 }
 
 impl Price {
-    /// The prices of a request with so much input, cached tokens included.
+    /// Returns the prices of a request with this input, including cached tokens.
     #[must_use]
     pub fn rates(&self, prompt: Tokens) -> &Rates {
         match &self.long {
@@ -132,9 +134,9 @@ impl Price {
         }
     }
 
-    /// What one request costs: the sum of tokens times prices, rounded up once to a whole micro-dollar.
+    /// Returns the cost of one request: the sum of tokens times prices, rounded up once to a whole micro-dollar.
     ///
-    /// For one request, not for a sum of several: a long one may have prices of its own.
+    /// The tokens must be those of one request, because a long request may have other prices.
     #[must_use]
     pub fn cost(&self, spent: BilledTokens) -> MicroDollars {
         let rates = self.rates(spent.prompt());
@@ -144,6 +146,7 @@ impl Price {
             (spent.cache_write, rates.write),
             (spent.output, rates.output),
         ];
+        // In 128 bits no product or sum of 64-bit values overflows.
         let sum = parts
             .into_iter()
             .map(|(tokens, price)| u128::from(tokens.0) * u128::from(price.0))
@@ -204,11 +207,11 @@ mod tests {
         let table = [
             (spent(0, 0, 0, 0), 0),
             (spent(1, 0, 0, 0), 3),
-            // 0.3, and 0.3 with 3.75: one rounding, not one for each part.
+            // 0.3 alone, and 0.3 plus 3.75: the sum is rounded once, not each part.
             (spent(0, 1, 0, 0), 1),
             (spent(0, 1, 1, 0), 5),
             (spent(1_000, 100_000, 2_000, 500), 3_000 + 30_000 + 7_500 + 7_500),
-            // The limit itself is not above it; what is cached counts towards it.
+            // Input equal to the limit is not above it. Cached tokens count towards the limit.
             (spent(0, 200_000, 0, 1), 60_015),
             (spent(1, 200_000, 0, 1), 6 + 120_000 + 23),
             (spent(u64::MAX, u64::MAX, u64::MAX, u64::MAX), u64::MAX),

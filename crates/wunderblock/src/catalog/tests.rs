@@ -1,4 +1,4 @@
-//! The embedded catalog, and what overrides it.
+//! Tests of the embedded catalog and of overrides.
 
 use super::*;
 
@@ -91,25 +91,25 @@ fn overrides_win() {
 }
 
 const DAY: i64 = 86_400_000;
-/// 2026-11-21.
+/// Start of 2026-11-21.
 const NOW: Millis = Millis(20_778 * DAY);
 
 #[test]
 fn prices_are_those_of_the_model_and_of_the_day() {
     let catalog = Catalog::embedded();
     let day = |days: i64| Millis(days * DAY);
-    // Of input, cached input, writing and output.
+    // Prices of input, cached input, writing and output, in dollars.
     let table = [
         ("claude-opus-5", NOW, [5.0, 0.5, 6.25, 25.0]),
         ("claude-opus-5[1m]", NOW, [5.0, 0.5, 6.25, 25.0]),
         ("claude-opus-5-5", NOW, [4.0, 0.2, 5.0, 20.0]),
         ("us.anthropic.claude-3-7-sonnet-20250219-v1:0", NOW, [3.0, 0.3, 3.75, 15.0]),
         ("claude-3-5-haiku@20241022", NOW, [0.8, 0.08, 1.0, 4.0]),
-        // The day before the price fell, and that day.
+        // The last day before the price fell, and the day it fell.
         ("claude-sonnet-5-5", day(20_732), [2.0, 0.2, 2.5, 10.0]),
         ("claude-sonnet-5-5", day(20_733), [2.0, 0.1, 2.5, 10.0]),
         ("claude-sonnet-5-5", Millis(20_733 * DAY - 1), [2.0, 0.2, 2.5, 10.0]),
-        // Before the first price is known, the first.
+        // Before the first known price, the first price applies.
         ("claude-sonnet-5-5", Millis(0), [2.0, 0.2, 2.5, 10.0]),
         ("o3", day(20_248), [10.0, 2.5, 10.0, 40.0]),
         ("o3-2025-04-16", NOW, [2.0, 0.5, 2.0, 8.0]),
