@@ -1,10 +1,10 @@
-//! What kind of text a text is, from its bytes alone.
+//! Class of a text, determined from its bytes alone.
 //!
-//! Tokenizers differ by kind: two that agree on English prose may differ by a third on hexadecimal. The class picks
-//! the factor with which a count is carried from one vocabulary to another; it decides nothing else, so a wrong class
-//! costs a few per cent of one estimate. It is not a language detector and not a file type.
+//! Tokenizers differ by class: two that agree on English prose may differ by a third on hexadecimal. The class
+//! selects the factor that converts a count from one vocabulary to another, and has no other use. A wrong class
+//! therefore only makes one estimate wrong by a few per cent. The class is neither a language nor a file type.
 
-/// The kinds of text that tokenizers treat differently.
+/// Classes of text that tokenizers treat differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Sentences, Markdown, log lines in words.
@@ -23,7 +23,7 @@ impl Class {
     /// All classes, in the order of their numbers.
     pub const ALL: [Self; 5] = [Self::Prose, Self::Code, Self::Json, Self::Hex, Self::Cjk];
 
-    /// The number it is stored as: its place in [`Class::ALL`].
+    /// Returns the stored number of the class, which is its index in [`Class::ALL`].
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -35,13 +35,13 @@ impl Class {
         }
     }
 
-    /// The class of a stored number.
+    /// Returns the class with a stored number.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.number() == number)
     }
 
-    /// A short name, stable: it is stored beside counts.
+    /// Returns a short name. It is stored with counts, so it must not change.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,7 +53,8 @@ impl Class {
         }
     }
 
-    /// The class of `text`. Texts longer than 16 KiB are judged by four windows of 4 KiB spread evenly over them.
+    /// Returns the class of `text`. For a text longer than 16 KiB, only four windows of 4 KiB at even distances are
+    /// read.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
@@ -72,14 +73,16 @@ impl Class {
     }
 }
 
+/// Bytes of one window.
 const WINDOW: usize = 4096;
+/// Number of windows that are read from a long text.
 const WINDOWS: usize = 4;
 
-/// A run of letters and digits this long is no word. Long identifiers are shorter; base64 breaks at its `/` and `-`,
-/// but nine tenths of its bytes still lie in runs of this length.
+/// Minimum length of a run of letters and digits that cannot be a word. Long identifiers are shorter. Base64 breaks
+/// at `/` and `-`, but nine tenths of its bytes are still in runs of this length.
 const RUN: usize = 24;
 
-/// What a byte says about the text it is in. Those of words come first.
+/// Kind of a byte. The kinds that occur in words come first, because runs are detected by order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ByteKind {
     /// g–z, G–Z.
@@ -91,7 +94,7 @@ enum ByteKind {
     Quote,
     /// `{ } [ ] , :`
     Structure,
-    /// Punctuation that prose rarely has.
+    /// Punctuation that is rare in prose.
     Symbol,
     /// Everything else in ASCII.
     Other,
@@ -99,7 +102,7 @@ enum ByteKind {
     Wide,
     /// First byte of any other character beyond ASCII.
     Lead,
-    /// Inside a character.
+    /// Continuation byte of a character.
     Inner,
 }
 
@@ -168,16 +171,18 @@ impl ClassCounts {
         self.kinds.get(kind as usize).copied().unwrap_or_default()
     }
 
-    /// `opening` is the first byte of the text that is not white space.
+    /// Returns the class. `opening` is the first byte of the text that is not white space.
     fn class(&self, opening: Option<u8>) -> Class {
         let all: usize = self.kinds.iter().sum();
         let solid = all - self.of(ByteKind::Space);
         if solid == 0 {
             return Class::Prose;
         }
+        // Shares exclude white space.
         let share = |part: usize, per_cent: usize| part * 100 >= solid * per_cent;
         let (digits, hex) =
             (self.of(ByteKind::Digit), self.of(ByteKind::Digit) + self.of(ByteKind::HexLetter));
+        // A wide character has three bytes, of which only the first is counted as wide.
         if share(self.of(ByteKind::Wide) * 3, 30) {
             return Class::Cjk;
         }

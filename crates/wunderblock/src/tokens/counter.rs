@@ -1,8 +1,8 @@
-//! Counting for one model.
+//! Counts tokens for one model.
 //!
-//! A text is counted once, in o200k, whatever the model: that count and the text's class are what is stored, and every
-//! other model's tokens follow from them. A model's result is never below the o200k count, because a report promises
-//! not to be.
+//! Every text is counted once, in o200k, for any model. That count and the text's class are stored, and the tokens of
+//! all other models are computed from them. A model's result is never less than the o200k count, because a report
+//! promises that.
 
 use crate::tokens::class::Class;
 use crate::tokens::estimate::{self, Family};
@@ -11,12 +11,12 @@ use wunderblock_core::ports::Framing;
 use wunderblock_core::units::Tokens;
 use wunderblock_tokens::Vocabulary;
 
-/// What is known of a text, independent of any model.
+/// Facts about a text that do not depend on a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// Its tokens in o200k.
+    /// Number of tokens in o200k.
     pub o200k: u32,
-    /// What kind of text it is.
+    /// Class of the text.
     pub class: Class,
 }
 
@@ -28,12 +28,12 @@ impl Counted {
     }
 }
 
-/// How a model's tokens are found.
+/// How the tokens of a model are determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenModel {
-    /// Whose factors to scale with.
+    /// Family whose factors are used for estimates.
     pub family: Family,
-    /// The model's own vocabulary, if it is part of the program.
+    /// Vocabulary of the model, if it is embedded in the program.
     pub vocabulary: Option<Vocabulary>,
 }
 
@@ -44,33 +44,35 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// A counter for a model.
+    /// Creates a counter for a model.
     #[must_use]
     pub const fn new(model: TokenModel) -> Self {
         Self { model }
     }
 
-    /// The model it counts for.
+    /// Returns the model of this counter.
     #[must_use]
     pub const fn model(&self) -> TokenModel {
         self.model
     }
 
-    /// What is stored of a text: the same for every model.
+    /// Returns the stored count of a text, which is the same for every model.
     #[must_use]
     pub fn count(&self, text: &str) -> Counted {
         Counted::of(text)
     }
 
-    /// The cl100k count, if this model's tokens depend on it; else nothing is counted.
+    /// Returns the cl100k count, if the model needs it. Otherwise nothing is counted.
     #[must_use]
     pub fn count_cl100k(&self, text: &str) -> Option<u32> {
         (self.model.vocabulary == Some(Vocabulary::Cl100k)).then(|| Vocabulary::Cl100k.count(text))
     }
 
-    /// The model's tokens for a counted text: the higher of the o200k count and the model's own count or estimate.
+    /// Returns the model's tokens for a counted text: the model's own count or estimate, but at least the o200k
+    /// count.
     ///
-    /// `cl100k` is used only for models of that vocabulary; without it their count is estimated.
+    /// `cl100k` is used only for models of that vocabulary. If it is missing for such a model, its tokens are
+    /// estimated.
     #[must_use]
     pub fn scale(&self, counted: Counted, cl100k: Option<u32>) -> Tokens {
         let o200k = u64::from(counted.o200k);
@@ -81,7 +83,7 @@ impl Counter {
         }
     }
 
-    /// How sure [`Counter::scale`] is of the same arguments.
+    /// Returns the certainty of [`Counter::scale`] for the same arguments.
     #[must_use]
     pub const fn certainty(&self, counted: Counted, cl100k: Option<u32>) -> Certainty {
         match (self.model.vocabulary, cl100k) {
@@ -90,7 +92,7 @@ impl Counter {
         }
     }
 
-    /// What the provider adds around the texts.
+    /// Returns the tokens that the provider adds around the texts.
     #[must_use]
     pub const fn framing(&self) -> Framing {
         estimate::framing(self.model.family)

@@ -1,13 +1,13 @@
-//! How long a text is inside a JSON string.
+//! Length of a text inside a JSON string.
 
-/// Bytes of `text` inside a JSON string, escapes included, without the quotes: what `serde_json` writes.
+/// Returns the bytes of `text` inside a JSON string as `serde_json` writes it, with escapes and without the quotes.
 ///
-/// `"` and `\` and the control characters with a short form (`\b \t \n \f \r`) take two bytes, other characters below
-/// U+0020 six (`\u001b`), everything else its UTF-8.
+/// `"`, `\` and the control characters with a short form (`\b \t \n \f \r`) take two bytes. Other characters below
+/// U+0020 take six (`\u001b`). All others take their UTF-8 length.
 #[must_use]
 pub fn escaped_len(text: &str) -> u64 {
     let mut extra = 0_u64;
-    // Sums of at most 255 ones fit a byte, and byte-wide sums are what the compiler turns into vector code.
+    // A sum of at most 255 ones fits into a byte, and the compiler vectorises sums of that width.
     for chunk in text.as_bytes().chunks(255) {
         let (mut escaped, mut long) = (0_u8, 0_u8);
         for byte in chunk {

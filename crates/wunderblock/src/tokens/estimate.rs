@@ -1,30 +1,32 @@
-//! Counts for models whose vocabulary is not part of the program, scaled from the o200k count.
+//! Token estimates for models without an embedded vocabulary, scaled from the o200k count.
 //!
-//! An estimate is `ceil(o200k × factor / 1000)`, and never below the o200k count. The factor depends on the family of
-//! models and the [`Class`] of the text. Where the factors are from:
+//! An estimate is `ceil(o200k × factor / 1000)`, and at least the o200k count. The factor depends on the family of
+//! models and the [`Class`] of the text. Sources of the factors:
 //!
-//! - **Claude up to 4.6** (prose, code, JSON): fitted by non-negative least squares on the usage that one recorded
-//!   coding session with Claude Sonnet 4.5 reports: 407 pairs of consecutive calls, 170,492 tokens added between them
-//!   (126,050 by o200k: 22,471 prose, 88,904 code, 14,675 JSON). What a call adds beyond the model's own output fits
-//!   prose 1.269, code 1.249, JSON 1.184 and 10.7 tokens per message, with a mean error of 11.6 tokens (95th
-//!   percentile 39.1) or 11.7 % (53.9 %: mostly results of a few words). The model's own output fits factors of 1.00
-//!   to 1.09, 6.9 tokens per message and 49.5 per tool call, with a mean error of 7.2 % (17.8 %). The factors here are
-//!   the first set rounded up; with [`Framing`] they give 1.022 of what the calls added beyond output and 1.099 of the
-//!   whole session, and never less than 1.028 of what any prefix of over 3,000 tokens had added. Stretches of 20 calls
-//!   come out between 0.84 and 1.23 (5th percentile 0.91): a margin is for that. Hex and CJK did not occur: those two
-//!   are a guess on the high side. Other models up to 4.6 are taken to use the same vocabulary; nothing recorded
-//!   confirms it.
-//! - **Claude from Opus 4.7 on**: a new vocabulary, by Anthropic's release notes 1.0 to 1.35 times as many tokens.
-//!   Measurements others published against the counting endpoint in April 2026 go up to 1.46 (English prose), 1.39
-//!   (code), 1.31 (JSON), 1.07 (identifiers) and 1.01 (CJK); the factors are the ones above times those.
-//! - **DeepSeek, Qwen, Llama, Kimi, GLM, Mistral**: 90th percentile, rounded up, of the ratio of their published
-//!   vocabularies (DeepSeek V3, Qwen 2, Llama 3, Kimi K2, GLM 4 and 5, Mistral V3) to o200k over 2,198 texts of up to
-//!   3,000 characters (2.0 million tokens of source code, tool output, documents, Chinese prose). Ratios of sums are
-//!   lower. That says nothing of a server's chat template, and newer models of a family may have another vocabulary.
-//! - **Gemini and unknown models**: a guess on the high side. Unknown takes the highest of all but the newest Claude.
+//! - **Claude up to 4.6** (prose, code, JSON): fitted by non-negative least squares to the usage reported in one
+//!   recorded coding session with Claude Sonnet 4.5. The session has 407 pairs of consecutive calls, which added
+//!   170,492 tokens (126,050 by o200k: 22,471 prose, 88,904 code, 14,675 JSON). The tokens that a call adds beyond
+//!   the model's own output fit prose 1.269, code 1.249, JSON 1.184 and 10.7 tokens per message, with a mean error of
+//!   11.6 tokens (95th percentile 39.1) or 11.7 % (53.9 %: mostly results of a few words). The model's own output
+//!   fits factors of 1.00 to 1.09, 6.9 tokens per message and 49.5 per tool call, with a mean error of 7.2 %
+//!   (17.8 %). The factors here are the first set, rounded up. With [`Framing`] they give 1.022 of the tokens that
+//!   calls added beyond output, 1.099 of the whole session, and at least 1.028 of the tokens that any prefix of over
+//!   3,000 tokens had added. Stretches of 20 calls are between 0.84 and 1.23 (5th percentile 0.91), which a margin
+//!   has to cover. Hex and CJK did not occur, so those two factors are a high guess. Other models up to 4.6 are
+//!   assumed to have the same vocabulary. No recording confirms that.
+//! - **Claude from Opus 4.7 on**: a new vocabulary. According to Anthropic's release notes it gives 1.0 to 1.35 times
+//!   as many tokens. Measurements against the counting endpoint that others published in April 2026 reach 1.46
+//!   (English prose), 1.39 (code), 1.31 (JSON), 1.07 (identifiers) and 1.01 (CJK). The factors are those of Claude up
+//!   to 4.6 times these.
+//! - **DeepSeek, Qwen, Llama, Kimi, GLM, Mistral**: the ratio of their published vocabularies (DeepSeek V3, Qwen 2,
+//!   Llama 3, Kimi K2, GLM 4 and 5, Mistral V3) to o200k, measured over 2,198 texts of up to 3,000 characters (2.0
+//!   million tokens of source code, tool output, documents, Chinese prose). The factor is the 90th percentile,
+//!   rounded up. Ratios of sums are lower. The measurement does not cover a server's chat template, and newer models
+//!   of a family may have another vocabulary.
+//! - **Gemini and unknown models**: a high guess. Unknown has the highest factors of all except the newest Claude.
 //!
-//! Only the first group has been checked against usage that a provider reported, so only it is called
-//! [`Certainty::Estimated`]; everything else is [`Certainty::Unverified`].
+//! Only the first group has been checked against usage that a provider reported, so only that group is
+//! [`Certainty::Estimated`]. All others are [`Certainty::Unverified`].
 
 use crate::tokens::class::Class;
 use serde::{Deserialize, Serialize};
@@ -32,11 +34,12 @@ use wunderblock_core::budget::Certainty;
 use wunderblock_core::ports::Framing;
 use wunderblock_core::units::Tokens;
 
-/// Models that share a vocabulary, or are taken to.
+/// Family of models that share a vocabulary, or are assumed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// OpenAI: counted, not estimated, except cl100k models whose texts were only counted in o200k.
+    /// OpenAI. Its tokens are counted, not estimated, except for cl100k models whose texts were counted only in
+    /// o200k.
     Openai,
     /// Claude 3 to 4.6.
     Claude,
@@ -56,7 +59,7 @@ pub enum Family {
     Glm,
     /// Mistral.
     Mistral,
-    /// Nothing known.
+    /// Family of a model about which nothing is known.
     Unknown,
 }
 
@@ -77,7 +80,7 @@ const fn factors(family: Family) -> [u64; 5] {
     }
 }
 
-/// The tokens `family` makes of a text of this class that o200k makes `o200k` of. Never below `o200k`.
+/// Returns the estimated tokens of a text for `family`, from its o200k count and its class. Never less than `o200k`.
 #[must_use]
 pub fn estimate(family: Family, o200k: u32, class: Class) -> Tokens {
     let [prose, code, json, hex, cjk] = factors(family);
@@ -92,7 +95,7 @@ pub fn estimate(family: Family, o200k: u32, class: Class) -> Tokens {
     Tokens((count * factor).div_ceil(1000).max(count))
 }
 
-/// How sure [`estimate`] is for this family and class.
+/// Returns the certainty of [`estimate`] for this family and class.
 #[must_use]
 pub const fn certainty(family: Family, class: Class) -> Certainty {
     match (family, class) {
@@ -101,9 +104,9 @@ pub const fn certainty(family: Family, class: Class) -> Certainty {
     }
 }
 
-/// The framing of a family. Claude's is fitted together with its factors (see the module); OpenAI's 4 per message is
-/// what its published counting recipe for chat messages comes to (3, and 1 for a role), with 8 per call and all other
-/// families ours.
+/// Returns the framing of a family: tokens per message and per call. Claude's values are fitted together with its
+/// factors (see the module documentation). OpenAI's 4 per message follow from its published recipe for counting chat
+/// messages (3, and 1 for a role). Its 8 per call, and the values of all other families, are our own estimates.
 #[must_use]
 pub const fn framing(family: Family) -> Framing {
     match family {

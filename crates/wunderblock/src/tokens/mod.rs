@@ -1,8 +1,8 @@
 //! Tokens and bytes of texts.
 //!
-//! [`Vocabulary`] counts exactly, [`Class`] says what kind of text a text is, [`estimate()`] carries a count over to
-//! models without a public vocabulary, [`Counter`] does what one model needs, and [`escaped_len`] gives the bytes.
-//! Nothing here knows messages: what parts of a request are counted is decided by who renders it.
+//! [`Vocabulary`] counts exactly, [`Class`] classifies a text, [`estimate()`] converts a count for models without a
+//! public vocabulary, [`Counter`] combines them for one model, and [`escaped_len`] returns bytes. This module does
+//! not know messages: the renderer decides which parts of a request are counted.
 
 mod class;
 mod counter;
