@@ -1,4 +1,4 @@
-//! The page as HTML. Every text of a session goes through [`escaped`]; nothing else writes into it.
+//! The page as HTML. Every text of a session is written through [`escaped`], and nothing else writes such texts.
 
 use super::style::STYLE;
 use super::{Page, PageBar, PageGap, PageText};
@@ -8,11 +8,11 @@ use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Millis, Seq};
 
-/// The width of the timeline, in units of its own.
+/// Width of the timeline, in its own units.
 const WIDE: u64 = 1_000;
-/// The height of its bars.
+/// Height of the timeline's bars, in the same units.
 const HIGH: u64 = 120;
-/// Entries of a section that stand by themselves; the smallest are drawn as one.
+/// Maximum entries of a section that are drawn separately. The smallest entries are drawn as one.
 const CELLS: usize = 120;
 
 pub(super) fn write(page: &Page) -> String {
@@ -52,13 +52,15 @@ fn head(page: &Page, out: &mut String) {
     ));
 }
 
-/// The sections as columns as wide as their tokens, the entries in them as high as theirs: areas are tokens.
+/// Draws the sections as columns with widths proportional to their tokens, and their entries as cells with
+/// proportional heights, so that areas represent tokens.
 fn area(page: &Page, out: &mut String) {
     let report = &page.report;
     let whole = report.limit.0.max(report.total_tokens.0).max(1);
     out.push_str("<h2>What the request is made of</h2>\n<div class=\"area\" role=\"img\" aria-label=\"sections by tokens\">\n");
     for section in &report.sections {
         let name = section.name.name();
+        // A small section gets 1/400 of the width, so that it stays visible.
         out.push_str(&format!("<div style=\"flex:{} 0 0\">", section.tokens.0.max(whole / 400)));
         let mut cells: Vec<&EntryLine> =
             report.entries.iter().filter(|entry| entry.section == section.name).collect();
@@ -108,7 +110,7 @@ fn area(page: &Page, out: &mut String) {
     ));
 }
 
-/// The session from left to right: what was said, what of it is in the request, compactions, gaps.
+/// Draws the session from left to right: messages, the part of them in the request, compactions, gaps.
 fn timeline(page: &Page, out: &mut String) {
     let most = page.bars.iter().map(|bar| bar.said.0).max().unwrap_or_default().max(1);
     out.push_str("<h2 id=\"timeline\">The session, and what of it is in the request</h2>\n<p class=\"dim\">Left to right: positions. Height: tokens said there; blue: in the request. Vertical lines: compactions, orange by the agent that recorded the session, green by this lane. The strip below: gaps; click one and read it.</p>\n");
@@ -125,6 +127,7 @@ fn timeline(page: &Page, out: &mut String) {
     }
     for (number, gap) in page.gaps.iter().enumerate() {
         let (from, to) = (x(gap.run.from_seq, page.head), x(gap.run.to_seq.next(), page.head));
+        // A short gap is at least 3 units wide, so that it can be clicked.
         let title = format!("#{}–#{}: {}", gap.run.from_seq, gap.run.to_seq, gap.run.why());
         out.push_str(&format!("<a href=\"#gap-{number}\"><rect x=\"{from}\" y=\"{}\" width=\"{}\" height=\"22\"><title>{}</title></rect></a>\n", HIGH + 8, (to - from).max(3), escaped(&title)));
     }
@@ -146,6 +149,7 @@ fn timeline(page: &Page, out: &mut String) {
 fn bar_rects(bar: &PageBar, (head, most): (Seq, u64)) -> String {
     let (from, to) = (x(bar.from, head), x(bar.to.next(), head));
     let wide = to.saturating_sub(from).max(1);
+    // A bar with any tokens is at least one unit high.
     let high = |tokens: u64| (tokens.saturating_mul(HIGH) / most).max(u64::from(tokens > 0));
     let (said, shown) = (high(bar.said.0), high(bar.shown.0));
     let title = format!(
@@ -186,7 +190,7 @@ fn gaps(page: &Page, out: &mut String) {
     }
 }
 
-/// What a gap holds; it is seen once its link is followed.
+/// Writes the content of a gap. It is hidden until the link to it is followed.
 fn gap_texts(number: usize, gap: &PageGap, out: &mut String) {
     let run = &gap.run;
     out.push_str(&format!(
@@ -261,7 +265,7 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
-/// A text that is text wherever it stands in the page. Characters that act or turn text around become a dot.
+/// Escapes a text for any place in the page. Control characters and direction marks become a dot.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,10 +1,10 @@
-//! A request and its session as one page for a browser: what the request is made of, what was left out, and when.
+//! A request and its session as one page for a browser: what the request contains, what was left out, and when.
 //!
 //! ```text
 //! Session, Draft ─ Page::of ─► Page ─ html ─► one file
 //!                  tallies, texts of gaps, compactions
 //! ```
-//! The page holds its own style, runs no script, and forbids itself to load anything.
+//! The page contains its own style, runs no script, and has a policy that forbids it to load anything.
 
 mod html;
 mod style;
@@ -27,15 +27,15 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
-/// Bars of the timeline.
+/// Maximum number of bars in the timeline.
 const BARS: u64 = 160;
-/// Bytes of one message that stand in the page …
+/// Maximum bytes of one message in the page.
 const MESSAGE: usize = 16 << 10;
-/// … of one gap …
+/// Maximum bytes of one gap in the page.
 const GAP: usize = 400 << 10;
-/// … and of all gaps.
+/// Maximum bytes of all gaps in the page.
 const GAPS: usize = 4 << 20;
-/// Events of a gap that are read at a time, and bytes of their texts.
+/// Number of events, and bytes of their texts, that are read from a gap at a time.
 const READ: (u64, Bytes) = (256, Bytes(2 << 20));
 
 /// A request and its session, ready to be written as one HTML file.
@@ -51,7 +51,7 @@ pub struct Page {
     gaps: Vec<PageGap>,
 }
 
-/// A stretch of the session: what was said in it, and how much of that is in the request.
+/// A stretch of the session: the tokens of its messages, and those that are in the request.
 #[derive(Clone, Debug)]
 struct PageBar {
     from: Seq,
@@ -60,7 +60,7 @@ struct PageBar {
     shown: Tokens,
 }
 
-/// A compaction, in its place.
+/// A compaction at its position in the session.
 #[derive(Clone, Debug)]
 struct PageMark {
     seq: Seq,
@@ -69,12 +69,12 @@ struct PageMark {
     is_own: bool,
 }
 
-/// A run that is not in the request, with its texts.
+/// A run of positions that is not in the request, with its texts.
 #[derive(Clone, Debug)]
 struct PageGap {
     run: LeftOut,
     texts: Vec<PageText>,
-    /// The address that reads what is not in the page.
+    /// Address at which the rest of the gap can be read, if the page does not hold all of it.
     rest: Option<String>,
 }
 
@@ -85,19 +85,19 @@ struct PageText {
     at: Millis,
     role: Role,
     text: String,
-    /// The address that reads the whole, where it was cut.
+    /// Address at which the whole message can be read, if it was cut.
     whole: Option<String>,
 }
 
 impl Page {
-    /// Gathers what a page shows.
+    /// Collects the content of a page.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn of<'a>(session: &'a Session, draft: &'a Draft) -> BoxFuture<'a, Self> {
         Box::pin(async move {
             let lane = draft.planned.snapshot.lane().clone();
-            // Behind the newest message stand records of requests alone.
+            // Only records of requests come after the latest message.
             let head = session.info().await?.said.min(draft.through).max(Seq(2));
             Ok(Self {
                 session: session.id().to_string(),
@@ -112,14 +112,14 @@ impl Page {
         })
     }
 
-    /// The page.
+    /// Returns the page as HTML.
     #[must_use]
     pub fn html(&self) -> String {
         html::write(self)
     }
 }
 
-/// The session in equal stretches of positions.
+/// Divides the session into equal stretches of positions.
 async fn bars(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<PageBar>, Error> {
     let (begin, end) = (1, head.0);
     let count = BARS.min(end.saturating_sub(begin)).max(1);
@@ -134,7 +134,7 @@ async fn bars(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<PageBar
     let bar = |(edges, tokens): (&[Seq], &[Tokens])| {
         let ([before, to], [from_tokens, to_tokens]) = (edges, tokens) else { return None };
         let from = before.next();
-        // A summary is recorded where it was made; nobody said it there.
+        // A summary is recorded at the position where it was made, but it is not a message of that stretch.
         let made = nodes.iter().filter(|node| (from..=*to).contains(&node.seq));
         let made: Tokens = made.filter_map(|node| node.tokens_after).sum();
         let said = to_tokens.saturating_sub(*from_tokens).saturating_sub(made);
@@ -148,7 +148,7 @@ async fn bars(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<PageBar
     Ok(stretches.filter_map(bar).collect())
 }
 
-/// The compactions of the agent that recorded the session, and of the lane.
+/// Returns the compactions of the lane, and those of the agent that recorded the session.
 async fn marks(
     session: &Session,
     (lane, head): (&LaneId, Seq),
@@ -172,7 +172,7 @@ async fn marks(
         label: format!("compacted by {}: {} messages", boundary.agent, boundary.messages),
         is_own: false,
     }));
-    // A request that is only looked at may compact first: that step is in no ledger.
+    // A dry run may compact first. That step is in no ledger, so it is added here.
     let stepped = draft.planned.decision.view.progress().stepped;
     if stepped > session.info().await?.head {
         let label = "this request compacts first".to_owned();
@@ -187,7 +187,7 @@ async fn marks(
     Ok(marks)
 }
 
-/// What is not in the request, with as much of its texts as a page can hold.
+/// Returns the runs that are not in the request, with as much of their texts as the page can hold.
 async fn gaps(session: &Session, left_out: &[LeftOut]) -> Result<Vec<PageGap>, Error> {
     let handle = session.info().await?.handle;
     let mut room = GAPS;
@@ -229,7 +229,7 @@ fn texts_of(event: &Event) -> Vec<&Body> {
     }
 }
 
-/// A message as the page has it.
+/// Returns a message in the form that the page shows.
 fn page_text(event: &Event, (texts, stream): (&dyn Bodies, Handle)) -> Option<PageText> {
     let Some(Fact::MessageAppended(said)) = &event.fact else { return None };
     let mut text = String::new();

@@ -1,6 +1,6 @@
-//! The style of the page: light and dark, as the reader's system has it.
+//! Style of the page. It follows the reader's system: light or dark.
 
-/// The style sheet.
+/// Style sheet.
 pub(super) const STYLE: &str = "
 :root{--ink:#1b1f24;--dim:#6a737d;--line:#d8dee4;--paper:#fff;--panel:#f6f8fa;--free:#eaeef2;--own:#0a7;--other:#c50;--said:#c9d1d9;--shown:#0969da}
 @media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--dim:#8b949e;--line:#30363d;--paper:#0d1117;--panel:#161b22;--free:#21262d;--own:#2ea;--other:#f83;--said:#484f58;--shown:#58a6ff}}
