@@ -1,26 +1,26 @@
-//! What an agent had in view, as data.
+//! Reports about an agent's view.
 
 use super::visibility::EntryReport;
 use crate::agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
 use serde::Serialize;
 
-/// What an agent had in view at a position.
+/// View of an agent at a position.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct AgentViewReport {
-    /// The session.
+    /// Id of the session.
     pub session: String,
-    /// The position.
+    /// Position in the session.
     pub at: u64,
-    /// The agent's compactions up to there.
+    /// Compactions of the agent up to the position.
     pub compactions: Vec<BoundaryReport>,
-    /// The first position it saw word for word.
+    /// First position that the agent saw verbatim.
     pub from: u64,
-    /// Messages from there on.
+    /// Number of messages from `from` on.
     pub messages: u64,
-    /// What the user said before, and the agent keeps word for word.
+    /// Earlier positions of the user that the agent keeps verbatim.
     pub kept: Vec<u64>,
-    /// What was found, where something was looked for.
+    /// Result of the search, if a text was searched for.
     pub found: Option<AgentFoundReport>,
 }
 
@@ -28,54 +28,54 @@ pub struct AgentViewReport {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BoundaryReport {
-    /// Where it is recorded.
+    /// Position at which the compaction is recorded.
     pub seq: u64,
-    /// When, in milliseconds since 1970.
+    /// Time of the compaction in milliseconds since 1970.
     pub at: i64,
-    /// The agent, by the name of its format.
+    /// Name of the agent's transcript format.
     pub agent: Box<str>,
-    /// What set it off.
+    /// Cause of the compaction.
     pub trigger: Option<Box<str>>,
-    /// The first position that was compacted away.
+    /// First position that was compacted away.
     pub from_seq: u64,
-    /// The last.
+    /// Last position that was compacted away.
     pub to_seq: u64,
-    /// How many messages those are.
+    /// Number of messages that were compacted away.
     pub messages: u64,
-    /// Tokens of the context before, as the agent counted.
+    /// Tokens of the context before the compaction, as the agent counted them.
     pub tokens_before: Option<u64>,
-    /// What its summary said.
+    /// Text of the summary.
     pub summary: Option<String>,
 }
 
-/// What was found in an agent's view.
+/// Result of searching an agent's view.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct AgentFoundReport {
-    /// How many messages have it.
+    /// Number of messages that contain the text.
     pub count: usize,
-    /// How many of them were in view.
+    /// Number of those messages that were in view.
     pub in_view: usize,
-    /// The best places.
+    /// Best matches.
     pub places: Vec<AgentPlaceReport>,
 }
 
-/// Where a text was in an agent's view.
+/// A match in an agent's view.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct AgentPlaceReport {
-    /// The entry.
+    /// Entry that contains the text.
     pub entry: EntryReport,
-    /// The text with what stands around it.
+    /// The text with its surroundings.
     pub text: String,
-    /// Where the compaction is recorded that took it out of view.
+    /// Position of the compaction that took the text out of view, or null if it was in view.
     pub compacted_at: Option<u64>,
-    /// The nearest line of the summary in view.
+    /// The summary line in view that is most similar to the text.
     pub said_instead: Option<String>,
 }
 
 impl AgentViewReport {
-    /// The report of a view, and of what was found in it.
+    /// Creates the report of a view, and of the search result if there is one.
     #[must_use]
     pub fn new(session: &str, view: &AgentView, found: Option<&AgentFound>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What a compaction did.
+//! Reports about compactions.
 
 use crate::compact::account::{Compacted, CompactionResult, MadeNode};
 use crate::compact::leaving::Leaving;
@@ -7,89 +7,90 @@ use serde::Serialize;
 use wunderblock_core::compact::{Due, TaskRange, TaskState};
 use wunderblock_core::compaction::{Manner, Rejection, RungTaken, SummarySpend};
 
-/// The account of a compaction.
+/// Report of a compaction.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct CompactionReport {
-    /// The session.
+    /// Id of the session.
     pub session: String,
-    /// The lane.
+    /// Id of the lane.
     pub lane: String,
-    /// The policy's name.
+    /// Name of the policy.
     pub policy: String,
-    /// Whether the lane is compacted.
+    /// Whether the lane was compacted.
     pub compacted: bool,
-    /// What came of it, in a word.
+    /// Outcome as one word.
     pub outcome: &'static str,
-    /// Why not, where somebody said so.
+    /// Reason given for a veto, or for a lane that is busy.
     pub why: Option<String>,
-    /// The level that was due.
+    /// Level that was due.
     pub level: &'static str,
-    /// Why it was due.
+    /// Reason why the level was due.
     pub trigger: String,
-    /// Tokens of the request before.
+    /// Tokens of the request before the compaction.
     pub tokens_before: u64,
-    /// Tokens of the request after.
+    /// Tokens of the request after the compaction.
     pub tokens_after: u64,
-    /// Whether that is what the policy wants to reach.
+    /// Whether the request is within the policy's goal.
     pub target_reached: bool,
-    /// Where the step is recorded.
+    /// Position at which the step is recorded, if it is.
     pub seq: Option<u64>,
-    /// The summaries that were made.
+    /// Summaries that were made.
     pub summaries: Vec<SummaryReport>,
-    /// What is no longer in view.
+    /// Content that is no longer in view.
     pub leaving: LeavingReport,
-    /// What the next request costs, written anew, in dollars; the answer is not counted.
+    /// Cost of the next request in dollars, without cached input. The answer is not counted.
     pub next_cost_usd: Option<String>,
-    /// What it would cost without the compaction, read from the cache.
+    /// Cost of the next request in dollars without the compaction, with its input read from the cache.
     pub next_cost_without_usd: Option<String>,
-    /// What each later request of this size costs, read from the cache.
+    /// Cost of each later request of this size in dollars, with its input read from the cache.
     pub later_cost_usd: Option<String>,
-    /// Who would have written the summaries, where nothing is recorded and nobody asked: these are extractive.
+    /// Summariser that would have written the summaries. Set only for a dry run, which makes extractive summaries
+    /// instead.
     pub stands_in_for: Option<String>,
-    /// The tasks it went by.
+    /// Tasks on which the compaction was based.
     pub tasks: Vec<TaskReport>,
-    /// The steps of the policy that were tried.
+    /// Steps of the policy that were tried.
     pub steps: Vec<RungTaken>,
-    /// Milliseconds that summarisers took.
+    /// Time that summarisers took, in milliseconds.
     pub writing_ms: i64,
-    /// Summaries that were not taken.
+    /// Summaries that were rejected.
     pub rejected: Vec<Rejection>,
-    /// What models cost.
+    /// Costs of model calls.
     pub spent: Vec<SummarySpend>,
 }
 
-/// What is no longer in view after a compaction.
+/// Content that is no longer in view after a compaction.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct LeavingReport {
-    /// Entries.
+    /// Number of entries.
     pub entries: u64,
-    /// What they took.
+    /// Tokens of those entries.
     pub tokens: u64,
-    /// What of them people would miss, by kind.
+    /// Parts of them that people would miss, by kind.
     pub kinds: Vec<LeavingKindReport>,
 }
 
-/// Things of one kind that are no longer in view.
+/// Content of one kind that is no longer in view.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct LeavingKindReport {
-    /// `user words`, `rules`, `decisions`, `files`, `errors`.
+    /// Name of the kind: `user words`, `rules`, `decisions`, `files` or `errors`.
     pub kind: &'static str,
-    /// How many.
+    /// Number of items of this kind.
     pub count: usize,
-    /// Those of which no summary tells.
+    /// Items that no summary mentions.
     pub untold: Vec<NotedReport>,
 }
 
-/// Something that is no longer in view.
+/// An item that is no longer in view.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct NotedReport {
-    /// Where it stands.
+    /// Position of the item.
     pub seq: u64,
-    /// What it says.
+    /// Text of the item.
     pub text: String,
 }
 
@@ -97,25 +98,25 @@ pub struct NotedReport {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SummaryReport {
-    /// Its position.
+    /// Position of the summary.
     pub seq: u64,
-    /// The first position it stands for.
+    /// First position that the summary replaces.
     pub from_seq: u64,
-    /// The last.
+    /// Last position that the summary replaces.
     pub to_seq: u64,
-    /// 0 for a summary of events.
+    /// Level of the summary. A summary of events has level 0.
     pub level: u32,
-    /// Who wrote it.
+    /// Program or model that wrote the summary.
     pub producer: String,
-    /// How it came about.
+    /// How the summary was made.
     pub manner: Manner,
-    /// Tokens of what it replaces.
+    /// Tokens of the content that it replaces.
     pub tokens_before: u64,
-    /// Its tokens.
+    /// Tokens of the summary.
     pub tokens_after: u64,
-    /// Whether requests show it; others went into one of a higher level.
+    /// Whether requests show it. A summary that is not shown is part of one with a higher level.
     pub shown: bool,
-    /// What it says, if requests show it.
+    /// Text of the summary, if requests show it.
     pub text: Option<String>,
 }
 
@@ -123,25 +124,25 @@ pub struct SummaryReport {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct TaskReport {
-    /// Its first position.
+    /// First position of the task.
     pub from_seq: u64,
-    /// Its last.
+    /// Last position of the task.
     pub to_seq: u64,
-    /// Whether it goes on.
+    /// Whether the task continues.
     pub active: bool,
-    /// What it is called.
+    /// Title of the task, if it has one.
     pub title: Option<Box<str>>,
-    /// How its bounds are known.
+    /// Evidence for the bounds of the task.
     pub by: &'static str,
 }
 
-/// That a compaction is due.
+/// Compaction that is due.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct DueReport {
-    /// The level.
+    /// Level that is due.
     pub level: &'static str,
-    /// Why.
+    /// Reason why it is due.
     pub trigger: String,
 }
 
@@ -149,24 +150,24 @@ pub struct DueReport {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct UndoReport {
-    /// The session.
+    /// Id of the session.
     pub session: String,
-    /// The lane.
+    /// Id of the lane.
     pub lane: String,
-    /// Where the compaction is recorded.
+    /// Position at which the undone compaction is recorded.
     pub undone_seq: u64,
-    /// Its policy.
+    /// Policy of the undone compaction.
     pub policy: String,
-    /// Tokens of the request before the undoing.
+    /// Tokens of the request before the undo.
     pub tokens_before: u64,
-    /// Tokens after it.
+    /// Tokens of the request after the undo.
     pub tokens_after: u64,
-    /// Where the lane's new step is recorded.
+    /// Position at which the lane's new step is recorded.
     pub seq: u64,
 }
 
 impl CompactionReport {
-    /// The report of a compaction.
+    /// Creates the report of a compaction.
     #[must_use]
     pub fn new(session: &str, done: &Compacted) -> Self {
         let why = match &done.outcome {
@@ -252,7 +253,7 @@ impl DueReport {
 }
 
 impl UndoReport {
-    /// The report of an undoing.
+    /// Creates the report of an undo.
     #[must_use]
     pub fn new(session: &str, undone: &Undone) -> Self {
         Self {
@@ -260,6 +261,7 @@ impl UndoReport {
             lane: undone.lane.to_string(),
             undone_seq: undone.compaction.0,
             policy: undone.policy.clone(),
+            // `Undone` counts before and after the compaction. For the undo the order is reversed.
             tokens_before: undone.after.0,
             tokens_after: undone.before.0,
             seq: undone.recorded.0,

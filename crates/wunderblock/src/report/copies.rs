@@ -1,27 +1,27 @@
-//! What is said of copies of a ledger's file: made, restored.
+//! Reports about copies of a ledger's file: backups and restores.
 
 use super::lossy;
 use crate::restore::Restored;
 use serde::Serialize;
 use std::path::Path;
 
-/// A copy of a ledger.
+/// A backup of a ledger.
 #[derive(Clone, Debug, Serialize)]
 pub struct BackupReport<'r> {
-    /// Where the copy is.
+    /// Path of the copy.
     #[serde(serialize_with = "lossy::path")]
     pub path: &'r Path,
-    /// Its size in bytes.
+    /// Size of the copy in bytes.
     pub bytes: u64,
 }
 
 /// A ledger that was restored.
 #[derive(Clone, Debug, Serialize)]
 pub struct RestoreReport<'r> {
-    /// Where the ledger is.
+    /// Path of the ledger.
     #[serde(serialize_with = "lossy::path")]
     pub path: &'r Path,
-    /// What was done.
+    /// Result of the restore.
     #[serde(flatten)]
     pub restored: &'r Restored,
 }

@@ -1,15 +1,16 @@
-//! How paths and formats are serialised.
+//! Serialisation of paths and formats.
 
 use serde::Serializer;
 use std::path::{Path, PathBuf};
 use wunderblock_wire::transcript::Format;
 
-/// A path as text. What is not UTF-8 in it is replaced: a report is read, not opened.
+/// Serialises a path as text. Bytes that are not UTF-8 are replaced, because people read a report and do not open
+/// paths from it.
 pub(crate) fn path<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(&path.to_string_lossy())
 }
 
-/// The same; null for none.
+/// Serialises a path as text, or as null if it is missing.
 pub(crate) fn optional_path<S: Serializer>(found: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
     match found {
         Some(found) => path(found, to),
@@ -17,7 +18,7 @@ pub(crate) fn optional_path<S: Serializer>(found: &Option<PathBuf>, to: S) -> Re
     }
 }
 
-/// The name of a format.
+/// Serialises a format as its name.
 pub(crate) fn format<S: Serializer>(format: &Format, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(format.name())
 }

@@ -1,12 +1,12 @@
-//! Reports as data: what happened, as values that serialise to the JSON every door gives.
+//! Reports as data: values that serialise to the same JSON for every caller.
 //!
-//! The command line prints them with `--json`; servers and other languages' libraries give the same. Fields are promises:
-//! they are added, never renamed or removed, without a new [`VERSION`].
+//! The command line prints them with `--json`. Servers and libraries for other languages return the same JSON. Fields
+//! are guaranteed: they are added, but never renamed or removed without a new [`VERSION`].
 //!
-//! Outcomes whose fields are those of their report serialise themselves: [`Imported`](crate::Imported),
+//! Results with the same fields as their report serialise themselves: [`Imported`](crate::Imported),
 //! [`SearchHit`](crate::SearchHit), [`Match`](crate::Match), [`TextFound`](crate::TextFound),
-//! [`Described`](crate::graph::Described), [`Expanded`](crate::graph::Expanded), [`Simulation`](crate::Simulation). The
-//! same version covers them.
+//! [`Described`](crate::graph::Described), [`Expanded`](crate::graph::Expanded), [`Simulation`](crate::Simulation).
+//! They have the same version.
 
 mod agent_view;
 mod compaction;
@@ -39,5 +39,5 @@ pub use session::{
 pub use text::request_text;
 pub use visibility::{EntryReport, VisibilityReport};
 
-/// The version of the reports' fields.
+/// Version of the reports' fields.
 pub const VERSION: u32 = 1;

@@ -1,4 +1,4 @@
-//! What was made of a program's output.
+//! Reports about shortened outputs of programs.
 
 use crate::output::ShortenedOutput;
 use serde::Serialize;
@@ -9,23 +9,23 @@ use wunderblock_reduce::{Gap, GapFact, Untouched};
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct OutputReport<'r> {
-    /// The text to show.
+    /// Text to show.
     pub text: &'r str,
-    /// Reads the bytes; none where nothing was changed.
+    /// Handle for reading the full output. Null if nothing was changed.
     pub handle: Option<Handle>,
-    /// What it is.
+    /// Kind of the output.
     pub kind: &'static str,
     /// How far the reduction went.
     pub level: &'static str,
-    /// Tokens of the output.
+    /// Tokens of the full output.
     pub tokens_before: u64,
-    /// Tokens of the text.
+    /// Tokens of the shown text.
     pub tokens_after: u64,
-    /// Whether the text alone gives the output back.
+    /// Whether the output can be restored from the text alone.
     pub lossless: bool,
-    /// What is left out.
+    /// Gaps in the text.
     pub gaps: Vec<GapReport<'r>>,
-    /// Why nothing was changed, if so.
+    /// Reason why nothing was changed, or null if the text was shortened.
     pub untouched: Option<&'static str>,
 }
 
@@ -33,38 +33,38 @@ pub struct OutputReport<'r> {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct GapReport<'r> {
-    /// How it is read back, `wb:3f9c1a7b#L120-181`; the place alone where there is no handle.
+    /// Address for reading the stretch, such as `wb:3f9c1a7b#L120-181`. Without a handle, only the part after `#`.
     pub address: String,
-    /// The unit of the numbers.
+    /// Unit of `first`, `last` and `count`.
     pub measure: &'static str,
-    /// The first unit that is left out, from 1.
+    /// First unit that is left out, counted from 1.
     pub first: u64,
-    /// The last.
+    /// Last unit that is left out.
     pub last: u64,
-    /// How many are left out.
+    /// Number of units that are left out.
     pub count: u64,
-    /// The path of the array or object in which they are counted, if not in the whole text.
+    /// Path of the array or object in which units are counted. Null if they are counted in the whole text.
     pub within: Option<&'r str>,
-    /// Its first byte.
+    /// Offset of the first byte of the stretch.
     pub from_byte: usize,
-    /// One past its last byte.
+    /// Offset after the last byte of the stretch.
     pub to_byte: usize,
-    /// What is known of it.
+    /// Facts about the stretch.
     pub told: Vec<GapFactReport<'r>>,
 }
 
-/// Something that is known of what is left out.
+/// A fact about a stretch that is left out.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct GapFactReport<'r> {
-    /// How many, where they are counted.
+    /// Count of the fact, if it has one.
     pub count: Option<u64>,
-    /// What.
+    /// Description of what is counted or present.
     pub what: &'r str,
 }
 
 impl<'r> OutputReport<'r> {
-    /// The report of a shortened output.
+    /// Creates the report of a shortened output.
     #[must_use]
     pub fn new(kept: &'r ShortenedOutput) -> Self {
         let short = &kept.reduced;

@@ -1,4 +1,4 @@
-//! What is in a request, and what was done about it.
+//! Reports about the content of a request and the work on it.
 
 use super::compaction::{CompactionReport, DueReport};
 use crate::context::Built;
@@ -13,175 +13,175 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::Tokens;
 use wunderblock_core::usage::{Calibration, Overhead};
 
-/// The account of a request.
+/// Report of a request.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct RequestReport {
-    /// Where every token went.
+    /// Use of every token.
     #[serde(flatten)]
     pub budget: BudgetReport,
-    /// The session.
+    /// Id of the session.
     pub session: String,
-    /// The lane.
+    /// Id of the lane.
     pub lane: String,
-    /// The name of the policy by which it is compacted.
+    /// Name of the policy that compacts the lane.
     pub policy: String,
-    /// The model.
+    /// Name of the model.
     pub model: String,
     /// Whether the catalog knows the model.
     pub model_known: bool,
-    /// The format.
+    /// Dialect of the request.
     pub dialect: &'static str,
-    /// Bytes of the encoded request.
+    /// Size of the encoded request in bytes.
     pub encoded_bytes: usize,
-    /// Their BLAKE3, hexadecimal.
+    /// BLAKE3 of the encoded request, in hexadecimal.
     pub digest: String,
-    /// The newest position it was built from.
+    /// Latest position that the request was built from.
     pub through: u64,
-    /// Where it is recorded, if it is.
+    /// Position at which the request is recorded, if it is.
     pub recorded: Option<u64>,
-    /// Why the lane took a step with it, if it did.
+    /// Reason for the step that the lane took with this request, if it took one.
     pub step: Option<&'static str>,
-    /// The compaction that was made for it.
+    /// Compaction that was made for the request.
     pub compaction: Option<CompactionReport>,
-    /// Levels of the policy that can never fire in this window, each in a sentence.
+    /// Levels of the policy that no request of this window can reach, as sentences.
     pub out_of_reach: Vec<String>,
-    /// That a compaction is due.
+    /// Compaction that is due.
     pub compaction_due: Option<DueReport>,
-    /// Whether it ends with the assistant's words, so that nothing asks for an answer.
+    /// Whether the request ends with the assistant's message, so that nothing asks for an answer.
     pub ends_with_reply: bool,
-    /// What the format could not carry.
+    /// Parts that the format cannot carry.
     pub dropped: Vec<DroppedReport>,
-    /// What stands before the conversation.
+    /// Texts before the conversation.
     pub blocks: Vec<BlockReport>,
-    /// Tools, declared or named.
+    /// Tools, declared in full or by name only.
     pub tools: Vec<ToolReport>,
-    /// What of that changed with this request.
+    /// Changes before the conversation since the lane's previous request.
     pub changes: Vec<PreambleChange>,
-    /// What waits for the lane's next step.
+    /// Changes that wait for the lane's next step.
     pub pending: Vec<PreambleChange>,
-    /// What is to be known about the sources.
+    /// Notes about the sources.
     pub findings: Vec<Finding>,
-    /// The size of the context as its provider measured it last.
+    /// Size of the context as its provider last measured it.
     pub anchor: Option<AnchorReport>,
-    /// What our counts were multiplied by.
+    /// Factor that was applied to our counts.
     pub calibration: Option<Calibration>,
-    /// What the program that made the session's requests added to them.
+    /// Tokens of the system prompt and tools that the recording program added to the session's requests.
     pub overhead: Option<Overhead>,
-    /// What is expected of the provider's cache.
+    /// Expected state of the provider's cache.
     pub cache: CacheReport,
-    /// What sending it costs, in dollars.
+    /// Cost of sending the request, in dollars.
     pub cost_usd: Option<String>,
-    /// What it would cost without a cache.
+    /// Cost without a cache, in dollars.
     pub uncached_cost_usd: Option<String>,
-    /// The highest threshold it has passed, in hundredths of the limit.
+    /// Highest warning threshold that the request has passed, in hundredths of the limit.
     pub warned: Option<u8>,
 }
 
-/// A part that the format could not carry.
+/// A part that the format cannot carry.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct DroppedReport {
-    /// The message's number; none for what stands outside messages.
+    /// Index of the message, or null for a part outside of messages.
     pub message: Option<usize>,
-    /// The part's number.
+    /// Index of the part.
     pub part: usize,
-    /// Why.
+    /// Reason why the part was left out.
     pub reason: &'static str,
-    /// What it was.
+    /// Description of the part.
     pub what: String,
 }
 
-/// A text that stands before the conversation.
+/// A text before the conversation.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BlockReport {
-    /// Its section.
+    /// Section of the text.
     pub section: &'static str,
-    /// What it is called.
+    /// Name of the text.
     pub name: Box<str>,
-    /// What it weighs.
+    /// Authority of the text.
     pub authority: &'static str,
-    /// Its level in the hierarchy of instructions.
+    /// Level of the text in the hierarchy of instructions.
     pub level: Option<&'static str>,
-    /// Why it is there.
+    /// Reason why the text is in the request.
     pub reason: String,
-    /// The digest of its source.
+    /// Digest of its source.
     pub digest: Box<str>,
-    /// Its tokens; none if it is not shown.
+    /// Tokens of the text, or null if it is not shown.
     pub tokens: Option<u64>,
-    /// Whether it is shown whole.
+    /// Whether the text is shown in full.
     pub shown: Inclusion,
-    /// How to read it.
+    /// Handle for reading the text.
     pub handle: Option<String>,
 }
 
-/// A tool that stands before the conversation.
+/// A tool that is declared before the conversation.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ToolReport {
-    /// Its name.
+    /// Name of the tool.
     pub name: Box<str>,
-    /// Its tokens.
+    /// Tokens of the tool.
     pub tokens: Option<u64>,
-    /// Why only its name is declared, if so.
+    /// Reason why only the name is declared, if that is the case.
     pub deferred: Option<Deferral>,
-    /// Whether nobody offered it: it is declared because the conversation calls it.
+    /// Whether the tool is declared only because the conversation calls it, not because a caller offered it.
     pub inferred: bool,
 }
 
-/// What a provider measured of the context.
+/// Size of the context as a provider measured it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct AnchorReport {
-    /// Where.
+    /// Position of the measurement.
     pub seq: u64,
-    /// The model that counted.
+    /// Model that counted the tokens.
     pub model: String,
-    /// Its count.
+    /// Tokens that the provider counted.
     pub measured: u64,
-    /// Our estimate of what has come since.
+    /// Estimated tokens since the measurement.
     pub since: u64,
-    /// Both.
+    /// Sum of measured and estimated tokens.
     pub total: u64,
 }
 
-/// What is expected of a provider's cache.
+/// Expected state of a provider's cache.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct CacheReport {
-    /// Where the provider is told to cache up to.
+    /// Points up to which the provider is asked to cache.
     pub points: Vec<CachePoint>,
-    /// The least number of tokens it caches.
+    /// Minimum tokens that the provider caches.
     pub minimum: u64,
-    /// Bytes at the beginning that are those of the request before.
+    /// Bytes at the beginning that are equal to those of the previous request.
     pub common_bytes: Option<u64>,
-    /// Bytes of that request that could have been.
+    /// Bytes of the previous request that could have been equal.
     pub previous_bytes: Option<u64>,
     /// Tokens that should be found in the cache.
     pub expected_tokens: u64,
-    /// Whether the cache's time is over.
+    /// Whether the cache has expired.
     pub cold: bool,
-    /// What the provider found last.
+    /// Cache use that the provider last reported.
     pub recorded: Option<FoundInCache>,
 }
 
-/// What a provider found in its cache.
+/// Cache use that a provider reported.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct FoundInCache {
-    /// Where it is recorded.
+    /// Position of the report.
     pub seq: u64,
-    /// All tokens it took in.
+    /// Total input tokens.
     pub input: u64,
-    /// Those it found in its cache.
+    /// Tokens found in the cache.
     pub cached: u64,
-    /// Those it should have found.
+    /// Tokens that should have been found in the cache.
     pub expected: Option<u64>,
 }
 
 impl RequestReport {
-    /// The report of a request.
+    /// Creates the report of a request.
     #[must_use]
     pub fn new(session: &str, built: &Built) -> Self {
         let draft = &built.draft;
@@ -236,9 +236,10 @@ impl RequestReport {
 }
 
 impl Draft {
-    /// Tokens of a text that stands before the conversation; none if it is not shown.
+    /// Returns the tokens of a text before the conversation, or `None` if it is not shown.
     #[must_use]
     pub fn tokens_of(&self, block: &PreambleBlock) -> Option<Tokens> {
+        // Entries before the conversation have no position, so section and name identify them.
         let is_it = |entry: &&EntryLine| {
             entry.seq.is_none() && entry.section == block.section && *entry.what == *block.name
         };

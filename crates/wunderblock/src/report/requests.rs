@@ -1,4 +1,4 @@
-//! What is said of recorded requests: rebuilt, compared, searched.
+//! Reports about recorded requests: rebuilt, compared, searched.
 
 use super::visibility::EntryReport;
 use crate::drive::replay::{Difference, Replayed};
@@ -6,114 +6,114 @@ use crate::found::Found;
 use crate::placement::Placement;
 use serde::Serialize;
 
-/// A request rebuilt from its record.
+/// A request that was rebuilt from its record.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ReplayReport {
-    /// The session.
+    /// Id of the session.
     pub session: String,
-    /// Where it is recorded.
+    /// Position at which the request is recorded.
     pub seq: u64,
-    /// When it was built, in milliseconds since 1970.
+    /// Time of the build in milliseconds since 1970.
     pub at: i64,
-    /// The lane.
+    /// Id of the lane.
     pub lane: String,
-    /// The model.
+    /// Name of the model.
     pub model: String,
-    /// The format.
+    /// Dialect of the request.
     pub dialect: &'static str,
-    /// Its bytes.
+    /// Size of the request in bytes.
     pub bytes: usize,
-    /// Their BLAKE3, hexadecimal.
+    /// BLAKE3 of the request, in hexadecimal.
     pub digest: String,
-    /// Whether content of it has been erased since.
+    /// Whether some of its content has been erased since.
     pub erased: bool,
-    /// Whether the bytes are those that were recorded.
+    /// Whether the rebuilt bytes are proved to be the recorded ones.
     pub proved: bool,
 }
 
-/// Where two recorded requests part.
+/// First difference between two recorded requests.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct DifferenceReport {
-    /// Where the first is recorded.
+    /// Position at which the first request is recorded.
     pub first: u64,
-    /// Where the second is.
+    /// Position at which the second request is recorded.
     pub second: u64,
-    /// Whether they are the same bytes.
+    /// Whether the two requests have the same bytes.
     pub same: bool,
-    /// Whether the second only adds to the first.
+    /// Whether the second request only adds to the first.
     pub append_only: bool,
-    /// Bytes they have in common at the beginning.
+    /// Number of equal bytes at the beginning.
     pub common_bytes: u64,
-    /// Bytes of the first.
+    /// Size of the first request in bytes.
     pub first_bytes: u64,
-    /// Bytes of the second.
+    /// Size of the second request in bytes.
     pub second_bytes: u64,
-    /// What stands around the place in the first.
+    /// Text around the difference in the first request.
     pub first_around: String,
-    /// … in the second.
+    /// Text around the difference in the second request.
     pub second_around: String,
-    /// What was recorded between them that explains it.
+    /// Events between the two requests that explain the difference.
     pub causes: Vec<CauseReport>,
 }
 
-/// Something that explains why two requests differ.
+/// An event that explains why two requests differ.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct CauseReport {
-    /// Where it is recorded.
+    /// Position of the event.
     pub seq: u64,
-    /// What.
+    /// Explanation of the difference.
     pub why: String,
 }
 
-/// Where a text is in a request, or why it is not there.
+/// Place of a text in a request, or the reason why it is not in the request.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct PlacementReport {
-    /// Its position; none for what no event of the conversation holds.
+    /// Position of the entry. Null if no event of the conversation contains the text.
     pub seq: Option<u64>,
-    /// The source, or the entry in a few words.
+    /// Name of the source, or a short description of the entry.
     pub what: String,
-    /// The form it has.
+    /// Form of the entry in the request.
     pub treatment: &'static str,
-    /// Where it is, or would be.
+    /// Section that contains the text or would contain it.
     pub section: Option<&'static str>,
-    /// Its tokens.
+    /// Tokens of the entry.
     pub tokens: Option<u64>,
-    /// Why it is there, or not.
+    /// Reason why the text is in the request, or is not.
     pub reason: String,
-    /// Whether the request shows the text that was looked for.
+    /// Whether the request shows the text itself.
     pub shown: bool,
-    /// What brings it there, or gives it back.
+    /// Advice on bringing the text into the request or reading it.
     pub gives: Option<String>,
-    /// How to read it.
+    /// Handle for reading the text.
     pub handle: Option<String>,
-    /// The line that has it, or as much of it as stands around it.
+    /// Line that contains the text, or the part of that line around the text.
     pub text: String,
-    /// The entry, of the best places.
+    /// Entry of the text. Set for the best places only.
     pub entry: Option<EntryReport>,
 }
 
-/// What was found of a text or a handle.
+/// Result of searching for a text or a handle.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct FoundReport {
-    /// What was looked for.
+    /// Text or handle that was searched for.
     pub sought: String,
-    /// In how many places it is.
+    /// Number of places that were found.
     pub count: usize,
-    /// How many of them the request shows.
+    /// Number of those places that the request shows.
     pub in_request: usize,
-    /// Whether there may be more places.
+    /// Whether there may be more places than were found.
     pub more: bool,
-    /// The places, the best five first.
+    /// Places, with the five best first.
     pub places: Vec<PlacementReport>,
 }
 
 impl ReplayReport {
-    /// The report of a rebuilt request.
+    /// Creates the report of a rebuilt request.
     #[must_use]
     pub fn new(session: &str, replayed: &Replayed) -> Self {
         Self {
@@ -126,13 +126,14 @@ impl ReplayReport {
             bytes: replayed.body.len(),
             digest: replayed.digest.clone(),
             erased: replayed.erased,
+            // A rebuild with other bytes is an error, so only an erasure leaves a request unproved.
             proved: !replayed.erased,
         }
     }
 }
 
 impl DifferenceReport {
-    /// The report of a comparison.
+    /// Creates the report of a comparison.
     #[must_use]
     pub fn new(first: &Replayed, second: &Replayed, difference: &Difference) -> Self {
         let cause = |(seq, why): &(wunderblock_core::units::Seq, String)| CauseReport {
@@ -155,7 +156,7 @@ impl DifferenceReport {
 }
 
 impl PlacementReport {
-    /// The report of a place.
+    /// Creates the report of a place.
     #[must_use]
     pub fn new(placement: &Placement) -> Self {
         Self {
@@ -175,7 +176,7 @@ impl PlacementReport {
 }
 
 impl FoundReport {
-    /// The report of what was found.
+    /// Creates the report of a search.
     #[must_use]
     pub fn new(sought: &str, found: &Found) -> Self {
         let best = found.best.iter().filter_map(|(index, entry)| {

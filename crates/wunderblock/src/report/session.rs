@@ -1,4 +1,4 @@
-//! What is said of a ledger and its sessions: an examination, their list, their summaries, what was read or erased of them.
+//! Reports about a ledger and its sessions: diagnosis, list of sessions, summaries, reads, erasures.
 
 use crate::doctor::diagnosis::Diagnosis;
 use crate::erase::{Erased, TextFound};
@@ -9,12 +9,12 @@ use serde::Serialize;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// The outcome of an examination.
+/// Result of examining a ledger.
 #[derive(Clone, Debug, Serialize)]
 pub struct DiagnosisReport<'r> {
-    /// Whether nothing is wrong.
+    /// Whether the examination found no errors.
     pub ok: bool,
-    /// What was examined, and what was found.
+    /// Objects that were examined, and the findings.
     #[serde(flatten)]
     pub diagnosis: &'r Diagnosis,
 }
@@ -23,121 +23,121 @@ pub struct DiagnosisReport<'r> {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionReport {
-    /// Its id.
+    /// Id of the session.
     pub session: StreamId,
-    /// Its latest position.
+    /// Latest position of the session.
     pub head: Seq,
-    /// Its messages, those it shares with the session it forked from included.
+    /// Number of messages, including those shared with the session it was forked from.
     pub messages: u64,
-    /// The length of its texts, likewise.
+    /// Bytes of all texts, including those shared with the session it was forked from.
     pub text_bytes: Bytes,
-    /// When it was opened.
+    /// Time at which the session was opened.
     pub opened_at: Millis,
-    /// When its latest event happened.
+    /// Time of the latest event.
     pub updated_at: Millis,
-    /// Where it forked from, if it did.
+    /// Fork point, if the session is a fork.
     pub forked_from: Option<ForkReport>,
-    /// The session whose sub-agent it belongs to.
+    /// Parent session, if the session belongs to a sub-agent.
     pub parent: Option<StreamId>,
-    /// Whether it was read from a file.
+    /// Whether the session was imported from a file.
     pub imported: bool,
-    /// Whether its import has not reached the end of the file.
+    /// Whether the import has not reached the end of the file yet.
     pub unfinished: bool,
-    /// Its project.
+    /// Project of the session.
     pub project: Option<String>,
-    /// Its agent.
+    /// Agent of the session.
     pub agent: Option<String>,
-    /// The files it was read from.
+    /// Files from which the session was imported.
     pub sources: Vec<SourceReport>,
-    /// The last position that the text index has reached.
+    /// Last position in the text index.
     pub indexed: Seq,
 }
 
-/// Where a session forked from.
+/// Fork point of a session.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ForkReport {
-    /// The session.
+    /// Id of the session that was forked.
     pub session: StreamId,
-    /// The last position they share.
+    /// Last position that both sessions share.
     pub at_seq: Seq,
 }
 
-/// A file that a session was read from.
+/// A file from which a session was imported.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SourceReport {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// The number of its revision, from 1.
+    /// Number of its revision, counted from 1.
     pub revision: u32,
-    /// Reads its bytes.
+    /// Handle for reading its bytes.
     pub handle: Handle,
-    /// How many bytes are kept.
+    /// Number of bytes that are kept.
     pub bytes: u64,
-    /// Whether they are all.
+    /// Whether all bytes of the file are kept.
     pub whole: bool,
 }
 
 /// The summaries of a session.
 #[derive(Clone, Debug, Serialize)]
 pub struct SummariesReport<'r> {
-    /// The session.
+    /// Id of the session.
     pub session: &'r StreamId,
-    /// Its summaries.
+    /// Summaries, as nodes of the graph.
     pub nodes: &'r [GraphNode],
 }
 
-/// What a handle names, or a part of it.
+/// Content that a handle names, or a part of it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ContentReport<'r> {
-    /// The handle, as it was given.
+    /// Handle as the caller gave it.
     pub handle: &'r str,
     /// The text. Bytes that are not UTF-8 are replaced.
     pub text: String,
-    /// Its length in bytes.
+    /// Length of this content in bytes.
     pub bytes: usize,
-    /// The length of the whole in bytes.
+    /// Length of the whole content in bytes.
     pub total_bytes: u64,
-    /// The page, where one was asked for.
+    /// Number of the page, if a page was requested.
     pub page: Option<u64>,
-    /// How many pages there are.
+    /// Number of pages, if a page was requested.
     pub pages: Option<u64>,
 }
 
-/// What was erased of a session.
+/// Result of erasing positions of a session.
 #[derive(Clone, Debug, Serialize)]
 pub struct EraseReport<'r> {
-    /// The session.
+    /// Id of the session.
     pub session: &'r StreamId,
-    /// The first position of the range.
+    /// First position of the range.
     pub from_seq: Seq,
-    /// The last.
+    /// Last position of the range.
     pub to_seq: Seq,
-    /// What was erased, and what was left.
+    /// Content that was erased, and content that was left.
     #[serde(flatten)]
     pub erased: &'r Erased,
 }
 
-/// What was erased of a text.
+/// Result of erasing a text.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct EraseTextReport<'r> {
-    /// Where it was.
+    /// Places where the text was found.
     pub erased: &'r TextFound,
-    /// Events that lost their content.
+    /// Number of events that lost their content.
     pub events: u64,
-    /// Bodies that were removed because nothing else held them.
+    /// Number of bodies that were removed because nothing else refers to them.
     pub blobs: u64,
     /// Bytes of imported sources that were overwritten.
     pub source_bytes: Bytes,
-    /// Where it is still, or again.
+    /// Places where the text is found after the erasure.
     pub left: &'r TextFound,
 }
 
 impl SessionReport {
-    /// The report of a session, and of the [files it was read from](crate::originals).
+    /// Creates the report of a session and of the [files it was imported from](crate::originals).
     #[must_use]
     pub fn new(info: StreamInfo, sources: Vec<SourceInfo>) -> Self {
         let forked_from = info.fork.map(|(session, at_seq)| ForkReport { session, at_seq });
@@ -174,7 +174,7 @@ impl SourceReport {
 }
 
 impl<'r> ContentReport<'r> {
-    /// The report of what was read.
+    /// Creates the report of content that was read.
     #[must_use]
     pub fn new(handle: &'r str, content: &Content) -> Self {
         Self {
@@ -189,7 +189,7 @@ impl<'r> ContentReport<'r> {
 }
 
 impl<'r> EraseTextReport<'r> {
-    /// The report of an erasure of what was found, and of what a second look still finds.
+    /// Creates the report of an erased text, with the result of a second search for it.
     #[must_use]
     pub fn new(found: &'r TextFound, erased: &Erased, left: &'r TextFound) -> Self {
         let Erased { events, blobs, source_bytes, .. } = *erased;

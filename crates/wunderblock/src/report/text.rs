@@ -1,17 +1,17 @@
-//! A request as text that a person reads: what the model is sent, message by message.
+//! A request as text for people: the messages that the model receives.
 
 use crate::error::Error;
 use crate::request::draft::Draft;
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::stub::grouped;
 
-/// The request as Markdown. It is read back from the bytes that are sent, so it says nothing that is not in them; only
-/// characters that would act on a terminal are dots.
+/// Returns the request as Markdown. The text is decoded from the bytes that are sent, so it contains nothing else.
+/// Characters that would act on a terminal are replaced by dots.
 ///
-/// What was said stands behind `>`, what programs wrote between fences that nothing in it can close.
+/// Messages follow `>`. Output of programs is between fences that no content of it can close.
 ///
 /// # Errors
-/// When the bytes cannot be read back, which is a defect of the encoder.
+/// Returns an error if the bytes cannot be decoded, which is a defect of the encoder.
 pub fn request_text(session: &str, draft: &Draft) -> Result<String, Error> {
     let request = wunderblock_wire::decode(draft.dialect, &draft.body)?;
     let report = &draft.report;
@@ -42,7 +42,8 @@ pub fn request_text(session: &str, draft: &Draft) -> Result<String, Error> {
     Ok(visible(&out))
 }
 
-/// A text in which nothing acts on the terminal or editor that shows it: control and direction marks become a dot.
+/// Replaces control characters and direction marks by dots, so that a text cannot act on the terminal or editor that
+/// shows it.
 fn visible(text: &str) -> String {
     let acts = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
@@ -94,7 +95,7 @@ fn inline(body: &Body) -> &str {
     body.inline().unwrap_or_default()
 }
 
-/// The arguments of a call: short ones in a list, long texts as they are, without the escapes of JSON.
+/// Writes the arguments of a call: short ones in a list, long texts verbatim, without JSON escapes.
 fn write_arguments(input: &str, out: &mut String) {
     let Ok(fields) = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(input) else {
         return fence(input, out);
@@ -111,10 +112,10 @@ fn write_arguments(input: &str, out: &mut String) {
     }
 }
 
-/// A longer argument stands by itself, in bytes.
+/// Maximum bytes of an argument that is written in the list.
 const LONG: usize = 200;
 
-/// What somebody said, each line behind a mark.
+/// Writes a message, with a mark before each line.
 fn quote(text: &str, out: &mut String) {
     out.push('\n');
     for line in text.lines() {
@@ -124,7 +125,7 @@ fn quote(text: &str, out: &mut String) {
     }
 }
 
-/// What a program wrote, between fences longer than any run of backticks in it.
+/// Writes the output of a program between fences that are longer than any run of backticks in it.
 fn fence(text: &str, out: &mut String) {
     let marks = "`".repeat(longest_run(text).max(2) + 1);
     out.push_str(&format!("\n{marks}\n{text}"));

@@ -1,56 +1,56 @@
-//! Entries, pins and hides, as data.
+//! Reports about entries, pins and hides.
 
 use crate::entry::EntryDescription;
 use crate::visibility::{Visibility, VisibilityChange};
 use serde::Serialize;
 use wunderblock_core::message::Role;
 
-/// One entry, as a person would be told of it.
+/// An entry, described for people.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct EntryReport {
-    /// Its position.
+    /// Position of the entry.
     pub seq: u64,
-    /// When it happened, in milliseconds since 1970.
+    /// Time of the entry in milliseconds since 1970.
     pub at: i64,
-    /// Who said it.
+    /// Role of the speaker.
     pub role: Role,
-    /// The tool it calls, or is a result of.
+    /// Name of the tool that the entry calls, or whose result it is.
     pub tool: Option<String>,
-    /// What it is, in a few words.
+    /// Short description of the entry.
     pub what: String,
-    /// The address that reads it.
+    /// Address for reading the entry.
     pub address: String,
 }
 
-/// A pin, a hide, or one of them taken back.
+/// A pin or a hide that was set or removed.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct VisibilityReport {
-    /// The session.
+    /// Id of the session.
     pub session: String,
-    /// `pinned`, `unpinned`, `hidden`, `shown again`.
+    /// New state: `pinned`, `unpinned`, `hidden` or `shown again`.
     pub now: &'static str,
-    /// The entry.
+    /// Entry that was changed.
     pub entry: EntryReport,
-    /// Positions that stay or go with it.
+    /// Positions that are kept or hidden together with the entry.
     pub along: Vec<u64>,
-    /// Where it is recorded; none where it was so before.
+    /// Position at which the change is recorded, or null if the entry was already in this state.
     pub recorded: Option<u64>,
-    /// Copies of it at the tail of requests, which are hidden and shown with it.
+    /// Copies of the entry at the tail of requests, which are hidden and shown with it.
     pub copies: Vec<u64>,
     /// Whether the entry is hidden.
     pub hidden: bool,
     /// Lanes that had left the entry out.
     pub left_out_by: Vec<String>,
-    /// Whether they show it again from here on.
+    /// Whether those lanes show the entry again from now on.
     pub brought_back: bool,
-    /// Summaries that requests show and that tell of the entry.
+    /// Summaries that were made from the entry and that requests show.
     pub told_by: Vec<u64>,
 }
 
 impl EntryReport {
-    /// The report of an entry.
+    /// Creates the report of an entry.
     #[must_use]
     pub fn new(entry: &EntryDescription) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl EntryReport {
 }
 
 impl VisibilityReport {
-    /// The report of a change.
+    /// Creates the report of a change.
     #[must_use]
     pub fn new(session: &str, wanted: Visibility, change: &VisibilityChange) -> Self {
         Self {
