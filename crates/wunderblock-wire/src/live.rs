@@ -43,19 +43,21 @@ pub enum LiveError {
     #[error("the line is not a JSON object: {0}")]
     Json(String),
     /// A field of the envelope has the wrong type.
-    #[error("`{0}` should be {1}")]
+    #[error("`{0}` must be {1}")]
     Field(&'static str, &'static str),
     /// The line names a kind of event, but its fields do not fit that kind.
-    #[error("not an event: {0}")]
+    #[error("invalid event: {0}")]
     Event(String),
     /// The line is the remainder of an erased event.
-    #[error("the event was erased: there is nothing left of it to append")]
+    #[error("the event was erased: it has no content to append")]
     Erased,
     /// The line is neither an event nor a message.
-    #[error("neither an event (no `kind`) nor a message (no `role`)")]
+    #[error("unknown kind of line: expected an event with `kind` or a message with `role`")]
     Neither,
     /// The line contains tool results and other content, which are separate messages.
-    #[error("the line holds several messages (results and words): give each a line of its own")]
+    #[error(
+        "the line holds several messages (tool results and other content): write each on a separate line"
+    )]
     Several,
     /// The decoder of the message's dialect rejects the message.
     #[error(transparent)]

@@ -6,13 +6,13 @@ use wunderblock_core::budget::Reason;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// The input is not JSON, not UTF-8, or nested deeper than can be read.
-    #[error("not readable as JSON: {reason}")]
+    #[error("invalid JSON: {reason}")]
     Json {
         /// The parser's message, with line and column.
         reason: String,
     },
     /// The input is JSON, but does not have the dialect's shape.
-    #[error("{path} should be {expected}")]
+    #[error("{path} must be {expected}")]
     Shape {
         /// Path of the value, for example `messages[3].role`.
         path: String,
@@ -20,19 +20,19 @@ pub enum WireError {
         expected: &'static str,
     },
     /// A body is still in a blob. Callers have to load bodies before they encode a request.
-    #[error("the body {handle} has to be inline before a request is encoded")]
+    #[error("cannot encode the request: the body `{handle}` is in a blob; load the body first")]
     NotInline {
         /// Handle of the body.
         handle: wunderblock_core::id::Handle,
     },
     /// An `extra` is not the text of a JSON object.
-    #[error("an extra has to be the text of a JSON object: {reason}")]
+    #[error("invalid `extra`: expected the text of a JSON object: {reason}")]
     Extra {
         /// The parser's message.
         reason: String,
     },
     /// An opaque part or a tool's schema is not JSON.
-    #[error("{what} has to be the text of a JSON value: {reason}")]
+    #[error("{what} must be the text of a JSON value: {reason}")]
     Raw {
         /// Kind of the text that is not JSON.
         what: String,

@@ -100,7 +100,7 @@ fn what_was_erased_is_exported_with_its_kind_and_is_no_event_of_a_copy() {
     );
     assert!(copied.iter().all(|event| event["kind"] != "content.erased"));
     let answers = desk.feed(&["append", "other"], &format!("{gone}\n")).exits(1).json();
-    assert_eq!(answers["error"], "the event was erased: there is nothing left of it to append");
+    assert_eq!(answers["error"], "the event was erased: it has no content to append");
 }
 
 #[test]
@@ -118,7 +118,10 @@ fn a_contradictory_line_is_named_and_the_rest_is_imported() {
         warnings.contains("copy.ndjson:3: kept as it is: it speaks of positions that came after it"),
         "{warnings}"
     );
-    assert!(warnings.contains("copy.ndjson:4: kept as it is: position 1 after position 3"), "{warnings}");
+    assert!(
+        warnings.contains("copy.ndjson:4: kept as it is: invalid order: position 1 after position 3"),
+        "{warnings}"
+    );
     let body = desk
         .run(&["context", done["sessions"][0].as_str().unwrap(), "--window", "8000", "--out", "-"])
         .exits(0)

@@ -34,7 +34,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
 
 /// Reads one message of a request or of a reply.
 pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
-    message(json::raw(raw_json)?, "the message", true)
+    message(json::raw(raw_json)?, "message", true)
 }
 
 /// Reads the value of a `content` field: a string, or a list of blocks.

@@ -92,7 +92,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
 
 /// Reads one content, which is a message of this API.
 pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
-    Reading::default().content(json::raw(raw_json)?, "the content")
+    Reading::default().content(json::raw(raw_json)?, "content")
 }
 
 /// Returns the maximum output tokens, and the other settings as JSON.

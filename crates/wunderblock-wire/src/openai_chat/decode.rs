@@ -50,7 +50,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
 
 /// Reads one message.
 pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
-    message(json::raw(raw_json)?, "the message").map(|message| vec![message])
+    message(json::raw(raw_json)?, "message").map(|message| vec![message])
 }
 
 /// Returns whether a message of this dialect or of OpenAI Responses consists of system text only.

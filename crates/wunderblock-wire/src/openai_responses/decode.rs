@@ -42,7 +42,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
 /// before the item that it led to.
 pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     let raw = json::raw(raw_json)?;
-    let item = match item(raw, "the item")? {
+    let item = match item(raw, "item")? {
         Item::Spoken(parts) if parts.iter().all(Part::is_thinking) => Item::Spoken(vec![opaque(raw)]),
         item => item,
     };

@@ -154,7 +154,7 @@ impl StreamState {
         if fields.is_none() && event.data.trim() == "[DONE]" {
             self.is_done = true;
         } else if fields.is_none() {
-            self.unreadable(|| format!("an event {} that is no JSON object", named(&event.name)));
+            self.unreadable(|| format!("an event {} that is not a JSON object", named(&event.name)));
         }
         fields
     }
@@ -167,7 +167,7 @@ impl StreamState {
             return None;
         }
         let Ok(fields) = RawFields::parse(data) else {
-            self.unreadable(|| "an event that is no JSON object".to_owned());
+            self.unreadable(|| "an event that is not a JSON object".to_owned());
             return None;
         };
         match ProviderError::of(&fields) {
@@ -182,7 +182,7 @@ impl StreamState {
     /// Records an event that is not a JSON object.
     pub(super) fn unreadable(&mut self, what: impl FnOnce() -> String) {
         note(&mut self.odd, what);
-        self.broken.get_or_insert_with(|| unreadable("an event is no JSON object"));
+        self.broken.get_or_insert_with(|| unreadable("an event is not a JSON object"));
     }
 
     /// Returns the reply. `read` is the result of reading the assembled body. If there was no body, `missing`

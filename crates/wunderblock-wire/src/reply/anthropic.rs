@@ -16,7 +16,7 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let fields = opened(bytes)?;
     if fields.text("type").as_deref() == Some("error") || fields.get("content").is_none() {
         return Err(
-            ProviderError::of(&fields).map_or_else(|| unreadable("it has no content"), ReplyFault::Provider)
+            ProviderError::of(&fields).map_or_else(|| unreadable("missing `content`"), ReplyFault::Provider)
         );
     }
     let text = std::str::from_utf8(bytes).map_err(unreadable)?;
@@ -61,7 +61,7 @@ impl MessageAssembly {
                     state.refuse(refusal);
                 } else {
                     let kind = kind.unwrap_or_default();
-                    note(&mut state.odd, || format!("an event of the kind {}", named(kind)));
+                    note(&mut state.odd, || format!("an event of unknown kind {}", named(kind)));
                 }
             }
         }
@@ -99,7 +99,7 @@ impl MessageAssembly {
             "signature_delta" => ("signature", "thinking"),
             "input_json_delta" => ("partial_json", "tool_use"),
             "citations_delta" => ("citation", "text"),
-            _ => return note(odd, || format!("a delta of the kind {}", named(&kind))),
+            _ => return note(odd, || format!("a delta of unknown kind {}", named(&kind))),
         };
         let block = self.blocks.entry(index(fields)).or_default();
         if block.fields.is_empty() {
@@ -134,7 +134,7 @@ impl MessageAssembly {
     /// Returns the assembled reply.
     pub(super) fn finish(self, mut state: StreamState) -> ModelReply {
         let Self { mut message, usage, blocks, has_stopped } = self;
-        let missing = "no message in the stream";
+        let missing = "missing message in the stream";
         if message.is_empty() && blocks.is_empty() {
             return state.finish(None, missing, false);
         }
@@ -157,7 +157,7 @@ impl StreamedBlock {
             let json = match json::raw(&input) {
                 Ok(raw) => raw.get().to_owned(),
                 Err(_) => {
-                    note(odd, || "the input of a call is no JSON".to_owned());
+                    note(odd, || "the input of a call is not JSON".to_owned());
                     json::quote(&input)
                 }
             };

@@ -7,25 +7,25 @@ use wunderblock_core::message::Dialect;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyFault {
     /// The stream ended before the model finished.
-    #[error("the reply broke off")]
+    #[error("incomplete reply: the stream ended before the model did")]
     Cut,
     /// The provider sent an error, instead of a reply or in the middle of one.
     #[error(transparent)]
     Provider(#[from] ProviderError),
     /// The reply exceeds the size limit.
-    #[error("the reply is longer than {max} bytes")]
+    #[error("the reply exceeds the maximum of {max} bytes")]
     TooLong {
         /// Maximum size in bytes.
         max: usize,
     },
     /// The reply is neither JSON nor events, or does not have the dialect's shape.
-    #[error("the reply cannot be read: {reason}")]
+    #[error("invalid reply: {reason}")]
     Unreadable {
         /// Mismatch between the reply and the expected shape.
         reason: String,
     },
     /// Replies of this dialect are not supported.
-    #[error("replies in the {} form cannot be read", dialect.name())]
+    #[error("unsupported dialect of the reply: `{}`", dialect.name())]
     Unsupported {
         /// Dialect of the reply.
         dialect: Dialect,

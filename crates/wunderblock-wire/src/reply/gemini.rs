@@ -29,7 +29,7 @@ fn single(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let candidate = candidates.first().and_then(|raw| RawFields::of(raw));
     if candidate.is_none() && blocked.is_none() {
         let refusal = ProviderError::of(&fields);
-        return Err(refusal.map_or_else(|| unreadable("it has no candidates"), ReplyFault::Provider));
+        return Err(refusal.map_or_else(|| unreadable("missing `candidates`"), ReplyFault::Provider));
     }
     let candidate = candidate.unwrap_or_default();
     // The content of a candidate that was stopped may be missing or have no parts.
@@ -136,7 +136,7 @@ impl ContentAssembly {
     /// Returns the assembled reply.
     pub(super) fn finish(self, state: StreamState) -> ModelReply {
         let Self { mut body, mut candidate, parts, has_candidate, has_stopped } = self;
-        let missing = "no candidate in the stream";
+        let missing = "missing candidate in the stream";
         if !has_candidate && !has_stopped {
             return state.finish(None, missing, false);
         }

@@ -169,7 +169,7 @@ impl ReplyReader {
         let Self { dialect, form, max, .. } = self;
         match form {
             BodyForm::Open(_) => {
-                ModelReply::fault(ReplyFault::Unreadable { reason: "nothing came".to_owned() })
+                ModelReply::fault(ReplyFault::Unreadable { reason: "it is empty".to_owned() })
             }
             BodyForm::Whole(body) => {
                 let body = body.strip_prefix(BOM).unwrap_or(&body);

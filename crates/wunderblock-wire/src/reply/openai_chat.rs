@@ -16,10 +16,10 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let choices = fields.get("choices").and_then(list).unwrap_or_default();
     let Some(choice) = choices.first().and_then(|raw| RawFields::of(raw)) else {
         return Err(
-            ProviderError::of(&fields).map_or_else(|| unreadable("it has no choices"), ReplyFault::Provider)
+            ProviderError::of(&fields).map_or_else(|| unreadable("missing `choices`"), ReplyFault::Provider)
         );
     };
-    let raw = choice.get("message").ok_or_else(|| unreadable("a choice has no message"))?;
+    let raw = choice.get("message").ok_or_else(|| unreadable("missing `message` of a choice"))?;
     let mut message = only(crate::openai_chat::decode::single(raw.get()).map_err(unreadable)?)?;
     let word = choice.text("finish_reason");
     let stop = StopReason::of(word.as_deref());
@@ -69,7 +69,7 @@ impl CompletionAssembly {
         let Some(mut fields) = state.chunk(event) else { return };
         let Some(choices) = fields.take("choices").and_then(list) else {
             let kind = fields.text("object").unwrap_or_default();
-            return note(&mut state.odd, || format!("an event of the kind {}", named(&kind)));
+            return note(&mut state.odd, || format!("an event of unknown kind {}", named(&kind)));
         };
         // These fields are equal in all chunks, except for the usage, which only the last chunk has.
         self.body.set_all(fields);
@@ -155,7 +155,7 @@ impl CompletionAssembly {
     /// Returns the assembled reply.
     pub(super) fn finish(self, state: StreamState) -> ModelReply {
         let Self { mut body, mut message, calls, legacy, reason, has_choice, .. } = self;
-        let missing = "no choice in the stream";
+        let missing = "missing choice in the stream";
         if !has_choice {
             return state.finish(None, missing, false);
         }

@@ -14,7 +14,7 @@ pub(super) fn whole(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     let fields = opened(bytes)?;
     let failed = ProviderError::of(&fields).map(ReplyFault::Provider);
     let Some(items) = fields.get("output").and_then(list) else {
-        return Err(failed.unwrap_or_else(|| unreadable("it has no output")));
+        return Err(failed.unwrap_or_else(|| unreadable("missing `output`")));
     };
     let mut message = crate::openai_responses::decode::output(&items).map_err(unreadable)?;
     let details = fields.object("incomplete_details");
@@ -79,7 +79,7 @@ impl ResponseAssembly {
                 if let Some(refusal) = refusal(&kind, &fields) {
                     state.refuse(refusal);
                 } else {
-                    note(&mut state.odd, || format!("an event of the kind {}", named(&kind)));
+                    note(&mut state.odd, || format!("an event of unknown kind {}", named(&kind)));
                 }
             }
         }
@@ -111,7 +111,7 @@ impl ResponseAssembly {
             "custom_tool_call_input.delta" => ("input", ""),
             // These are pieces of the provider's own tool calls. Their items arrive whole.
             kind if kind.contains("_call") => return,
-            _ => return note(&mut state.odd, || format!("a delta of the kind {}", named(kind))),
+            _ => return note(&mut state.odd, || format!("a delta of unknown kind {}", named(kind))),
         };
         let Some(more) = fields.text("delta") else { return };
         let item = self.items.entry(fields.count("output_index")).or_default();
@@ -132,7 +132,7 @@ impl ResponseAssembly {
     /// Returns the assembled reply.
     pub(super) fn finish(self, state: StreamState) -> ModelReply {
         let Self { mut body, items, has_ended } = self;
-        let missing = "no response in the stream";
+        let missing = "missing response in the stream";
         if body.is_empty() && items.is_empty() {
             return state.finish(None, missing, false);
         }

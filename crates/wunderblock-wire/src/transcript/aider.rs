@@ -67,7 +67,7 @@ impl Aider {
             if span.offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
         let Ok(line) = std::str::from_utf8(bytes) else {
             let mut records = self.finish();
-            records.push(self.in_chat(TranscriptRecord::broken(span, "no UTF-8".to_owned())));
+            records.push(self.in_chat(TranscriptRecord::broken(span, "invalid UTF-8".to_owned())));
             return records;
         };
         let line = line.trim_ascii_end();

@@ -117,7 +117,7 @@ impl ClaudeCode {
             }
             known if RECORD_TYPES.iter().any(|(name, _)| *name == known) => {}
             _ => {
-                record.set_opaque(format!("no record type of Claude Code: `{kind}`"));
+                record.set_opaque(format!("unknown record type of Claude Code: `{kind}`"));
                 let pairing = &mut self.sessions.get(&at).pairing;
                 generic::read_message(object, pairing, &mut record);
                 self.sessions.complete(&mut record, &at, object);
@@ -204,7 +204,7 @@ impl ClaudeCode {
 
     fn message(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, at: &RecordOwner) {
         let Some(said) = object.object("message") else {
-            record.set_opaque("a message record whose `message` is no object");
+            record.set_opaque("a message record whose `message` is not an object");
             return generic::read_message(object, &mut self.sessions.get(at).pairing, record);
         };
         if !said.has("content") {

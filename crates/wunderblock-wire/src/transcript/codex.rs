@@ -188,7 +188,7 @@ impl Codex {
             "compacted" => compacted(&mut record, &payload),
             "world_state" | "inter_agent_communication_metadata" => {}
             _ => {
-                record.set_opaque(format!("no record type of Codex: `{kind}`"));
+                record.set_opaque(format!("unknown record type of Codex: `{kind}`"));
                 generic::read_message(&payload, &mut self.pairing, &mut record);
             }
         }
@@ -206,7 +206,7 @@ impl Codex {
             record.kind = "session_meta".into();
             self.meta(record, object);
         } else {
-            record.set_opaque("no envelope and no item of Codex");
+            record.set_opaque("neither an envelope nor an item of Codex");
             generic::read_message(object, &mut self.pairing, record);
         }
     }
@@ -244,7 +244,7 @@ impl Codex {
         let base = record.id_base();
         let mut blocks = Blocks::new(Dialect::OpenaiResponses, &mut self.pairing, &base);
         let Some(mut message) = items::message(&kind, item, &mut blocks) else {
-            record.set_opaque(format!("no item of Codex: `{kind}`"));
+            record.set_opaque(format!("unknown item of Codex: `{kind}`"));
             return generic::read_message(item, &mut self.pairing, record);
         };
         if message.role == Role::Assistant {

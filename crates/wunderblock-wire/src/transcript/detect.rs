@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 /// Error for a file that is neither JSON nor aider's history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is {found}; {missing}")]
+#[error("unsupported file: {found}; {missing}")]
 pub struct Unrecognised {
     /// Apparent kind of the file.
     pub found: String,
@@ -56,7 +56,7 @@ pub fn detect(name: &str, head: &[u8]) -> Result<Format, Unrecognised> {
     refuse_other_encodings(head)?;
     let bytes = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(unrecognised("an empty file", "a transcript has at least one record"));
+        return Err(unrecognised("an empty file", "a transcript must have at least one record"));
     }
     let text = String::from_utf8_lossy(bytes);
     if let Some(format) = document(name, &text) {
@@ -87,7 +87,7 @@ fn refuse_other_encodings(head: &[u8]) -> Result<(), Unrecognised> {
     let first_two = head.get(..2).unwrap_or_default();
     let unmarked = matches!(first_two, [b'{' | b'[' | b'#' | b'"', 0] | [0, b'{' | b'[' | b'#' | b'"']);
     if marked || unmarked {
-        return Err(unrecognised("UTF-16 text", "transcripts are read as UTF-8: convert it first"));
+        return Err(unrecognised("UTF-16 text", "a transcript must be UTF-8: convert the file first"));
     }
     Ok(())
 }
@@ -104,14 +104,13 @@ fn refuse(bytes: &[u8], text: &str) -> Result<Format, Unrecognised> {
         (b"\xff\xd8\xff", "a JPEG image"),
     ];
     if let Some((_, found)) = known.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        return Err(unrecognised(found, "a transcript is JSON, JSON lines or aider's Markdown"));
+        return Err(unrecognised(found, "a transcript must be JSON, JSON lines or aider's Markdown"));
     }
     let controls = bytes.iter().filter(|byte| **byte < 9).count();
     if controls > 0 || text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count() * 10 > text.len() {
-        return Err(unrecognised("binary data", "a transcript is JSON, JSON lines or aider's Markdown"));
+        return Err(unrecognised("binary data", "a transcript must be JSON, JSON lines or aider's Markdown"));
     }
-    let missing =
-        format!("no line of its beginning is JSON, and none begins with `{}`", aider::HEADING.trim_end());
+    let missing = format!("expected JSON or a line that begins with `{}`", aider::HEADING.trim_end());
     Err(unrecognised("text that is not JSON", &missing))
 }
 

@@ -75,7 +75,7 @@ impl ExportReader {
             return TranscriptRecord::opaque(
                 span,
                 "unknown",
-                "not an event of an export: `stream`, `seq` or `id` is missing",
+                "invalid event of an export: missing `stream`, `seq` or `id`",
             );
         };
         let kind = object.word("kind").unwrap_or_else(|| "erased".into());
@@ -85,7 +85,7 @@ impl ExportReader {
         record.at = object.get("at").and_then(|at| at.get().parse().ok()).map(Millis);
         let session = self.sessions.entry(stream).or_default();
         if seq <= session.last {
-            record.kept = broken(format!("position {seq} after position {}", session.last));
+            record.kept = broken(format!("invalid order: position {seq} after position {}", session.last));
             return record;
         }
         session.last = seq;
@@ -96,11 +96,11 @@ impl ExportReader {
             return record;
         }
         if !is_engines && !Fact::OPEN_KINDS.contains(&&*kind) {
-            record.set_opaque(format!("no event of this version: `{kind}`"));
+            record.set_opaque(format!("unknown kind of event: `{kind}`"));
             return record;
         }
         match serde_json::from_str::<Fact>(text)
-            .map_err(|error| format!("not an event: {error}"))
+            .map_err(|error| format!("invalid event: {error}"))
             .and_then(|fact| checked(fact, seq))
         {
             Ok(fact) => session.take(&mut record, fact),
@@ -119,7 +119,7 @@ fn checked(fact: Fact, seq: Seq) -> Result<Fact, String> {
         return Err(why.to_owned());
     }
     if let Some(handle) = fact.bodies().into_iter().find_map(Body::handle) {
-        return Err(format!("it names the body {handle} instead of carrying it"));
+        return Err(format!("missing text: the event has only the handle `{handle}` of a body"));
     }
     Ok(fact)
 }

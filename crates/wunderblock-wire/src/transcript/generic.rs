@@ -76,7 +76,7 @@ impl Generic {
                 return nested;
             }
         }
-        let mut record = TranscriptRecord::opaque(span, &kind(object), "no known format");
+        let mut record = TranscriptRecord::opaque(span, &kind(object), "unknown format");
         read_message(object, &mut self.pairing, &mut record);
         self.opened(vec![record])
     }
@@ -134,9 +134,9 @@ impl Generic {
 
     fn element(&mut self, span: ByteSpan, element: &RawValue) -> TranscriptRecord {
         let Some(object) = Object::of(element) else {
-            return TranscriptRecord::opaque(span, "element", "no object where a message was expected");
+            return TranscriptRecord::opaque(span, "element", "expected a message, found another value");
         };
-        let mut record = TranscriptRecord::opaque(span, &kind(&object), "no known format");
+        let mut record = TranscriptRecord::opaque(span, &kind(&object), "unknown format");
         read_message(&object, &mut self.pairing, &mut record);
         for item in &mut record.items {
             if let RecordItem::Message(message) = item {

@@ -55,7 +55,7 @@ impl OpenaiChat {
         (self.pairing, self.replied) = (CallPairing::default(), false);
         let mut records = self.nested(span, text);
         if records.is_empty() {
-            let mut record = TranscriptRecord::opaque(span, "object", "no chat message and none inside");
+            let mut record = TranscriptRecord::opaque(span, "object", "missing chat message");
             if let Ok(object) = Object::parse(text) {
                 generic::read_message(&object, &mut self.pairing, &mut record);
             }
@@ -107,7 +107,7 @@ impl OpenaiChat {
             match Object::parse(part) {
                 Ok(object) if Some(*part) == choice => self.choice(&mut record, &object, [&response, &outer]),
                 Ok(object) => self.message(&mut record, &object),
-                Err(_) => record.set_opaque("no object where a message was expected"),
+                Err(_) => record.set_opaque("expected a message, found another value"),
             }
             records.push(record);
         }
@@ -146,7 +146,7 @@ impl OpenaiChat {
             "assistant" => Message::new(Role::Assistant, answered(object, &mut blocks)),
             "tool" | "function" => Message::new(Role::Tool, vec![result(object, &mut blocks)]),
             _ => {
-                record.set_opaque(format!("no role of OpenAI chat: `{role}`"));
+                record.set_opaque(format!("unknown role of OpenAI chat: `{role}`"));
                 return generic::read_message(object, &mut self.pairing, record);
             }
         };

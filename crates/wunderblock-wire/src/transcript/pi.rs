@@ -133,7 +133,7 @@ impl Pi {
             }
             "custom" | "label" | "model_change" | "session_info" | "thinking_level_change" => {}
             _ => {
-                record.set_opaque(format!("no entry of pi: `{kind}`"));
+                record.set_opaque(format!("unknown entry of pi: `{kind}`"));
                 generic::read_message(object, &mut self.pairing, record);
             }
         }
@@ -172,7 +172,7 @@ impl Pi {
                 self.injected(record, said, &tag);
             }
             _ => {
-                record.set_opaque(format!("no role of pi: `{role}`"));
+                record.set_opaque(format!("unknown role of pi: `{role}`"));
                 generic::read_message(said, &mut self.pairing, record);
             }
         }

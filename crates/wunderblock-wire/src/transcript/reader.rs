@@ -241,7 +241,7 @@ impl TranscriptReader {
             Some(b'n') => ("null", "null"),
             _ => ("number", "a number"),
         };
-        let why = format!("{found} where an object was expected");
+        let why = format!("expected an object, found {found}");
         self.settled(vec![TranscriptRecord::opaque(span, kind, why)])
     }
 
@@ -259,7 +259,7 @@ impl TranscriptReader {
 fn text(bytes: &[u8], offset: u64) -> Result<&str, String> {
     let bytes = if offset == 0 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| format!("no UTF-8 at byte {} of the record", error.valid_up_to()))?;
+        .map_err(|error| format!("invalid UTF-8 at byte {} of the record", error.valid_up_to()))?;
     if object::too_deep(text) {
         return Err(format!("JSON nested deeper than {} levels", object::MAX_DEPTH));
     }
@@ -287,5 +287,5 @@ fn begins_with_a_value(text: &str) -> bool {
 }
 
 fn broken(error: &serde_json::Error) -> String {
-    format!("no JSON: {error}")
+    format!("invalid JSON: {error}")
 }

@@ -57,12 +57,7 @@ pub(super) fn check(body: &ValueNode<'_>, findings: &mut Violations) {
             check_block(path, block, &turn.role, &mut marks, findings);
         }
     }
-    findings.demand(
-        marks <= CACHE_MARKS,
-        "",
-        "cache-marks",
-        "at most 4 cache_control may stand in a request",
-    );
+    findings.demand(marks <= CACHE_MARKS, "", "cache-marks", "a request may have at most 4 `cache_control`");
     check_order(&turns, findings);
     check_pairs(&turns, findings);
     let thinks = fields.get("thinking").and_then(|node| node.text_of("type"));
@@ -76,13 +71,13 @@ fn is_marked(fields: &BTreeMap<String, ValueNode<'_>>) -> bool {
 fn check_tools(tools: ValueNode<'_>, marks: &mut usize, findings: &mut Violations) {
     let mut names = BTreeSet::new();
     let Some(tools) = tools.list() else {
-        findings.add("tools", "shape", "tools are a list");
+        findings.add("tools", "shape", "`tools` must be a list");
         return;
     };
     for (at, tool) in tools.into_iter().enumerate() {
         let path = format!("tools[{at}]");
         let Some(fields) = tool.object() else {
-            findings.add(&path, "shape", "a tool is an object");
+            findings.add(&path, "shape", "a tool must be an object");
             continue;
         };
         *marks += usize::from(is_marked(&fields));
@@ -114,12 +109,12 @@ fn check_system(system: ValueNode<'_>, marks: &mut usize, findings: &mut Violati
                     block.kind() == "text",
                     &path,
                     "system-block",
-                    "system text is of text blocks",
+                    "system text must consist of text blocks",
                 );
                 check_block(&path, &block, "user", marks, findings);
             }
         }
-        _ => findings.add("system", "shape", "a string or a list of text blocks"),
+        _ => findings.add("system", "shape", "expected a string or a list of text blocks"),
     }
 }
 
@@ -131,7 +126,7 @@ fn combine<'a>(messages: Vec<ValueNode<'a>>, findings: &mut Violations) -> Vec<M
         let fields = message.object().unwrap_or_default();
         let role = fields.get("role").and_then(|node| node.text()).unwrap_or_default();
         if !["user", "assistant", "system"].contains(&role.as_str()) {
-            findings.add(&format!("{path}.role"), "role", format!("`{role}` is no role"));
+            findings.add(&format!("{path}.role"), "role", format!("unknown role `{role}`"));
         }
         let content = format!("{path}.content");
         let mut blocks = Vec::new();
@@ -146,7 +141,7 @@ fn combine<'a>(messages: Vec<ValueNode<'a>>, findings: &mut Violations) -> Vec<M
             _ => findings.add(&content, "missing-field", "a string or a list of blocks is required"),
         }
         let may_be_empty = at == last && role == "assistant";
-        findings.demand(may_be_empty || !blocks.is_empty(), &content, "empty", "a message needs content");
+        findings.demand(may_be_empty || !blocks.is_empty(), &content, "empty", "a message must have content");
         match turns.last_mut() {
             Some(turn) if turn.role == role => turn.blocks.extend(blocks),
             _ => turns.push(MergedTurn { role, path, blocks }),
@@ -159,12 +154,14 @@ fn check_order(turns: &[MergedTurn<'_>], findings: &mut Violations) {
     let mut before: Option<&MergedTurn<'_>> = None;
     for turn in turns {
         match (before.map(|turn| turn.role.as_str()), turn.role.as_str()) {
-            (None, "assistant") => findings.add(&turn.path, "first-role", "the first message is the user's"),
+            (None, "assistant") => {
+                findings.add(&turn.path, "first-role", "the first message must be the user's")
+            }
             (None, "system") => {
-                findings.add(&turn.path, "first-role", "the first system text goes to `system`")
+                findings.add(&turn.path, "first-role", "the first system text must be in `system`")
             }
             (Some("assistant"), "system") => {
-                findings.add(&turn.path, "system-place", "a system message follows a user message");
+                findings.add(&turn.path, "system-place", "a system message must follow a user message");
             }
             _ => {}
         }
@@ -181,11 +178,16 @@ fn check_block(
 ) {
     let fields = match block {
         ContentBlock::Plain(text) => {
-            return findings.demand(!text.trim().is_empty(), path, "empty-text", "text of white space only");
+            return findings.demand(
+                !text.trim().is_empty(),
+                path,
+                "empty-text",
+                "a text must not be white space only",
+            );
         }
         ContentBlock::Opened(NodeKind::Object(fields)) => fields,
         ContentBlock::Opened(NodeKind::Unreadable(reason)) => return findings.add(path, "json", reason),
-        ContentBlock::Opened(_) => return findings.add(path, "shape", "a block is an object"),
+        ContentBlock::Opened(_) => return findings.add(path, "shape", "a block must be an object"),
     };
     let text = |name: &str| fields.get(name).and_then(|node| node.text());
     if is_marked(fields) {
@@ -193,7 +195,12 @@ fn check_block(
         let kind = text("type").unwrap_or_default();
         let empty = kind == "text" && text("text").is_none_or(|text| text.is_empty());
         let thinks = kind == "thinking" || kind == "redacted_thinking";
-        findings.demand(!empty && !thinks, path, "cache-place", "no cache_control on thinking or empty text");
+        findings.demand(
+            !empty && !thinks,
+            path,
+            "cache-place",
+            "thinking and empty text must have no `cache_control`",
+        );
     }
     let kind = text("type").unwrap_or_default();
     let owner = check_fields((path, &kind), fields, marks, findings);
@@ -201,7 +208,7 @@ fn check_block(
         findings.add(
             path,
             "block-role",
-            format!("{kind} belongs in a message of role {owner}, this one is {role}"),
+            format!("`{kind}` must be in a message of role `{owner}`, not `{role}`"),
         );
     }
 }
@@ -216,7 +223,7 @@ fn check_fields(
 ) -> Option<&'static str> {
     let text = |name: &str| fields.get(name).and_then(|node| node.text());
     let mut required = |name: &str, holds: bool| {
-        findings.demand(holds, &format!("{path}.{name}"), "missing-field", "missing, or of another kind");
+        findings.demand(holds, &format!("{path}.{name}"), "missing-field", "missing, or of the wrong type");
     };
     match kind {
         "text" => {
@@ -226,14 +233,14 @@ fn check_fields(
                 text.is_none_or(|text| !text.trim().is_empty()),
                 path,
                 "empty-text",
-                "text with nothing in it",
+                "a text must not be empty",
             );
             None
         }
         "thinking" => {
             required("thinking", text("thinking").is_some());
             let signed = text("signature").is_some_and(|signature| !signature.is_empty());
-            findings.demand(signed, path, "unsigned-thinking", "thinking needs its signature");
+            findings.demand(signed, path, "unsigned-thinking", "thinking must have its signature");
             Some("assistant")
         }
         "redacted_thinking" => {
@@ -272,13 +279,13 @@ fn check_result(path: &str, content: ValueNode<'_>, marks: &mut usize, findings:
         NodeKind::Text(_) | NodeKind::Word("null") => return,
         NodeKind::List(items) => items,
         NodeKind::Unreadable(reason) => return findings.add(path, "json", reason),
-        _ => return findings.add(path, "shape", "a string or a list of blocks"),
+        _ => return findings.add(path, "shape", "expected a string or a list of blocks"),
     };
     for (at, item) in items.into_iter().enumerate() {
         let (path, item) = (format!("{path}[{at}]"), item.kind());
         let kind = item.text_of("type").unwrap_or_default();
         if ["tool_use", "tool_result", "thinking", "redacted_thinking"].contains(&kind.as_str()) {
-            findings.add(&path, "result-block", format!("{kind} inside a tool result"));
+            findings.add(&path, "result-block", format!("`{kind}` must not be in a tool result"));
         } else if kind == "text" {
             // In a result, white space is valid content.
             let text = item.text_of("text");
@@ -286,7 +293,7 @@ fn check_result(path: &str, content: ValueNode<'_>, marks: &mut usize, findings:
                 text.is_some_and(|text| !text.is_empty()),
                 &path,
                 "empty-text",
-                "text with nothing in it",
+                "a text must not be empty",
             );
             *marks += usize::from(matches!(&item, NodeKind::Object(fields) if is_marked(fields)));
         } else {
@@ -311,7 +318,7 @@ fn check_source(path: &str, kind: &str, source: Option<ValueNode<'_>>, findings:
         ("base64", _) => findings.demand(mime == "application/pdf", path, "media-type", &mime),
         ("text", "document") => findings.demand(mime == "text/plain", path, "media-type", &mime),
         ("url" | "file", _) | ("content", "document") => {}
-        (form, kind) => findings.add(path, "media-type", format!("`{form}` is no source of an {kind}")),
+        (form, kind) => findings.add(path, "media-type", format!("unsupported source `{form}` of `{kind}`")),
     }
     let field = match form.as_str() {
         "base64" | "text" => "data",
@@ -344,19 +351,19 @@ fn check_pairs(turns: &[MergedTurn<'_>], findings: &mut Violations) {
                 }
                 "tool_result" => {
                     let id = node.text_of("tool_use_id").unwrap_or_default();
-                    findings.demand(!others, path, "results-first", "results stand before other content");
+                    findings.demand(!others, path, "results-first", "results must precede other content");
                     findings.demand(open.remove(&id), path, "orphan-result", &id);
                 }
                 _ => others = true,
             }
         }
         for id in std::mem::replace(&mut open, calls) {
-            findings.add(calls_at, "unanswered-call", format!("{id} has no result in the next message"));
+            findings.add(calls_at, "unanswered-call", format!("`{id}` has no result in the next message"));
         }
         calls_at = &turn.path;
     }
     for id in open {
-        findings.add(calls_at, "unanswered-call", format!("{id} has no result"));
+        findings.add(calls_at, "unanswered-call", format!("`{id}` has no result"));
     }
 }
 
@@ -374,7 +381,7 @@ fn check_end(turns: &[MergedTurn<'_>], thinks: bool, findings: &mut Violations) 
             !trails,
             &turn.path,
             "trailing-space",
-            "a last message of the assistant ends in white space",
+            "the assistant's last message must not end with white space",
         );
     }
     let last = turns.iter().rev().find(|turn| turn.role == "assistant");
@@ -386,6 +393,6 @@ fn check_end(turns: &[MergedTurn<'_>], thinks: bool, findings: &mut Violations) 
         !acts || begins,
         &turn.path,
         "thinking-first",
-        "with thinking enabled the last turn begins with it",
+        "with thinking enabled, the last turn must begin with thinking",
     );
 }

@@ -28,14 +28,19 @@ pub(super) fn check(body: &ValueNode<'_>, findings: &mut Violations) {
     if let Some(system) = fields.get("systemInstruction") {
         let parts = system.object().and_then(|fields| fields.get("parts")?.list()).unwrap_or_default();
         let has_text = parts.iter().any(|part| part.text_of("text").is_some_and(|text| !text.is_empty()));
-        findings.demand(has_text, "systemInstruction", "empty", "system text is a list of parts with text");
+        findings.demand(
+            has_text,
+            "systemInstruction",
+            "empty",
+            "system text must be a list of parts with text",
+        );
     }
     if let Some(settings) = fields.get("generationConfig") {
         let settings = settings.object();
-        findings.demand(settings.is_some(), "generationConfig", "shape", "settings are an object");
+        findings.demand(settings.is_some(), "generationConfig", "shape", "settings must be an object");
         let max = settings.and_then(|fields| Some(fields.get("maxOutputTokens")?.is_count()));
         let path = "generationConfig.maxOutputTokens";
-        findings.demand(max != Some(false), path, "limit", "the limit is a number from 1 on");
+        findings.demand(max != Some(false), path, "limit", "the limit must be a whole number of at least 1");
     }
     let Some(contents) = fields.get("contents").and_then(|node| node.list()) else {
         findings.add("contents", "missing-field", "a list of contents is required");
@@ -77,16 +82,16 @@ impl Content {
                 return read;
             }
             _ => {
-                findings.add(&read.path, "shape", "a content is an object");
+                findings.add(&read.path, "shape", "a content must be an object");
                 return read;
             }
         };
         let role = text(&fields, "role").unwrap_or_else(|| "user".to_owned());
         read.is_model = role == "model";
         let is_known = ["user", "model", "function"].contains(&role.as_str());
-        findings.demand(is_known, &format!("{}.role", read.path), "role", &format!("`{role}` is no role"));
+        findings.demand(is_known, &format!("{}.role", read.path), "role", &format!("unknown role `{role}`"));
         let parts = fields.get("parts").and_then(|node| node.list()).unwrap_or_default();
-        findings.demand(!parts.is_empty(), &read.path, "empty", "a content has at least one part");
+        findings.demand(!parts.is_empty(), &read.path, "empty", "a content must have at least one part");
         for (at, part) in parts.into_iter().enumerate() {
             read.part(&format!("{}.parts[{at}]", read.path), part, findings);
         }
@@ -97,12 +102,12 @@ impl Content {
         let fields = match part.kind() {
             NodeKind::Object(fields) => fields,
             NodeKind::Unreadable(reason) => return findings.add(path, "json", reason),
-            _ => return findings.add(path, "shape", "a part is an object"),
+            _ => return findings.add(path, "shape", "a part must be an object"),
         };
         let given = |name: &&str| fields.get(*name).is_some_and(|node| !node.is_null());
         let kinds: Vec<&str> = DATA.into_iter().filter(given).collect();
         let [kind] = kinds.as_slice() else {
-            findings.add(path, "part-kind", "a part is one of text, data, a call or a response");
+            findings.add(path, "part-kind", "a part must be exactly one of text, data, a call or a response");
             return;
         };
         let is_signed = text(&fields, "thoughtSignature").is_some_and(|signature| !signature.is_empty());
@@ -116,26 +121,26 @@ impl Content {
                         !text.is_empty() || is_signed,
                         path,
                         "empty-text",
-                        "a text says something",
+                        "a text must not be empty",
                     );
                 }
-                None => findings.add(path, "shape", "a text is a string"),
+                None => findings.add(path, "shape", "a text must be a string"),
             },
             "inlineData" => {
                 let holds = filled("mimeType") && filled("data");
-                findings.demand(holds, path, missing, "inline data has a type and is base64");
+                findings.demand(holds, path, missing, "inline data must have a type and base64 data");
             }
-            "fileData" => findings.demand(filled("fileUri"), path, missing, "a file has an address"),
+            "fileData" => findings.demand(filled("fileUri"), path, missing, "a file must have an address"),
             "functionCall" => {
-                findings.demand(self.is_model, path, "part-role", "the model calls functions, nobody else");
+                findings.demand(self.is_model, path, "part-role", "only the model may call functions");
                 let holds = inner.get("args").is_none_or(|args| args.is_object());
-                findings.demand(holds, path, "arguments", "arguments are an object");
+                findings.demand(holds, path, "arguments", "arguments must be an object");
                 self.calls.push(Function::of(path, &inner, is_signed, findings));
             }
             "functionResponse" => {
-                findings.demand(!self.is_model, path, "part-role", "the user answers calls, not the model");
+                findings.demand(!self.is_model, path, "part-role", "only the user may answer calls");
                 let holds = inner.get("response").is_some_and(|response| response.is_object());
-                findings.demand(holds, path, missing, "a response is an object");
+                findings.demand(holds, path, missing, "a response must be an object");
                 self.results.push(Function::of(path, &inner, is_signed, findings));
             }
             _ => {}
@@ -159,13 +164,13 @@ fn is_function(name: &str) -> bool {
 
 fn check_turns(contents: &[Content], findings: &mut Violations) {
     let starts = contents.first().is_none_or(|first| !first.is_model);
-    findings.demand(starts, "contents[0].role", "first-role", "the first content is the user's");
+    findings.demand(starts, "contents[0].role", "first-role", "the first content must be the user's");
     for pair in contents.windows(2) {
         if let [before, after] = pair
             && before.is_model
             && after.is_model
         {
-            findings.add(&after.path, "alternation", "the model speaks after the user");
+            findings.add(&after.path, "alternation", "the model must speak after the user");
         }
     }
 }
@@ -177,17 +182,17 @@ fn check_pairs(contents: &[Content], findings: &mut Violations) {
     for content in contents {
         if !content.is_model && calls.len() != content.results.len() {
             let (calls, results) = (calls.len(), content.results.len());
-            let detail = format!("{results} responses to {calls} calls right before them");
+            let detail = format!("expected one response for each call, found {results} for {calls} calls");
             findings.add(&content.path, "response-count", detail);
         } else {
             check_names(calls, &content.results, findings);
         }
         if content.is_model && !calls.is_empty() {
-            findings.add(path, "unanswered-call", "calls are answered right behind them");
+            findings.add(path, "unanswered-call", "calls must be answered in the next content");
         }
         (calls, path) = (&content.calls, &content.path);
     }
-    findings.demand(calls.is_empty(), path, "unanswered-call", "calls are answered right behind them");
+    findings.demand(calls.is_empty(), path, "unanswered-call", "calls must be answered in the next content");
 }
 
 /// Checks that each response answers one of the calls: by id if both have one, otherwise by name.
@@ -215,7 +220,7 @@ fn check_signatures(model: Option<&str>, contents: &[Content], findings: &mut Vi
     let spoken = contents.iter().rposition(|content| !content.is_model && content.results.is_empty());
     let turn = contents.get(spoken.map_or(0, |at| at + 1)..).unwrap_or_default();
     for call in turn.iter().filter_map(|content| content.calls.first()) {
-        let why = "the first call of a step keeps its signature";
+        let why = "the first call of a step must keep its signature";
         findings.demand(call.is_signed, &call.path, "missing-signature", why);
     }
 }
@@ -231,7 +236,7 @@ fn is_strict(model: &str) -> bool {
 
 fn check_tools(tools: ValueNode<'_>, findings: &mut Violations) {
     let Some(tools) = tools.list() else {
-        findings.add("tools", "shape", "tools are a list");
+        findings.add("tools", "shape", "`tools` must be a list");
         return;
     };
     let mut names = BTreeSet::new();
@@ -245,9 +250,9 @@ fn check_tools(tools: ValueNode<'_>, findings: &mut Violations) {
             findings.demand(is_function(&name), &format!("{path}.name"), "tool-name", &name);
             let schemas = ["parameters", "parametersJsonSchema"].map(|name| fields.get(name));
             let holds = schemas.iter().flatten().all(|schema| schema.is_object());
-            findings.demand(holds, &path, "tool-schema", "a schema is an object");
+            findings.demand(holds, &path, "tool-schema", "a schema must be an object");
             let one = schemas.iter().flatten().count() < 2;
-            findings.demand(one, &path, "tool-schema", "parameters are said once");
+            findings.demand(one, &path, "tool-schema", "parameters must be given only once");
             findings.demand(names.insert(name.clone()), &path, "duplicate-tool", &name);
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn check(body: &ValueNode<'_>, findings: &mut Violations) {
         match message.kind() {
             NodeKind::Object(fields) => check_message(&path, &fields, &mut open, findings),
             NodeKind::Unreadable(reason) => findings.add(&path, "json", reason),
-            _ => findings.add(&path, "shape", "a message is an object"),
+            _ => findings.add(&path, "shape", "a message must be an object"),
         }
     }
     open.close(findings);
@@ -48,7 +48,7 @@ impl Open {
     /// Reports the open calls, because the next message is not a result.
     fn close(&mut self, findings: &mut Violations) {
         for id in std::mem::take(&mut self.ids) {
-            findings.add(&self.path, "unanswered-call", format!("{id} has no result right after it"));
+            findings.add(&self.path, "unanswered-call", format!("`{id}` has no result directly after it"));
         }
     }
 }
@@ -80,7 +80,7 @@ fn check_message(path: &str, fields: &NodeFields<'_>, open: &mut Open, findings:
         "user" | "system" | "developer" => {
             check_content(path, &role, fields.get("content").copied(), findings)
         }
-        role => findings.add(&format!("{path}.role"), "role", format!("`{role}` is no role")),
+        role => findings.add(&format!("{path}.role"), "role", format!("unknown role `{role}`")),
     }
 }
 
@@ -92,7 +92,7 @@ fn check_assistant(path: &str, fields: &NodeFields<'_>, open: &mut Open, finding
     let says = ["content", "tool_calls", "function_call", "refusal", "audio"]
         .iter()
         .any(|name| given(name).is_some());
-    findings.demand(says, path, "empty", "an assistant's message has content or calls");
+    findings.demand(says, path, "empty", "an assistant's message must have content or calls");
     open.legacy = given("function_call").and_then(|call| {
         check_function(&format!("{path}.function_call"), call, findings);
         call.text_of("name")
@@ -101,11 +101,11 @@ fn check_assistant(path: &str, fields: &NodeFields<'_>, open: &mut Open, finding
     let Some(calls) = given("tool_calls") else { return };
     let path = format!("{path}.tool_calls");
     let Some(calls) = calls.list() else {
-        findings.add(&path, "shape", "tool calls are a list");
+        findings.add(&path, "shape", "tool calls must be a list");
         return;
     };
-    findings.demand(!calls.is_empty(), &path, "empty", "a list of calls has at least one");
-    findings.demand(calls.len() <= CALLS, &path, "too-many-calls", "at most 128 calls fit in one message");
+    findings.demand(!calls.is_empty(), &path, "empty", "a list of calls must not be empty");
+    findings.demand(calls.len() <= CALLS, &path, "too-many-calls", "a message may have at most 128 calls");
     for (at, call) in calls.into_iter().enumerate() {
         let path = format!("{path}[{at}]");
         let id = call.text_of("id").unwrap_or_default();
@@ -121,9 +121,9 @@ fn check_assistant(path: &str, fields: &NodeFields<'_>, open: &mut Open, finding
             Some("custom") => {
                 let custom = fields.get("custom").and_then(|node| node.object()).unwrap_or_default();
                 let full = text(&custom, "name").is_some() && text(&custom, "input").is_some();
-                findings.demand(full, &path, "missing-field", "a custom call has name and input");
+                findings.demand(full, &path, "missing-field", "a custom call must have a name and an input");
             }
-            _ => findings.add(&path, "missing-field", "a call is of type function or custom"),
+            _ => findings.add(&path, "missing-field", "the type of a call must be `function` or `custom`"),
         }
     }
 }
@@ -132,7 +132,7 @@ fn check_function(path: &str, function: ValueNode<'_>, findings: &mut Violations
     let name = function.text_of("name").unwrap_or_default();
     findings.demand(is_name(&name, 64), &format!("{path}.name"), "tool-name", &name);
     let is_text = function.text_of("arguments").is_some();
-    findings.demand(is_text, &format!("{path}.arguments"), "arguments", "arguments are a string");
+    findings.demand(is_text, &format!("{path}.arguments"), "arguments", "arguments must be a string");
 }
 
 fn check_content(path: &str, role: &str, content: Option<ValueNode<'_>>, findings: &mut Violations) {
@@ -143,7 +143,7 @@ fn check_content(path: &str, role: &str, content: Option<ValueNode<'_>>, finding
         Some(NodeKind::Unreadable(reason)) => return findings.add(&path, "json", reason),
         _ => return findings.add(&path, "missing-field", "a string or a list of parts is required"),
     };
-    findings.demand(!parts.is_empty(), &path, "empty", "a list of parts has at least one");
+    findings.demand(!parts.is_empty(), &path, "empty", "a list of parts must not be empty");
     for (at, part) in parts.into_iter().enumerate() {
         check_part(&format!("{path}[{at}]"), role, part, findings);
     }
@@ -153,7 +153,7 @@ fn check_part(path: &str, role: &str, part: ValueNode<'_>, findings: &mut Violat
     let fields = match part.kind() {
         NodeKind::Object(fields) => fields,
         NodeKind::Unreadable(reason) => return findings.add(path, "json", reason),
-        _ => return findings.add(path, "shape", "a part is an object"),
+        _ => return findings.add(path, "shape", "a part must be an object"),
     };
     let kind = text(&fields, "type").unwrap_or_default();
     let inner = |name: &str| fields.get(kind.as_str()).and_then(|node| node.text_of(name));
@@ -172,11 +172,15 @@ fn check_part(path: &str, role: &str, part: ValueNode<'_>, findings: &mut Violat
         }
         ("file", "user") => inner("file_id").is_some() || inner("file_data").is_some(),
         _ => {
-            findings.add(path, "part-kind", format!("`{kind}` in a message of role {role}"));
+            findings.add(
+                path,
+                "part-kind",
+                format!("unsupported part `{kind}` in a message of role `{role}`"),
+            );
             return;
         }
     };
-    findings.demand(holds, path, "missing-field", "what the part carries is missing");
+    findings.demand(holds, path, "missing-field", "missing content of the part");
 }
 
 /// Checks the type of an image that is sent as data.
@@ -189,15 +193,20 @@ pub(super) fn check_image_url(path: &str, url: Option<&str>, findings: &mut Viol
 
 fn check_tools(tools: ValueNode<'_>, findings: &mut Violations) {
     let Some(tools) = tools.list() else {
-        findings.add("tools", "shape", "tools are a list");
+        findings.add("tools", "shape", "`tools` must be a list");
         return;
     };
-    findings.demand(!tools.is_empty(), "tools", "empty", "a list of tools has at least one");
+    findings.demand(!tools.is_empty(), "tools", "empty", "a list of tools must not be empty");
     for (at, tool) in tools.into_iter().enumerate() {
         let path = format!("tools[{at}]");
         let fields = tool.object().unwrap_or_default();
         if text(&fields, "type").as_deref() != Some("function") {
-            findings.demand(text(&fields, "type").is_some(), &path, "missing-field", "a tool has a type");
+            findings.demand(
+                text(&fields, "type").is_some(),
+                &path,
+                "missing-field",
+                "a tool must have a type",
+            );
             continue;
         }
         let function = fields.get("function").and_then(|node| node.object()).unwrap_or_default();
@@ -208,7 +217,7 @@ fn check_tools(tools: ValueNode<'_>, findings: &mut Violations) {
             holds,
             &format!("{path}.function.parameters"),
             "tool-schema",
-            "a schema is an object",
+            "a schema must be an object",
         );
     }
 }

@@ -46,14 +46,14 @@ pub(super) fn check(body: &ValueNode<'_>, findings: &mut Violations) {
     }
     open.close_reasoning(findings);
     for (id, (_, path)) in open.calls {
-        findings.add(&path, "unanswered-call", format!("{id} has no output"));
+        findings.add(&path, "unanswered-call", format!("`{id}` has no output"));
     }
 }
 
 impl Open {
     fn close_reasoning(&mut self, findings: &mut Violations) {
         if let Some(path) = self.reasoning.take() {
-            findings.add(&path, "orphan-reasoning", "reasoning is followed by what it led to");
+            findings.add(&path, "orphan-reasoning", "reasoning must be followed by the item it led to");
         }
     }
 
@@ -78,12 +78,12 @@ fn check_item(path: &str, item: ValueNode<'_>, is_last: bool, open: &mut Open, f
     let fields = match item.kind() {
         NodeKind::Object(fields) => fields,
         NodeKind::Unreadable(reason) => return findings.add(path, "json", reason),
-        _ => return findings.add(path, "shape", "an item is an object"),
+        _ => return findings.add(path, "shape", "an item must be an object"),
     };
     let word = text(&fields, "type");
     let kind = match word.as_deref() {
         None if fields.contains_key("role") => "message",
-        None => return findings.add(path, "missing-field", "an item has a type"),
+        None => return findings.add(path, "missing-field", "an item must have a type"),
         Some(kind) => kind,
     };
     if let Some(id) = text(&fields, "id") {
@@ -111,16 +111,16 @@ fn check_item(path: &str, item: ValueNode<'_>, is_last: bool, open: &mut Open, f
                 has_summary,
                 path,
                 "missing-field",
-                "reasoning has a summary, which may be empty",
+                "reasoning must have a summary, which may be empty",
             );
             open.reasoning = Some(path.to_owned());
         }
         "compaction" => {
             let sealed = text(&fields, "encrypted_content").is_some();
-            findings.demand(sealed, path, "missing-field", "a compaction has encrypted content");
+            findings.demand(sealed, path, "missing-field", "a compaction must have encrypted content");
         }
         "compaction_trigger" => {
-            findings.demand(is_last, path, "trigger-place", "a compaction is asked for at the end");
+            findings.demand(is_last, path, "trigger-place", "a compaction trigger must be the last item");
         }
         kind => check_call(path, kind, &fields, open, findings),
     }
@@ -138,18 +138,23 @@ fn check_call(path: &str, kind: &str, fields: &NodeFields<'_>, open: &mut Open, 
         }
         _ => return,
     };
-    findings.demand(id.is_some(), path, "missing-field", "a call has an id");
+    findings.demand(id.is_some(), path, "missing-field", "a call must have an id");
     open.call(path, id.unwrap_or_default(), output, findings);
     let name = text(fields, "name").unwrap_or_default();
     findings.demand(is_name(&name, 64), &format!("{path}.name"), "tool-name", &name);
     let is_text = text(fields, argument).is_some();
-    findings.demand(is_text, &format!("{path}.{argument}"), "arguments", "what a call carries is a string");
+    findings.demand(
+        is_text,
+        &format!("{path}.{argument}"),
+        "arguments",
+        "the argument of a call must be a string",
+    );
 }
 
 fn check_message(path: &str, fields: &NodeFields<'_>, findings: &mut Violations) {
     let role = text(fields, "role").unwrap_or_default();
     if !["user", "assistant", "system", "developer"].contains(&role.as_str()) {
-        findings.add(&format!("{path}.role"), "role", format!("`{role}` is no role"));
+        findings.add(&format!("{path}.role"), "role", format!("unknown role `{role}`"));
         return;
     }
     check_content(&format!("{path}.content"), &role, fields.get("content").copied(), findings);
@@ -171,7 +176,7 @@ fn check_part(path: &str, role: &str, part: ValueNode<'_>, findings: &mut Violat
     let fields = match part.kind() {
         NodeKind::Object(fields) => fields,
         NodeKind::Unreadable(reason) => return findings.add(path, "json", reason),
-        _ => return findings.add(path, "shape", "a part is an object"),
+        _ => return findings.add(path, "shape", "a part must be an object"),
     };
     let kind = text(&fields, "type").unwrap_or_default();
     let any = |names: &[&str]| names.iter().any(|name| text(&fields, name).is_some());
@@ -185,28 +190,37 @@ fn check_part(path: &str, role: &str, part: ValueNode<'_>, findings: &mut Violat
         }
         ("input_file", "user" | "system" | "developer") => any(&["file_id", "file_data", "file_url"]),
         _ => {
-            findings.add(path, "part-kind", format!("`{kind}` in a message of role {role}"));
+            findings.add(
+                path,
+                "part-kind",
+                format!("unsupported part `{kind}` in a message of role `{role}`"),
+            );
             return;
         }
     };
-    findings.demand(holds, path, "missing-field", "what the part carries is missing");
+    findings.demand(holds, path, "missing-field", "missing content of the part");
 }
 
 fn check_tools(tools: ValueNode<'_>, findings: &mut Violations) {
     let Some(tools) = tools.list() else {
-        findings.add("tools", "shape", "tools are a list");
+        findings.add("tools", "shape", "`tools` must be a list");
         return;
     };
     for (at, tool) in tools.into_iter().enumerate() {
         let path = format!("tools[{at}]");
         let fields = tool.object().unwrap_or_default();
         if text(&fields, "type").as_deref() != Some("function") {
-            findings.demand(text(&fields, "type").is_some(), &path, "missing-field", "a tool has a type");
+            findings.demand(
+                text(&fields, "type").is_some(),
+                &path,
+                "missing-field",
+                "a tool must have a type",
+            );
             continue;
         }
         let name = text(&fields, "name").unwrap_or_default();
         findings.demand(is_name(&name, 64), &format!("{path}.name"), "tool-name", &name);
         let holds = fields.get("parameters").is_none_or(|schema| schema.is_object() || schema.is_null());
-        findings.demand(holds, &format!("{path}.parameters"), "tool-schema", "a schema is an object");
+        findings.demand(holds, &format!("{path}.parameters"), "tool-schema", "a schema must be an object");
     }
 }

@@ -112,7 +112,7 @@ fn a_stream_of_responses_is_its_response() {
     );
     assert_eq!((streamed.stop, &streamed.fault), (StopReason::Tools, &None));
     assert_eq!(streamed.usage, Some(usage("resp_1", "gpt-x", [36, 64, 0, 9])));
-    assert_eq!(streamed.odd, ["an event of the kind `response.hologram`"]);
+    assert_eq!(streamed.odd, ["an event of unknown kind `response.hologram`"]);
     let whole = decode_reply(RESPONSES, response("completed", output()).to_string().as_bytes());
     assert_eq!(whole, ModelReply { odd: Vec::new(), ..streamed.clone() });
     let next = goes_on(RESPONSES, &streamed);

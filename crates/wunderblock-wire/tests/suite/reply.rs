@@ -117,7 +117,10 @@ fn an_anthropic_stream_is_its_message() {
     );
     assert_eq!((streamed.stop, &streamed.fault), (StopReason::Tools, &None));
     assert_eq!(streamed.usage, Some(usage("msg_1", "claude-x", [12, 40, 3, 77])));
-    assert_eq!(streamed.odd, ["an event of the kind `a_new_event`", "a delta of the kind `a_new_delta`"]);
+    assert_eq!(
+        streamed.odd,
+        ["an event of unknown kind `a_new_event`", "a delta of unknown kind `a_new_delta`"]
+    );
     assert_eq!(streamed.text(), "It is 12 °C 汉.");
     let whole = r#"{"id":"msg_1","type":"message","role":"assistant","content":[
         {"type":"thinking","thinking":"let me see","signature":"c2ln"},{"type":"text","text":"It is 12 °C 汉."},
@@ -279,7 +282,7 @@ fn the_input_of_a_call_that_is_no_json_is_kept() {
     assert_eq!(said(&reply), [r#"call t Read "{\"path\": \"a""#]);
     assert_eq!(
         (reply.stop, reply.odd.as_slice()),
-        (StopReason::Length, &["the input of a call is no JSON".to_owned()][..])
+        (StopReason::Length, &["the input of a call is not JSON".to_owned()][..])
     );
 }
 

@@ -113,10 +113,10 @@ pub struct CatalogMatch<'c> {
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
     /// The text is not TOML, has an unknown field, or a value does not fit its field.
-    #[error("the model catalog cannot be read: {0}")]
+    #[error("invalid model catalog: {0}")]
     Form(#[from] toml::de::Error),
     /// A row has an invalid value.
-    #[error("model `{name}` in line {line} of the catalog: {what}")]
+    #[error("invalid model `{name}` in line {line} of the catalog: {what}")]
     Row {
         /// Name of the row.
         name: String,

@@ -127,17 +127,17 @@ fn row(group: &Group, model: &ModelToml) -> Result<ModelRow, String> {
     let name = model.name.get_ref();
     let stars = name.matches('*').count();
     if name.is_empty() || (stars > 0 && (stars > 1 || !name.ends_with('*'))) {
-        return Err("a name is a model's name, or its beginning with one `*` at the end".to_owned());
+        return Err("`name` must be a model's name, or a prefix with one `*` at the end".to_owned());
     }
     let sizes = [model.window, model.max_output, group.max_bytes, model.max_input.unwrap_or(1)];
     if sizes.contains(&0) {
-        return Err("window, max_input, max_output and max_bytes are above 0".to_owned());
+        return Err("`window`, `max_input`, `max_output` and `max_bytes` must be above 0".to_owned());
     }
     if model.max_input.is_some_and(|input| input > model.window) {
-        return Err("max_input is within the window".to_owned());
+        return Err("`max_input` must not exceed `window`".to_owned());
     }
     if model.max_output > model.window {
-        return Err("max_output is within the window".to_owned());
+        return Err("`max_output` must not exceed `window`".to_owned());
     }
     let cache = cache(&group.cache, &model.cache, model.window)?;
     let prices = prices(&model.prices, cache)?;
@@ -174,7 +174,7 @@ fn cache(group: &Cache, own: &Cache, window: u64) -> Result<CacheRule, String> {
     if mode == CacheMode::None {
         // Inherited settings do not count here: a model without a cache may be in a group with one.
         return if given.iter().any(Option::is_some) {
-            Err("a cache with mode `none` has neither a minimum nor a lifetime".to_owned())
+            Err("a cache with mode `none` must have no other fields".to_owned())
         } else {
             Ok(CacheRule::NONE)
         };
@@ -182,23 +182,21 @@ fn cache(group: &Cache, own: &Cache, window: u64) -> Result<CacheRule, String> {
     let (Some(minimum), Some(lifetime)) =
         (own.minimum.or(group.minimum), seconds(own.lifetime, group.lifetime))
     else {
-        return Err("a cache has a minimum and a lifetime".to_owned());
+        return Err("missing `minimum` or `lifetime` of a cache".to_owned());
     };
     let step = own.step.or(group.step).unwrap_or(1);
     if step == 0 || lifetime.0 == 0 {
-        return Err("step and lifetime of a cache are above 0".to_owned());
+        return Err("`step` and `lifetime` of a cache must be above 0".to_owned());
     }
     if minimum > window {
-        return Err(format!("the cache's minimum of {minimum} is within the window of {window}"));
+        return Err(format!("the cache's `minimum` of {minimum} must not exceed the `window` of {window}"));
     }
     if long_lifetime.is_some_and(|long| long <= lifetime) {
-        return Err("the cache's long_lifetime is longer than its lifetime".to_owned());
+        return Err("the cache's `long_lifetime` must be longer than its `lifetime`".to_owned());
     }
     let lost_after = seconds(own.lost_after, group.lost_after).unwrap_or(lifetime);
     if lost_after < lifetime {
-        return Err(
-            "a cache is not taken for lost while it lives: lost_after is at least its lifetime".to_owned()
-        );
+        return Err("the cache's `lost_after` must be at least its `lifetime`".to_owned());
     }
     Ok(CacheRule { mode, minimum: Tokens(minimum), step: Tokens(step), lifetime, long_lifetime, lost_after })
 }
@@ -207,15 +205,18 @@ fn prices(dated: &[Dated], cache: CacheRule) -> Result<Vec<Price>, String> {
     let mut prices: Vec<Price> = Vec::with_capacity(dated.len());
     for price in dated {
         let since = day(&price.since)
-            .ok_or_else(|| format!("since = \"{}\" is a day, written YYYY-MM-DD", price.since))?;
+            .ok_or_else(|| format!("invalid `since`: `{}` must be a day, written YYYY-MM-DD", price.since))?;
         if prices.last().is_some_and(|before| before.since >= since) {
-            return Err(format!("prices stand in the order of their days; {} does not", price.since));
+            return Err(format!(
+                "prices must be in the order of their days: `{}` is not after the day before it",
+                price.since
+            ));
         }
         if cache.mode != CacheMode::None && price.cached.is_none() {
-            return Err(format!("the price since {} says what cached input costs", price.since));
+            return Err(format!("missing `cached` in the price since `{}`", price.since));
         }
         if cache.mode == CacheMode::Explicit && price.write.is_none() {
-            return Err(format!("the price since {} says what writing to the cache costs", price.since));
+            return Err(format!("missing `write` in the price since `{}`", price.since));
         }
         let Dated { input, cached, write, write_long, output, .. } = *price;
         let own = rates([Some(input), cached, write, write_long, Some(output)])?;
@@ -226,7 +227,7 @@ fn prices(dated: &[Dated], cache: CacheRule) -> Result<Vec<Price>, String> {
                 && write_long.is_some() == price.write_long.is_some();
             if above == 0 || !complete {
                 return Err(format!(
-                    "the price since {} of long requests has a limit above 0 and all that the other has",
+                    "invalid `long` in the price since `{}`: `above` must be above 0, and the fields must be those of the price",
                     price.since
                 ));
             }
@@ -255,7 +256,7 @@ fn rates(dollars: [Option<f64>; 5]) -> Result<Rates, String> {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn micro(dollars: f64) -> Result<MicroDollars, String> {
     if !(0.0..=DEAREST).contains(&dollars) {
-        return Err(format!("a price of {dollars} dollars is not from 0 to {DEAREST}"));
+        return Err(format!("a price of {dollars} dollars must be from 0 to {DEAREST}"));
     }
     let micro = dollars * 1e6;
     if (micro - micro.round()).abs() > 1e-3 {

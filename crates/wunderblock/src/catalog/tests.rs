@@ -206,17 +206,17 @@ fn wrong_catalogs_are_refused_with_the_reason() {
     let auto = "mode = \"automatic\", minimum = 1, lifetime = 1";
     let explicit = "mode = \"explicit\", minimum = 1, lifetime = 1";
     let table = [
-        ("[[group]", "cannot be read"),
+        ("[[group]", "invalid model catalog"),
         ("groups = 1", "unknown field"),
         (&group("{ name = \"a*b\", window = 1, max_output = 1 }"), "one `*` at the end"),
         (&group("{ name = \"\", window = 1, max_output = 1 }"), "one `*` at the end"),
         (&group("{ name = \"a\", window = 0, max_output = 1 }"), "above 0"),
         (
             &group("{ name = \"a\", window = 1, max_output = 1, max_input = 2 }"),
-            "max_input is within the window",
+            "`max_input` must not exceed `window`",
         ),
-        (&group("{ name = \"a\", window = 1, max_output = 2 }"), "max_output is within the window"),
-        (&group("{ name = \"a\", window = -1, max_output = 1 }"), "cannot be read"),
+        (&group("{ name = \"a\", window = 1, max_output = 2 }"), "`max_output` must not exceed `window`"),
+        (&group("{ name = \"a\", window = -1, max_output = 1 }"), "invalid model catalog"),
         (&group("{ name = \"a\", window = 1, max_output = 1, price = 2 }"), "unknown field"),
         (&priced("", &one.replace("input = 1", "input = -1")), "`a` in line 7 of the catalog: a price of -1"),
         (&priced("", &one.replace("input = 1", "input = nan")), "a price of NaN"),
@@ -226,7 +226,7 @@ fn wrong_catalogs_are_refused_with_the_reason() {
         (&priced("", &one.replace("output", "out")), "unknown field"),
         (&priced("", &one.replace("2026-01-01", "2026-02-30")), "YYYY-MM-DD"),
         (&priced("", &one.replace("2026-01-01", "1 May")), "YYYY-MM-DD"),
-        (&priced("", &format!("{one}, {one}")), "in the order of their days; 2026-01-01"),
+        (&priced("", &format!("{one}, {one}")), "in the order of their days: `2026-01-01`"),
         (
             &priced(
                 "",
@@ -236,20 +236,20 @@ fn wrong_catalogs_are_refused_with_the_reason() {
         ),
         (
             &priced("", &one.replace("}", ", long = { above = 9, input = 1, output = 1 } }")),
-            "all that the other has",
+            "must be those of the price",
         ),
-        (&priced(auto, &one.replace("cached = 1,", "")), "what cached input costs"),
-        (&priced(explicit, &one.replace("write = 1,", "")), "what writing to the cache costs"),
-        (&priced("mode = \"magic\"", ""), "cannot be read"),
-        (&priced("mode = \"automatic\"", ""), "a minimum and a lifetime"),
-        (&priced("minimum = 3", ""), "neither a minimum nor a lifetime"),
+        (&priced(auto, &one.replace("cached = 1,", "")), "missing `cached`"),
+        (&priced(explicit, &one.replace("write = 1,", "")), "missing `write`"),
+        (&priced("mode = \"magic\"", ""), "invalid model catalog"),
+        (&priced("mode = \"automatic\"", ""), "missing `minimum` or `lifetime`"),
+        (&priced("minimum = 3", ""), "must have no other fields"),
         (
             &priced(&auto.replace("minimum = 1", "minimum = 10"), ""),
-            "minimum of 10 is within the window of 9",
+            "`minimum` of 10 must not exceed the `window` of 9",
         ),
         (&priced(&auto.replace("lifetime = 1", "lifetime = 0"), ""), "above 0"),
         (&priced(&format!("{auto}, step = 0"), ""), "above 0"),
-        (&priced(&format!("{auto}, long_lifetime = 1"), ""), "longer than its lifetime"),
+        (&priced(&format!("{auto}, long_lifetime = 1"), ""), "longer than its `lifetime`"),
     ];
     for (text, expect) in table {
         let error = Catalog::embedded().with_overrides(text).unwrap_err().to_string();

@@ -82,7 +82,7 @@ fn what_cannot_be_read_is_refused_with_what_it_is_and_what_is_missing() {
         let refused = detect(name, head).unwrap_err();
         assert_eq!(refused.found, found, "{name}");
         assert!(!refused.missing.is_empty());
-        assert_eq!(refused.to_string(), format!("this is {}; {}", refused.found, refused.missing));
+        assert_eq!(refused.to_string(), format!("unsupported file: {}; {}", refused.found, refused.missing));
     }
 }
 

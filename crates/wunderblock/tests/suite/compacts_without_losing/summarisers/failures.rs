@@ -143,7 +143,7 @@ fn an_answer_without_end_is_not_read_on() {
         let provider = ScriptedProvider::start([Behaviour::TenTimes]).unwrap();
         let limits = ModelLimits { response: Bytes(5_000), ..patient() };
         let (failure, input) = failed(model(&provider, dialect, limits).summarise(&task(), &mut |_| true));
-        assert_eq!(failure, SummaryFailure::Broken("the reply is longer than 5000 bytes".into()));
+        assert_eq!(failure, SummaryFailure::Broken("the reply exceeds the maximum of 5000 bytes".into()));
         assert!(input > Tokens::ZERO, "what came was billed");
     }
 }
