@@ -103,7 +103,7 @@ pub(crate) fn run(topic: Option<&str>) -> Exit {
         Some("words") => print(&words_page())?,
         Some("options") => print(&options_page())?,
         Some(name) => match command.find_subcommand_mut(name) {
-            Some(found) => found.print_long_help()?,
+            Some(found) => found.print_help()?,
             None => return Err(unknown(&command, name)),
         },
     }

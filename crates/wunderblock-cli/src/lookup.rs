@@ -109,15 +109,17 @@ fn has_ending(text: &str) -> bool {
 /// Positions that a place names.
 pub(crate) type Positions = Option<(Seq, Seq)>;
 
-/// `SESSION#12` or `SESSION#12-80` in its parts.
+/// Splits `SESSION#12` or `SESSION#12-80`.
 fn split_place(text: &str) -> Option<(&str, (Seq, Seq))> {
     let (session, place) = text.rsplit_once('#')?;
-    Some((session, seqs(place).ok()?))
+    // `FILE#12` is the twelfth conversation of a file.
+    let is_file = Path::new(session).is_file();
+    Some((session, seqs(place).ok().filter(|_| !is_file)?))
 }
 
 /// Whether a text is a place in a session: `SESSION#12-80`, and no file of that name or with conversations.
 pub(crate) fn is_place(text: &str) -> bool {
-    split_place(text).is_some_and(|(id, _)| !Path::new(id).is_file() && !Path::new(text).exists())
+    split_place(text).is_some() && !Path::new(text).exists()
 }
 
 /// [`reading`], and the positions that follow a `#`. An id may have a `#` of its own: the whole text comes first.
@@ -127,7 +129,7 @@ pub(crate) async fn reading_at(
     text: &str,
 ) -> Result<(Engine, Session, Positions), Failure> {
     match (reading(settings, global, text).await, split_place(text)) {
-        (Err(Failure::Engine(Error::NoSession(_)) | Failure::Door(..)), Some((id, at))) => {
+        (Err(Failure::Engine(Error::NoSession(_))), Some((id, at))) => {
             let (engine, session) = reading(settings, global, id).await?;
             Ok((engine, session, Some(at)))
         }
@@ -142,7 +144,7 @@ pub(crate) async fn known_at(
     text: &str,
 ) -> Result<(Session, Positions), Failure> {
     match (known_session(engine, global, text).await, split_place(text)) {
-        (Err(Failure::Engine(Error::NoSession(_)) | Failure::Door(..)), Some((id, at))) => {
+        (Err(Failure::Engine(Error::NoSession(_))), Some((id, at))) => {
             Ok((known_session(engine, global, id).await?, Some(at)))
         }
         (found, _) => Ok((found?, None)),
@@ -156,7 +158,7 @@ pub(crate) async fn session_at(
     text: &str,
 ) -> Result<(Session, Positions), Failure> {
     match (session(engine, global, text).await, split_place(text)) {
-        (Err(Failure::Engine(Error::NoSession(_)) | Failure::Door(..)), Some((id, at))) => {
+        (Err(Failure::Engine(Error::NoSession(_))), Some((id, at))) => {
             Ok((session(engine, global, id).await?, Some(at)))
         }
         (found, _) => Ok((found?, None)),

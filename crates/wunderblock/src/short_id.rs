@@ -6,7 +6,8 @@ use wunderblock_core::id::StreamId;
 
 /// Minimum characters of a beginning: fewer would soon be ambiguous, and nobody recognises them.
 const BEGINNING: usize = 8;
-/// Maximum characters of a beginning that stands alone. A longer one gives way to beginning and end.
+/// Maximum characters of a beginning that stands alone: a longer one gives way to beginning and end. Ids up to this length
+/// stay whole.
 const LONGEST: usize = 16;
 /// Minimum characters of an end behind a beginning.
 const END: usize = 8;
@@ -54,6 +55,10 @@ impl ShortIds {
     }
 
     fn shortened(&self, root: &str) -> String {
+        let length = root.chars().count();
+        if length <= LONGEST {
+            return root.to_owned();
+        }
         let neighbours = [
             self.roots.range::<str, _>((Bound::Unbounded, Bound::Excluded(root))).next_back(),
             self.roots.range::<str, _>((Bound::Excluded(root), Bound::Unbounded)).next(),
@@ -64,7 +69,6 @@ impl ShortIds {
             return head(root, unique).to_owned();
         }
         let beginning = head(root, BEGINNING);
-        let length = root.chars().count();
         let alike = || {
             let from = self.roots.range::<str, _>((Bound::Included(beginning), Bound::Unbounded));
             from.map(|(id, _)| id).take_while(|id| id.starts_with(beginning))
@@ -126,9 +130,15 @@ mod tests {
 
     #[test]
     fn a_short_id_is_the_shortest_beginning_that_is_unique() {
-        let ids = ["7478b9f5-3ee2", "7478b9f5-3ee2~2", "019fc8be-3658-7ca3", "019fc8be-3999-7ca3", "demo"];
-        assert_eq!(short(&ids, "7478b9f5-3ee2~2"), "7478b9f5~2");
-        assert_eq!(short(&ids, "7478b9f5-3ee2"), "7478b9f5~1", "alone it means the newest branch");
+        let ids = [
+            "7478b9f5-3ee2-57af",
+            "7478b9f5-3ee2-57af~2",
+            "019fc8be-3658-7ca3",
+            "019fc8be-3999-7ca3",
+            "demo",
+        ];
+        assert_eq!(short(&ids, "7478b9f5-3ee2-57af~2"), "7478b9f5~2");
+        assert_eq!(short(&ids, "7478b9f5-3ee2-57af"), "7478b9f5~1", "alone it means the newest branch");
         assert_eq!(short(&ids, "019fc8be-3658-7ca3"), "019fc8be-36");
         assert_eq!(short(&ids, "demo"), "demo");
         assert_eq!(short(&ids, "unknown~3"), "unknown~3");

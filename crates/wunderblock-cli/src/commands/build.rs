@@ -14,6 +14,7 @@ use crate::settings::Settings;
 use crate::sources::sources;
 use crate::terminal::{clean, clean_json};
 use crate::typed::dialect;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::policy::Policies;
@@ -55,6 +56,7 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
         print(&format!("request in {}\n", clean(&path.to_string_lossy())))?;
     }
     if !global.json
+        && std::io::stderr().is_terminal()
         && let Some(next) = next_step(&short(&session).await?, &built)
     {
         say(global, &format!("next: {next}"));

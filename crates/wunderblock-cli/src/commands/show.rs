@@ -40,8 +40,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
     if info.unfinished {
         say(global, UNFINISHED);
     }
-    // What was asked for by its position is shown, whatever it is.
-    let records = wanted.all || wanted.at.is_some() || place.is_some();
+    // Programs get every event, and so does anyone who names positions.
+    let records = wanted.all || global.json || range.is_some();
     let (from, to) = match range {
         Some(range) => range,
         None => (newest(&session, info.head, (wanted.limit, records)).await?, info.head),

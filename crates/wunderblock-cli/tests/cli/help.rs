@@ -2,7 +2,7 @@
 
 use crate::desk::Desk;
 
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 30] = [
     "import",
     "append",
     "sessions",
@@ -11,6 +11,8 @@ const COMMANDS: [&str; 27] = [
     "context",
     "explain",
     "simulate",
+    "compact",
+    "undo",
     "pin",
     "unpin",
     "hide",
@@ -28,6 +30,7 @@ const COMMANDS: [&str; 27] = [
     "backup",
     "restore",
     "erase",
+    "help",
     "completions",
     "man",
 ];
@@ -82,7 +85,7 @@ fn flags_keep_their_names() {
         ("import", &["--format", "--no-index"]),
         ("append", &[]),
         ("sessions", &["--limit"]),
-        ("show", &["--at", "--limit"]),
+        ("show", &["--at", "--limit", "--all"]),
         ("export", &["--original", "--to", "--out"]),
         ("context", &["--out"]),
         ("explain", &["--find", "--agent-view", "--html"]),
@@ -104,8 +107,8 @@ fn flags_keep_their_names() {
         ("replay", &["--at", "--out"]),
         ("diff", &[]),
         ("read", &["--lines", "--bytes", "--json-path", "--page"]),
-        ("grep", &["--session", "--regex", "--ignore-case", "--limit"]),
-        ("search", &["--session", "--newest", "--limit"]),
+        ("grep", &["--session", "--regex", "--ignore-case", "--limit", "--context"]),
+        ("search", &["--session", "--newest", "--limit", "--context"]),
         ("describe", &[]),
         ("expand", &["--query", "--page", "--tokens", "--events"]),
         ("doctor", &["--rebuild", "--repair"]),
@@ -114,14 +117,35 @@ fn flags_keep_their_names() {
         ("erase", &["--at", "--reason", "--yes"]),
     ];
     let global = ["--db", "--config", "--tenant", "--json", "--quiet", "--verbose"];
+    let has =
+        |help: &str, flag: &str| help.split(|c: char| c.is_whitespace() || c == ',').any(|word| word == flag);
     for (command, flags) in table {
         let help = desk.run(&[command, "--help"]).exits(0).out;
         let built = if matches!(command, "context" | "explain") { &request[..] } else { &[] };
-        for flag in flags.iter().chain(&global).chain(built) {
-            let named = help.split(|c: char| c.is_whitespace() || c == ',').any(|word| word == *flag);
-            assert!(named, "{command} {flag}");
+        for flag in flags.iter().chain(built) {
+            assert!(has(&help, flag), "{command} {flag}");
         }
     }
+    let options = desk.run(&["help", "options"]).exits(0).out;
+    for flag in global {
+        assert!(has(&options, flag), "{flag}");
+    }
+}
+
+#[test]
+fn the_first_page_is_one_screen() {
+    let done = Desk::bare().run(&["--help"]).exits(0);
+    assert!(done.out.lines().count() <= 40, "{}", done.out);
+    assert!(done.out.lines().all(|line| line.chars().count() <= 82), "{}", done.out);
+    assert_eq!(done.out, Desk::bare().run(&["help"]).exits(0).out);
+}
+
+#[test]
+fn a_topic_is_a_command_or_a_page() {
+    let desk = Desk::bare();
+    assert!(desk.run(&["help", "words"]).exits(0).out.contains("lane"));
+    let done = desk.run(&["help", "contxt"]).exits(2);
+    assert!(done.err.contains("did you mean `context`?"), "{}", done.err);
 }
 
 #[test]

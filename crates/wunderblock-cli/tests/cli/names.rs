@@ -84,7 +84,7 @@ fn pipes_and_devices_are_refused_at_once() {
         }
     }
     let done = desk.shell("cat session.jsonl | $WB import /dev/stdin").exits(2);
-    assert!(done.err.contains("/dev/stdin: it is a pipe"), "{}", done.err);
+    assert!(done.err.contains("/dev/stdin: not a file, but a pipe"), "{}", done.err);
 }
 
 #[test]

@@ -137,6 +137,6 @@ fn what_cannot_be_played_is_said() {
     let done = desk.run(&["simulate", session, "--policies", "nowhere.toml"]).exits(2);
     assert!(done.err.contains("nowhere.toml"), "{}", done.err);
     let done = desk.run(&["simulate", session, "--window", "900", "--reserve", "900"]).exits(2);
-    assert!(done.err.contains("nothing is left"), "{}", done.err);
+    assert!(done.err.contains("no room in a window of 900"), "{}", done.err);
     desk.run(&["simulate", "nosuch"]).exits(2);
 }

@@ -247,7 +247,7 @@ fn files_that_flags_name_must_be_what_they_are_to_be() {
         refused(&desk, &[flag, "nosuch"], &["nosuch: does not exist; check the path"]);
         refused(&desk, &[flag, "repo"], &["repo: is a directory; give a file"]);
         refused(&desk, &[flag, "binary"], &["binary: is not UTF-8 text"]);
-        refused(&desk, &[flag, "huge.md"], &["huge.md: has more than", "split it"]);
+        refused(&desk, &[flag, "huge.md"], &["huge.md: is too large: the maximum is", "split it"]);
         refused(
             &desk,
             &[flag, "no\u{1b}[31m\nhint: such"],
