@@ -1,31 +1,32 @@
-//! What a command says about its output.
+//! Derives from a command line how its output may be reduced.
 //!
-//! A command line is taken apart as a shell would do it (quotes, pipes, lists, redirections), but nothing in it is
-//! expanded: what cannot be known counts as an unknown program.
+//! A command line is parsed as a shell would do it (quotes, pipes, lists, redirections), but nothing in it is
+//! expanded: a program whose name is unknown without expansion counts as an unknown program.
 
 mod programs;
 mod shell;
 
 use shell::{ShellStage, pipelines};
 
-/// Maximum number of shells a command is wrapped in: `bash -c "sh -c '…'"`.
+/// Maximum number of shells around a command: `bash -c "sh -c '…'"`.
 const MAX_WRAPPERS: usize = 4;
 
-/// What the caller of a command asked for, which decides what may become of the output.
+/// The purpose of an output, as far as its command reveals it. The purpose limits how far the output may be reduced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// The text of a file, or a diff: what is looked at to be edited or applied. Its bytes stay.
+    /// The text of a file, or a diff. Either may be edited or applied next, so its bytes stay.
     File,
-    /// Lines, fields, matches or rows that somebody selected: `rg`, `find`, `jq`, SQL, the last filter of a pipeline.
+    /// Lines, fields, matches or rows that the caller selected: `rg`, `find`, `jq`, SQL, the last filter of a
+    /// pipeline.
     Selection,
-    /// The report of one program: its words, without the folder of the program and what wraps it.
+    /// The report of one program. Holds the words of the command, without the program's directory and its wrappers.
     Report(String),
-    /// Nothing is known.
+    /// Nothing is known about the output.
     Unknown,
 }
 
 impl Claim {
-    /// The claim of a command line, or of a tool's name with its arguments.
+    /// Returns the claim of a command line, or of a tool's name with its arguments.
     #[must_use]
     pub fn of(command: &str) -> Self {
         let (tool, rest) = command
@@ -41,7 +42,7 @@ impl Claim {
         match claims.as_mut_slice() {
             [one] => std::mem::replace(one, Self::Unknown),
             [] => Self::Unknown,
-            // Where a file stands in the output, its bytes stay.
+            // If a file is part of the output, the bytes of the output stay.
             all if all.contains(&Self::File) => Self::File,
             all if all.iter().all(|claim| *claim == Self::Selection) => Self::Selection,
             _ => Self::Unknown,
@@ -50,7 +51,7 @@ impl Claim {
 }
 
 impl Claim {
-    /// The command whose report it is.
+    /// Returns the command whose report the output is, if it is a report.
     pub(crate) fn report(&self) -> Option<&str> {
         match self {
             Self::Report(report) => Some(report),
@@ -59,9 +60,10 @@ impl Claim {
     }
 }
 
-/// The claim of one pipeline.
+/// Returns the claim of one pipeline.
 fn claim(stages: &[ShellStage]) -> Claim {
     let Some((first, rest)) = stages.split_first() else { return Claim::Unknown };
+    // These programs show a part of their input unchanged, so a file stays a file.
     let part = |stage: &ShellStage| {
         matches!(stage.program(), "cat" | "head" | "tail" | "nl" | "less" | "more")
             || (stage.program() == "sed" && is_line_selection(stage))
@@ -71,6 +73,7 @@ fn claim(stages: &[ShellStage]) -> Claim {
     }
     match stages.iter().rev().find_map(stage_selects) {
         Some(true) => Claim::Selection,
+        // Stages that pass on their input unchanged (`tee`) leave a report a report.
         _ if rest.iter().all(|stage| stage_selects(stage).is_none()) => {
             let words = first.words.iter().skip(1).map(String::as_str);
             Claim::Report(std::iter::once(first.program()).chain(words).collect::<Vec<_>>().join(" "))
@@ -79,15 +82,15 @@ fn claim(stages: &[ShellStage]) -> Claim {
     }
 }
 
-/// Whether a path is that of a record of events or rows: it is looked at, not edited.
+/// Returns whether a path names a record of events or rows. Records are read, not edited.
 fn is_record(path: &str) -> bool {
     let path = path.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase();
-    // `app.log:10-40` names lines of it.
+    // `app.log:10-40` names lines of `app.log`.
     let path = path.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '-'));
     programs::names("records").any(|ending| path.ends_with(ending))
 }
 
-/// The pipelines of a command that print anything. None where it is wrapped too often.
+/// Returns the pipelines of a command that print anything, or `None` if it is wrapped in too many shells.
 fn printing_pipelines(command: &str) -> Option<Vec<Vec<ShellStage>>> {
     let mut pending = vec![(command.to_owned(), 0)];
     let mut found = Vec::new();
@@ -112,12 +115,13 @@ fn printing_pipelines(command: &str) -> Option<Vec<Vec<ShellStage>>> {
     Some(found)
 }
 
-/// Takes away what runs another program without a word in what it prints: `sudo`, `env X=1`, `timeout 5`, `do`.
+/// Removes words that run another program without printing anything themselves: `sudo`, `env X=1`, `timeout 5`, `do`.
 fn strip_wrappers(stage: &mut ShellStage) {
     loop {
         let gone = match stage.words.first() {
             None => return,
             Some(word) if is_assignment(word) => 1,
+            // `wunderblock run` prints the output of the command after `--`.
             Some(word)
                 if word.ends_with("wunderblock") && stage.words.get(1).is_some_and(|word| word == "run") =>
             {
@@ -139,7 +143,7 @@ fn is_assignment(word: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The script that a shell is given: `bash -lc '…'`.
+/// Returns the script that a shell is given: `bash -lc '…'`.
 fn inner_script(stage: &ShellStage) -> Option<&str> {
     if !matches!(stage.program(), "bash" | "sh" | "zsh" | "dash" | "ksh" | "fish") {
         return None;
@@ -151,7 +155,7 @@ fn inner_script(stage: &ShellStage) -> Option<&str> {
     stage.words.get(at + 1).map(String::as_str)
 }
 
-/// Whether a stage selects; None where it hands on what it reads, so that the stage before it decides.
+/// Returns whether a stage selects, or `None` if it passes its input on, so that the stage before it decides.
 fn stage_selects(stage: &ShellStage) -> Option<bool> {
     let selects = match stage.program() {
         "sed" => is_line_selection(stage),
@@ -161,7 +165,7 @@ fn stage_selects(stage: &ShellStage) -> Option<bool> {
     (selects || !stage.piped || !programs::is("passes", stage)).then_some(selects)
 }
 
-/// `sed -n`, or a script that ends early or takes lines away.
+/// Returns whether `sed` selects lines: by `-n`, or by a script that ends early or deletes lines.
 fn is_line_selection(stage: &ShellStage) -> bool {
     stage.has(&["--quiet", "--silent"])
         || stage.has_letter(&['n'])
@@ -173,7 +177,7 @@ fn is_line_selection(stage: &ShellStage) -> bool {
         })
 }
 
-/// A program for a document that takes a part of it: all but `.`.
+/// Returns whether a document filter such as `jq` takes a part of the document: any filter except `.` does.
 fn is_subdocument(stage: &ShellStage) -> bool {
     let program = stage
         .words
@@ -183,8 +187,8 @@ fn is_subdocument(stage: &ShellStage) -> bool {
     program.is_some_and(|program| !matches!(program.trim(), "." | "" | ". | ."))
 }
 
-/// Whether a stage prints a file as it is, or a diff. Records alone are looked at; beside another file it may be that
-/// which matters.
+/// Returns whether a stage prints a file as it is, or a diff. Records alone do not count, because they are only read.
+/// A record beside another file counts, because the other file may matter.
 fn shows_file(stage: &ShellStage) -> bool {
     let script = usize::from(matches!(stage.program(), "sed" | "awk"));
     let named: Vec<&String> = stage

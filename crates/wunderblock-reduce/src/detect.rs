@@ -1,4 +1,4 @@
-//! The kind of a text: every reader votes on the same sample, and the strongest vote wins.
+//! Detects the kind of a text: every reader votes on the same sample, and the strongest vote wins.
 
 use std::cmp::Reverse;
 
@@ -7,10 +7,10 @@ use crate::readers::log;
 use crate::sample::LineSample;
 use crate::{code, html, json, readers, terminal};
 
-/// Minimum vote that counts: below it the text is prose.
+/// A vote counts only if it exceeds this number. Without such a vote, the text is prose.
 const MIN_VOTE: u32 = 30;
 
-/// The kind of a text as a terminal shows it: colours and overwritten text do not count.
+/// Returns the kind of a text as a terminal shows it: colours and overwritten text do not count.
 pub(crate) fn detect_kind(text: &str) -> Kind {
     if memchr::memchr2(0x1b, b'\r', text.as_bytes()).is_some() {
         return detect_plain(&terminal::visible_text(text, &mut |_, _, _| ()).0);
@@ -18,7 +18,8 @@ pub(crate) fn detect_kind(text: &str) -> Kind {
     detect_plain(text)
 }
 
-/// The kind of a file that was read: no tool wrote it, so the tables of what tools print are not read for it (2 ms).
+/// Returns the kind of a file that was read. No tool printed it, so the pattern tables of tools are not loaded, which
+/// saves 2 ms.
 pub(crate) fn detect_file_kind(text: &str) -> Kind {
     let is_written = |kind: &Kind| {
         matches!(
@@ -34,7 +35,7 @@ fn detect_plain(text: &str) -> Kind {
 }
 
 fn detect_among(text: &str, kinds: impl Iterator<Item = Kind>) -> Kind {
-    // JSON that parses is JSON, whatever its strings look like.
+    // A text that parses as JSON is JSON, whatever its strings contain.
     if json::is_document(text) {
         return Kind::Json;
     }
@@ -42,10 +43,11 @@ fn detect_among(text: &str, kinds: impl Iterator<Item = Kind>) -> Kind {
     let mut best = (MIN_VOTE, usize::MAX, Kind::Prose);
     let mut before_log = MIN_VOTE;
     let mut kinds: Vec<(usize, Kind)> = kinds.enumerate().collect();
+    // The sort is stable, so kinds with the same maximum vote keep their order.
     kinds.sort_by_key(|(_, kind)| Reverse(max_vote(*kind)));
     let log_rank = kinds.iter().find(|(_, kind)| *kind == Kind::Log).map_or(0, |(rank, _)| *rank);
     for (rank, kind) in kinds {
-        // Of equal votes that of the kind that precedes wins; the minimum wins over all.
+        // Between equal votes, the kind that comes first in the list wins. A vote that only equals the minimum loses.
         let least = best.0 + u32::from(rank > best.1 || best.1 == usize::MAX);
         if max_vote(kind) < least {
             continue;
@@ -62,12 +64,14 @@ fn detect_among(text: &str, kinds: impl Iterator<Item = Kind>) -> Kind {
         }
     }
     let (vote, _, kind) = best;
+    // Repeated templates are weak evidence for a log, so they are examined only if no kind has stronger evidence.
     let weak = log::TEMPLATE_VOTE;
     if before_log < weak && vote <= weak && log::repeats_templates(&sample) { Kind::Log } else { kind }
 }
 
-/// The maximum vote of a kind. A kind that cannot win is not asked, and those whose tables of patterns take longest to
-/// read have less than the rest: on the lines of `grep` a third of the time of a detection was the vote for builds.
+/// Returns the maximum vote of a kind. A kind that can no longer win is not asked. Kinds whose pattern tables take
+/// longest to load have a lower maximum, so that they are asked last: on the output of `grep`, the vote for builds
+/// took a third of the time of a detection.
 const fn max_vote(kind: Kind) -> u32 {
     match kind {
         Kind::Build => readers::build::MAX_VOTE,

@@ -1,6 +1,6 @@
-//! Blocks of lines that an earlier text has, too: they are replaced by their place there.
+//! Blocks of lines that also occur in an earlier text. They are replaced by their place in that text.
 //!
-//! What must be seen stays where it is, even if it was seen before: a test that still fails is news.
+//! Lines that must be seen stay even if they were seen before: a test that still fails is news.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,26 +15,26 @@ use crate::span::{LineSpan, Rank};
 /// A text that the reader has seen, or can read.
 #[derive(Clone, Copy, Debug)]
 pub struct EarlierText<'t> {
-    /// The handle by which it can be read.
+    /// Handle by which the text can be read.
     pub handle: &'t str,
-    /// The text.
+    /// The text itself.
     pub text: &'t str,
 }
 
 /// Minimum run of equal lines that counts as a repeated block.
 const MIN_LINES: usize = 4;
-/// Minimum bytes of a repeated block: the reader has to look it up.
+/// Minimum bytes of a repeated block. Shorter ones are not worth looking up.
 const MIN_BYTES: usize = 400;
-/// Maximum bytes of earlier texts that are indexed, in the order in which they are given.
+/// Maximum bytes of earlier texts that are indexed, in the order given.
 const MAX_INDEXED_BYTES: usize = 4 << 20;
 
-/// A block of lines that an earlier text has, and the fact that names its place.
+/// A block of lines that also occurs in an earlier text, and the fact that names its place there.
 struct DuplicateBlock {
     range: Range<usize>,
     description: Cow<'static, str>,
 }
 
-/// Ranks spans in blocks that an earlier text has as filler, except spans that must be seen.
+/// Ranks spans in blocks of an earlier text as filler, except spans that must be seen.
 pub(crate) fn demote(lines: &TextLines<'_>, spans: &mut [LineSpan], earlier: &[EarlierText<'_>]) {
     let blocks = find_blocks(lines, earlier);
     let mut at = 0;
@@ -52,6 +52,7 @@ pub(crate) fn demote(lines: &TextLines<'_>, spans: &mut [LineSpan], earlier: &[E
 
 fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<DuplicateBlock> {
     let mut room = MAX_INDEXED_BYTES;
+    // A text that does not fit is skipped, because a smaller one after it may fit.
     let fits = |earlier: &&EarlierText<'_>| {
         let left = room.checked_sub(earlier.text.len());
         room = left.unwrap_or(room);
@@ -65,6 +66,7 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
     let mut places: HashMap<[u64; MIN_LINES], _> = HashMap::new();
     for (lines, known) in texts.iter().zip(known) {
         for (line, key) in block_keys(lines, &hasher).into_iter().enumerate() {
+            // The latest text comes first, so a block refers to the latest text that contains it.
             places.entry(key).or_insert((lines, known, line));
         }
     }
@@ -93,7 +95,7 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
     blocks
 }
 
-/// The hashes of each [`MIN_LINES`] lines in a row.
+/// Returns the hashes of each [`MIN_LINES`] consecutive lines.
 fn block_keys(lines: &TextLines<'_>, hasher: &RandomState) -> Vec<[u64; MIN_LINES]> {
     let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_one(line)).collect();
     hashes.windows(MIN_LINES).filter_map(|few| few.try_into().ok()).collect()
@@ -129,7 +131,7 @@ mod tests {
         );
         assert_eq!(gaps(&out.text).next().unwrap().handle, Some("wb:22"));
         assert_eq!(&second[out.gaps[0].span.clone()], listing(20, 60));
-        // Without it, there is nothing to leave out; and what loses nothing cannot point elsewhere.
+        // Without an earlier text, nothing can be left out. A lossless reduction must not refer to another text.
         assert!(short(&second, &[]).gaps.is_empty());
         let exact = Options { level: Level::Lossless, earlier: &earlier, ..Options::default() };
         assert!(reduce(second.as_bytes(), &exact).gaps.is_empty());

@@ -1,33 +1,33 @@
-//! How bytes are read as text: UTF-8, or what old programs and PowerShell write.
+//! Decodes bytes as text: UTF-8, or the encodings that old programs and PowerShell write.
 use crate::part::PartOfList;
 
 /// The encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextEncoding {
-    /// UTF-8, perhaps with faults, each shown as U+FFFD.
+    /// UTF-8, possibly with invalid bytes, which are shown as U+FFFD.
     Utf8,
-    /// Windows-1252, of which Latin-1 is a part: a byte per character.
+    /// Windows-1252, which includes the characters of Latin-1: one byte per character.
     Windows1252,
-    /// UTF-16 with the lower byte first.
+    /// UTF-16, low byte first.
     Utf16Le,
-    /// UTF-16 with the higher byte first.
+    /// UTF-16, high byte first.
     Utf16Be,
 }
 
-/// Bytes that are looked at for UTF-16.
+/// Bytes examined for UTF-16.
 const SAMPLE_BYTES: usize = 4_096;
-/// Minimum share of units in a sample whose higher byte is 0, in per cent, in UTF-16 without a byte order mark. Latin
-/// script has nearly all.
+/// Minimum share of units with a zero high byte, in per cent, in UTF-16 without a byte order mark. Nearly all units
+/// of Latin script have a zero high byte.
 const LATIN_PERCENT: usize = 70;
-/// Minimum share of bytes above 127 that stand where letters and signs of Western text do, in per cent.
+/// Minimum share of the bytes above 127 that are where letters and signs of Western text occur, in per cent.
 const WESTERN_PERCENT: usize = 80;
-/// Minimum number of such bytes: one or two may be faults.
+/// Minimum number of bytes above 127 in Western text. One or two may be errors.
 const MIN_WESTERN: usize = 3;
-/// Maximum share of bytes above 127 in Western text, in per cent: French has 4.
+/// Maximum share of bytes above 127 in Western text, in per cent. French has 4.
 const MAX_WESTERN_PERCENT: usize = 30;
 
 impl TextEncoding {
-    /// The encoding of bytes.
+    /// Detects the encoding of bytes.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         let sample = bytes.get(..SAMPLE_BYTES).unwrap_or(bytes);
         let marked = match bytes {
@@ -38,7 +38,7 @@ impl TextEncoding {
         if let Some(encoding) = marked {
             let mut text = String::new();
             encoding.decode_line(sample, &mut text);
-            // Half a pair at the end of the sample is no fault.
+            // Half of a surrogate pair at the end of the sample is not an error.
             let odd = |c: char| c.is_control() && !c.is_whitespace() && c != '\u{1b}';
             let is_text = !text.trim_end_matches('\u{fffd}').contains(|c| odd(c) || c == '\u{fffd}');
             return if is_text { encoding } else { Self::Utf8 };
@@ -57,7 +57,7 @@ impl TextEncoding {
         if is_western(bytes) { Self::Windows1252 } else { Self::Utf8 }
     }
 
-    /// What a mark says of a text that is shown decoded.
+    /// Returns the note that a mark adds to a text that is shown decoded, or `None` for UTF-8.
     pub(crate) const fn note(self) -> Option<&'static str> {
         match self {
             Self::Utf8 => None,
@@ -66,7 +66,7 @@ impl TextEncoding {
         }
     }
 
-    /// The lines of bytes, each with its ending.
+    /// Returns the lines of bytes, each with its ending.
     pub(crate) fn lines(self, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         let mut rest = bytes;
         std::iter::from_fn(move || {
@@ -81,7 +81,7 @@ impl TextEncoding {
         })
     }
 
-    /// Appends a line as text. The number of bytes that are not text.
+    /// Appends a line as text. Returns the number of bytes that are not text.
     pub(crate) fn decode_line(self, line: &[u8], text: &mut String) -> u64 {
         match self {
             Self::Utf8 => line.utf8_chunks().fold(0, |bad, chunk| {
@@ -108,10 +108,11 @@ impl TextEncoding {
     }
 }
 
-/// The text of bytes that are in Windows-1252 or UTF-16, of which it is shown decoded: lines in marks are its lines. None
-/// for UTF-8, and for what is no text.
+/// Returns bytes in Windows-1252 or UTF-16 as text. Such bytes are shown decoded, and line numbers in marks refer to
+/// the decoded text. Returns `None` for UTF-8 and for binary data.
 #[must_use]
 pub fn decode_other(bytes: &[u8]) -> Option<String> {
+    // ASCII text in UTF-16 is valid UTF-8, but contains NUL bytes.
     if std::str::from_utf8(bytes).is_ok_and(|text| !text.contains('\0')) {
         return None;
     }
@@ -124,10 +125,10 @@ pub fn decode_other(bytes: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Whether bytes that are not UTF-8 are Western text of a byte per character: what is above 127 stands beside letters, and
-/// nearly none of it would be a character in UTF-8.
+/// Returns whether bytes that are not UTF-8 are Western text with one byte per character. Its bytes above 127 are
+/// next to letters, and hardly any of them form characters of UTF-8.
 fn is_western(bytes: &[u8]) -> bool {
-    // A text that was cut within a character is UTF-8.
+    // A text that was cut within a character is still UTF-8.
     let Some(error) = std::str::from_utf8(bytes).err().filter(|error| error.error_len().is_some()) else {
         return false;
     };
@@ -158,8 +159,8 @@ fn is_western(bytes: &[u8]) -> bool {
         && in_utf8.sum::<usize>() * 10 <= high
 }
 
-/// The characters of Windows-1252 between 0x80 and 0x9f (the Encoding Standard's index; what it leaves undefined stays a
-/// control character).
+/// The characters of Windows-1252 from 0x80 to 0x9f (index of the Encoding Standard). Undefined bytes are control
+/// characters.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

@@ -1,4 +1,4 @@
-//! The kinds of text this crate can shorten.
+//! The kinds of text that this crate can shorten.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind, in the order in which equal votes are decided.
+    /// All kinds, in the order that decides between equal votes.
     pub const ALL: [Self; 15] = [
         Self::Json,
         Self::Diff,
@@ -57,7 +57,7 @@ impl Kind {
         Self::Prose,
     ];
 
-    /// The name used on the command line and in reports.
+    /// Returns the name used on the command line and in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Kind {
         }
     }
 
-    /// The kind with this name.
+    /// Returns the kind with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)

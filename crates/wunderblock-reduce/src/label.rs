@@ -2,7 +2,7 @@
 
 use crate::mark::GapFact;
 
-/// A label for spans, in the plural and in the singular.
+/// A label for spans, with a name in the plural and in the singular.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
     Error,
@@ -41,14 +41,14 @@ pub(crate) enum Label {
 }
 
 impl Label {
-    /// The fact that a mark states about `count` of them.
+    /// Returns the fact that a mark states about `count` spans with this label.
     pub(crate) fn fact(self, count: u64) -> GapFact {
         let (many, one) = self.names();
         let what = if count == 1 { one } else { many };
         GapFact { count: Some(count), what: what.into() }
     }
 
-    /// Its names: of many, and of one.
+    /// Returns the plural and the singular name.
     const fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Error => ("ERROR", "ERROR"),

@@ -1,8 +1,8 @@
-//! Shorten one text by its structure, without lying about it.
+//! Shortens a text by its structure, and marks everything it leaves out.
 //!
-//! A tool's output is long because it repeats itself. [`reduce`] detects what a text is, keeps what people read such a
-//! text for, encodes the rest in fewer words, and marks every gap with its place and a handle by which the bytes can be
-//! read again. It needs no model, does no I/O, and returns the same for the same input.
+//! A tool's output is long because it repeats itself. [`reduce`] detects the kind of a text, keeps the parts that
+//! people read such a text for, encodes the rest in fewer words, and marks every gap with its place and a handle by
+//! which the bytes can be read again. It needs no model, does no I/O, and returns the same result for the same input.
 //!
 //! ```text
 //!  bytes ─► source ─► detect ─► read ─────► select ───► write ─► encode ──► check ─► Reduced
@@ -11,9 +11,9 @@
 //!                               worth                                       bytes
 //! ```
 //!
-//! Three things hold by construction. The segments of a text tile it, so nothing leaves it without a mark. Every
-//! lossless encoding is decoded and compared before it is shown. And a reader judges but never writes, so a wrong guess
-//! of the kind costs savings, never content.
+//! Three properties hold by construction. The segments of a text tile it, so nothing is left out without a mark.
+//! Every lossless encoding is decoded and compared before it is shown. A reader ranks text but never writes it, so a
+//! wrong kind costs savings, never content.
 //!
 //! ```
 //! use wunderblock_reduce::{reduce, Options};
@@ -68,7 +68,7 @@ pub use mark::{Gap, GapFact, GapMark, GapUnit, gaps};
 pub use options::{Level, Options};
 pub use pipeline::{Reduced, Untouched, reduce};
 
-/// The kind of a text, as far as its structure tells.
+/// Detects the kind of a text from its structure.
 #[must_use]
 pub fn detect(text: &str) -> Kind {
     detect::detect_kind(text)

@@ -3,27 +3,27 @@
 use crate::part::PartOfText;
 use std::ops::Range;
 
-/// Maximum bytes of a text that is read: a place in a text, or in one with all of it escaped, has 32 bits.
+/// Maximum bytes of a text that is read. Positions in the text have 32 bits, even if escapes double its size.
 pub(crate) const MAX_TEXT_BYTES: usize = i32::MAX as usize;
 
-/// The lines of a text, as byte ranges that tile it: each with its line ending, the last perhaps without.
+/// The lines of a text, as byte ranges that tile it. Each includes its line ending, which the last line may lack.
 #[derive(Debug)]
 pub(crate) struct TextLines<'t> {
     text: &'t str,
-    /// The start of each line.
+    /// Start of each line, in bytes.
     starts: Vec<u32>,
-    /// Lines of the source before the text.
+    /// Number of source lines before the text.
     before: usize,
 }
 
-/// A part of a text, in half the size of a slice: there may be one for each line.
+/// A part of a text. It takes half the memory of a slice, because there may be one for each line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextPart {
     start: u32,
     len: u32,
 }
 
-/// The number of lines of a text, however large it is.
+/// Returns the number of lines of a text of any size.
 pub(crate) fn count_lines(text: &str) -> usize {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
@@ -34,7 +34,7 @@ impl<'t> TextLines<'t> {
         Self::after(0, text)
     }
 
-    /// The lines of a text that follows others in its source.
+    /// Returns the lines of a text that follows `before` other lines in its source.
     pub(crate) fn after(before: usize, text: &'t str) -> Self {
         let mut starts = Vec::with_capacity(count_lines(text));
         if !text.is_empty() {
@@ -46,7 +46,7 @@ impl<'t> TextLines<'t> {
         Self { text, starts, before }
     }
 
-    /// The number of a line in the source, from 1.
+    /// Returns the number of a line in the source, from 1.
     pub(crate) fn number(&self, line: usize) -> usize {
         self.before + line + 1
     }
@@ -59,10 +59,10 @@ impl<'t> TextLines<'t> {
         self.starts.len()
     }
 
-    /// The place of a part in the text.
+    /// Returns the place of a part within the text.
     pub(crate) fn place(&self, part: &str) -> TextPart {
         let start = (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        // An empty part may be of no text at all.
+        // An empty part may point outside the text.
         let start = if part.is_empty() { 0 } else { start };
         TextPart {
             start: u32::try_from(start).unwrap_or(u32::MAX),
@@ -79,18 +79,18 @@ impl<'t> TextLines<'t> {
         self.starts.get(line).map_or(self.text.len(), |start| *start as usize)
     }
 
-    /// The bytes of a line, its ending included. Empty beyond the last.
+    /// Returns the byte range of a line, including its ending. The range is empty after the last line.
     pub(crate) fn span(&self, line: usize) -> Range<usize> {
         self.start(line)..self.start(line + 1)
     }
 
-    /// The bytes of the lines `first..end`.
+    /// Returns the byte range of the lines `first..end`.
     pub(crate) fn spans(&self, lines: Range<usize>) -> Range<usize> {
         let start = self.start(lines.start);
         start..self.start(lines.end).max(start)
     }
 
-    /// A line without its ending (`\n` or `\r\n`).
+    /// Returns a line without its ending (`\n` or `\r\n`).
     pub(crate) fn get(&self, line: usize) -> &'t str {
         let line = self.text.part(self.span(line));
         line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line))
@@ -100,13 +100,13 @@ impl<'t> TextLines<'t> {
         (0..self.len()).map(|line| self.get(line))
     }
 
-    /// The line (from 0) in which a byte lies.
+    /// Returns the line (from 0) that contains a byte.
     pub(crate) fn at(&self, byte: usize) -> usize {
         self.starts.partition_point(|start| *start as usize <= byte).saturating_sub(1)
     }
 }
 
-/// What stands between the newlines of a text: of `a\n` that is `a`, and an empty line after it.
+/// The text between newlines: `a\n` is `a`, followed by an empty line.
 #[derive(Debug)]
 pub(crate) struct NewlineSplit<'t> {
     text: &'t str,
@@ -126,12 +126,12 @@ impl<'t> NewlineSplit<'t> {
         self.starts.len()
     }
 
-    /// Where a line begins; for the line after the last, one after the end of the text.
+    /// Returns the start of a line. For the line after the last, this is one byte after the end of the text.
     pub(crate) fn start(&self, line: usize) -> usize {
         self.starts.get(line).map_or(self.text.len() + 1, |start| *start as usize)
     }
 
-    /// The bytes of lines, without the newline after the last of them.
+    /// Returns the byte range of lines, without the newline after the last one.
     pub(crate) fn span(&self, lines: Range<usize>) -> Range<usize> {
         self.start(lines.start)..self.start(lines.end) - 1
     }

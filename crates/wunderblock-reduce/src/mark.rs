@@ -1,16 +1,17 @@
-//! The one grammar of marks: what a reduced text has that its source does not have.
+//! The grammar of marks, which a reduced text contains and its source does not.
 //!
 //! ```text
-//! gap      ⟨… wb:3f9c1a7b#L120-181: 62 lines, 3 WARN⟩     something is left out here
-//! gap      ⟨… L204-260: 12 INFO⟩                           the same source as the mark before
-//! note     ⟨×47⟩                                           a fact about the text before it
-//! coded    ⟨=name arguments⟩ … ⟨=⟩                         an encoding, which can be decoded exactly
-//! point    ⟨=L209-218: again L182-191⟩                 lines written before, as an encoding
-//! escape   ⟨⟨                                              the source had a ⟨ here
+//! gap      ⟨… wb:3f9c1a7b#L120-181: 62 lines, 3 WARN⟩       a stretch that is left out
+//! gap      ⟨… L204-260: 12 INFO⟩                            the same, in the source of the mark before
+//! note     ⟨×47⟩                                            a fact about the text before it
+//! coded    ⟨=name arguments⟩ … ⟨=⟩                          an encoding, which can be decoded exactly
+//! ref      ⟨=L209-218: again L182-191⟩                      lines that occurred before, as an encoding
+//! escape   ⟨⟨                                               a ⟨ of the source
 //! ```
 //!
-//! A mark names the place of what is left out as it is read back ([`Gap::place`]). The first of a text names the handle
-//! as well, and again one after [`NAMED_AGAIN`] bytes; a handle is absent only where the caller gave none.
+//! A mark names the place of its gap as it is read back ([`Gap::place`]). The first mark of a text also names the
+//! handle, and so does the first mark after each [`NAMED_AGAIN`] bytes. A mark names no handle only if the caller
+//! gave none.
 
 use crate::part::PartOfText;
 use std::borrow::Cow;
@@ -31,7 +32,7 @@ pub enum GapUnit {
 }
 
 impl GapUnit {
-    /// Its name in a mark.
+    /// Returns the name of the unit in a mark.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -43,42 +44,42 @@ impl GapUnit {
     }
 }
 
-/// One stretch of the source that a reduced text leaves out.
+/// A stretch of the source that a reduced text leaves out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Its bytes in the source.
+    /// Bytes of the stretch in the source.
     pub span: Range<usize>,
-    /// The unit of `first`, `last` and the count.
+    /// Unit of `first`, `last` and the count.
     pub measure: GapUnit,
-    /// The first unit that is left out, from 1.
+    /// First unit that is left out, from 1.
     pub first: u64,
-    /// The last unit that is left out.
+    /// Last unit that is left out.
     pub last: u64,
-    /// The path of the array or object in which units are counted, if not in the whole text.
+    /// Path of the value in which units are counted. `None` if they are counted in the whole text.
     pub within: Option<Box<str>>,
-    /// The facts about the stretch: counts, and descriptions without a count.
+    /// Facts about the stretch: counts, and descriptions without a count.
     pub told: Vec<GapFact>,
 }
 
 /// A fact in a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapFact {
-    /// The number; none where the fact is not a count.
+    /// Number of things counted. `None` if the fact is not a count.
     pub count: Option<u64>,
-    /// What is counted or described: `WARN`, `passed`, `body of fn parse`.
+    /// Name or description of the fact: `WARN`, `passed`, `body of fn parse`.
     pub what: Cow<'static, str>,
 }
 
 impl Gap {
-    /// The number of units that are left out.
+    /// Returns the number of units that are left out.
     #[must_use]
     pub fn count(&self) -> u64 {
         (self.last + 1).saturating_sub(self.first)
     }
 
-    /// The place of the gap in the source, as it is read back by: `L120-181` (lines from 1), `$.items[13..198]` and
-    /// `$.a{2..9}` (items and members from 0), both ends included; `B100-200` and `$.text#B0-64` (bytes from 0, the end
-    /// excluded; those of a string are bytes of its JSON between the quotes).
+    /// Returns the place of the gap in the source, in the form in which it is read back. `L120-181` (lines from 1),
+    /// `$.items[13..198]` and `$.a{2..9}` (items and members from 0) include both ends. `B100-200` and `$.text#B0-64`
+    /// (bytes from 0) exclude the end; bytes of a string are those of its JSON between the quotes.
     #[must_use]
     pub fn place(&self) -> String {
         let (first, last) = (self.first, self.last);
@@ -104,7 +105,7 @@ impl Gap {
         }
     }
 
-    /// The mark of this gap, in the form that names the handle.
+    /// Returns the mark of this gap, in the form that names the handle.
     #[must_use]
     pub fn mark(&self, handle: Option<&str>) -> String {
         let (count, unit) = (self.count(), self.measure.name());
@@ -113,7 +114,7 @@ impl Gap {
         self.write(&address, Some(format!("{count} {unit}")))
     }
 
-    /// The mark of this gap after one that named the handle.
+    /// Returns the mark of this gap, for use after a mark that named the handle.
     pub(crate) fn short_mark(&self) -> String {
         self.write(&self.place(), None)
     }
@@ -132,20 +133,20 @@ impl Gap {
     }
 }
 
-/// Maximum bytes of a path in a mark: what is deeper is named by its bytes.
+/// Maximum bytes of a path in a mark. A gap with a longer path is named by its bytes.
 const MAX_PATH_BYTES: usize = 120;
 
-/// Whether a character would end a mark, or its line.
+/// Returns whether a character would end a mark, or its line.
 fn is_structural(c: char) -> bool {
     c.is_control() || matches!(c, '⟨' | '⟩')
 }
 
-/// Text that may stand inside a mark: on one line, without brackets, at most 80 characters.
+/// Returns a text for use in a mark: on one line, without brackets, at most 80 characters.
 fn inline_text(text: &str) -> String {
     text.chars().filter(|c| !is_structural(*c)).take(80).collect()
 }
 
-/// Writes a text where marks may stand: a `⟨` of the source is doubled.
+/// Appends a text with each `⟨` doubled, so that none of them can be taken for a mark.
 pub(crate) fn escape(text: &str, into: &mut String) {
     let mut rest = text;
     while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
@@ -157,7 +158,7 @@ pub(crate) fn escape(text: &str, into: &mut String) {
     into.push_str(rest);
 }
 
-/// The text that was escaped. None where a mark stands: then part of the text is missing.
+/// Returns the text that was escaped, or `None` if there is a mark: then a part of the text may be missing.
 pub(crate) fn unescape(written: &str) -> Option<String> {
     let mut out = String::with_capacity(written.len());
     let mut rest = written;
@@ -170,7 +171,7 @@ pub(crate) fn unescape(written: &str) -> Option<String> {
     Some(out)
 }
 
-/// Whether escaping `text` gives `written`, without writing it again.
+/// Returns whether escaping `text` gives `written`. The escaped text is not written again.
 pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
     let (mut rest, mut left) = (written, text);
     while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
@@ -186,23 +187,23 @@ pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
     rest == left
 }
 
-/// The line before a file that was read whose text looks like marks.
+/// Note before a file that was read and whose text looks like marks.
 pub(crate) const FILE_NOTE: &str = "⟨what looks like a mark below is text of this file⟩\n";
 
-/// Whether a text has what looks like a mark or a code.
+/// Returns whether a text contains anything that looks like a mark or an encoded block.
 pub(crate) fn looks_marked(text: &str) -> bool {
     ["⟨… ", "⟨=", "⟨×", "⟨and ", "⟨what "]
         .iter()
         .any(|sign| memchr::memmem::find(text.as_bytes(), sign.as_bytes()).is_some())
 }
 
-/// What opens a mark.
+/// Start of a mark.
 pub(crate) const OPEN: &str = "⟨";
-/// Bytes that the mark of a gap takes, about.
+/// Approximate bytes of the mark of a gap.
 pub(crate) const MARK_BYTES: usize = 30;
-/// Maximum bytes of a gap that is not worth a mark: a reader has to look twice at it.
+/// Maximum bytes of a gap that is not worth a mark, because a mark also costs the reader a second look.
 pub(crate) const MIN_GAP_BYTES: usize = 72;
-/// The start of the fact that names where lines were seen before: `seen in wb:3f9c1a7b#L22-61`.
+/// Start of the fact that names where lines were seen before: `seen in wb:3f9c1a7b#L22-61`.
 pub(crate) const SEEN: &str = "seen in ";
 
 /// Bytes of text after which a mark names the handle again, so that a page of a long text can be read alone.
@@ -211,15 +212,15 @@ pub(crate) const NAMED_AGAIN: usize = 4_000;
 /// The mark of a gap, as found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GapMark<'t> {
-    /// The bytes of the mark.
+    /// Bytes of the mark.
     pub span: Range<usize>,
-    /// Its handle: its own, or that of the mark before it.
+    /// Handle in the mark, or else in the mark before it.
     pub handle: Option<&'t str>,
-    /// The place it names.
+    /// Place that the mark names.
     pub place: &'t str,
 }
 
-/// The marks of gaps in a text. An escaped mark is plain text.
+/// Finds the marks of gaps in a text. An escaped mark is plain text.
 pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
     let (mut at, mut named) = (0, None);
     std::iter::from_fn(move || {
@@ -241,10 +242,10 @@ pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
     })
 }
 
-/// The mark that `inner` continues after `⟨`: its length with the `⟩`, and its address.
+/// Returns the length and the address of the mark that `inner` continues after `⟨`. The length includes the `⟩`.
 fn parse_gap(inner: &str) -> Option<(usize, &str)> {
     let body = inner.strip_prefix("… ")?;
-    // A mark is short and on one line: what is longer was never written by us.
+    // Marks of this crate are short and on one line, so a longer one is text.
     let reach = body.char_indices().nth(600).map_or(body.len(), |(at, _)| at);
     let line = body.get(..reach)?;
     let end = line.find(['⟩', '\n', '⟨'])?;
@@ -261,7 +262,7 @@ fn parse_gap(inner: &str) -> Option<(usize, &str)> {
     known.then_some((inner.len() - body.len() + end + "⟩".len(), address))
 }
 
-/// The handle of an address, if it has one, and its place.
+/// Returns the handle of an address, if it has one, and its place.
 fn split_address(address: &str) -> (Option<&str>, &str) {
     match address.split_once('#') {
         Some((handle, place)) if !handle.starts_with('$') => (Some(handle), place),

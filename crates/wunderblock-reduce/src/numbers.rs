@@ -1,25 +1,25 @@
-//! Numbers in one pass: their mean, their spread, and the places of the smallest and the largest.
+//! Sums up numbers in one pass: their mean and spread, and the places of the smallest and the largest.
 
 /// Standard deviations from the mean beyond which a number is far from the others.
 const FAR: f64 = 2.0;
 
-/// Numbers in the order they came, summed up.
+/// A summary of numbers that were added in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
-    /// How many numbers there are.
+    /// Count of the numbers added.
     pub(crate) count: u32,
     mean: f64,
     /// The sum of squared distances from the mean (Welford 1962).
     squares: f64,
     min: Option<(f64, u32)>,
     max: Option<(f64, u32)>,
-    /// The number of times that one was greater than the one before.
+    /// Number of times that a number was greater than the one before it.
     pub(crate) rises: u32,
     last: f64,
 }
 
 impl Numbers {
-    /// Adds a number that stands at `at`.
+    /// Adds the number at place `at`.
     pub(crate) fn add(&mut self, number: f64, at: u32) {
         self.rises += u32::from(self.count > 0 && number > self.last);
         self.last = number;
@@ -35,19 +35,19 @@ impl Numbers {
         }
     }
 
-    /// The smallest and the largest number; none without numbers.
+    /// Returns the smallest and the largest number, or `None` without numbers.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
         Some((self.min?.0, self.max?.0))
     }
 
-    /// The limits beyond which a number is far from the others. None where all are equal.
+    /// Returns the limits beyond which a number is far from the others, or `None` if all are equal.
     pub(crate) fn bounds(&self) -> Option<(f64, f64)> {
         let deviation = (self.squares / f64::from(self.count.max(1))).sqrt();
         let (low, high) = (self.mean - FAR * deviation, self.mean + FAR * deviation);
         (deviation > 0.0).then_some((low, high))
     }
 
-    /// The places of the smallest and the largest number, each if it is far from the others.
+    /// Returns the places of the smallest and the largest number, each only if it is far from the others.
     pub(crate) fn extremes(&self) -> (Option<u32>, Option<u32>) {
         let Some((low, high)) = self.bounds() else { return (None, None) };
         let min = self.min.filter(|(min, _)| *min < low || *min > high);

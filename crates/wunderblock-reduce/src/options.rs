@@ -1,22 +1,23 @@
-//! What the caller asks for.
+//! Options for a reduction.
 
 use crate::duplicates::EarlierText;
 use crate::kind::Kind;
 
-/// How far a reduction may go.
+/// Level of a reduction: the limit of what it may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Level {
-    /// Only what the short text alone can undo exactly.
+    /// Only changes that the short text alone can undo exactly.
     Lossless,
-    /// Repetition is folded into marks: what is alike stands once, and a mark or a note says what differs.
+    /// Repetition is folded into marks: one of several similar lines is shown, and a mark or a note states what
+    /// differs.
     #[default]
     Fold,
-    /// What is worth most, within a maximum number of tokens.
+    /// The most valuable text that fits a maximum number of tokens.
     Budget(u64),
 }
 
 impl Level {
-    /// The name used on the command line and in reports.
+    /// Returns the name used on the command line and in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -27,33 +28,33 @@ impl Level {
     }
 }
 
-/// What is known about a text, and how it is to be reduced.
+/// Facts about a text, and the way to reduce it.
 #[derive(Clone, Copy)]
 pub struct Options<'o> {
-    /// How far to go.
+    /// Level of the reduction.
     pub level: Level,
-    /// The kind of the text, if the caller knows it; else it is detected.
+    /// Kind of the text, if the caller knows it. Otherwise it is detected.
     pub kind: Option<Kind>,
-    /// The command whose output the text is, if known: what it claims ([`crate::Claim`]) decides how far a reduction may
-    /// go.
+    /// Command whose output the text is, if known. The claim of the command ([`crate::Claim`]) limits how far the
+    /// reduction may go.
     pub command: Option<&'o str>,
-    /// Whether the command failed. The short output of a failure stays whole.
+    /// Whether the command failed. The short output of a failed command stays whole.
     pub failed: bool,
-    /// What the reader looks for: text that is relevant to it stays.
+    /// Words that the reader looks for. Text that is relevant to them stays.
     pub query: Option<&'o str>,
-    /// Texts that the reader has seen, the latest first. Blocks of lines that they have are replaced by their place
-    /// there.
+    /// Texts that the reader has seen, latest first. Blocks of lines that also occur in these texts are replaced by a
+    /// reference to them.
     pub earlier: &'o [EarlierText<'o>],
-    /// The handle by which the source can be read again. Every mark has it, so store the source before the text is
-    /// shown.
+    /// Handle by which the source can be read again. Marks name it, so store the source before the text is shown.
     pub handle: Option<&'o str>,
-    /// Bytes at the beginning, whole lines, that the reader has seen as they are: the text continues after them, and
-    /// its marks name places of the whole.
+    /// Bytes at the start, in whole lines, that the reader has already seen unchanged. The reduced text continues
+    /// after them, and its marks name places in the whole source.
     pub shown: usize,
-    /// Counts the tokens of a text. The default takes four bytes for one token.
+    /// Counts the tokens of a text. The default counts one token for four bytes.
     pub count: &'o (dyn Fn(&str) -> u64 + Sync),
-    /// Whether a text is a reduction that was made and shown before: it stays as it is where it fits. Its bytes decide;
-    /// what looks like a mark in any other text is text, and is escaped. The default knows none.
+    /// Returns whether a text is a reduction that was made and shown before. Such a text stays as it is if it fits.
+    /// Only its bytes decide: in any other text, what looks like a mark is text and is escaped. The default returns
+    /// `false`.
     pub known: &'o (dyn Fn(&str) -> bool + Sync),
 }
 

@@ -1,23 +1,24 @@
-//! Parts of texts and lists that are there.
+//! Access to parts of texts and lists that are known to exist.
 //!
-//! Ranges and indexes are in bounds by construction. One that is not stops a debug build (tests, fuzzing) at its place;
-//! a release gives nothing for it, so that a reduction is total, and the comparison of bytes refuses what came of it.
-//! What may be outside, as the item after one, is asked for with `get`.
+//! Ranges and indexes are in bounds by construction. In a debug build (tests, fuzzing), a range or index that is out
+//! of bounds stops the program at its place. A release build returns nothing for it, so that a reduction always ends,
+//! and the comparison of bytes rejects a wrong result. Use `get` for what may be out of bounds, such as the item
+//! after the last.
 
 use std::slice::SliceIndex;
 
-/// A part of a text.
+/// Access to a part of a text.
 pub(crate) trait PartOfText {
-    /// The part in a range that is in bounds and ends on characters.
+    /// Returns the part in a range that is in bounds and ends between characters.
     fn part(&self, range: impl SliceIndex<str, Output = str>) -> &str;
 }
 
-/// A part of a list.
+/// Access to a part of a list.
 pub(crate) trait PartOfList<T> {
-    /// The items in a range that is in bounds.
+    /// Returns the items in a range that is in bounds.
     fn part(&self, range: impl SliceIndex<[T], Output = [T]>) -> &[T];
     fn part_mut(&mut self, range: impl SliceIndex<[T], Output = [T]>) -> &mut [T];
-    /// The item at an index that is in bounds.
+    /// Returns the item at an index that is in bounds.
     fn item(&self, at: usize) -> Option<&T>;
     fn item_mut(&mut self, at: usize) -> Option<&mut T>;
 }

@@ -15,63 +15,63 @@ use crate::source::{self, SourceText};
 use crate::target::SizeTarget;
 use crate::{detect, encode, rules};
 
-/// Minimum bytes of a text that is reduced: below, a mark and a second look cost more than they can save.
+/// Minimum bytes of a text that is reduced. Below that, a mark and a second look cost more than they can save.
 pub(crate) const MIN_BYTES: usize = 512;
-/// Bytes below which the output of a failed command is left alone (Headroom's limit for errors: 8,000 characters).
+/// Bytes below which the output of a failed command stays as it is (Headroom's limit for errors: 8,000 characters).
 const SHORT_FAILURE_BYTES: usize = 8_000;
-/// Minimum share of the tokens that a reduction saves, in per cent; else the text stays as it is.
+/// Minimum share of the tokens that a reduction must save, in per cent. Otherwise the text stays as it is.
 const MIN_GAIN_PERCENT: u64 = 5;
-/// A folded text that is shorter by this factor is taken as it is.
+/// Factor by which a folded text must be shorter to be used without trying an exact encoding.
 const TINY_RATIO: u64 = 8;
 /// Share of a budget, in per cent, at which it counts as full.
 const FULL_PERCENT: u64 = 96;
-/// Share of a budget, in per cent, below which twice the steps are taken to fill it.
+/// Share of a budget, in per cent, below which twice as many steps are taken to fill it.
 const ENOUGH_PERCENT: u64 = 90;
-/// Maximum steps towards a budget: bytes are a guess at tokens, and each step improves it.
+/// Maximum steps towards a budget. Bytes only estimate tokens, and each step improves the estimate.
 const MAX_STEPS: usize = 4;
 
-/// A reduced text, and what it costs.
+/// A reduced text and its costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduced {
-    /// The text to show.
+    /// Text to show.
     pub text: String,
-    /// The kind the text was reduced as; prose for one below 512 bytes that nobody named.
+    /// Kind as which the text was reduced. The kind of a text below 512 bytes is prose if the caller gave none.
     pub kind: Kind,
-    /// The level that was applied: a selection is reduced losslessly although `fold` was requested.
+    /// Level that was applied: a selection is reduced losslessly even if `fold` was requested.
     pub level: Level,
-    /// The tokens of the source.
+    /// Number of tokens of the source.
     pub tokens_before: u64,
-    /// The tokens of `text`.
+    /// Number of tokens of `text`.
     pub tokens_after: u64,
-    /// Whether `text` alone gives the source back ([`crate::invert`]).
+    /// Whether `text` alone is enough to restore the source ([`crate::invert`]).
     pub lossless: bool,
-    /// The gaps, in the order of the source.
+    /// Gaps, in the order of the source.
     pub gaps: Vec<Gap>,
-    /// Why the text is unchanged, if it is.
+    /// Reason why the text is unchanged, if it is.
     pub untouched: Option<Untouched>,
 }
 
-/// Why a text is unchanged.
+/// Reason why a text is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untouched {
-    /// It is too small.
+    /// The text is too small.
     Small,
-    /// It is the short output of a failed command.
+    /// The text is the short output of a failed command.
     Failure,
-    /// It is a reduction that was shown before.
+    /// The text is a reduction that was shown before.
     Reduced,
-    /// It is a file that was read, or a diff: it may be edited or applied next.
+    /// The text is a file that was read, or a diff. Either may be edited or applied next.
     File,
-    /// It is code, Markdown or a diff, whatever printed it.
+    /// The text is code, Markdown or a diff, whatever command printed it.
     Source,
-    /// It is larger than the largest text that is read: 2 GiB.
+    /// The text exceeds the maximum size of 2 GiB.
     Large,
-    /// No reduction made it shorter by enough.
+    /// No reduction makes the text shorter by enough.
     NoGain,
 }
 
 impl Untouched {
-    /// Its name in reports.
+    /// Returns the name of the reason in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ impl Untouched {
 
 /// Shortens a text.
 ///
-/// It is total: whatever the bytes are, there is an answer, and in the worst case it is the text itself. Time and
+/// A reduction cannot fail: for any bytes there is a result, which in the worst case is the text itself. Time and
 /// memory are linear in the size of the input.
 #[must_use]
 pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
@@ -97,7 +97,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     reduce_after(before, bytes, options)
 }
 
-/// What the reader has seen of a source, before what is reduced of it.
+/// The part of a source that the reader has already seen. It precedes the part that is reduced.
 #[derive(Clone, Copy)]
 struct SeenPart {
     bytes: usize,
@@ -108,11 +108,12 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
     let source = source::decode(bytes).after(seen.bytes);
     let claim = options.command.map_or(Claim::Unknown, Claim::of);
     let level = match (&claim, options.level) {
+        // A fold would leave out lines that the caller selected.
         (Claim::Selection, Level::Fold) => Level::Lossless,
         (_, level) => level,
     };
     let known = (options.known)(&source.text);
-    // A reduction may have more noise to a line than what it was made from.
+    // A reduction may have more noise per line than its source, so a known one is not checked for binary data.
     if !known
         && bytes.len() >= MIN_BYTES
         && let Some(noise) = source::detect_binary(bytes)
@@ -153,15 +154,16 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
         Level::Budget(tokens) => fit_budget(&plain, &mut reading, tokens, before, options),
     };
     let enough = before - before * MIN_GAIN_PERCENT / 100;
-    // Where folding leaves next to nothing, nothing exact is as short: that is not looked for.
+    // If folding leaves hardly anything, no exact encoding is as short, so none is tried.
     let is_tiny = |short: &ShortText| level == Level::Fold && short.tokens * TINY_RATIO <= before;
-    // What would not be taken at the end is not held until then.
+    // A result that would not be used is dropped here, to free its memory.
     let tried = tried.filter(|short| short.tokens <= enough);
     let exact = match &tried {
         Some(tried) if is_tiny(tried) => None,
         _ if !source.losses.is_empty() => None,
         _ if plain.losses.is_empty() => reduce_to(&source, &mut reading, SizeTarget::Exact, options),
         _ => {
+            // An exact text keeps terminal controls, so the text is read again with them.
             drop(reading);
             drop(plain);
             let mut reading = TextReading::of(&source.text, kind, &claim, about).after(lines);
@@ -174,8 +176,8 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
     }
 }
 
-/// Chooses between an exact and a lossy result: the exact one wherever it is as short, and wherever it fits a budget. A
-/// budget that neither fits gets one mark over the whole text, if that is shorter.
+/// Chooses between an exact and a lossy result. The exact one is chosen if it is as short, or if it fits a budget. If
+/// neither fits a budget, the shortest of them and of one mark over the whole text is chosen.
 fn choose_result(
     exact: Option<ShortText>,
     tried: Option<ShortText>,
@@ -204,20 +206,20 @@ fn choose_result(
     }
 }
 
-/// Whether texts of a kind are edited or applied: their bytes stay, except within a budget.
+/// Returns whether texts of a kind are edited or applied. Their bytes stay, except within a budget.
 const fn is_source(kind: Kind) -> bool {
     matches!(kind, Kind::Code | Kind::Markdown | Kind::Diff)
 }
 
-/// A text that was asked to be reduced, and the tokens it has.
+/// A text to be reduced, and its number of tokens.
 struct Original<'b> {
     source: SourceText<'b>,
     tokens: u64,
 }
 
 impl Original<'_> {
-    /// The text as it is. Bytes that are not text are still marked as left out, and what looks like a mark is escaped:
-    /// in a file that was read it stays, and a note says so.
+    /// Returns the text as it is. Bytes that are not text are still left out and marked. What looks like a mark is
+    /// escaped, except in a file that was read, where a note precedes it.
     fn untouched(self, kind: Option<Kind>, level: Level, why: Untouched, options: &Options<'_>) -> Reduced {
         let Self { source, tokens } = self;
         let mut text = source.head_marks(options.handle);
@@ -230,7 +232,7 @@ impl Original<'_> {
             _ => mark::escape(&source.text, &mut text),
         }
         let found = || match why {
-            // Patterns of several kinds would be compiled for it: 1 ms, for a word that nothing follows from.
+            // Detection would compile the patterns of several kinds (1 ms) for a kind that nothing depends on.
             _ if source.text.len() < MIN_BYTES => Kind::Prose,
             Untouched::File => detect::detect_file_kind(&source.text),
             _ => detect::detect_kind(&source.text),
@@ -247,7 +249,7 @@ impl Original<'_> {
         }
     }
 
-    /// A text that is too large to be read: it stays as it is, and one mark replaces it where it exceeds a budget.
+    /// Returns a text that is too large to be read: as it is, or replaced by one mark if it exceeds a budget.
     fn too_large(self, bytes: (SeenPart, &[u8]), level: Level, options: &Options<'_>) -> Reduced {
         let kind = options.kind.unwrap_or(Kind::Prose);
         match level {
@@ -257,8 +259,8 @@ impl Original<'_> {
     }
 }
 
-/// One mark in the place of binary data: no level shows any of it. Its tokens are not counted with a vocabulary but
-/// taken as one for four bytes.
+/// Replaces binary data by one mark, because no level shows any of it. Its tokens are estimated as one for four bytes
+/// instead of being counted.
 fn replace_binary(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
     let text = noise.mark(options.handle) + "\n";
     Reduced {
@@ -295,7 +297,7 @@ impl ShortText {
     }
 }
 
-/// The text reduced to one target. None where the checks fail, or nothing would be shorter: the caller has the text
+/// Reduces a text to one target. Returns `None` if a check fails, or if nothing is shorter: the caller has the text
 /// itself.
 fn reduce_to(
     source: &SourceText<'_>,
@@ -307,7 +309,7 @@ fn reduce_to(
     compose(source, segments, reading, target, options)
 }
 
-/// One mark in the place of the whole text, and of what would be set aside from it.
+/// Returns one mark in place of the whole text, including what would be set aside from it.
 fn one_gap((seen, bytes): (SeenPart, &[u8]), text: &str, options: &Options<'_>) -> ShortText {
     let first = seen.lines as u64 + 1;
     let last = (seen.lines + lines::count_lines(text)) as u64;
@@ -335,7 +337,7 @@ fn compose(
         return None;
     }
     let written = match segments.as_slice() {
-        // The text as it is: there is no second copy of it.
+        // A text that stays as it is needs no second copy.
         [TextSegment::Keep(_)] if !text.contains(mark::OPEN) => Cow::Borrowed(text),
         _ if source.is_in_place() => segment::write_segments(&segments, text, options.handle).into(),
         _ => {
@@ -348,14 +350,14 @@ fn compose(
         TextSegment::Keep(_) | TextSegment::Coded { .. } | TextSegment::Note(_) => None,
     });
     let mut gaps: Vec<Gap> = if source.losses.is_empty() {
-        // In the place of the segments: there may be as many as lines.
+        // Collecting reuses the memory of the segments, of which there may be as many as lines.
         gaps.collect()
     } else {
         source.losses.iter().cloned().chain(gaps).collect()
     };
     gaps.shrink_to_fit();
     let exact = target == SizeTarget::Exact;
-    // What is packed after this is compared with what was.
+    // The encoding below is compared with `written`, so this compares `written` with the source.
     if exact && !encode::stands_for(&written, text) {
         return None;
     }
@@ -365,7 +367,7 @@ fn compose(
     let lines = Some(lines).filter(|_| exact && !is_file);
     let mut short = match (encode::encode(&written, reading.kind(), lines), written) {
         (Some(packed), _) => packed,
-        // Nothing is shorter, not even by what was set aside. A budget still wants to know how much that is.
+        // Nothing is shorter, and nothing was set aside. A budget still needs the number of tokens for its next step.
         (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(target, SizeTarget::Bytes(_)) => {
             return None;
         }
@@ -378,8 +380,8 @@ fn compose(
     Some(ShortText { text: short, tokens, gaps })
 }
 
-/// The fullest text found within a budget, else the shortest: a mark may cost more than the budget. The size in bytes
-/// is adjusted at the rate of tokens last seen.
+/// Returns the fullest text found within a budget. Returns the shortest text if none fits, because a mark may cost
+/// more than the budget. After each step, the size in bytes is adjusted by the measured tokens per byte.
 fn fit_budget(
     source: &SourceText<'_>,
     reading: &mut TextReading<'_>,
@@ -401,7 +403,7 @@ fn fit_budget(
         }
         let Some(short) = reduce_to(source, reading, SizeTarget::Bytes(room), options) else { break };
         let (tokens, length) = (short.tokens, short.text.len());
-        // Marks have more tokens to a byte than text, so two points tell more than one.
+        // Marks have more tokens per byte than text, so two measured points predict better than one.
         let measured = BudgetStep { room, tokens };
         let line = last.and_then(|last| last.interpolate(measured, budget));
         last = Some(measured);
@@ -421,13 +423,13 @@ fn fit_budget(
             }
         }
         let next = match &best {
-            // Where a line leads nowhere, halves do.
+            // If the line does not lead to a better fit, bisect.
             Some((fits, _)) if step + 1 >= MAX_STEPS && too_much < usize::MAX => {
                 usize::midpoint(*fits, too_much)
             }
             _ => line.unwrap_or(scale(budget, room.min(length), tokens)),
         };
-        // Never back to what was too much, and always some way below it, the further the longer it takes.
+        // Stay below any size that was too large, and further below it after more steps.
         let ceiling = match best {
             Some(_) => too_much.saturating_sub(too_much / 100 + 1),
             None => too_much.saturating_sub(too_much / if step + 1 < MAX_STEPS { 50 } else { 8 } + 1),
@@ -440,7 +442,7 @@ fn fit_budget(
     best.map(|(_, best)| best).or(shortest)
 }
 
-/// A step towards a budget: the bytes of room that were given, and the tokens that came of them.
+/// A step towards a budget: the room that was given, in bytes, and the tokens that resulted.
 #[derive(Clone, Copy)]
 struct BudgetStep {
     room: usize,
@@ -448,7 +450,7 @@ struct BudgetStep {
 }
 
 impl BudgetStep {
-    /// The room at which the line through two steps meets the budget.
+    /// Returns the room at which the line through two steps meets the budget.
     fn interpolate(self, next: Self, budget: u64) -> Option<usize> {
         let rise = i128::from(next.tokens) - i128::from(self.tokens);
         let run = next.room as i128 - self.room as i128;

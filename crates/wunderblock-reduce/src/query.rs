@@ -1,5 +1,5 @@
-//! Relevance to what the reader looks for: Okapi BM25 over the spans of a text, in whole numbers, so that it is the
-//! same everywhere.
+//! Relevance to the query of the reader: Okapi BM25 over the spans of a text, in whole numbers, so that the result is
+//! the same on every machine.
 //!
 //! k1 is 1.2 and b is 0.75, as Robertson and Zaragoza give them ("The Probabilistic Relevance Framework", 2009).
 
@@ -12,17 +12,18 @@ mod word_hash;
 
 use word_hash::for_each_word;
 
-/// Numbers are in units of 1/1024.
+/// One in fixed-point arithmetic: numbers are in units of 1/1024.
 const ONE: u64 = 1024;
 const K1: u64 = ONE * 12 / 10;
 const B: u64 = ONE * 3 / 4;
-/// Maximum number of different words of a query: later ones are ignored.
+/// Maximum number of different words of a query, as [`QueryTerms::words_in`] has one bit per word. Later words are
+/// ignored.
 const MAX_TERMS: usize = 64;
 
-/// A query, ready to be compared with stretches of a text.
+/// The words of a query, ready to be compared with stretches of a text.
 #[derive(Debug, Default)]
 pub(crate) struct QueryTerms {
-    /// Each word of the query as a number, and its place among the words.
+    /// Hash of each word of the query, and the index of the word.
     terms: HashMap<u64, usize>,
 }
 
@@ -38,12 +39,12 @@ impl QueryTerms {
         Self { terms }
     }
 
-    /// Whether there is no query.
+    /// Returns whether there is no query.
     pub(crate) fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The words of the query that a text has, a bit for each.
+    /// Returns the words of the query that a text contains, one bit per word.
     pub(crate) fn words_in(&self, text: &str) -> u64 {
         let mut found = 0;
         if !self.is_empty() {
@@ -56,8 +57,8 @@ impl QueryTerms {
         found
     }
 
-    /// Raises the spans that are relevant: the best to what must stay, others to what stays at `fold`. A word that more
-    /// than a quarter of many spans have tells nothing, and raises none.
+    /// Raises the spans that are relevant: the best to what must stay, others to what stays at `fold`. A word in more
+    /// than a quarter of the spans raises none, unless there are few spans.
     pub(crate) fn promote(&self, text: &str, spans: &mut [LineSpan]) {
         if self.is_empty() || spans.is_empty() {
             return;
@@ -79,7 +80,7 @@ impl QueryTerms {
                 raised.push((weight, span));
             }
         }
-        // Of equal ones the first stay first.
+        // The sort is stable, so of equal weights the first span comes first.
         raised.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
         for (_, span) in raised.into_iter().take(max_raised) {
             span.rank = Rank::Must;
@@ -87,7 +88,7 @@ impl QueryTerms {
         }
     }
 
-    /// The weight of each span, in 1/1024.
+    /// Returns the weight of each span, in units of 1/1024.
     fn weights(&self, text: &str, spans: &[LineSpan]) -> Vec<u64> {
         let mut holding = vec![0u64; self.terms.len()];
         let mut weights = vec![0u64; spans.len()];
@@ -127,8 +128,8 @@ impl QueryTerms {
     }
 }
 
-/// The weight of a word that `holding` of all spans have: the logarithm (to base 2, in 1/1024) of 1 + (all − holding +
-/// ½) / (holding + ½); zero where it is common.
+/// Returns the weight of a word that occurs in `holding` of `all` spans: the logarithm (to base 2, in 1/1024) of 1 +
+/// (all − holding + ½) / (holding + ½). Returns zero for a common word.
 fn inverse_frequency(all: u64, holding: u64) -> u64 {
     if holding == 0 || (all > 8 && holding * 4 > all) {
         return 0;
@@ -137,7 +138,8 @@ fn inverse_frequency(all: u64, holding: u64) -> u64 {
     log2(ratio)
 }
 
-/// The logarithm to base 2 of a number in 1/1024, at least 1, in 1/1024: whole part exact, the rest by a straight line.
+/// Returns the logarithm to base 2 of a number that is at least 1. Both are in 1/1024. The integer part is exact, and
+/// the rest is interpolated linearly.
 fn log2(number: u64) -> u64 {
     let whole = u64::from(number.max(ONE).ilog2());
     let rest = (number.max(ONE) << 10 >> whole) - ONE;

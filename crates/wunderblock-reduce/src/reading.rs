@@ -11,15 +11,15 @@ use crate::span::LineSpan;
 use crate::target::SizeTarget;
 use crate::{code, html, json, readers};
 
-/// A text and what is known of it so far.
+/// A text, and facts about it.
 pub(crate) struct TextReading<'t> {
     text: &'t str,
     kind: Kind,
-    /// What its command says of it.
+    /// Claim of the command that printed the text.
     claim: &'t Claim,
     query: &'t QueryTerms,
     earlier: &'t [EarlierText<'t>],
-    /// Lines of the source before the text.
+    /// Number of source lines before the text.
     before: usize,
     seen: Option<ParsedText<'t>>,
 }
@@ -31,7 +31,7 @@ enum ParsedText<'t> {
 }
 
 impl<'t> TextReading<'t> {
-    /// A text that is not read before its segments are needed.
+    /// Returns a reading of a text. The text is not parsed before its segments are needed.
     pub(crate) fn of(
         text: &'t str,
         kind: Kind,
@@ -41,7 +41,7 @@ impl<'t> TextReading<'t> {
         Self { text, kind, claim, query, earlier, before: 0, seen: None }
     }
 
-    /// The same for a text that follows `lines` others in its source.
+    /// Returns the reading of a text that follows `lines` other lines in its source.
     pub(crate) fn after(self, lines: usize) -> Self {
         Self { before: lines, ..self }
     }
@@ -50,15 +50,16 @@ impl<'t> TextReading<'t> {
         self.kind
     }
 
-    /// Lines of the source before the text.
+    /// Returns the number of source lines before the text.
     pub(crate) fn before(&self) -> usize {
         self.before
     }
 
-    /// The segments of the text at a target.
+    /// Returns the segments of the text for a target.
     pub(crate) fn segments(&mut self, target: SizeTarget) -> Vec<TextSegment> {
         if target == SizeTarget::Exact && self.kind != Kind::Json {
-            // What comes after this has need of the room.
+            // Only JSON has its own exact encoding. Other texts are kept whole, and later stages need the memory of
+            // their spans.
             self.seen = None;
             return vec![TextSegment::Keep(0..self.text.len())];
         }
@@ -85,7 +86,7 @@ impl<'t> TextReading<'t> {
             ParsedText::Html(reading) => reading.segments(room),
             ParsedText::Lines(..) if target == SizeTarget::Exact => vec![TextSegment::Keep(0..text.len())],
             ParsedText::Lines(lines, spans) if target == SizeTarget::Fold => {
-                // There is one way to fold, and what comes after this has need of the room.
+                // There is only one way to fold, and later stages need the memory of the spans.
                 select::join_spans(spans);
                 let segments = select::select(lines, spans, room);
                 self.seen = None;
@@ -101,13 +102,13 @@ impl<'t> TextReading<'t> {
         if let Some(reading) = json.filter(|reading| !reading.is_empty()) {
             return ParsedText::Json(reading);
         }
-        // What was said to be JSON and has none is a text like any.
+        // A text without a document is read as prose, even if the caller calls it JSON.
         if kind == Kind::Html {
             return ParsedText::Html(Box::new(html::HtmlReading::of(text, query)));
         }
         let lines = TextLines::after(self.before, text);
         let mut spans = match (kind, target) {
-            // A fold leaves code as it is.
+            // A fold leaves code as it is, so its spans are never joined.
             (Kind::Code, _) => code::spans(&lines),
             (kind, SizeTarget::Fold) if query.is_empty() && self.earlier.is_empty() => {
                 readers::spans_folded(&lines, kind, self.claim.report())

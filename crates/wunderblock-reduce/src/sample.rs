@@ -1,9 +1,9 @@
 //! Lines from three places of a text, on which every reader votes.
 use crate::part::{PartOfList, PartOfText};
 
-/// Maximum lines of each window: at the head, in the middle, at the end.
+/// Maximum lines of each window: at the start, in the middle, at the end.
 const WINDOW_LINES: usize = 120;
-/// Maximum bytes of a line that are looked at.
+/// Maximum bytes of a line that are examined.
 const MAX_LINE_BYTES: usize = 400;
 
 /// Lines from three places of a text.
@@ -19,7 +19,8 @@ impl<'t> LineSample<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
         let mut lines = Vec::with_capacity(3 * WINDOW_LINES);
         let bytes = text.len();
-        // Three windows of lines; where the text is short the first has it all.
+        // Three windows of lines. The first window contains all lines of a short text, and the last assumes lines of
+        // 80 bytes.
         let mut from = 0;
         for start in [0, bytes / 2, bytes.saturating_sub(WINDOW_LINES * 80)] {
             if start < from {
@@ -37,7 +38,7 @@ impl<'t> LineSample<'t> {
         Self { text, lines }
     }
 
-    /// The share of lines, empty ones aside, for which `such` holds, in per cent.
+    /// Returns the share of lines for which `such` is true, in per cent. Empty lines do not count.
     pub(crate) fn share(&self, such: impl Fn(&str) -> bool) -> u32 {
         let nonblank = self.lines.iter().filter(|line| !line.trim().is_empty());
         let (all, some) =
@@ -45,7 +46,7 @@ impl<'t> LineSample<'t> {
         some * 100 / all.max(1)
     }
 
-    /// The number of lines for which `such` holds.
+    /// Returns the number of lines for which `such` is true.
     pub(crate) fn count(&self, such: impl Fn(&str) -> bool) -> u32 {
         self.lines.iter().map(|line| u32::from(such(line))).sum()
     }
@@ -59,7 +60,7 @@ fn truncate(line: &str) -> &str {
     line.get(..end).unwrap_or(line)
 }
 
-/// The start of the next line at or after a byte; the byte itself at the start of the text.
+/// Returns the start of the line after a byte, or 0 for the start of the text.
 fn next_line(text: &str, at: usize) -> usize {
     if at == 0 {
         return 0;

@@ -1,7 +1,7 @@
-//! A text cut into segments: what stays, what is encoded, what is left out.
+//! A text cut into segments: those that stay, are encoded, or are left out.
 //!
-//! Segments tile the source: every byte lies in exactly one. So nothing is dropped without a mark, and the segments and
-//! the source give the source back; [`tiles_source`] checks that before a text is shown.
+//! Segments tile the source: every byte is in exactly one segment. So nothing is left out without a mark, and the
+//! ranges of all segments together are the whole source. [`tiles_source`] checks this before a text is shown.
 
 use crate::part::PartOfText;
 use std::ops::Range;
@@ -13,18 +13,17 @@ use crate::mark::{self, Gap, MARK_BYTES};
 pub(crate) enum TextSegment {
     /// A stretch of the source, unchanged.
     Keep(Range<usize>),
-    /// A stretch said in other words, from which its bytes can be had again (`pack::unpack`). Marks in it are ours,
-    /// text in it is escaped already.
+    /// A stretch in other words, from which its bytes can be restored (`encode::decode`). Marks in the text were
+    /// written by this crate, and the text is already escaped.
     Coded { span: Range<usize>, text: String },
-    /// A stretch that is left out, replaced by a mark; after the mark stands `shown`, if given, whose text is escaped
-    /// already.
+    /// A stretch that is left out, replaced by a mark. `shown`, if given, follows the mark and is already escaped.
     Gap { gap: Gap, shown: Option<String> },
-    /// A fact about the segment before it, which covers nothing: `⟨×47⟩`.
+    /// A fact about the segment before it, such as `⟨×47⟩`. A note covers no bytes of the source.
     Note(String),
 }
 
 impl TextSegment {
-    /// About the bytes it has when written.
+    /// Returns the approximate bytes of the segment when written.
     fn weight(&self) -> usize {
         match self {
             Self::Keep(span) => span.len(),
@@ -46,7 +45,7 @@ impl TextSegment {
     }
 }
 
-/// Whether the segments cover `0..len` in order, without holes or overlaps.
+/// Returns whether the segments cover `0..len` in order, without holes or overlaps.
 pub(crate) fn tiles_source(segments: &[TextSegment], len: usize) -> bool {
     let mut at = 0;
     for span in segments.iter().filter_map(TextSegment::range) {
@@ -58,19 +57,19 @@ pub(crate) fn tiles_source(segments: &[TextSegment], len: usize) -> bool {
     at == len
 }
 
-/// The text of the segments, marks in place. A mark of lines stands on a line of its own.
+/// Writes the segments with their marks. A mark of whole lines is on its own line.
 pub(crate) fn write_segments(segments: &[TextSegment], source: &str, handle: Option<&str>) -> String {
     write_located(segments, source, handle, &Gap::clone)
 }
 
-/// The same, where the marks name other places than those of the text at hand.
+/// Writes the segments with marks that name the places returned by `locate`.
 pub(crate) fn write_located(
     segments: &[TextSegment],
     source: &str,
     handle: Option<&str>,
     locate: &dyn Fn(&Gap) -> Gap,
 ) -> String {
-    // Where the handle was named last.
+    // Position in `out` after the last mark that named the handle.
     let mut named: Option<usize> = None;
     let mut out = String::with_capacity(segments.iter().map(TextSegment::weight).sum());
     for segment in segments {

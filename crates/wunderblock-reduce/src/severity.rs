@@ -1,7 +1,7 @@
 //! The severity that a line states.
 //!
-//! It is read from structure, not from meaning: a level where loggers write one, and words for trouble that are neither
-//! denied (`0 errors`) nor part of a name (`error_handler`, `errors.rs`).
+//! Severity is read from structure, not from meaning: from a level where loggers write one, and from words for
+//! trouble that are neither denied (`0 errors`) nor part of a name (`error_handler`, `errors.rs`).
 
 use crate::label::Label;
 use crate::part::PartOfList;
@@ -21,7 +21,7 @@ pub(crate) enum LogLevel {
 }
 
 impl LogLevel {
-    /// What such a line counts as in a mark.
+    /// Returns the label under which a mark counts a line of this level.
     pub(crate) const fn label(self) -> Option<Label> {
         match self {
             Self::Info => None,
@@ -34,14 +34,14 @@ impl LogLevel {
 /// The severity of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineSeverity {
-    /// The level a logger gave it.
+    /// Level that a logger wrote.
     pub(crate) level: Option<LogLevel>,
-    /// Whether it has words for trouble, whatever its level.
+    /// Whether the line has words for trouble, whatever its level.
     pub(crate) trouble: bool,
 }
 
 impl LineSeverity {
-    /// What it counts as in a mark: its level; without one, that it speaks of trouble.
+    /// Returns the label under which a mark counts the line. Words for trouble come before a mild level.
     pub(crate) const fn label(self) -> Option<Label> {
         match (self.level, self.trouble) {
             (Some(LogLevel::Info), true) | (None, true) => Some(Label::Trouble),
@@ -50,7 +50,7 @@ impl LineSeverity {
         }
     }
 
-    /// Its weight among other lines: an error, a warning or trouble at a mild level, or neither.
+    /// Returns the weight of the line: an error, a warning or trouble at a mild level, or neither.
     pub(crate) const fn weight(self) -> LogLevel {
         match (self.level, self.trouble) {
             (Some(LogLevel::Error), _) | (None | Some(LogLevel::Warning), true) => LogLevel::Error,
@@ -60,7 +60,7 @@ impl LineSeverity {
     }
 }
 
-/// The level of a line, or that of its words for trouble.
+/// Returns the level of a line. Without one, words for trouble count as an error.
 pub(crate) fn level_of(line: &str) -> Option<LogLevel> {
     let stated = read_line(line);
     match (stated.level, stated.trouble) {
@@ -70,10 +70,10 @@ pub(crate) fn level_of(line: &str) -> Option<LogLevel> {
     }
 }
 
-/// Maximum bytes of a line whose words are looked at: levels stand early.
+/// Maximum bytes of a line whose words are examined. Levels are near the start.
 const MAX_LINE_BYTES: usize = 1_000;
 
-/// All that a line states about its severity.
+/// Returns everything that a line states about its severity.
 pub(crate) fn read_line(line: &str) -> LineSeverity {
     let bytes = line.as_bytes();
     let bytes = bytes.get(..MAX_LINE_BYTES).unwrap_or(bytes);
@@ -98,7 +98,7 @@ pub(crate) fn read_line(line: &str) -> LineSeverity {
     stated
 }
 
-/// One level per letter: glog (`E1120 10:00:00`), logcat (`E/Tag`, ` 1702  2395 E Tag:`).
+/// Returns a level that is one letter: glog (`E1120 10:00:00`), logcat (`E/Tag`, ` 1702  2395 E Tag:`).
 fn level_by_letter(bytes: &[u8]) -> Option<LogLevel> {
     let level = |byte: u8| match byte {
         b'E' | b'F' => Some(LogLevel::Error),
@@ -119,14 +119,14 @@ fn level_by_letter(bytes: &[u8]) -> Option<LogLevel> {
     if !first.is_ascii_digit() {
         return None;
     }
-    // After the numbers of a line's head, a letter alone.
+    // A single letter after the numbers at the start of a line is the level.
     let head = bytes.get(..48).unwrap_or(bytes);
     let at = head.iter().position(u8::is_ascii_alphabetic)?;
     let alone = at > 8 && head.get(at - 1) == Some(&b' ') && head.get(at + 1) == Some(&b' ');
     if alone { head.get(at).copied().and_then(level) } else { None }
 }
 
-/// The status of an access log's line: `HTTP/1.1" 503 `.
+/// Returns the level of the status in an access log: `HTTP/1.1" 503 `.
 fn level_by_status(bytes: &[u8]) -> Option<LogLevel> {
     let at = memchr::memmem::find(bytes, b"HTTP/")?;
     let rest = bytes.get(at..)?.get(..32).or_else(|| bytes.get(at..))?;
@@ -161,8 +161,8 @@ impl SeverityWord<'_> {
         self.bytes.get(self.end + by).copied()
     }
 
-    /// The level this word is, where it stands as loggers write one: in capitals, in brackets, after `level=`, or first
-    /// with a colon.
+    /// Returns the level that the word names, if it is where loggers write one: in capitals, in brackets, after
+    /// `level=`, or first with a colon.
     fn level(&self) -> Option<LogLevel> {
         let word = self.text();
         if word.len() > 11
@@ -191,7 +191,7 @@ impl SeverityWord<'_> {
         (written && !(capitals && self.is_denied())).then_some(level)
     }
 
-    /// After `level=`, `"severity": "`.
+    /// Returns whether the word follows `level=` or `"severity": "`.
     fn is_value(&self) -> bool {
         let head = self.bytes.part(self.at.saturating_sub(16)..self.at);
         let trimmed = head.trim_ascii_end();
@@ -204,13 +204,13 @@ impl SeverityWord<'_> {
                 .any(|name| ends_as(key, name))
     }
 
-    /// After `src/a.c:3:7: `, or after a program's name and a colon.
+    /// Returns whether the word follows a place (`src/a.c:3:7: `), or the name of a program and a colon.
     fn follows_place(&self) -> bool {
         let head = self.bytes.part(..self.at);
         head.ends_with(b": ") || head.ends_with(b" - ") || head.ends_with(b"] ")
     }
 
-    /// Whether this is a word for trouble.
+    /// Returns whether the word is a word for trouble.
     fn is_trouble(&self) -> bool {
         let word = self.text();
         let named = is_exception(word);
@@ -233,7 +233,7 @@ impl SeverityWord<'_> {
         !self.is_denied()
     }
 
-    /// `0 errors`, `no error`, `errors=0`, `error: null`.
+    /// Returns whether the word is denied: `0 errors`, `no error`, `errors=0`, `error: null`.
     fn is_denied(&self) -> bool {
         let head = self.bytes.part(self.at.saturating_sub(24)..self.at).trim_ascii_end();
         let start = head.iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
@@ -269,7 +269,7 @@ fn ends_as(key: &[u8], name: &[u8]) -> bool {
         .is_some_and(|end| end.eq_ignore_ascii_case(name))
 }
 
-/// The level of that name: those of log4j, syslog, Python, slf4j, glog and Windows.
+/// Returns the level with this name. The names are those of log4j, syslog, Python, slf4j, glog and Windows.
 fn level_named(word: &[u8]) -> Option<LogLevel> {
     match word {
         _ if ERRORS.has_any_case(word) => Some(LogLevel::Error),
@@ -279,7 +279,7 @@ fn level_named(word: &[u8]) -> Option<LogLevel> {
     }
 }
 
-/// `IOException`, `TypeError`: the name of an exception's type.
+/// Returns whether a word is the name of an exception type: `IOException`, `TypeError`.
 fn is_exception(word: &[u8]) -> bool {
     let long = |suffix: &[u8]| word.len() > suffix.len() && word.ends_with(suffix);
     long(b"Error") || long(b"Exception")

@@ -1,25 +1,25 @@
-//! A stretch of lines said in other words, in parts of which a budget may show some.
+//! Stretches of lines that are shown in other words, in parts of which a budget may keep some.
 
 use std::ops::Range;
 
 use crate::mark;
 use crate::span::{LineSpan, Rank};
 
-/// Where a part stands among those of its stretch.
+/// The position of a part in the hierarchy of its stretch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ShownLevel {
-    /// By itself.
+    /// Independent of the other parts.
     #[default]
     Alone,
-    /// Above what it is the heading of: it says nothing alone.
+    /// The heading of the parts below it. It says nothing without them.
     Heading,
     /// Under the heading before it.
     Item,
-    /// Under the item before it, or under what stands alone.
+    /// Under the item before it, or under a part that is alone.
     Detail,
 }
 
-/// A part as it is shown, and what it is worth.
+/// A part as it is shown, and its worth.
 #[derive(Debug)]
 pub(crate) struct ShownPart {
     pub(crate) text: String,
@@ -28,8 +28,8 @@ pub(crate) struct ShownPart {
     pub(crate) score: u16,
 }
 
-/// The spans of a stretch that is said in these parts. The first has the bytes of all, so that the stretch is one gap
-/// whatever is shown of it.
+/// Returns the spans of a stretch that is shown in these parts. The first span has all the bytes, so that the stretch
+/// is one gap, whichever parts are shown.
 pub(crate) fn spans<'p>(
     range: Range<usize>,
     parts: &'p [ShownPart],

@@ -6,31 +6,32 @@ use std::ops::Range;
 /// A text that is written, or compared with an existing one so that no second copy is made.
 #[derive(Debug)]
 pub(crate) struct TextSink<'e> {
-    /// The text that was written, if it is not compared.
+    /// The written text, if it is not compared.
     text: String,
     must: Option<&'e str>,
     len: usize,
-    /// Bytes that may still be written: a few bytes can encode any number, and a text from elsewhere may say so.
+    /// Bytes that may still be written. The limit is needed because a few bytes of a foreign text can encode any
+    /// number of bytes.
     left: usize,
 }
 
 impl<'e> TextSink<'e> {
-    /// A text of at most `left` bytes.
+    /// Creates a sink for a text of at most `left` bytes.
     pub(crate) fn new(left: usize) -> Self {
         Self { text: String::new(), must: None, len: 0, left }
     }
 
-    /// A comparison with a text, without output.
+    /// Creates a sink that compares what is written with a text, and stores nothing.
     pub(crate) fn comparing(text: &'e str) -> Self {
         Self { must: Some(text), ..Self::new(text.len().saturating_mul(16)) }
     }
 
-    /// A sink for a text that is written by itself first.
+    /// Creates a sink for an inner text that is written separately first.
     pub(crate) fn inner(&self) -> Self {
         Self::new(self.left)
     }
 
-    /// Takes the room that an inner text used.
+    /// Subtracts the bytes that an inner text used.
     pub(crate) fn charge(&mut self, inner: &Self) {
         self.left = self.left.min(inner.left);
     }
@@ -43,12 +44,12 @@ impl<'e> TextSink<'e> {
         self.left
     }
 
-    /// All that was written.
+    /// Returns everything that was written.
     pub(crate) fn written(&self) -> &str {
         self.must.map_or(&self.text, |must| must.part(..self.len))
     }
 
-    /// Writes a text. None where there is no room, or the compared text differs.
+    /// Writes a text. Returns `None` if there is no room, or if the compared text differs.
     pub(crate) fn push(&mut self, part: &str) -> Option<()> {
         self.left = self.left.checked_sub(part.len())?;
         let end = self.len + part.len();
@@ -61,7 +62,7 @@ impl<'e> TextSink<'e> {
         Some(())
     }
 
-    /// Writes a part of what was written again.
+    /// Writes a range of the written text again.
     pub(crate) fn repeat(&mut self, span: Range<usize>) -> Option<()> {
         self.written().get(span.clone())?;
         self.left = self.left.checked_sub(span.len())?;
@@ -75,7 +76,7 @@ impl<'e> TextSink<'e> {
         Some(())
     }
 
-    /// The text. None where the compared text goes further.
+    /// Returns the text, or `None` if the compared text is longer.
     pub(crate) fn finish(self) -> Option<String> {
         self.must.is_none_or(|must| must.len() == self.len).then_some(self.text)
     }

@@ -1,4 +1,4 @@
-//! The text as its reader sees it: bytes that are not text, and terminal controls, are set aside with a mark.
+//! The text as its reader sees it. Bytes that are not text, and terminal controls, are set aside with a mark.
 
 use crate::part::PartOfList;
 use std::borrow::Cow;
@@ -7,20 +7,21 @@ use std::ops::Range;
 use crate::encoding::TextEncoding;
 use crate::mark::{Gap, GapFact, GapUnit};
 
-/// A text to be reduced, and what was set aside to get it.
+/// A text to be reduced, and what was set aside from it.
 #[derive(Debug)]
 pub(crate) struct SourceText<'b> {
     pub(crate) text: Cow<'b, str>,
-    /// A gap for each sort of thing that was set aside all over the text. Their marks stand at its head.
+    /// A gap for each sort of content that was set aside in the whole text. The marks of these gaps are at the head
+    /// of the text.
     pub(crate) losses: Vec<Gap>,
-    /// The places of the text in the bytes, if the two differ.
+    /// Positions of the text in the bytes, if the two differ.
     places: SourceMap,
     len: usize,
-    /// Bytes of the source before these.
+    /// Number of source bytes before these bytes.
     before: usize,
 }
 
-/// The bytes as text. In UTF-8, bytes that are no characters become U+FFFD.
+/// Decodes bytes as text. In UTF-8, bytes that are not characters become U+FFFD.
 pub(crate) fn decode(bytes: &[u8]) -> SourceText<'_> {
     let (len, mut places) = (bytes.len(), SourceMap::default());
     let utf8 = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
@@ -47,15 +48,15 @@ pub(crate) fn decode(bytes: &[u8]) -> SourceText<'_> {
 }
 
 impl SourceText<'_> {
-    /// The same text after bytes that its reader has seen: gaps name places of the whole.
+    /// Returns the same text after bytes that its reader has seen, so that gaps name places of the whole source.
     pub(crate) fn after(mut self, before: usize) -> Self {
         self.before = before;
         self.losses = self.losses.into_iter().map(|loss| shifted(loss, before)).collect();
         self
     }
 
-    /// The text without terminal controls: colours are removed, and a line that was written over and over (`\r`) has
-    /// its last state. The number of lines stays the same, so lines in marks are those of the bytes.
+    /// Returns the text without terminal controls. Colours are removed, and a line that was overwritten (`\r`) has
+    /// its last state. The number of lines stays the same, so that lines in marks are lines of the bytes.
     pub(crate) fn visible(mut self) -> Self {
         if memchr::memchr3(0x1b, b'\r', 0x08, self.text.as_bytes()).is_none() {
             return self;
@@ -76,7 +77,8 @@ impl SourceText<'_> {
         self
     }
 
-    /// A gap of the text as a gap of the bytes: where the two differ in between, it covers all bytes that may be meant.
+    /// Returns a gap of the text as a gap of the bytes. Where text and bytes differ, the gap covers all bytes that it
+    /// may concern.
     pub(crate) fn locate(&self, mut gap: Gap) -> Gap {
         if self.losses.is_empty() {
             return shifted(gap, self.before);
@@ -90,35 +92,35 @@ impl SourceText<'_> {
         shifted(gap, self.before)
     }
 
-    /// Whether a gap names the place that it has in the text.
+    /// Returns whether the place of a gap in the text is also its place in the source.
     pub(crate) fn is_in_place(&self) -> bool {
         self.losses.is_empty() && self.before == 0
     }
 
-    /// The marks of what was set aside, one on each line.
+    /// Returns the marks of what was set aside, one per line.
     pub(crate) fn head_marks(&self, handle: Option<&str>) -> String {
         self.losses.iter().map(|loss| loss.mark(handle) + "\n").collect()
     }
 }
 
-/// Stretches of a text that its source has unchanged: the place in the text, the place in the source, the length.
+/// Stretches of a text that equal its source: position in the text, position in the source, length.
 #[derive(Debug, Default)]
 struct SourceMap(Vec<(usize, usize, usize)>);
 
-/// Minimum bytes of an unchanged stretch between two changed ones: noise would have one for each byte.
+/// Minimum bytes of an equal stretch between two that differ. Without the limit, noise would have one for each byte.
 const MIN_STRETCH: usize = 64;
 
 impl SourceMap {
     fn add(&mut self, shown: usize, source: usize, len: usize) {
         let follows =
             |(last, from, length): &(usize, usize, usize)| last + length == shown && from + length == source;
-        // The end is always known.
+        // The end of the text is always recorded.
         if len == 0 || len >= MIN_STRETCH || self.0.last().is_none_or(follows) {
             self.start_line(shown, source, len);
         }
     }
 
-    /// The start of a line, which is known however short what follows is: gaps consist of lines.
+    /// Records the start of a line, however short its first equal stretch is, because gaps consist of lines.
     fn start_line(&mut self, shown: usize, source: usize, len: usize) {
         match self.0.last_mut() {
             Some((last, from, length)) if *last + *length == shown && *from + *length == source => {
@@ -148,11 +150,11 @@ impl SourceMap {
         self.0 = inner.0;
     }
 
-    /// The widest range of the source that a range of the text may come from.
+    /// Returns the widest range of the source from which a range of the text may come.
     fn range(&self, span: &Range<usize>, len: usize) -> Range<usize> {
         let before = self.0.partition_point(|(shown, ..)| *shown <= span.start).checked_sub(1);
         let start = before.and_then(|at| self.0.item(at)).map_or(0, |(shown, source, length)| {
-            // Beyond a stretch nothing is known until the next: from its end on.
+            // Between two stretches no position is known, so the end of the first stretch is used.
             source + (span.start - shown).min(*length)
         });
         let after = self.0.partition_point(|(shown, _, length)| shown + length < span.end);
@@ -162,7 +164,7 @@ impl SourceMap {
     }
 }
 
-/// A gap of bytes that follow others: lines are numbered in the whole already.
+/// Returns a gap of bytes that follow `before` other bytes. Its lines already count from the start of the source.
 pub(crate) fn shifted(mut gap: Gap, before: usize) -> Gap {
     gap.span = gap.span.start + before..gap.span.end + before;
     if gap.measure == GapUnit::Bytes && gap.within.is_none() {
@@ -171,12 +173,12 @@ pub(crate) fn shifted(mut gap: Gap, before: usize) -> Gap {
     gap
 }
 
-/// A gap that is not in one place: `count` bytes of the whole text.
+/// Returns a gap that is not in one place: `count` bytes of the whole text.
 fn whole_text_gap(len: usize, count: u64, what: &str) -> Gap {
     fact_gap(len, format!("of which {count} are {what}").into())
 }
 
-/// A fact about all bytes of a text.
+/// Returns a gap with a fact about all bytes of a text.
 fn fact_gap(len: usize, what: Cow<'static, str>) -> Gap {
     let facts = vec![GapFact { count: None, what }];
     Gap { span: 0..len, measure: GapUnit::Bytes, first: 1, last: len as u64, within: None, told: facts }
@@ -185,8 +187,8 @@ fn fact_gap(len: usize, what: Cow<'static, str>) -> Gap {
 /// Minimum share of bytes that are not text, in per cent, in binary data.
 const BINARY_PERCENT: usize = 10;
 
-/// The gap that replaces binary data: a picture, an archive, a program. Invalid characters, and control characters that
-/// text does not have, tell.
+/// Returns the gap that replaces binary data: an image, an archive, a program. Binary data is recognised by invalid
+/// characters, and by control characters that text does not have.
 pub(crate) fn detect_binary(bytes: &[u8]) -> Option<Gap> {
     let odd = |byte: &u8| matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     let control = bytes.iter().filter(|byte| odd(byte)).count();
@@ -204,7 +206,7 @@ pub(crate) fn detect_binary(bytes: &[u8]) -> Option<Gap> {
     Some(Gap { span: 0..bytes.len(), measure: GapUnit::Bytes, first: 1, last, within: None, told: facts })
 }
 
-/// The first bytes of files that commands print most often (`file(1)` has them all), and what they are.
+/// First bytes of the files that commands print most often (`file(1)` has them all), with descriptions.
 const SIGNATURES: [(&[u8], &str); 10] = [
     (b"\x7fELF", "a program (ELF)"),
     (b"\x89PNG\r\n", "a picture (PNG)"),
@@ -243,7 +245,7 @@ mod tests {
         let changed = long.len()..long.len() + b"\x1b[31mred\x1b[0m \xff\xfe\n".len();
         assert_eq!(placed(0..long.len()), 0..long.len());
         assert_eq!(placed(4..9), 4..9);
-        // Of what was changed all is named.
+        // All bytes of a changed line are named.
         assert_eq!(placed(long.len() + 1..long.len() + 3), changed);
         assert_eq!(placed(second..second + 5), changed.end..changed.end + 5);
         assert_eq!(placed(second..source.text.len()), changed.end..bytes.len());

@@ -1,7 +1,7 @@
-//! Spans: the line groups that the reader of one kind judges.
+//! Spans: the line groups that the reader of a kind ranks.
 //!
-//! A reader never writes text and never drops any: it says of each span what it is worth. Which spans stay is decided
-//! in [`crate::select`], the same way for every kind.
+//! A reader neither writes text nor drops any: it states what each span is worth. [`crate::select`] decides which
+//! spans stay, in the same way for every kind.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,36 +10,36 @@ use crate::label::Label;
 use crate::mark::SEEN;
 use crate::shown::ShownLevel;
 
-/// What a span is worth, in the order of the choice.
+/// The rank of a span, from what is left out first to what is left out last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Rank {
-    /// Repetition, progress, boilerplate: left out at the level `fold`, if there is enough of it.
+    /// Repetition, progress, boilerplate. Filler is left out at the level `fold`, if there is enough of it.
     Filler,
-    /// Stays unless a budget is short.
+    /// Everything else. Context stays unless a budget has no room for it.
     Context,
     /// The structure in which the rest is understood: headings, headers, first and last examples.
     Frame,
-    /// What people read such a text for: errors, failures, changed lines, totals.
+    /// The lines that people read such a text for: errors, failures, changed lines, totals.
     Must,
 }
 
-/// A stretch of the source and what it is worth.
+/// A stretch of the source and its worth.
 ///
-/// A text may have as many as lines, so it is small: places have 32 bits ([`crate::lines::MAX_TEXT_BYTES`]), and notes,
-/// which few spans have, are apart.
+/// A text may have as many spans as lines, so a span is small: positions have 32 bits
+/// ([`crate::lines::MAX_TEXT_BYTES`]), and notes, which few spans have, are stored separately.
 #[derive(Clone, Debug)]
 pub(crate) struct LineSpan {
     start: u32,
     end: u32,
     pub(crate) rank: Rank,
-    /// What the mark counts it as if it is left out.
+    /// Label under which the mark counts the span if it is left out.
     pub(crate) label: Option<Label>,
-    /// The order among spans of the same rank: the higher score stays longer.
+    /// Order among spans of the same rank: those with a higher score stay longer.
     pub(crate) score: u16,
     notes: Option<Box<SpanNotes>>,
 }
 
-/// What marks say about a span.
+/// Texts that marks contain about a span.
 #[derive(Clone, Debug, Default)]
 struct SpanNotes {
     note: Option<Box<str>>,
@@ -66,25 +66,25 @@ impl LineSpan {
         self
     }
 
-    /// The bytes of the source.
+    /// Returns the bytes of the span in the source.
     pub(crate) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// The same span of another stretch.
+    /// Returns the same span for another range.
     pub(crate) fn with_range(self, span: Range<usize>) -> Self {
         Self { start: to_u32(span.start), end: to_u32(span.end), ..self }
     }
 
-    /// Extends it to `end`.
+    /// Moves the end of the span to `end`.
     pub(crate) fn extend(&mut self, end: usize) {
         self.end = to_u32(end);
     }
 
-    /// Whether a fold treats the span after it alike, and marks say nothing of that.
+    /// Returns whether a fold treats this span and the next alike, and marks make no difference between them.
     pub(crate) fn is_folded_with(&self, next: &Self) -> bool {
         let [kept, next_kept] = [self.rank, next.rank].map(|rank| rank > Rank::Filler);
-        // A description of a part of a gap holds for all of it, except where it was seen.
+        // A description of a part of a gap applies to the whole gap, except one that names where lines were seen.
         let seen = !kept && self.description().is_some_and(|seen_in| seen_in.starts_with(SEEN));
         kept == next_kept
             && self.end == next.start
@@ -95,7 +95,7 @@ impl LineSpan {
             && (kept || next.label.is_none())
     }
 
-    /// The mark that follows it if it stays: `⟨×47⟩`.
+    /// Returns the note that follows the span if it stays: `⟨×47⟩`.
     pub(crate) fn note(&self) -> Option<&str> {
         self.notes.as_ref()?.note.as_deref()
     }
@@ -106,7 +106,7 @@ impl LineSpan {
         }
     }
 
-    /// Its description in the mark if it is left out: `body of fn parse`.
+    /// Returns the description of the span in its mark if it is left out: `body of fn parse`.
     pub(crate) fn description(&self) -> Option<&Cow<'static, str>> {
         self.notes.as_ref()?.description.as_ref()
     }
@@ -120,52 +120,52 @@ impl LineSpan {
         }
     }
 
-    /// The span said in other words, which stand after its mark: the text is escaped already. Spans that follow it and are
-    /// empty are said with it (a group and its parts).
+    /// Sets other words that are shown after the mark of the span. The text must be escaped. Empty spans that follow
+    /// are shown together with the span (a group and its parts).
     pub(crate) fn shown_as(mut self, text: String, level: ShownLevel) -> Self {
         let notes = self.notes.get_or_insert_default();
         (notes.shown, notes.level) = (Some(text.into()), level);
         self
     }
 
-    /// Where its words stand among those of its stretch.
+    /// Returns the position of the shown words in the hierarchy of their stretch.
     pub(crate) fn level(&self) -> ShownLevel {
         self.notes.as_ref().map_or(ShownLevel::Alone, |notes| notes.level)
     }
 
-    /// The words in which it is said, if they are not its own.
+    /// Returns the words that are shown instead of the span, if there are any.
     pub(crate) fn shown(&self) -> Option<&str> {
         self.notes.as_ref()?.shown.as_deref()
     }
 
-    /// Whether marks say anything about it.
+    /// Returns whether marks say anything about the span.
     pub(crate) fn has_notes(&self) -> bool {
         self.notes.is_some()
     }
 
-    /// The same without what marks say about it.
+    /// Returns the span without its texts for marks.
     pub(crate) fn without_notes(self) -> Self {
         Self { notes: None, ..self }
     }
 
-    /// What its mark says of it where a budget leaves it out: a heading, a signature.
+    /// Returns the text that a mark shows if a budget leaves the span out: a heading, a signature.
     pub(crate) fn headline(&self) -> Option<&Cow<'static, str>> {
         self.description().filter(|_| self.rank >= Rank::Frame)
     }
 
-    /// Its bytes in the result, its note included.
+    /// Returns the bytes of the span in the result, including its note.
     pub(crate) fn bytes(&self) -> usize {
         let shown = self.shown().map_or(self.range().len(), str::len);
         shown + self.note().map_or(0, |note| note.len() + 1)
     }
 }
 
-/// A place in a text. Every text that is read has places that fit.
+/// Returns a position in 32 bits. Positions in every text that is read fit.
 fn to_u32(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// The labels of spans, and how many spans have each.
+/// Returns the labels of spans, with the number of spans that have each.
 pub(crate) fn counts(run: &[LineSpan]) -> Vec<(Label, u64)> {
     let mut counts: Vec<(Label, u64)> = Vec::new();
     for label in run.iter().filter_map(|span| span.label) {

@@ -1,6 +1,6 @@
-//! How far a reader may shorten a text.
+//! The target size of a reduction.
 
-/// The size that a reader aims at.
+/// Target size to which a reader shortens a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeTarget {
     /// Nothing is left out.

@@ -1,7 +1,7 @@
 //! Terminal output as the screen shows it at the end.
 //!
-//! This is not a terminal: there is no width, no line wraps, and the cursor never leaves its line, so that the number
-//! of lines, and every place named in a mark, is that of the bytes.
+//! The result is simpler than a terminal: there is no width, no line wraps, and the cursor never leaves its line. So
+//! the number of lines, and every place named in a mark, is that of the bytes.
 
 use crate::part::PartOfText;
 use memchr::{memchr, memchr3};
@@ -9,9 +9,9 @@ use memchr::{memchr, memchr3};
 const ESCAPE: u8 = 0x1b;
 const BACKSPACE: u8 = 0x08;
 
-/// The text without terminal controls, and how many bytes went with them. Of a line that was written over with `\r` its
-/// last state stays, as a terminal would show it. `alike` is told what stays as it is: where it stands now, where it
-/// stood, how long it is; of a line that was changed only where it ends.
+/// Returns the text without terminal controls, and the number of bytes removed. A line that was overwritten with `\r`
+/// has its last state, as on a terminal. `alike` receives each unchanged stretch: its position in the result, its
+/// position in `text`, and its length. Of a changed line it receives only the end, with length 0.
 pub(crate) fn visible_text(text: &str, alike: &mut dyn FnMut(usize, usize, usize)) -> (String, u64) {
     let mut out = String::with_capacity(text.len());
     let mut row = ScreenRow::default();
@@ -77,12 +77,13 @@ impl ScreenRow {
         self.cursor += 1;
     }
 
-    /// Does what the sequence after an escape asks for, as far as it concerns one line; gives what follows it.
+    /// Executes the sequence after an escape, as far as it concerns one line, and returns the text after it.
     fn control<'t>(&mut self, text: &'t str) -> &'t str {
         let bytes = text.as_bytes();
         match bytes.first() {
             Some(b'[') => self.sequence(text),
-            // Strings for the terminal itself: titles, links. They end with BEL or ESC \; a broken one with the line.
+            // Strings for the terminal itself (titles, links) end with BEL or ESC \. An unfinished string ends with
+            // the line.
             Some(b']' | b'P' | b'X' | b'^' | b'_') => {
                 let end = bytes.iter().position(|byte| matches!(*byte, 0x07 | ESCAPE)).unwrap_or(bytes.len());
                 let skip = match bytes.get(end) {
@@ -101,7 +102,7 @@ impl ScreenRow {
         }
     }
 
-    /// `[`, parameters, a letter.
+    /// Executes a sequence of `[`, parameters and a letter, and returns the text after it.
     fn sequence<'t>(&mut self, text: &'t str) -> &'t str {
         let bytes = text.as_bytes();
         let end = 1 + bytes.iter().skip(1).take_while(|byte| (0x20..=0x3f).contains(*byte)).count();
@@ -123,7 +124,7 @@ impl ScreenRow {
         text.part(end + 1..)
     }
 
-    /// Clears from the cursor on (0), up to it (1), or all (2).
+    /// Clears from the cursor on (0), up to the cursor (1), or the whole line (2).
     fn erase(&mut self, what: usize) {
         match what {
             0 => self.cells.truncate(self.cursor),

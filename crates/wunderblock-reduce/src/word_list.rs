@@ -1,15 +1,15 @@
-//! Lists of words, as `rules/words.rules` has them.
+//! Lists of words, read from `rules/words.rules`.
 
 use crate::part::PartOfList;
 use std::sync::OnceLock;
 
-/// A list of words, read when it is asked for.
+/// A list of words, which is read when it is first used.
 pub(crate) struct WordList {
     name: &'static str,
     words: OnceLock<SortedWords>,
 }
 
-/// Words in the order of their first bytes, and where those of each byte begin.
+/// Words in the order of their first bytes, and the start of the words with each first byte.
 struct SortedWords {
     words: Vec<&'static str>,
     starts: [u16; 257],
@@ -24,7 +24,7 @@ impl WordList {
         self.first(word.as_bytes()).contains(&word)
     }
 
-    /// Whether it has a word, in capitals or not; its own words are in small letters.
+    /// Returns whether the list has a word, in any case. The words of the list must be in lower case.
     pub(crate) fn has_any_case(&self, word: &[u8]) -> bool {
         let Some(first) = word.first() else { return false };
         self.first(&[first.to_ascii_lowercase()])
@@ -32,12 +32,12 @@ impl WordList {
             .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
     }
 
-    /// Whether a text begins with one of its words.
+    /// Returns whether a text begins with a word of the list.
     pub(crate) fn begins(&self, text: &[u8]) -> bool {
         self.first(text).iter().any(|word| text.starts_with(word.as_bytes()))
     }
 
-    /// The words with the first byte of a text.
+    /// Returns the words that have the first byte of a text.
     fn first(&self, text: &[u8]) -> &[&'static str] {
         let sorted = self.sorted();
         let start = |byte: usize| sorted.starts.item(byte).map_or(0, |start| usize::from(*start));

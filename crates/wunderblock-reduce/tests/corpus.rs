@@ -1,17 +1,17 @@
-//! Every output of the corpus, as the reader that gets it sees it.
+//! Reduces every output of the corpus as its reader would see it.
 //!
-//! `corpus/NAME.in` is the output; a first line `$ command` is the command that wrote it, and not part of the text.
-//! `NAME.out` is what `fold` makes of it, to the byte: `UPDATE_GOLDEN=1` writes it. `NAME.why` says what must hold, a
-//! rule per line:
+//! `corpus/NAME.in` is the output. A first line `$ command` is the command that wrote it, and not part of the text.
+//! `NAME.out` is the exact result of `fold`; `UPDATE_GOLDEN=1` writes it. `NAME.why` states what must hold, one rule
+//! per line:
 //!
 //! ```text
-//! kind build          the kind it is reduced as
-//! claim selection     what the command says: file, selection, report, unknown; files and selections keep every line
-//! saves 35            minimum share of the tokens that `fold` saves, in per cent
-//! stays               every line stands in the short text
-//! must TEXT           TEXT stands in the short text, unpacked or as it is
-//! never TEXT          TEXT does not
-//! wants RULE          a goal: reported, and no failure while it does not hold
+//! kind build        the kind as which it is reduced
+//! claim selection  the claim of its command: file, selection, report, unknown; files and selections keep every line
+//! saves 35         minimum share of the tokens that `fold` saves, in per cent
+//! stays            every line is in the short text
+//! must TEXT        TEXT is in the short text, unpacked or as it is
+//! never TEXT       TEXT is not in the short text
+//! wants RULE       a goal: a rule that is reported if it does not hold, but does not fail
 //! ```
 
 #![allow(
@@ -26,7 +26,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use wunderblock_reduce::{Gap, Kind, Level, Options, Reduced, decode_other, find_json, gaps, reduce, unpack};
 
-/// A handle as the engine would give one.
+/// A handle as the engine would create it.
 const HANDLE: &str = "wb:3f9c1a7be2d04c58";
 /// Maximum bytes of all inputs together, so that the repository stays small.
 const MAX_BYTES: usize = 1_500_000;
@@ -59,7 +59,7 @@ impl CorpusCase {
         reduce(&self.text, &options)
     }
 
-    /// The rules that do not hold.
+    /// Returns the rules that do not hold, and the goals that are not reached.
     fn broken(&self, short: &Reduced) -> (Vec<String>, Vec<String>) {
         let shown = format!("{}\n{}", unpack(&short.text).unwrap_or_default(), short.text);
         let (mut broken, mut wanted) = (Vec::new(), Vec::new());
@@ -72,7 +72,7 @@ impl CorpusCase {
         (broken, wanted)
     }
 
-    /// Why a rule does not hold.
+    /// Returns the reason why a rule does not hold, or `None` if it holds.
     fn check(&self, rule: &str, short: &Reduced, shown: &str) -> Option<String> {
         let (word, value) = rule.split_once(' ').unwrap_or((rule, ""));
         match word {
@@ -93,7 +93,7 @@ impl CorpusCase {
         }
     }
 
-    /// A line that is not shown.
+    /// Returns a message about a line that is not shown, if there is one.
     fn lost_line(&self, shown: &str) -> Option<String> {
         let source = String::from_utf8_lossy(&self.text);
         let lines: BTreeSet<&str> = shown.lines().collect();
@@ -101,11 +101,11 @@ impl CorpusCase {
         lost.map(|line| format!("lost {line:?}"))
     }
 
-    /// What a claim promises: a file's bytes, each line of a selection.
+    /// Checks what a claim promises: a file keeps its bytes, a selection keeps each line.
     fn claim(&self, claim: &str, short: &Reduced, shown: &str) -> Option<String> {
         let source = String::from_utf8_lossy(&self.text);
         match claim {
-            // A note may stand before a file that looks marked.
+            // A note may precede a file that looks marked.
             "file" => (!short.text.ends_with(&*source)).then(|| "its bytes are changed".to_owned()),
             "selection" => self.lost_line(shown),
             "report" | "unknown" => None,
@@ -114,7 +114,7 @@ impl CorpusCase {
     }
 }
 
-/// Share of the tokens that a reduction saves, in per cent.
+/// Returns the share of the tokens that a reduction saves, in per cent.
 fn saved(short: &Reduced) -> u64 {
     short.tokens_before.saturating_sub(short.tokens_after) * 100 / short.tokens_before.max(1)
 }
@@ -169,7 +169,7 @@ fn decoded(bytes: &[u8]) -> String {
     decode_other(bytes).unwrap_or_else(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// The bytes that a place names, read without the spans that the reducer knows.
+/// Returns the bytes that a place names. They are found without the spans that the reduction returned.
 fn read(bytes: &[u8], place: &str) -> Option<Vec<u8>> {
     let range = |range: &str| -> Option<(usize, usize)> {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -196,7 +196,7 @@ fn read(bytes: &[u8], place: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether a gap's place gives its bytes; commas and spaces between values belong to none of them.
+/// Returns whether a gap's place names its bytes. Commas and spaces between values belong to no value.
 fn is_read_back(bytes: &[u8], gap: &Gap) -> bool {
     let trim = |bytes: &[u8]| decoded(bytes).trim_matches([',', ' ', '\n', '\r', '\t']).to_owned();
     let left_out = bytes.get(gap.span.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What `reduce` promises of any text, whatever its kind is said to be.
+//! Properties of `reduce` for any text, whatever kind the caller states.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may stop at what cannot be")]
 
@@ -11,7 +11,7 @@ mod held;
 #[path = "promises/sample.rs"]
 mod sample;
 
-/// Pieces of outputs of every kind; a text is made of runs of them.
+/// Lines from outputs of every kind. A text consists of runs of these lines.
 const PIECES: [&str; 44] = [
     "2031-05-04 07:11:02,120 INFO shop.Orders - order 17 placed in 33 ms",
     "2031-05-04 07:11:03,481 ERROR shop.Payments - card declined by bank 4",
@@ -59,7 +59,7 @@ const PIECES: [&str; 44] = [
     "书架上有三十本书。谁借走了第十七本？",
 ];
 
-/// Runs of pieces, with a number changed here and there, and noise between.
+/// Runs of lines, with a number changed in places, and noise between the runs.
 fn text() -> impl Strategy<Value = String> {
     let piece = (proptest::sample::select(&PIECES[..]), 1..30_usize, 0..4_usize);
     let run = piece.prop_map(|(piece, times, step)| {
@@ -92,8 +92,8 @@ proptest! {
         prop_assert!(held.is_ok(), "{}", held.unwrap_err());
     }
 
-    /// A sample of one kind as its tool would write it, then harmed: cut off, with a part twice, with a part of another
-    /// kind in it, with bytes changed.
+    /// Takes a sample of one kind as its tool would write it, and damages it: cuts it off, repeats a part, inserts a
+    /// part of another kind, or changes bytes.
     #[test]
     fn a_broken_text_of_any_kind_keeps_all_promises(
         text in sample::harmed(),
@@ -144,7 +144,8 @@ fn a_text_that_only_loses_its_overwritten_states_is_shorter() {
     assert!(short.text.len() * 10 < text.len(), "{}", short.text);
 }
 
-/// Shortened, it has a larger share of bytes that are no text than it had; it is still what was shown.
+/// The shortened text has a larger share of bytes that are not text than its source, but it is still a text that was
+/// shown.
 #[test]
 fn a_text_whose_noise_stays_is_not_taken_for_noise_the_second_time() {
     let quiet: String =

@@ -1,14 +1,14 @@
-//! Whether a text is source code at all.
+//! Decides whether a text is source code at all.
 
 use super::guess::{self, BlockComment};
 use super::line_numbers;
 
-/// Minimum share of lines, comments aside, that have the shape of code, in per cent.
+/// Minimum share of lines that have the shape of code, in per cent. Comments and empty lines are not counted.
 const MIN_SHAPED_PERCENT: u32 = 35;
-/// One line in this number may be of logs, diffs, searches and diagnostics.
+/// Ratio of all lines to foreign ones (logs, diffs, searches, diagnostics) below which a text is not code.
 const MAX_FOREIGN: usize = 6;
 
-/// How sure it is that lines are source code, 0 to 100.
+/// Returns how certain it is that lines are source code, from 0 to 100.
 pub(crate) fn vote(lines: &[&str]) -> u32 {
     let numbered = line_numbers::is_listing(lines.iter().copied());
     let bare: Vec<&str> =
@@ -37,6 +37,7 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
             slashed += u32::from(inner.starts_with("//"));
         } else if is_foreign(line) {
             foreign += 1;
+            // The remaining lines cannot make up for this share of foreign ones, so reading stops here.
             if foreign as usize * MAX_FOREIGN > bare.len() {
                 return 0;
             }
@@ -44,7 +45,7 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
             shaped += 1;
         }
     }
-    // A fence is Markdown's, wherever it stands at the head of a line.
+    // A fence at the start of a line belongs to Markdown, even among lines of code.
     let markdown = fences >= 2 || (fences == 1 && headings > 0);
     let tagged = bare.iter().find(|line| !line.trim().is_empty()).is_some_and(|line| {
         let line = line.trim_start();
@@ -56,13 +57,13 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
     let coded = said - remarks;
     let shape = shaped * 100 / coded.max(1);
     let interpreted = bare.first().is_some_and(|line| line.starts_with("#!"));
-    // Whatever language it would be: too little has the shape of code. Comments with a sign of their own are code
-    // still.
+    // Too few lines have the shape of code in any language. Comments that begin with `//` still count as code,
+    // because prose has no such lines.
     if shape < MIN_SHAPED_PERCENT && !interpreted && slashed * 10 < said * 6 {
         return 0;
     }
     let Some((_, speaking)) = guess::guess_by_lines(bare.iter().copied()) else {
-        // A language we do not know: blocks in braces are code of some kind, unless they are data.
+        // The language is unknown. Blocks in braces are code of some kind, unless they are data.
         let braces = bare.iter().filter(|line| line.trim_end().ends_with(['{', '}'])).count();
         let quoted = bare.iter().filter(|line| line.trim_start().starts_with('"')).count();
         let braced = braces * 5 >= bare.len()
@@ -72,20 +73,21 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
         return if braced { 40 } else { 0 };
     };
     if coded * 12 < said && !interpreted {
-        // Nothing but comments: code still, if they have a sign that prose has not.
+        // Hardly anything but comments. They are code if they begin with `//`, because prose has no such lines.
         return if slashed * 10 >= said * 8 { 50 } else { 0 };
     }
-    // Half of what code consists of has a shape of its own: brackets, calls, assignments, keywords.
+    // Only about half of the lines in code have a distinctive shape (brackets, calls, assignments, keywords), so the
+    // weighted mean of the two shares is scaled up.
     let sure = (shape.min(80) * 6 + speaking.min(60) * 4) / 8;
     let sure = if interpreted { sure.max(80) } else { sure };
-    // Comments with a sign that prose has not are code, whatever else there is.
+    // Many comments that begin with `//` indicate code, whatever the other lines are.
     if slashed * 10 >= said * 6 {
         return sure.clamp(50, 92);
     }
     sure.min(92)
 }
 
-/// Lines of logs, diffs, searches and diagnostics, which may quote code.
+/// Returns whether a line looks like part of a log, diff, search or diagnostic. Any of these may quote code.
 fn is_foreign(line: &str) -> bool {
     let bytes = line.as_bytes();
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -97,13 +99,13 @@ fn is_foreign(line: &str) -> bool {
     let diagnosed = ["error[", "error:", "warning:", "  --> ", "   |", "    at ", "Traceback "]
         .iter()
         .any(|start| line.starts_with(start));
-    // A line of a diff: a sign, and no space that would make it an operator.
+    // A changed line of a diff begins with one sign. Two signs (`--`, `++`) may be a comment or an operator.
     let signed = matches!(bytes.first(), Some(b'+' | b'-'))
         && bytes.get(1).is_some_and(|byte| *byte != b'-' && *byte != b'+');
     dated || tested || diff || diagnosed || signed || is_found(line)
 }
 
-/// `path:12:` at the start, as searches and compilers print places.
+/// Returns whether a line begins with a place such as `path:12:`, as searches and compilers print it.
 fn is_found(line: &str) -> bool {
     let Some((path, rest)) = line.split_once(':') else { return false };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -119,7 +121,7 @@ fn is_comment(line: &str) -> bool {
         || line == "#"
 }
 
-/// Whether a line has the shape of code in any language.
+/// Returns whether a line has the shape of code in any language.
 fn is_shaped(line: &str, inner: &str) -> bool {
     let ends = inner.ends_with(['{', '}', ';', '(', '[', ')', ']'])
         || inner.ends_with("},")

@@ -1,39 +1,39 @@
-//! The signs by which a line tells its language, as `rules/languages.rules` lists them.
+//! The signs by which a line reveals its language, as listed in `rules/languages.rules`.
 
 use std::sync::OnceLock;
 
 use super::language::SourceLanguage;
 use crate::part::PartOfList;
 
-/// What is known of a language.
+/// Signs of one language, and the programs that run its sources.
 #[derive(Default)]
 struct LanguageSigns {
-    /// The language whose signs it has, too, and the weight up to which.
+    /// Another language whose signs also count (as an index), and the maximum weight of these signs.
     on: Option<(usize, u32)>,
     interpreters: Vec<String>,
     lines: Vec<SignLine>,
 }
 
-/// A weight, and what must hold of a line that has it.
+/// A weight, and the conditions that a line must meet to have it.
 struct SignLine {
     weight: u32,
     clauses: Vec<SignClause>,
 }
 
-/// A question about a line: whether it begins with one of these texts, and the like.
+/// A condition on a line, such as that it begins with one of several texts.
 struct SignClause {
     test: SignTest,
     is_denied: bool,
     texts: Vec<SignText>,
 }
 
-/// A text, and the bytes that a line must have to hold it.
+/// A text, and the set of ASCII bytes in it.
 struct SignText {
     text: String,
     bytes: u128,
 }
 
-/// A line, without its indentation, and the bytes that it has: most texts are ruled out by them.
+/// A line without its indentation, and the set of ASCII bytes in it. The set rules out most texts without a search.
 pub(super) struct SignedLine<'l> {
     line: &'l str,
     bytes: u128,
@@ -45,7 +45,7 @@ impl<'l> SignedLine<'l> {
     }
 }
 
-/// The ASCII bytes of a text, one bit each.
+/// Returns the set of ASCII bytes in a text, one bit per byte value.
 fn bytes_of(text: &str) -> u128 {
     text.bytes().filter(u8::is_ascii).fold(0, |bytes, byte| bytes | 1 << byte)
 }
@@ -55,16 +55,17 @@ enum SignTest {
     Ends,
     Contains,
     Is,
-    /// It has fewer words than this.
+    /// The line has fewer words than this number.
     FewerWords(usize),
 }
 
-/// The weight of a line for a language: each strong sign counts three, a sign that others share one.
+/// Returns the weight of a line for a language: each weight (1 to 3) that a sign of the line has counts once. A sign
+/// that only this language has weighs 3, a sign that other languages share weighs 1.
 pub(super) fn language_weight(language: SourceLanguage, line: &SignedLine<'_>) -> u32 {
     weight(language.index(), line)
 }
 
-/// The names of the programs that run sources of a language.
+/// Returns the names of the programs that run sources of a language.
 pub(super) fn interpreters(language: SourceLanguage) -> &'static [String] {
     languages().item(language.index()).map_or(&[], |signs| &signs.interpreters)
 }

@@ -1,15 +1,15 @@
-//! The language of a source, guessed by its lines alone.
+//! Guesses the language of a source from its lines alone.
 
 use super::cues;
 use super::language::SourceLanguage;
 use crate::lines::TextLines;
 
-/// Maximum number of lines that a guess looks at.
+/// Maximum number of lines examined for a guess.
 const MAX_SAMPLED_LINES: usize = 240;
 
-/// The language a text is written in, if one is clearly ahead.
+/// Returns the language of a text, if one language is clearly ahead.
 pub(super) fn guess_language(lines: &TextLines<'_>) -> Option<SourceLanguage> {
-    // Three windows, as a file's head may be all comments.
+    // A long text is sampled in three windows, because the head of a file may consist of comments.
     let count = lines.len();
     let third = MAX_SAMPLED_LINES / 3;
     let starts = if count <= MAX_SAMPLED_LINES { [0, count, count] } else { [0, count / 2, count - third] };
@@ -19,9 +19,9 @@ pub(super) fn guess_language(lines: &TextLines<'_>) -> Option<SourceLanguage> {
     guess_by_lines(sampled).map(|(language, _)| language)
 }
 
-/// The language whose lines weigh most, and the share (in per cent) of lines that speak for it.
+/// Returns the language with the highest total weight, and the share of lines (in per cent) with a sign of it.
 pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(SourceLanguage, u32)> {
-    // Of each language: the weight of its lines, how many of them are strong, and how many speak for it.
+    // For each language: the total weight of its lines, the number of strong lines, and the number with any weight.
     let mut sums = SourceLanguage::ALL.map(|language| (language, [0u32; 3]));
     let mut said = 0u32;
     let mut block = BlockComment::default();
@@ -35,7 +35,7 @@ pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option
                 return Some((language, 100));
             }
         }
-        // Data says nothing about a language either.
+        // Comments reveal no language, and neither do lines without a letter or `$`, which are data.
         if block.takes(line)
             || is_remark(line)
             || !line.bytes().any(|byte| byte.is_ascii_alphabetic() || byte == b'$')
@@ -53,7 +53,7 @@ pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option
     }
     let of =
         |wanted| sums.iter().find(|(language, _)| *language == wanted).map_or(0, |(_, [weight, ..])| *weight);
-    // A dialect is only taken where it says clearly more than the plain language.
+    // A dialect shares the signs of the language it extends, so it wins only with a clearly higher weight.
     let clearly = |dialect: u32, plain: u32| dialect * 100 >= plain * 112 + 600;
     let (mut best, mut heaviest) = (None, 0);
     for (language, [weight, strong, speaking]) in sums {
@@ -70,7 +70,7 @@ pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option
     (strong >= 2 && share >= 12).then_some((language, share))
 }
 
-/// A line that says nothing about a language: most of them have such comments.
+/// Returns whether a line is a comment in a form that most languages have, so that it reveals no language.
 fn is_remark(line: &str) -> bool {
     line.starts_with("// ")
         || line.starts_with("* ")
@@ -87,7 +87,7 @@ fn truncate(line: &str) -> &str {
     line.get(..end).unwrap_or(line)
 }
 
-/// A comment or a documenting string that goes over several lines.
+/// Tracks a comment or a documentation string that spans several lines.
 #[derive(Default)]
 pub(super) struct BlockComment {
     end: Option<&'static str>,
@@ -95,10 +95,11 @@ pub(super) struct BlockComment {
 }
 
 impl BlockComment {
-    /// Maximum lines of a block comment: a longer one began in the middle of a block.
+    /// Maximum lines of a block comment. A longer block means that the sample began inside one and took its end for a
+    /// start.
     const MAX_LINES: u32 = 150;
 
-    /// Whether a line, without its indentation, is within such a block.
+    /// Returns whether a line, without its indentation, belongs to a block comment. Lines must be passed in order.
     pub(super) fn takes(&mut self, line: &str) -> bool {
         if let Some(end) = self.end {
             self.lines += 1;

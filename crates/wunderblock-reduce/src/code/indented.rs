@@ -1,14 +1,14 @@
-//! An outline by indentation, for sources whose grammar is unknown or broken.
+//! Outlines a source by indentation, if its language is unknown or cannot be parsed.
 
 use super::keywords;
 use super::line_worth::{LineWorth, LineWorths};
 use crate::lines::TextLines;
 
-/// Maximum depth of indentation that ranks: deeper lines are all the same.
+/// Maximum depth of indentation that affects the rank. Deeper lines count as lines of this depth.
 const MAX_DEPTH: u16 = 6;
 
 pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
-    // The indentations that are open around a line, from the outermost.
+    // Indentations (in bytes) of the blocks around the current line, from the outermost.
     let mut open: Vec<usize> = Vec::new();
     let mut depth_before = 0;
     for (at, line) in lines.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The worth of lines by their own words, whatever surrounds them.
+//! Ranks lines by the words in them, independently of the lines around them.
 
 use super::line_worth::{LineWorth, LineWorths};
 use crate::lines::TextLines;
@@ -8,24 +8,25 @@ use crate::word_list::WordList;
 static MODIFIERS: WordList = WordList::new("modifiers of definitions");
 static KEYWORDS: WordList = WordList::new("keywords of definitions");
 
-/// Minimum lines of a licence header that is folded: a shorter one stays.
+/// Minimum lines of a licence header that is folded. A shorter one stays.
 const MIN_LICENCE_LINES: usize = 5;
 
-/// Score of a definition that the outline does not have.
+/// Score of a definition that the outline missed.
 const DEFINITION_SCORE: u16 = 380;
-/// Score of an early end of a function, and of a note about work left to do.
+/// Score of an early exit from a function, and of a note about unfinished work.
 const EXIT_SCORE: u16 = 250;
 
 pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
     rank_licence(lines, worths);
     for (at, line) in lines.iter().enumerate() {
         let worth = worths.worth(at);
+        // The outline has already decided lines of the frame and filler.
         if worth.rank != Rank::Context {
             continue;
         }
         let line = line.trim_start();
         if line.len() < 2 {
-            // Closing brackets and empty lines fill the budget last.
+            // Closing brackets and empty lines score one less than their neighbours, so that they fill a budget last.
             worths.set(at..at + 1, LineWorth::context(worth.score.saturating_sub(1)));
         } else if is_definition(line) {
             worths.raise(at..at + 1, LineWorth::frame(DEFINITION_SCORE));
@@ -36,13 +37,13 @@ pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
     }
 }
 
-/// Whether a line begins a definition where no grammar sees one: in a macro, in a string, in a body.
+/// Returns whether a line begins a definition, even where no grammar sees one: in a macro, a string or a body.
 pub(super) fn is_definition(line: &str) -> bool {
     defined_name(line).is_some()
 }
 
-/// The name that a line defines, as far as its words tell: `load` of `export function load(path) {`. The line begins with
-/// its first word.
+/// Returns the name that a line defines, judged by its words: `load` for `export function load(path) {`. The line
+/// must start with its first word, without indentation.
 #[must_use]
 pub fn defined_name(line: &str) -> Option<&str> {
     let mut words = line.split(' ').skip_while(|word| MODIFIERS.has(word) || word.starts_with("pub("));
@@ -61,7 +62,7 @@ fn is_exit(line: &str) -> bool {
     STARTS.iter().any(|start| line.starts_with(start)) || WITHIN.iter().any(|word| line.contains(word))
 }
 
-/// The comment at the head of a file that gives its licence: its first lines stay.
+/// Ranks the licence terms in the comment at the head of a file as filler, except the first line of the terms.
 pub(super) fn rank_licence(lines: &TextLines<'_>, worths: &mut LineWorths) {
     let first = usize::from(lines.get(0).starts_with("#!")) + usize::from(lines.get(0).starts_with("<?php"));
     let end =
@@ -80,7 +81,7 @@ pub(super) fn rank_licence(lines: &TextLines<'_>, worths: &mut LineWorths) {
     if legal.len() < 2 {
         return;
     }
-    // The lines that name holder and licence stay; the terms go on to the end of their paragraph.
+    // The terms begin at the first line with a legal word and end with the paragraph of the last one.
     let to = (*to..end).find(|at| !lines.get(*at).contains(char::is_alphabetic)).unwrap_or(end);
     if to.saturating_sub(from + 1) >= MIN_LICENCE_LINES {
         worths.set(from + 1..to, LineWorth::FILLER);

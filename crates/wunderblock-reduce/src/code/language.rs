@@ -1,4 +1,4 @@
-//! The languages whose sources can be outlined, and their grammars.
+//! The languages that can be outlined, and their grammars.
 
 /// A language whose sources can be outlined by their syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum SourceLanguage {
 }
 
 impl SourceLanguage {
-    /// In the order in which equal guesses are decided.
+    /// All languages, in the order that decides between equal guesses.
     pub(super) const ALL: [Self; 13] = [
         Self::Rust,
         Self::Python,
@@ -36,7 +36,7 @@ impl SourceLanguage {
         Self::Bash,
     ];
 
-    /// The grammar, if it was built in.
+    /// Returns the grammar of the language, if it was compiled in.
     #[cfg(feature = "syntax")]
     pub(crate) fn grammar(self) -> Option<tree_sitter::Language> {
         match self {
@@ -71,13 +71,14 @@ impl SourceLanguage {
         }
     }
 
-    /// What a text is parsed behind: a part of a PHP file has no opening tag, and would be a page's text to its grammar.
+    /// Returns the text to put before a source so that its grammar can parse it. A part of a PHP file has no opening
+    /// tag, and the grammar would take such a part for the text of a page.
     #[cfg(feature = "syntax")]
     pub(super) fn opening(self, text: &str) -> &'static str {
         if self == Self::Php && !text.contains("<?") { "<?php\n" } else { "" }
     }
 
-    /// Its place in a table with an entry for each language.
+    /// Returns the position of the language in tables with one entry per language.
     pub(super) fn index(self) -> usize {
         self as usize
     }

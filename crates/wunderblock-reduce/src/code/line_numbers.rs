@@ -1,8 +1,8 @@
-//! Listings with line numbers, as tools that show files print them.
+//! Listings with line numbers, as printed by tools that show files.
 
 use crate::lines::TextLines;
 
-/// The number a line starts with, and what follows it: `   12\tcode` and `   12→code`.
+/// Splits a line into its number and the text after the number: `   12\tcode` and `   12→code`.
 pub(crate) fn split_number(line: &str) -> Option<(u64, &str)> {
     let line = line.trim_start_matches(' ');
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
@@ -11,7 +11,7 @@ pub(crate) fn split_number(line: &str) -> Option<(u64, &str)> {
     Some((number.parse().ok()?, rest))
 }
 
-/// Whether lines are such a listing: nearly all numbered, and the numbers go up.
+/// Returns whether lines are a numbered listing: at least nine in ten have a number, and the numbers rise.
 pub(crate) fn is_listing<'t>(lines: impl Iterator<Item = &'t str>) -> bool {
     let (mut all, mut such, mut last) = (0u32, 0u32, 0u64);
     for line in lines.filter(|line| !line.trim().is_empty()) {
@@ -26,7 +26,7 @@ pub(crate) fn is_listing<'t>(lines: impl Iterator<Item = &'t str>) -> bool {
     such >= 3 && such * 10 >= all * 9
 }
 
-/// The text without its line numbers, line by line. None where there are none.
+/// Returns the text without its line numbers, or `None` if it is not a numbered listing.
 pub(crate) fn strip_numbers(lines: &TextLines<'_>) -> Option<String> {
     if !is_listing(lines.iter()) {
         return None;

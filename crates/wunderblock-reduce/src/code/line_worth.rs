@@ -1,4 +1,4 @@
-//! The worth of each line of a source, before lines of one worth become spans.
+//! The worth of each line of a source, before neighbouring lines of equal worth are joined into spans.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,10 +7,10 @@ use crate::lines::TextLines;
 use crate::part::PartOfList;
 use crate::span::{LineSpan, Rank};
 
-/// Maximum lines of a body in one span, so that a budget can keep a part.
+/// Maximum lines of a body in one span. Several small spans let a budget keep a part of a body.
 const MAX_CHUNK_LINES: usize = 8;
 
-/// The worth of a line.
+/// The worth of a line: its rank, and its score within the rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineWorth {
     pub(crate) rank: Rank,
@@ -29,13 +29,13 @@ impl LineWorth {
     pub(crate) const FILLER: Self = Self { rank: Rank::Filler, score: 0 };
 }
 
-/// The lines of a source and their worth.
+/// The worth of each line of a source.
 #[derive(Debug)]
 pub(crate) struct LineWorths {
-    /// With the part that a line belongs to, as an index into `descriptions` from 1; 0 for none in particular.
+    /// For each line, its worth and the part it belongs to: an index into `descriptions` from 1, or 0 for no part.
     worth: Vec<(LineWorth, u32)>,
     descriptions: Vec<Cow<'static, str>>,
-    /// The number of the first line.
+    /// Number of the first line in the source, from 1.
     first: usize,
 }
 
@@ -49,17 +49,18 @@ impl LineWorths {
         self.worth.item(line).map_or(LineWorth::FILLER, |(worth, _)| *worth)
     }
 
-    /// The worth of lines and their parts, as far as there are such lines: a tree may have one more.
+    /// Returns the worth and part of each line in a range. The range may exceed the text: a syntax tree may have one
+    /// line more.
     fn within(&mut self, lines: Range<usize>) -> impl Iterator<Item = &mut (LineWorth, u32)> {
         self.worth.iter_mut().take(lines.end).skip(lines.start)
     }
 
-    /// Sets the worth of lines, whatever it was.
+    /// Sets the worth of lines, whatever their previous worth.
     pub(crate) fn set(&mut self, lines: Range<usize>, worth: LineWorth) {
         self.within(lines).for_each(|line| line.0 = worth);
     }
 
-    /// Sets the worth of lines that are worth less.
+    /// Raises the worth of lines that are worth less.
     pub(crate) fn raise(&mut self, lines: Range<usize>, worth: LineWorth) {
         for (line, _) in self.within(lines) {
             if (line.rank, line.score) < (worth.rank, worth.score) {
@@ -68,27 +69,28 @@ impl LineWorths {
         }
     }
 
-    /// Describes what lines are part of.
+    /// Records the part that lines belong to.
     pub(crate) fn describe(&mut self, lines: Range<usize>, what: String) {
         self.descriptions.push(what.into());
         let part = u32::try_from(self.descriptions.len()).unwrap_or(0);
         self.within(lines).for_each(|line| line.1 = part);
     }
 
-    /// Makes all lines outside the frame worth the same, so that they stay together.
+    /// Gives all context lines the same score, so that neighbouring ones form one span.
     pub(crate) fn level_out(&mut self) {
         for (worth, _) in self.worth.iter_mut().filter(|(worth, _)| worth.rank == Rank::Context) {
             worth.score = 100;
         }
     }
 
-    /// Describes a definition whose lines have no room: its place, and how it begins.
+    /// Describes a definition whose lines do not fit a budget: its line number, and how it begins.
     pub(crate) fn headline(&mut self, header: Range<usize>, line: &str) {
         let line = line.trim().trim_end_matches(['{', ' ', ':']);
         self.describe(header.clone(), format!("L{} {line}", self.first + header.start));
     }
 
-    /// The spans. Lines of the same worth and part stand together, bodies in chunks.
+    /// Joins neighbouring lines of the same worth and part into spans. Frame lines stay single, and context lines are
+    /// cut into chunks.
     pub(crate) fn spans(&self, lines: &TextLines<'_>) -> Vec<LineSpan> {
         let mut spans = Vec::new();
         let mut at = 0;

@@ -1,10 +1,10 @@
-//! An outline by syntax: signatures, types, imports and constants frame a source; bodies are its context.
+//! Outlines a source by its syntax: signatures, types, imports and constants are its frame, bodies its context.
 
 use super::language::SourceLanguage;
 use super::line_worth::LineWorths;
 use crate::lines::TextLines;
 
-/// Ranks lines by the syntax tree of their text. False without a grammar, or where the parse fails.
+/// Ranks lines by the syntax tree of their text. Returns `false` without a grammar, or if the parse fails.
 #[cfg(not(feature = "syntax"))]
 pub(super) fn rank_lines(
     _lines: &TextLines<'_>,
@@ -29,22 +29,22 @@ mod parsed {
     use crate::part::{PartOfList, PartOfText};
     use crate::span::Rank;
 
-    /// Lists of values with more lines are data: only their first and last lines stay.
+    /// Maximum lines of a list of values that stays whole. Only the first and last lines of a longer one stay.
     const DATA_LINES: usize = 30;
 
-    /// Maximum lines of a body that is kept before longer ones.
+    /// Maximum lines of a short body. Short bodies are kept before longer ones.
     const MAX_SHORT_BODY: usize = 6;
-    /// Maximum lines shown of a header or a member.
+    /// Maximum lines shown of the header of a definition.
     const MAX_HEADER_LINES: usize = 16;
-    /// Maximum depth at which functions without names are opened.
+    /// Maximum depth at which the contents of anonymous functions are outlined.
     const MAX_OPENED_DEPTH: u16 = 8;
-    /// Minimum bytes for each step of the parser that a plain source has: the parser reports its progress at even steps
-    /// of work, and one that needs more steps is stopped.
+    /// Minimum bytes of source per progress report of the parser. The parser reports after equal amounts of work, and
+    /// a parse that reports more often than the size of its source allows is stopped.
     const BYTES_PER_STEP: usize = 4;
-    /// Steps that any parse may take.
+    /// Progress reports that any parse may make, whatever the size of its source.
     const MIN_STEPS: usize = 10_000;
 
-    /// Ranks lines by the syntax tree of their text. False without a grammar, or where the parse fails.
+    /// Ranks lines by the syntax tree of their text. Returns `false` without a grammar, or if the parse fails.
     pub(in super::super) fn rank_lines(
         lines: &TextLines<'_>,
         language: SourceLanguage,
@@ -80,13 +80,14 @@ mod parsed {
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
         let opening = language.opening(text);
+        // The parser reads the opening and then the text, as if they were one source.
         let mut read = |at: usize, _| match opening.get(at..) {
             Some(rest) if !rest.is_empty() => rest.as_bytes(),
             _ => text.as_bytes().part(at - opening.len()..),
         };
         let mut tree = parser.parse_with_options(&mut read, None, Some(options))?;
         if !opening.is_empty() {
-            // The opening is taken back, so that the nodes stand where the text has them.
+            // Remove the opening from the tree, so that its nodes have their positions in the text.
             let (start_position, old_end_position) = (Point::new(0, 0), Point::new(1, 0));
             tree.edit(&InputEdit {
                 start_byte: 0,
@@ -100,7 +101,7 @@ mod parsed {
         Some(tree)
     }
 
-    /// The place of a node in the nesting of definitions.
+    /// The position of a node in the nesting of definitions.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Nesting {
         Top,
@@ -120,14 +121,14 @@ mod parsed {
         roles: Vec<NodeRole>,
         worths: &'w mut LineWorths,
         scopes: Vec<OutlineScope>,
-        /// The lines that are comments and nothing else.
+        /// For each line, whether it contains nothing but a comment.
         remarks: Vec<bool>,
-        /// Up to where lists were looked at: each byte once.
+        /// End (in bytes) of the last list examined, so that each byte is examined once.
         checked: usize,
     }
 
     impl<'t> OutlineWalk<'_, 't> {
-        /// Visits every node, parents first, without recursion. False where too much of the tree is broken.
+        /// Visits every node, parents first, without recursion. Returns `false` if too much of the tree is broken.
         fn all(&mut self, tree: &Tree) -> bool {
             let root = tree.root_node();
             if root.is_error() {
@@ -211,7 +212,7 @@ mod parsed {
             }
         }
 
-        /// The lines of a definition up to where its body opens.
+        /// Returns the lines of a definition up to where its body opens.
         fn header(&self, node: Node<'_>, rows: &Range<usize>) -> Range<usize> {
             let Some(body) = node.child_by_field_name("body") else { return rows.start..rows.start + 1 };
             let opens = body.start_position().row;
@@ -223,6 +224,7 @@ mod parsed {
 
         fn container(&mut self, node: Node<'_>, rows: Range<usize>, depth: u16) {
             let Some(body) = node.child_by_field_name("body") else {
+                // A C type specifier without a body (`struct pump *p`) uses the type and does not define it.
                 if !node.kind().ends_with("specifier") {
                     self.headline(rows.start..rows.start + 1);
                     self.worths.raise(rows.start..rows.end.min(rows.start + 4), LineWorth::frame(700));
@@ -326,7 +328,7 @@ mod parsed {
             self.scopes.push(OutlineScope { end: node.end_byte(), depth: depth + 1, inside });
         }
 
-        /// A long list of values: its first and last lines say what it is.
+        /// Ranks a long list of values as filler, except its first and last lines, which show what the list contains.
         fn literal(&mut self, node: Node<'_>, rows: Range<usize>) {
             if rows.len() <= DATA_LINES || node.start_byte() < self.checked {
                 return;
@@ -339,7 +341,7 @@ mod parsed {
             }
         }
 
-        /// The string at the head of a Python body is its documentation.
+        /// Gives the documentation string at the head of a Python body a low score, except its first line of text.
         fn docstring(&mut self, body: Node<'_>) {
             if self.language != SourceLanguage::Python {
                 return;
@@ -359,13 +361,14 @@ mod parsed {
             }
         }
 
-        /// Comments are worth less than what they are about, except the first line of what documents a definition.
+        /// Ranks comments lower than the code they describe, except the first line of text before a definition.
         fn docs(&mut self) {
             let mut run: Option<usize> = None;
             for (row, remark) in self.remarks.iter().enumerate() {
                 if *remark {
                     run.get_or_insert(row);
                     let worth = self.worths.worth(row);
+                    // 200 is the score of lines that no definition has ranked.
                     if worth.rank == Rank::Frame || worth.score == 200 {
                         self.worths.set(row..row + 1, LineWorth::context(120));
                     }
@@ -380,11 +383,11 @@ mod parsed {
             }
         }
 
-        /// The name of what a node defines.
+        /// Returns the name that a node defines.
         fn name(&self, node: Node<'_>) -> Option<&'t str> {
             const FIELDS: [&str; 5] = ["name", "declarator", "left", "key", "property"];
             let mut at = node;
-            // The name of a C declaration is wrapped in what is said about its type.
+            // In C, the name of a declaration is nested in nodes that describe its type.
             for _ in 0..8 {
                 let next = FIELDS.iter().find_map(|field| at.child_by_field_name(field));
                 let Some(next) =
@@ -410,14 +413,14 @@ mod parsed {
         }
     }
 
-    /// The lines a node stands on. Some grammars count the end of a line to a comment.
+    /// Returns the lines that a node covers. Some grammars include the newline after a comment in its node.
     fn line_range(node: Node<'_>) -> Range<usize> {
         let (start, end) = (node.start_position(), node.end_position());
         let last = if end.column == 0 && end.row > start.row { end.row - 1 } else { end.row };
         start.row..last + 1
     }
 
-    /// Whether all but a few of the leaves are values, and a string has no words to read.
+    /// Returns whether a node is data: nearly all its leaves are values, or it is a string with hardly any spaces.
     fn is_data(node: Node<'_>, text: &str) -> bool {
         if node.kind().contains("string") || node.kind().contains("heredoc") {
             let said = text.part(node.byte_range());

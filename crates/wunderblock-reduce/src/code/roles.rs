@@ -1,33 +1,33 @@
-//! The roles of the nodes of a syntax tree in an outline. One table serves all grammars: a name that several of them
-//! use means the same in each.
+//! The roles that the nodes of a syntax tree have in an outline. One table serves all grammars: a node name that
+//! several grammars use has the same meaning in each.
 
 use crate::word_list::WordList;
 
 /// The role of a node in an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeRole {
-    /// Nothing by itself; what is in it may be.
+    /// No role in the outline. Nodes inside may have one.
     None,
     Import,
-    /// Something with members that stays open: a class, an implementation, a module.
+    /// A definition whose members are outlined too: a class, an implementation, a module.
     Container,
-    /// A type given as a whole: a structure, an alias.
+    /// A type that is defined as a whole: a structure, an alias.
     Type,
     /// A member of a container or type.
     Field,
     Constant,
     Function,
-    /// A function without a name, which counts where it is not inside another.
+    /// A function without a name. It is ranked only outside other functions.
     Anonymous,
     Macro,
-    /// What stands before a definition: an attribute, a decorator.
+    /// Something that precedes a definition: an attribute, a decorator.
     Annotation,
     /// A list or table that may be data.
     Literal,
     Comment,
 }
 
-/// The roles, and the lists of the names by which the grammars call what has them.
+/// The roles, each with the list of node names that have it in the grammars.
 static NAMES: [(NodeRole, WordList); 11] = [
     (NodeRole::Import, WordList::new("node import")),
     (NodeRole::Container, WordList::new("node container")),
@@ -42,12 +42,12 @@ static NAMES: [(NodeRole, WordList); 11] = [
     (NodeRole::Comment, WordList::new("node comment")),
 ];
 
-/// The role of a node by its name in the grammar.
+/// Returns the role of a node by its name in the grammar.
 pub(super) fn role_of(kind: &str) -> NodeRole {
     NAMES.iter().find(|(_, names)| names.has(kind)).map_or(NodeRole::None, |(role, _)| *role)
 }
 
-/// Whether a leaf is a value, or goes between values.
+/// Returns whether a leaf is a value, or separates values.
 pub(super) fn is_value(kind: &str, named: bool) -> bool {
     !named
         || [

@@ -6,7 +6,7 @@ use super::*;
 use crate::segment;
 use crate::select::{KeepLimit, select};
 
-/// A source in each language, with a constant, a type, an exported and a hidden function whose bodies are long.
+/// Returns a source in each language: a constant, a type, and an exported and a hidden function with long bodies.
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn samples() -> Vec<(SourceLanguage, String)> {
     let body = |line: &str| (0..12).map(|n| line.replace('#', &n.to_string())).collect::<String>();
@@ -174,7 +174,7 @@ fn an_outline_has_signatures_and_not_bodies() {
         let outline = short(&text, KeepLimit::Bytes(text.len() * 8 / 10));
         let lower = outline.to_lowercase();
         for wanted in ["fill(", "hidden(", "limit"] {
-            // A language that has no such constant in its sample has none to show.
+            // A sample that lacks this text has nothing to show.
             assert!(
                 lower.contains(wanted) || !text.to_lowercase().contains(wanted),
                 "{language:?} {wanted}\n{outline}"

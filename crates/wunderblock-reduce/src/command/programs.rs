@@ -1,11 +1,11 @@
-//! What is known of programs, as `rules/commands.rules` says it.
+//! Facts about programs, as listed in `rules/commands.rules`.
 
 use crate::part::PartOfList;
 use std::sync::OnceLock;
 
 use super::shell::ShellStage;
 
-/// A line of the table.
+/// A line of the table: programs of a class, and the condition on their words.
 struct ProgramRule {
     class: &'static str,
     programs: Vec<&'static str>,
@@ -39,17 +39,17 @@ fn rules() -> &'static [ProgramRule] {
     })
 }
 
-/// The names of a class.
+/// Returns the names in a class.
 pub(super) fn names(class: &str) -> impl Iterator<Item = &'static str> {
     rules().iter().filter(move |rule| rule.class == class).flat_map(|rule| rule.programs.iter().copied())
 }
 
-/// Whether a stage's program is of a class, and its words are as the class wants them.
+/// Returns whether a stage's program belongs to a class, and its words meet the condition of its rule.
 pub(super) fn is(class: &str, stage: &ShellStage) -> bool {
     rules().iter().any(|rule| rule.class == class && rule.words_of(stage).is_some() && rule.holds(stage))
 }
 
-/// The number of words that a stage's wrapper takes; 0 if its program wraps none.
+/// Returns the number of words that belong to a stage's wrapper, or 0 if its program is not a wrapper.
 pub(super) fn wrapper_length(stage: &ShellStage) -> usize {
     let of = |rule: &ProgramRule| {
         let own = rule.words_of(stage).filter(|_| rule.class == "wraps")?;
@@ -64,7 +64,8 @@ pub(super) fn wrapper_length(stage: &ShellStage) -> usize {
 }
 
 impl ProgramRule {
-    /// The number of words by which a stage's program is named.
+    /// Returns the number of words that name the program of a stage, or `None` if the rule is about other programs.
+    /// The rule `git/log` takes two words.
     fn words_of(&self, stage: &ShellStage) -> Option<usize> {
         let program = stage.program();
         let second = || stage.words.get(1).map(String::as_str);
@@ -90,7 +91,7 @@ impl ProgramRule {
     }
 }
 
-/// The number of words after the first that are options, with the values of those that take one.
+/// Returns the number of words after the first that are options, including the values of options that take one.
 fn count_options(words: &[String], with_value: &[&str]) -> usize {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {

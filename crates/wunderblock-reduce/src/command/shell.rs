@@ -1,24 +1,24 @@
-//! A command line cut into pipelines, stages and words.
+//! Cuts a command line into pipelines, stages and words.
 use crate::part::PartOfText;
 
 /// One program of a pipeline, and its words.
 #[derive(Debug, Default)]
 pub(crate) struct ShellStage {
     pub(crate) words: Vec<String>,
-    /// Whether it reads what another stage prints.
+    /// Whether the stage reads the output of another stage.
     pub(crate) piped: bool,
-    /// Whether what it prints goes to a file.
+    /// Whether the output of the stage goes to a file.
     pub(crate) to_file: bool,
 }
 
 impl ShellStage {
-    /// The program's name, without the folder it lies in.
+    /// Returns the name of the program without its directory.
     pub(crate) fn program(&self) -> &str {
         let word = self.words.first().map_or("", String::as_str);
         word.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(word)
     }
 
-    /// Whether it has one of these options, alone, or with `=` and a value.
+    /// Returns whether the stage has one of these options, alone or with `=` and a value.
     pub(crate) fn has(&self, options: &[&str]) -> bool {
         self.words.iter().skip(1).any(|word| {
             let name = word.split('=').next().unwrap_or(word);
@@ -26,7 +26,7 @@ impl ShellStage {
         })
     }
 
-    /// Whether one of its one-letter options is among these, alone or in a cluster: `-rno`.
+    /// Returns whether the stage has one of these one-letter options, alone or in a cluster: `-rno`.
     pub(crate) fn has_letter(&self, letters: &[char]) -> bool {
         self.words.iter().skip(1).any(|word| {
             let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));
@@ -37,8 +37,8 @@ impl ShellStage {
     }
 }
 
-/// The pipelines of a command line, in order. What stands in `$( )` or backquotes belongs to its word; the text of a
-/// here-document is not looked at.
+/// Returns the pipelines of a command line, in order. Text in `$( )` or backquotes belongs to its word. The text of a
+/// here-document is skipped.
 pub(crate) fn pipelines(command: &str) -> Vec<Vec<ShellStage>> {
     let command = without_documents(command);
     let mut reader = ShellParser { rest: &command, ..ShellParser::default() };
@@ -47,7 +47,8 @@ pub(crate) fn pipelines(command: &str) -> Vec<Vec<ShellStage>> {
     reader.pipelines
 }
 
-/// The command without the texts of its here-documents: the lines after one with `<<WORD`, up to one that is `WORD`.
+/// Returns the command without its here-documents: the lines after `<<WORD`, up to and including a line that is
+/// `WORD`.
 fn without_documents(command: &str) -> String {
     let mut kept = String::with_capacity(command.len());
     let mut until: Option<&str> = None;
@@ -59,6 +60,7 @@ fn without_documents(command: &str) -> String {
             continue;
         }
         kept.push_str(line);
+        // `<<<` passes a text that is on the same line, so no lines follow it.
         let opened = line.split_once("<<").filter(|(_, after)| !after.starts_with('<'));
         until = opened.and_then(|(_, after)| {
             let after = after.trim_start_matches(['-', ' ']).trim_start_matches(['\'', '"', '\\']);
@@ -76,7 +78,7 @@ struct ShellParser<'c> {
     stages: Vec<ShellStage>,
     stage: ShellStage,
     word: Option<String>,
-    /// The next word is the target of a redirection: None, into the stage, out of it.
+    /// Whether output goes to the next word, if that word is the target of a redirection.
     target: Option<bool>,
 }
 
@@ -154,7 +156,7 @@ impl ShellParser<'_> {
         self.rest = "";
     }
 
-    /// Passes over `$( … )`, whatever stands in it.
+    /// Skips `$( … )`, whatever it contains.
     fn substitution(&mut self) {
         self.push('$');
         let mut depth = 0usize;
@@ -174,17 +176,19 @@ impl ShellParser<'_> {
     }
 
     fn redirect(&mut self, out: bool) {
-        // The number before it is a descriptor, not a word; only 1 is what is printed.
+        // A number before the operator is a descriptor, not a word. Only descriptor 1 is the printed output.
         let descriptor = self.word.take_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
         self.end_word();
         let errors = descriptor.is_some_and(|descriptor| descriptor != "1");
         while self.eat('>') || self.eat('<') || self.eat('|') || (!out && self.eat('-')) {}
+        // `>&2` and `2>&1` duplicate a descriptor and name no file.
         if self.eat('&') {
             let number = self.rest.len()
                 - self.rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-').len();
             self.rest = self.rest.part(number..);
             return;
         }
+        // `<( … )` and `>( … )` are processes, not files.
         if self.rest.starts_with('(') && self.word.is_none() {
             self.substitution();
             self.end_word();
@@ -196,6 +200,7 @@ impl ShellParser<'_> {
     fn end_word(&mut self) {
         if let Some(word) = self.word.take() {
             match self.target.take() {
+                // Output that is redirected to these two devices is still printed.
                 Some(out) => self.stage.to_file |= out && word != "/dev/stdout" && word != "/dev/stderr",
                 None => self.stage.words.push(word),
             }

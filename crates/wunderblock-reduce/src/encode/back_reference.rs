@@ -1,6 +1,6 @@
-//! Lines that were there before, replaced by their place: `⟨=wb:3f9c1a7b#L209-218: again L182-191⟩`.
+//! Replaces repeated lines by a reference to their first occurrence: `⟨=wb:3f9c1a7b#L209-218: again L182-191⟩`.
 //!
-//! Both places are lines of the source. Where fewer lines are named than replaced they come over and over:
+//! Both places are lines of the source. If fewer lines are named than replaced, the named lines are repeated:
 //! `⟨=L2-48: again L1⟩`. Lines that mention an error are never replaced.
 
 use crate::part::{PartOfList, PartOfText};
@@ -16,12 +16,12 @@ use crate::lines::TextLines;
 use crate::mark::{NAMED_AGAIN, OPEN};
 use crate::sink::TextSink;
 
-/// Minimum lines of a block: fewer are not worth looking up.
+/// Minimum lines of a block. Fewer lines are not worth looking up.
 const MIN_LINES: usize = 3;
-/// Minimum tokens of a block: the mark costs fifteen, and the reader has to look up.
+/// Minimum tokens of a block. The mark costs fifteen tokens, and the reader has to look up the lines.
 const MIN_TOKENS: usize = 40;
 
-/// The second and later occurrences of a block of lines as references to the first.
+/// Replaces the second and later occurrences of a block of lines by references to the first.
 pub(super) fn encode(text: &str, source: SourceLines<'_>) -> Option<String> {
     if !text.contains('\n') {
         return None;
@@ -52,13 +52,15 @@ pub(super) fn encode(text: &str, source: SourceLines<'_>) -> Option<String> {
                     (first, last) if first == last => format!("L{first}"),
                     (first, last) => format!("L{first}-{last}"),
                 };
+                // If the block overlaps its first occurrence, only the lines before the block are named.
                 let before = place(first, (first + run).min(at));
                 out.push_str(&format!("{}: again {before}⟩\n", place(at, at + run)));
             });
             at += run;
             continue;
         }
-        // A repetition too light to be replaced is stepped over whole: it was compared once and is not compared again.
+        // A repetition that is too small to be replaced is skipped as a whole, so that its lines are compared only
+        // once.
         for line in at..at + run.max(1) {
             if let Some(key) = hashes.get(line..line + MIN_LINES) {
                 seen.note(key, line);
@@ -69,14 +71,14 @@ pub(super) fn encode(text: &str, source: SourceLines<'_>) -> Option<String> {
     instead.finish()
 }
 
-/// The places of blocks that were seen, by the hashes of their first lines.
+/// The lines at which blocks were seen, found by the hashes of the first lines of a block.
 struct SeenBlocks<'h> {
     hashes: &'h [u64],
     lines: SlotTable,
 }
 
 impl SeenBlocks<'_> {
-    /// The line at which a block was seen first.
+    /// Returns the line at which a block was seen first.
     fn find(&self, block: &[u64]) -> Option<usize> {
         self.lines.find(block_hash(block), |line| self.hashes.get(line..line + MIN_LINES) == Some(block))
     }
@@ -96,7 +98,8 @@ fn line_with_ending<'t>(lines: &TextLines<'t>, line: usize) -> &'t str {
     lines.text().part(lines.span(line))
 }
 
-/// The number of lines from `second` on that equal those from `first` on.
+/// Returns the number of lines from `second` on that equal the lines from `first` on. Stops at a line that mentions
+/// an error.
 fn common_run(lines: &TextLines<'_>, first: usize, second: usize) -> usize {
     let alike = |step: &usize| {
         let line = line_with_ending(lines, second + step);
@@ -106,7 +109,7 @@ fn common_run(lines: &TextLines<'_>, first: usize, second: usize) -> usize {
 }
 
 fn is_worth_it(block: &str) -> bool {
-    // The head of a long block says enough.
+    // The first 4 KiB of a long block are enough for an estimate.
     let mut head = block.len().min(4096);
     while !block.is_char_boundary(head) {
         head -= 1;
@@ -114,7 +117,7 @@ fn is_worth_it(block: &str) -> bool {
     !block.contains(OPEN) && token_estimate::estimate_tokens(block.part(..head)) >= MIN_TOKENS
 }
 
-/// The lines that a tag replaces, and those that it names; none for the tag of a code.
+/// Returns the lines that a reference replaces and the lines that it names. `None` for the tag of an encoded block.
 pub(super) fn parse_tag(tag: &str) -> Option<(RangeInclusive<usize>, RangeInclusive<usize>)> {
     let (here, there) = tag.split_once(": again ")?;
     let lines = |place: &str| {
@@ -127,14 +130,15 @@ pub(super) fn parse_tag(tag: &str) -> Option<(RangeInclusive<usize>, RangeInclus
     Some((lines(here)?, lines(there)?))
 }
 
-/// Writes the lines of `out` that a tag names.
+/// Appends to `out` the lines of `out` that a reference names.
 pub(super) fn decode(
     (here, there): (RangeInclusive<usize>, RangeInclusive<usize>),
     out: &mut TextSink<'_>,
     index: &mut LineIndex,
 ) -> Option<()> {
     index.scan(out.written())?;
-    // Lines of the source before the text have no ends here.
+    // The text may begin after the first line of its source, and line ends of the lines before it are not in the
+    // index.
     let before = here.start().checked_sub(index.ends.len() + 1)?;
     let all = there.end() - there.start() + 1;
     for (nth, _) in here.enumerate() {
@@ -145,7 +149,7 @@ pub(super) fn decode(
     Some(())
 }
 
-/// The ends of the lines of a growing text.
+/// Index of the line ends of a text that grows.
 #[derive(Debug, Default)]
 pub(super) struct LineIndex {
     ends: Vec<usize>,
@@ -160,7 +164,7 @@ impl LineIndex {
         Some(())
     }
 
-    /// The bytes of a line, from 1, without its newline.
+    /// Returns the byte range of a line (counted from 1), without its newline.
     fn line(&self, line: usize) -> Option<std::ops::Range<usize>> {
         let start = if line == 1 { 0 } else { self.ends.get(line.checked_sub(2)?)? + 1 };
         Some(start..*self.ends.get(line.checked_sub(1)?)?)

@@ -1,6 +1,6 @@
-//! Lossless encodings of a text in fewer words, and their decoding.
+//! Lossless encodings that write a text in fewer words, and their decoding.
 //!
-//! [`encode`] works on a text as it is written, marks and escapes in place; [`decode`] returns exactly that text.
+//! [`encode`] works on a text as it is written, with its marks and escapes. [`decode`] returns exactly that text.
 
 mod back_reference;
 mod error_words;
@@ -21,10 +21,10 @@ use crate::kind::Kind;
 use crate::sink::TextSink;
 use crate::{json, mark};
 
-/// A shorter encoding of a text, or none. It was decoded and compared. Lines are taken apart, into what they share and
-/// what they do not, only where the `source` of them all is known; else they were chosen because somebody looks for them.
+/// Returns a shorter encoding that decodes to the text, if there is one. Lines are split into shared and differing
+/// parts only if `source` is given. Without `source`, the lines were selected, and the reader looks for their words.
 pub(crate) fn encode(text: &str, kind: Kind, source: Option<SourceLines<'_>>) -> Option<String> {
-    // Codes of a document's own stay as they are.
+    // JSON was encoded before this stage, and its encoded blocks stay as they are.
     if text.contains(OPEN_TAG) {
         return None;
     }
@@ -32,12 +32,12 @@ pub(crate) fn encode(text: &str, kind: Kind, source: Option<SourceLines<'_>>) ->
     (packed.len() < text.len() && decodes_to(&packed, text)).then_some(packed)
 }
 
-/// What opens the tag of a code.
+/// Start of the tag of an encoded block.
 const OPEN_TAG: &str = "⟨=";
 
 fn encode_lines(text: &str, kind: Kind, source: Option<SourceLines<'_>>) -> Option<String> {
     let packed = match kind {
-        // What can be edited or applied keeps its bytes.
+        // A text that may be edited or applied keeps its bytes.
         Kind::Code | Kind::Markdown | Kind::Diff => return None,
         Kind::Search => paths::encode_results(text),
         Kind::Listing => paths::encode_paths(text),
@@ -45,7 +45,7 @@ fn encode_lines(text: &str, kind: Kind, source: Option<SourceLines<'_>>) -> Opti
     };
     let Some(source) = source.filter(|_| packed.is_none()) else { return packed };
     let packed = takes_templates(kind).then(|| template::encode(text, source.shortest)).flatten();
-    // What a template saves much of has few blocks that repeat.
+    // A text of which templates save 30 % or more has few repeated blocks, so references are not tried.
     if packed.as_ref().is_some_and(|packed| packed.len() * 10 <= text.len() * 7) {
         return packed;
     }
@@ -65,29 +65,30 @@ fn shorter(one: Option<String>, other: Option<String>) -> Option<String> {
     }
 }
 
-/// Whether lines of a kind may be taken apart. Lines that people search for stay as they are.
+/// Returns whether lines of a kind may be split into template and values. Lines that people search for stay whole.
 fn takes_templates(kind: Kind) -> bool {
     matches!(kind, Kind::Log | Kind::Search | Kind::Listing | Kind::Table | Kind::Infra | Kind::Blob)
 }
 
-/// The text that an encoded one was made from. None where a code is broken.
+/// Returns the text that an encoded text was made from, or `None` if an encoded block is invalid.
 pub(crate) fn decode(text: &str) -> Option<String> {
     tags::decode(text, &decode_block, TextSink::new(output_limit(text)))?.finish()
 }
 
-/// Whether an encoded text decodes to `text`.
+/// Returns whether an encoded text decodes to `text`.
 fn decodes_to(packed: &str, text: &str) -> bool {
     tags::decode(packed, &decode_block, TextSink::comparing(text)).and_then(TextSink::finish).is_some()
 }
 
-/// Maximum bytes of a decoded text, beside a multiple of its own size.
+/// Maximum bytes of a decoded text, in addition to a multiple of its encoded size. The limit stops a short text that
+/// would expand without bound.
 const MAX_DECODED: usize = 256 << 20;
 
 fn output_limit(text: &str) -> usize {
     MAX_DECODED + text.len().saturating_mul(16)
 }
 
-/// Whether a written text decodes to the source, with nothing missing.
+/// Returns whether a written text decodes to the source, with nothing missing.
 pub(crate) fn stands_for(written: &str, text: &str) -> bool {
     if !written.contains(OPEN_TAG) {
         return mark::is_escaped(written, text);
@@ -110,15 +111,15 @@ fn decode_block(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     }
 }
 
-/// Decodes a reduced text; the marks of gaps stay, and a `⟨` of the source stays doubled. None for a text whose codes
-/// are broken.
+/// Decodes the encoded blocks of a reduced text. Marks of gaps stay, and a `⟨` of the source stays doubled. Returns
+/// `None` if an encoded block is invalid.
 #[must_use]
 pub fn unpack(text: &str) -> Option<String> {
     decode(text)
 }
 
-/// The source of a text that was reduced losslessly, byte for byte. None for a text that was not written by
-/// [`crate::reduce`].
+/// Returns the source of a text that was reduced losslessly, byte for byte. Returns `None` if the text contains a gap
+/// or an invalid block.
 #[must_use]
 pub fn invert(text: &str) -> Option<String> {
     match text.strip_prefix(mark::FILE_NOTE) {
@@ -133,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// Lines as tools write them, and such as no tool would.
+    /// Lines as tools write them, and lines that no tool would write.
     fn line() -> impl Strategy<Value = String> {
         let hour = (0..3u32, 0..60u32, 0..60u32).prop_map(|(h, m, s)| format!("{h:02}:{m:02}:{s:02}"));
         let word = prop::sample::select(vec![
@@ -233,7 +234,7 @@ mod tests {
         assert_eq!(decode(&bomb), None);
         let rows = format!("⟨=t⟩\n{}{{}}\nx\n{}⟨=⟩", "y".repeat(1 << 20), "\n".repeat(1 << 20));
         assert_eq!(decode(&rows), None);
-        // One row of many lines, each of them with the value above.
+        // One template of 100,000 values, with rows that have only two.
         let value = "x".repeat(1 << 20);
         let one = format!(
             "⟨=t 1⟩\na {}\n{}⟨=⟩",
@@ -241,7 +242,8 @@ mod tests {
             format!("a{}\n", format!(" {value}").repeat(2)).repeat(100)
         );
         assert_eq!(decode(&one), None);
-        // Rows of one byte, each with the usual value; members that are indented ever deeper; a colon that is a book.
+        // A table whose one-byte rows repeat a long usual value, members that are indented ever deeper, and a layout
+        // argument of 60,000 bytes.
         let table = format!("⟨=json⟩[9 items: a,b=\"{value}\"{}]⟨=⟩", ";".repeat(1 << 20));
         assert_eq!(decode(&table), None);
         let deep = format!("⟨=json indent=64⟩{}{}⟨=⟩", "[".repeat(100_000), "]".repeat(100_000));

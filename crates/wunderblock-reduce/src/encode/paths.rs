@@ -1,5 +1,4 @@
-//! Lines that begin with a path, under that path: search results as with a heading per file, paths under their
-//! directory.
+//! Groups lines that begin with a path under that path: search results under their file, paths under their directory.
 //!
 //! ```text
 //! ⟨=under⟩              ⟨=dirs /usr/share/⟩
@@ -14,8 +13,8 @@
 //! ⟨=⟩
 //! ```
 //!
-//! In `under` an empty line ends a file's lines, `--` stands for itself. In `dirs` what ends with `/` is a directory,
-//! within the one that the tag names, and `/` alone is that directory itself.
+//! In `under`, an empty line ends the lines of a file, and `--` is kept as it is. In `dirs`, a line that ends with
+//! `/` is a directory within the one that the tag names, and `/` alone is that directory itself.
 
 use super::rewrite::Rewrite;
 use super::tags::{self, CLOSE, EncodedBlock};
@@ -24,10 +23,10 @@ use crate::mark::OPEN;
 use crate::part::{PartOfList, PartOfText};
 use crate::sink::TextSink;
 
-/// Minimum lines of a run.
+/// Minimum lines of a run that is encoded.
 const MIN_LINES: usize = 4;
 
-/// Runs of search results as headings and lines.
+/// Encodes runs of search results as headings and lines.
 pub(super) fn encode_results(text: &str) -> Option<String> {
     let lines = NewlineSplit::of(text);
     let paths = result_paths(&lines);
@@ -42,7 +41,7 @@ pub(super) fn encode_results(text: &str) -> Option<String> {
                 continue;
             };
             if last != Some(path) {
-                // A separator before a new file is written after the heading's empty line only if there was a file.
+                // An empty line ends the lines of the previous file, if there is one.
                 if last.is_some() {
                     body.push('\n');
                 }
@@ -57,7 +56,7 @@ pub(super) fn encode_results(text: &str) -> Option<String> {
     })
 }
 
-/// The path of each line that is a search result: `path:12:…`, or beside such lines `path-12-…`.
+/// Returns the path of each line that is a search result: `path:12:…`, or `path-12-…` next to such lines.
 fn result_paths<'t>(lines: &NewlineSplit<'t>) -> Vec<Option<&'t str>> {
     let mut paths: Vec<Option<&str>> = lines.iter().map(result_path).collect();
     let is_near = |line: &str, path: &str| {
@@ -72,6 +71,7 @@ fn result_paths<'t>(lines: &NewlineSplit<'t>) -> Vec<Option<&'t str>> {
         }
         last = path.or(last).filter(|_| path.is_some() || line == "--");
     }
+    // Context lines may also precede their match, so a second pass goes backwards.
     let mut next: Option<&str> = None;
     for (line, path) in lines.iter().zip(&mut paths).rev() {
         if path.is_none() {
@@ -88,7 +88,7 @@ fn result_path(line: &str) -> Option<&str> {
         && !path.starts_with([' ', '\t'])
         && path.bytes().any(|byte| matches!(byte, b'/' | b'.'));
     let after = after_number(rest)?.strip_prefix(':')?;
-    // `node.log_13:53:08` tells a time.
+    // In `node.log_13:53:08` the number after the colon belongs to a time.
     let digits = |text: &str, at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let timed = rest.len() - after.len() == 3
         && digits(path, path.len().wrapping_sub(1))
@@ -97,13 +97,13 @@ fn result_path(line: &str) -> Option<&str> {
     (plausible && !timed && !line.contains(OPEN)).then_some(path)
 }
 
-/// The text after the number that a text begins with.
+/// Returns the text after the number at its start, or `None` if it does not start with a number.
 fn after_number(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     (rest.len() < text.len()).then_some(rest)
 }
 
-/// Runs of paths as directories and names.
+/// Encodes runs of paths as directories and names.
 pub(super) fn encode_paths(text: &str) -> Option<String> {
     let lines = NewlineSplit::of(text);
     let parts: Vec<Option<PathParts>> = lines.iter().map(PathParts::of).collect();
@@ -117,7 +117,7 @@ pub(super) fn encode_paths(text: &str) -> Option<String> {
             let all =
                 || lines.within(run.clone()).zip(known.clone()).filter_map(|(line, parts)| parts.split(line));
             let shared = all().map(|(_, directory, _)| directory).reduce(common_directory)?;
-            // What is left of a directory must not look like none.
+            // A directory must not be written as `/` alone, because that means the shared directory.
             let alone = |directory: &str| directory.get(shared.len()..) == Some("/");
             let is_alone = has_empty_names && all().any(|(_, directory, _)| alone(directory));
             let shared = if is_alone { "" } else { shared };
@@ -139,7 +139,8 @@ pub(super) fn encode_paths(text: &str) -> Option<String> {
     )
 }
 
-/// The places in a line that is a path, after a size perhaps (`du`). They are kept for all lines, so in few bytes.
+/// Positions of the parts of a line that is a path, possibly after a size (`du`). The positions take few bytes,
+/// because all lines are stored at the same time.
 struct PathParts {
     path: u32,
     name: u32,
@@ -160,7 +161,7 @@ impl PathParts {
         is_path.then_some(Self { path: place(path)?, name: place(name)? })
     }
 
-    /// The size with its tab, the directory, the name.
+    /// Returns the size with its tab, the directory, and the name.
     fn split<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str, &'t str)> {
         let (start, name) = line.split_at_checked(self.name as usize)?;
         let (size, directory) = start.split_at_checked(self.path as usize)?;
@@ -168,7 +169,7 @@ impl PathParts {
     }
 }
 
-/// The common start of two directories, whole names only.
+/// Returns the longest common start of two directories that ends at a whole name.
 fn common_directory<'t>(one: &'t str, other: &str) -> &'t str {
     if other.starts_with(one) {
         return one;
@@ -178,7 +179,8 @@ fn common_directory<'t>(one: &'t str, other: &str) -> &'t str {
     end.and_then(|end| one.get(..=end)).unwrap_or("")
 }
 
-/// Writes each run of such lines as a code, where it pays. None where it does nowhere. `write` leaves it open.
+/// Encodes each run of matching lines for which that saves enough. Returns `None` if no run does. `write` writes a
+/// block without its closing tag.
 fn encode_runs(
     lines: &NewlineSplit<'_>,
     text: &str,
@@ -204,7 +206,7 @@ fn encode_runs(
     instead.finish()
 }
 
-/// The results under their headings.
+/// Decodes search results under headings to lines.
 pub(super) fn decode_results(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut out = LineWriter { out, any: false };
     let mut path: Option<&str> = None;
@@ -222,7 +224,7 @@ pub(super) fn decode_results(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> 
     out.any.then_some(())
 }
 
-/// The paths of names in directories.
+/// Decodes names under directories to paths.
 pub(super) fn decode_paths(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut out = LineWriter { out, any: false };
     let mut directory = "";
@@ -237,7 +239,7 @@ pub(super) fn decode_paths(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Op
     out.any.then_some(())
 }
 
-/// Lines with a newline between them.
+/// Writes lines with newlines between them.
 struct LineWriter<'o, 'e> {
     out: &'o mut TextSink<'e>,
     any: bool,

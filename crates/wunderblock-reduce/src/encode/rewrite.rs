@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::token_estimate;
 
-/// A copy of a text, written from its start to its end.
+/// A copy of a text, written from start to end.
 pub(in crate::encode) struct Rewrite<'t> {
     text: &'t str,
     out: String,
-    /// Up to where the text is in `out`.
+    /// Position in the text up to which `out` is complete.
     kept: usize,
     any: bool,
 }
@@ -19,14 +19,14 @@ impl<'t> Rewrite<'t> {
         Self { text, out: String::new(), kept: 0, any: false }
     }
 
-    /// Replaces a stretch after the last one.
+    /// Replaces a stretch, which must come after all earlier ones.
     pub(in crate::encode) fn replace(&mut self, span: Range<usize>, write: impl FnOnce(&mut String)) {
         self.copy_until(span.start);
         write(&mut self.out);
         (self.kept, self.any) = (span.end, true);
     }
 
-    /// The same where `write` succeeds, and the result is shorter by enough.
+    /// Replaces a stretch if `write` succeeds and its output saves enough tokens.
     pub(in crate::encode) fn replace_if_worthwhile(
         &mut self,
         span: Range<usize>,
@@ -48,19 +48,19 @@ impl<'t> Rewrite<'t> {
         }
     }
 
-    /// Copies the text unchanged, up to a place.
+    /// Copies the text unchanged, up to a position.
     fn copy_until(&mut self, until: usize) {
         self.out.push_str(self.text.part(self.kept..until));
         self.kept = until;
     }
 
-    /// The text; none where nothing was replaced.
+    /// Returns the copy, or `None` if nothing was replaced.
     pub(in crate::encode) fn finish(mut self) -> Option<String> {
         if !self.any {
             return None;
         }
         self.copy_until(self.text.len());
-        // It may be held while another goal is tried.
+        // The copy may be kept in memory while another target is tried.
         self.out.shrink_to_fit();
         Some(self.out)
     }

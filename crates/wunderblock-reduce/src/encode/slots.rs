@@ -1,26 +1,27 @@
-//! A hash table of numbers with four bytes each, since there may be as many as lines.
+//! A hash table of numbers. It takes four bytes per number, because there may be as many numbers as lines.
 
 use crate::part::PartOfList;
 
-/// Numbers, each at the first free place from that of its hash on. At most three of four places are taken.
+/// A hash table in which each number is in the first free slot at or after that of its hash. At most three in four
+/// slots are taken.
 pub(in crate::encode) struct SlotTable {
-    /// A number from 1; 0: free.
+    /// For each slot, its number plus one, or 0 if it is free.
     slots: Vec<u32>,
     taken: usize,
 }
 
 impl SlotTable {
-    /// A table for this number of entries. It grows, but is in memory twice while it does.
+    /// Creates a table with room for `numbers` entries. A table that has to grow is in memory twice while it does.
     pub(in crate::encode) fn with_room(numbers: usize) -> Self {
         Self { slots: vec![0; (numbers * 4 / 3 + 1).next_power_of_two()], taken: 0 }
     }
 
-    /// The number with such a hash for which `is` holds.
+    /// Returns the number with this hash for which `is` returns true.
     pub(in crate::encode) fn find(&self, hash: u64, is: impl Fn(usize) -> bool) -> Option<usize> {
         self.from(hash).map_while(|(_, number)| number).find(|number| is(*number))
     }
 
-    /// Adds a number that the table does not have. `hash` returns the hash of each number in it.
+    /// Adds a number that is not in the table. `hash` must return the hash of any number in the table.
     pub(in crate::encode) fn put(&mut self, number: usize, hash: impl Fn(usize) -> u64) {
         if (self.taken + 1) * 4 > self.slots.len() * 3 {
             let doubled = vec![0; self.slots.len() * 2];
@@ -42,7 +43,7 @@ impl SlotTable {
         }
     }
 
-    /// The places from that of a hash on, and their numbers.
+    /// Iterates over the slots from that of a hash on, with the number in each.
     fn from(&self, hash: u64) -> impl Iterator<Item = (usize, Option<usize>)> {
         let last = self.slots.len() - 1;
         let first = (hash.wrapping_mul(MIX) >> 20) as usize;
@@ -52,7 +53,7 @@ impl SlotTable {
     }
 }
 
-/// An odd number with its bits spread evenly (from the golden ratio).
+/// An odd number whose bits are spread evenly (from the golden ratio).
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]

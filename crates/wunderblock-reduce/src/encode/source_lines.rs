@@ -1,12 +1,12 @@
-//! Where lines stand in the text that is reduced.
+//! The position of lines in the source of a reduction.
 
-/// Where the lines of a text stand in its source.
+/// The position of the lines of a text in its source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SourceLines<'h> {
-    /// The handle by which they can be read.
+    /// Handle by which the source can be read.
     pub(crate) handle: Option<&'h str>,
-    /// Lines of the source before the text.
+    /// Number of source lines before the text.
     pub(crate) before: usize,
-    /// Whether the shortest text was requested, however hard it is to read: the level `lossless`.
+    /// Whether the shortest text is wanted, however hard it is to read: the level `lossless`.
     pub(crate) shortest: bool,
 }

@@ -1,23 +1,24 @@
-//! The nesting of codes in a text: `⟨=name arguments⟩ body ⟨=⟩`, one inside another, and points, which have no body.
+//! Parses encoded blocks and references in a text. A block is `⟨=name arguments⟩ body ⟨=⟩` and may contain others. A
+//! reference has no body.
 //!
-//! Codes are decoded from the inside out: the body that a code receives holds no codes any more. A point refers to the
-//! text before it at the same depth.
+//! Blocks are decoded from the inside out: the body that a decoder receives contains no blocks. A reference names
+//! lines before it at the same depth.
 
 use super::back_reference::{self, LineIndex};
 use crate::mark::OPEN;
 use crate::sink::TextSink;
 
-/// What ends a body.
+/// End tag of a block.
 pub(in crate::encode) const CLOSE: &str = "⟨=⟩";
-/// Maximum depth of nested codes.
+/// Maximum depth of nested blocks.
 const MAX_DEPTH: usize = 12;
-/// Maximum bytes of a tag: this crate never writes a longer one.
+/// Maximum bytes of a tag. This crate never writes a longer tag.
 const MAX_TAG: usize = 64 << 10;
 
-/// Decodes one code.
+/// A function that decodes one block.
 pub(in crate::encode) type CodeDecoder = dyn Fn(EncodedBlock<'_>, &mut TextSink<'_>) -> Option<()>;
 
-/// Decodes a text. None where a code is broken, or would exceed the room.
+/// Decodes a text. Returns `None` if a block is invalid, or if the result exceeds the limit of `out`.
 pub(in crate::encode) fn decode<'e>(
     text: &str,
     decode: &CodeDecoder,
@@ -26,7 +27,8 @@ pub(in crate::encode) fn decode<'e>(
     let finder = memchr::memmem::Finder::new(OPEN.as_bytes());
     let mut open: Vec<(&str, TextSink<'e>, LineIndex)> = Vec::new();
     let mut index = LineIndex::default();
-    // Up to where the text is looked at, and up to where it is in `out`: a body without codes is not copied.
+    // The text up to `at` is parsed, and the text up to `from` is in `out`. A body without inner blocks is not
+    // copied.
     let (mut at, mut from) = (0, 0);
     while let Some(found) = finder.find(text.as_bytes().get(at..)?) {
         let start = at + found;
@@ -75,7 +77,7 @@ pub(in crate::encode) fn decode<'e>(
     Some(out)
 }
 
-/// A code with its body decoded.
+/// A block whose body is already decoded.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::encode) struct EncodedBlock<'t> {
     pub(in crate::encode) name: &'t str,
@@ -90,9 +92,8 @@ impl<'t> EncodedBlock<'t> {
     }
 }
 
-/// A body as codes write it that are made of lines: each line ends with a newline, and a newline stands before the
-/// first. What closes the code stands where the last line's content would end, so the newline after it is the text's
-/// own.
+/// Returns the lines of a body that consists of lines. A newline comes before the first line and after each line. The
+/// end tag is where the content of the last line would end, so the newline after the tag belongs to the text.
 pub(in crate::encode) fn lines_of(body: &str) -> Option<std::str::Split<'_, char>> {
     Some(body.strip_prefix('\n')?.strip_suffix('\n')?.split('\n'))
 }

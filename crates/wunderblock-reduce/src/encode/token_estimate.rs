@@ -1,8 +1,8 @@
-//! About how many tokens a text costs, without a vocabulary.
+//! Estimates the tokens of a text without a vocabulary.
 //!
-//! Only differences matter here: the caller counts exactly at the end what a code saves. The costs are those seen in
-//! byte-pair vocabularies of today: a word with the space before it is one token, digits go by threes, punctuation by
-//! twos.
+//! Only differences matter here: at the end, the caller counts exactly what an encoding saves. The costs are those of
+//! current byte-pair vocabularies: a word with the space before it is one token, three digits are one, two
+//! punctuation characters are one.
 
 const SPACE: u8 = 0;
 const NEWLINE: u8 = 1;
@@ -33,11 +33,11 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// The state before the first byte; others are a class, and how far into a token its run is.
+/// The state before the first byte. Any other state is a byte class with the position in a token of that class.
 const START: u8 = (NEWLINE << 3) | 7;
 
-/// For each state and the class of the next byte, eight to a state: the state after it, and above its six bits the tokens
-/// it adds. A table, because texts are estimated several times in a reduction.
+/// Transitions: eight entries per state, one for each class of the next byte. The low six bits are the next state,
+/// and the bits above are the tokens added. A table is used because texts are estimated several times in a reduction.
 #[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static STEPS: [u8; 512] = {
     let mut steps = [START; 512];
@@ -52,7 +52,7 @@ static STEPS: [u8; 512] = {
 
 const fn step(state: u8, next: u8) -> (u8, u8) {
     let (class, bytes) = (state >> 3, state & 7);
-    // Bytes of a run that are one token; a run of white space is one, however long.
+    // Maximum bytes of a run that are one token. A run of white space is one token, however long it is.
     let size = match next {
         LETTER => 7,
         DIGIT => 3,
@@ -65,12 +65,12 @@ const fn step(state: u8, next: u8) -> (u8, u8) {
             _ => (next << 3, 1),
         };
     }
-    // The last space before a word is part of it.
+    // The last space before a word belongs to the token of the word.
     let space = (state != START && class == SPACE && (bytes > 0 || next != LETTER)) as u8;
     (next << 3, space + (next != SPACE) as u8)
 }
 
-/// Tokens, about.
+/// Returns the estimated number of tokens of a text.
 pub(crate) fn estimate_tokens(text: &str) -> usize {
     let (mut total, mut state) = (0, START);
     for byte in text.bytes() {
@@ -82,7 +82,7 @@ pub(crate) fn estimate_tokens(text: &str) -> usize {
     total + usize::from(state >> 3 == SPACE)
 }
 
-/// Whether a code is worth it: it saves at least a twentieth, and not only a token or two.
+/// Returns whether an encoding is worth it: it must save at least a twentieth, and at least four tokens.
 pub(in crate::encode) const fn is_worthwhile(before: usize, after: usize) -> bool {
     after + 4 <= before && after * 20 <= before * 19
 }

@@ -1,7 +1,7 @@
-//! Characters that markup writes by name or number.
+//! Decodes characters that markup writes by name or number.
 use crate::part::PartOfText;
 
-/// Entities seen in pages, each with its text. Others stay as they are written.
+/// Entities found in pages, each with its text. Other entities stay as they are written.
 #[rustfmt::skip]
 const NAMED: [(&str, &str); 62] = [
     ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("copy", "©"), ("reg", "®"),
@@ -17,7 +17,7 @@ const NAMED: [(&str, &str); 62] = [
     ("zwj", ""), ("zwnj", ""),
 ];
 
-/// The text with its entities resolved.
+/// Appends the text to `into`, with its entities decoded.
 pub(super) fn decode(text: &str, into: &mut String) {
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'&', rest.as_bytes()) {
@@ -45,7 +45,7 @@ enum EntityText {
     Char(char),
 }
 
-/// The entity a text starts with: how long it is, and what it stands for.
+/// Returns the length in bytes of the entity that a text starts with, and the text of the entity.
 fn parse_entity(text: &str) -> Option<(usize, EntityText)> {
     let end = text.bytes().take(12).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;

@@ -1,8 +1,8 @@
-//! Markup pages: what they say, as Markdown, and what they only hold.
+//! Markup pages, shown as Markdown without the parts that only a browser needs.
 //!
-//! A page is read twice, each time in one pass and without a tree: first for its parts ([`regions`]), so that
-//! navigation and scripts are known before anything is written, then for its text ([`markdown`]). The text is cut to a
-//! budget as any other: its blocks are spans, and what is left out is marked in bytes of the page.
+//! A page is read twice, each time in one pass and without a tree: first for its regions ([`regions`]), so that
+//! navigation and scripts are known before anything is written, and then for its text ([`markdown`]). The text is
+//! fitted to a budget like any other: its blocks are spans, and omissions are marked in bytes of the page.
 
 mod entity;
 mod markdown;
@@ -24,24 +24,24 @@ use crate::span::{LineSpan, Rank, counts};
 use markdown::{HtmlBlock, HtmlBlockKind};
 use regions::{PageOutline, PagePart};
 
-/// Bytes of text below which a page with scripts may have its content elsewhere.
+/// Bytes of text below which a page with scripts may load its content from elsewhere.
 const SHELL_TEXT: usize = 200;
-/// It has if its text is also less than one byte in this number.
+/// Ratio of page bytes to text bytes above which such a page does load its content from elsewhere.
 const SHELL_SHARE: usize = 100;
 /// Minimum bytes shown between two marks.
 const MIN_SHOWN_BYTES: usize = 200;
-/// Minimum bytes of the page that have a mark of their own: of less, the mark of what is shown around says that it is
-/// without.
+/// Minimum bytes of an omission that has its own mark. A smaller omission is named in the mark of the text around it.
 const MIN_HIDDEN_BYTES: usize = 600;
 
-/// How sure it is that a text is a page of markup, or part of one. Other markup (feeds, build files) does not count.
+/// Returns how certain it is that a text is a page of markup, or part of one. Other markup (feeds, build files) does
+/// not count.
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let head = sample.lines.iter().take(60).map(|line| line.trim_start().trim_start_matches('\u{feff}'));
     let starts =
         |line: &str, with: &str| line.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
     for (said, line) in head.filter(|line| !line.is_empty()).enumerate() {
         if starts(line, "<!doctype html") || starts(line, "<html") {
-            // The head of a response may stand before a page, but not much else.
+            // The head of an HTTP response may precede a page, but hardly any other text does.
             return if said < 40 { 96 } else { 60 };
         }
         if starts(line, "<?xml") && memchr::memmem::find(first_bytes(sample.text), b"<html").is_none() {
@@ -68,7 +68,7 @@ fn first_bytes(text: &str) -> &[u8] {
     text.as_bytes().get(..2_000).unwrap_or(text.as_bytes())
 }
 
-/// Whether a tag's name is one of markup for pages, and hardly of anything else.
+/// Returns whether the name of a tag is common in pages and rare in other markup.
 fn is_known(tag: &str) -> bool {
     const KNOWN: [&str; 30] = [
         "div", "p", "span", "a", "ul", "ol", "li", "table", "tr", "td", "th", "h1", "h2", "h3", "h4",
@@ -79,14 +79,14 @@ fn is_known(tag: &str) -> bool {
     tag.get(..end).is_some_and(|name| KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known)))
 }
 
-/// A page, and its text as far as it was read.
+/// A page, its regions and its Markdown.
 pub(crate) struct HtmlReading<'t> {
     text: &'t str,
     page: PageOutline,
     main: PageMarkdown,
 }
 
-/// The Markdown of a page, and what its blocks are worth.
+/// The Markdown of a page, its blocks, and their worth.
 struct PageMarkdown {
     shown: String,
     blocks: Vec<HtmlBlock>,
@@ -105,7 +105,7 @@ impl<'t> HtmlReading<'t> {
         Self { text, page, main: PageMarkdown { shown, blocks, spans } }
     }
 
-    /// The page cut into segments: each says what it leaves out, and shows what follows as Markdown.
+    /// Cuts the page into segments. Each segment has a mark that names what it leaves out, followed by Markdown.
     pub(crate) fn segments(&mut self, room: KeepLimit) -> Vec<TextSegment> {
         let chosen = select::select(&TextLines::of(&self.main.shown), &self.main.spans, room);
         let omissions = find_omissions(&self.page, &self.main, &chosen, self.text.len());
@@ -113,12 +113,12 @@ impl<'t> HtmlReading<'t> {
     }
 }
 
-/// The spans of a page's blocks.
+/// Returns the spans of a page's blocks.
 fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
     let mut after: Option<(HtmlBlockKind, u16)> = None;
     let mut spans = Vec::with_capacity(blocks.len());
     for block in blocks {
-        // How many of its sort stand before it in a row.
+        // Number of blocks of the same kind directly before this one.
         let nth = after.filter(|(sort, _)| *sort == block.sort).map_or(0, |(_, nth)| nth.saturating_add(1));
         let (rank, score, label) = match block.sort {
             HtmlBlockKind::Title => (Rank::Frame, 990, Label::Titles),
@@ -143,7 +143,7 @@ fn rank_blocks(blocks: &[HtmlBlock], shown: &str) -> Vec<LineSpan> {
     spans
 }
 
-/// A fact about what is left out. Counts become words last, for several gaps share a mark.
+/// A fact about an omission. Counts are put into words last, because several omissions may share a mark.
 #[derive(Clone)]
 enum PageFact {
     Blocks(Label, u64),
@@ -152,7 +152,7 @@ enum PageFact {
 }
 
 impl PageFact {
-    /// Takes another fact in, if it is of the same.
+    /// Merges another fact into this one if both are about the same thing. Returns whether they are.
     fn joins(&mut self, other: &Self) -> bool {
         match (self, other) {
             (Self::Blocks(label, count), Self::Blocks(other, more)) if label == other => {
@@ -181,13 +181,13 @@ impl PageFact {
 struct PageOmission {
     span: Range<usize>,
     facts: Vec<PageFact>,
-    /// How much of the Markdown is written, or left out, before it; and where it goes on after it.
+    /// End of the Markdown before the omission. The Markdown continues at `resume`.
     until: usize,
     resume: usize,
 }
 
-/// The omissions in the order of the source, apart from each other: parts of the page, and blocks for which there is no
-/// room.
+/// Returns the omissions in the order of the source, without overlaps: regions of the page, and blocks that do not
+/// fit.
 fn find_omissions(
     page: &PageOutline,
     written: &PageMarkdown,
@@ -196,7 +196,7 @@ fn find_omissions(
 ) -> Vec<PageOmission> {
     let PageMarkdown { blocks, spans, shown } = written;
     let mut omissions = Vec::new();
-    // The title stands first, wherever its source is.
+    // The title is written first, wherever its source is.
     let before = |at: usize| {
         let next = blocks.partition_point(|block| block.start < at);
         let only_title = next == 1 && blocks.first().is_some_and(|block| block.sort == HtmlBlockKind::Title);
@@ -253,7 +253,7 @@ fn join_facts(facts: &mut Vec<PageFact>, more: Vec<PageFact>) {
     }
 }
 
-/// The segments: what is left out where that is much, and what is shown between, less what is little.
+/// Builds the segments. A large omission is a segment, and a small one is named in the mark of the text around it.
 fn assemble_segments(
     page: &PageOutline,
     omissions: Vec<PageOmission>,
@@ -301,17 +301,17 @@ fn assemble_segments(
     segments
 }
 
-/// Whether a page has its content elsewhere.
+/// Returns whether a page loads its content from elsewhere.
 fn is_shell(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> bool {
     let bodied = blocks.iter().any(|block| block.sort != HtmlBlockKind::Title);
     let has_scripts = page.unread.iter().any(|region| region.part == PagePart::Script);
     !bodied || (has_scripts && page.text < SHELL_TEXT && page.text * SHELL_SHARE < length)
 }
 
-/// Maximum characters of facts in a mark: readers of marks do not recognise longer ones.
+/// Maximum characters of facts in a mark. [`mark::gaps`] does not recognise marks of more than 600 characters.
 const MAX_FACT_CHARS: usize = 480;
 
-/// A stretch that is shown as Markdown after its mark, which says what of it is not.
+/// Returns a segment that is shown as Markdown after its mark. The mark names what the Markdown lacks.
 fn shown_segment(span: Range<usize>, facts: Vec<PageFact>, shown: String) -> TextSegment {
     let mut told: Vec<String> = facts.into_iter().map(PageFact::text).collect();
     if !shown.trim().is_empty() {

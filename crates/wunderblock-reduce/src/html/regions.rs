@@ -1,4 +1,4 @@
-//! The parts of a page that are not what one reads it for, and the part that is.
+//! Finds the main part of a page, and the parts around it that people do not read.
 
 use crate::part::PartOfText;
 use std::collections::HashMap;
@@ -10,33 +10,33 @@ use super::tokens::{HtmlToken, HtmlTokens, attribute_value};
 /// The role of a part of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PagePart {
-    /// The subject of the page, as its author marked it.
+    /// The main content, as marked by the author.
     Main,
     Article,
     Navigation,
     Sidebar,
     Header,
     Footer,
-    /// Not shown by a browser, or drawn.
+    /// Not shown by a browser, or drawn instead of written.
     Hidden,
     Script,
     Style,
-    /// Before or after what one reads the page for.
+    /// Text before or after the main part.
     Beside,
 }
 
-/// A part of a page, and how much text is in it.
+/// A part of a page, and the amount of text in it.
 #[derive(Clone, Debug)]
 pub(super) struct PageRegion {
     pub(super) span: Range<usize>,
     pub(super) part: PagePart,
-    /// The name of the element.
+    /// Name of the element.
     name: String,
     pub(super) text: usize,
     /// Bytes of the text that are in links.
     linked: usize,
     headings: u32,
-    /// Its first headings, which its mark names if it is left out.
+    /// First headings of the region. The mark of the region names them if the region is left out.
     pub(super) titles: Vec<String>,
 }
 
@@ -44,12 +44,12 @@ pub(super) struct PageRegion {
 const MAX_TITLES: usize = 3;
 
 impl PageRegion {
-    /// The same part without content.
+    /// Returns a region without counts and headings.
     fn of(span: Range<usize>, part: PagePart) -> Self {
         Self { span, part, name: String::new(), text: 0, linked: 0, headings: 0, titles: Vec::new() }
     }
 
-    /// Its name in a mark.
+    /// Returns the name of the region for a mark.
     pub(super) fn kind(&self) -> String {
         let kind = match (self.part, self.name.as_str()) {
             (PagePart::Main | PagePart::Article, _) => "main content",
@@ -100,18 +100,18 @@ fn is_heading(name: &str) -> bool {
 /// The regions of a page, found in one pass over it.
 #[derive(Debug, Default)]
 pub(super) struct PageOutline {
-    /// The regions that are left out, in order and apart from each other.
+    /// Regions that are left out, in order and without overlaps.
     pub(super) skipped: Vec<PageRegion>,
-    /// The range of the page that people read it for. All of it, if nothing marks one.
+    /// Range of the main part, or of the whole page if no part is marked as main.
     pub(super) main: Range<usize>,
-    /// The scripts and style sheets, and what is before and after that range.
+    /// Scripts and style sheets, and the text before and after the main part.
     pub(super) unread: Vec<PageRegion>,
-    /// Bytes of text that a reader would see.
+    /// Bytes of text outside the regions that are left out.
     pub(super) text: usize,
 }
 
-/// Whether an element never has content, is within a line, or has an end that is often left out: such elements open
-/// nothing that must be closed.
+/// Returns whether an element never has content, is inline, or often lacks its end tag. Such an element opens nothing
+/// that must be closed.
 fn is_loose(name: &str) -> bool {
     #[rustfmt::skip]
     const LOOSE: [&str; 40] = [
@@ -132,10 +132,10 @@ struct OpenElement<'t> {
     headings: u32,
 }
 
-/// One pass over a page.
+/// State of one pass over a page.
 struct RegionScan<'t> {
     open: Vec<OpenElement<'t>>,
-    /// The number of open elements of each name, so that a stray end tag costs nothing.
+    /// Number of open elements of each name, so that a stray end tag is ignored without a search.
     counts: HashMap<&'t str, u32>,
     found: Vec<PageRegion>,
     page: PageOutline,
@@ -146,7 +146,7 @@ struct RegionScan<'t> {
     in_style: bool,
 }
 
-/// Reads a page once.
+/// Finds the regions of a page in one pass.
 pub(super) fn read_page(text: &str) -> PageOutline {
     let mut reading = RegionScan {
         open: Vec::new(),
@@ -230,7 +230,8 @@ impl<'t> RegionScan<'t> {
                 *count -= 1;
             }
             if open.name != name {
-                // Never closed by its own tag: not believed to be what it says, or it would swallow what follows.
+                // An element that was not closed by its own tag has no role, because it would include everything
+                // after it.
                 continue;
             }
             if let Some(part) = open.part {
@@ -247,7 +248,7 @@ impl<'t> RegionScan<'t> {
     }
 
     fn finish(mut self, length: usize) -> PageOutline {
-        // A page cut off in the middle still has its main part.
+        // A page that was cut off in the middle still has its main part.
         let cut = self.open.iter().find(|open| open.part == Some(PagePart::Main)).map(|open| open.start);
         if let Some(start) = cut {
             self.found.push(PageRegion { text: self.text, ..PageRegion::of(start..length, PagePart::Main) });
@@ -263,7 +264,7 @@ impl<'t> RegionScan<'t> {
         self.page
     }
 
-    /// A region, and the page's header before it if that has a heading.
+    /// Returns the range of a region, together with the page header before it if that has a heading.
     fn with_header(&self, region: &PageRegion) -> Range<usize> {
         let before = |header: &&PageRegion| {
             let heads =
@@ -274,7 +275,7 @@ impl<'t> RegionScan<'t> {
         start..region.span.end
     }
 
-    /// The region with most of the text, if its author marked one.
+    /// Returns the main region, if the author marked one and enough of the text is in it.
     fn main(&self, said: usize) -> Option<&PageRegion> {
         let largest = |part: PagePart| {
             self.found.iter().filter(|region| region.part == part).max_by_key(|region| region.text)
@@ -290,7 +291,7 @@ impl<'t> RegionScan<'t> {
     }
 }
 
-/// The regions that are left out, without those inside others.
+/// Returns the regions that are left out, without regions inside others.
 fn keep_outermost(found: &[PageRegion]) -> Vec<PageRegion> {
     let mut skipped: Vec<PageRegion> = Vec::new();
     let mut main_until = 0;
@@ -306,7 +307,7 @@ fn keep_outermost(found: &[PageRegion]) -> Vec<PageRegion> {
             PagePart::Hidden | PagePart::Navigation => true,
             PagePart::Script | PagePart::Style | PagePart::Beside => false,
             PagePart::Sidebar => region.linked * 2 >= region.text || region.span.start >= main_until,
-            // The head and foot of an article are a part of it.
+            // A header or footer within an article is part of the article.
             PagePart::Header => region.span.start >= main_until && region.headings == 0,
             PagePart::Footer => region.span.start >= main_until,
         };
@@ -317,7 +318,7 @@ fn keep_outermost(found: &[PageRegion]) -> Vec<PageRegion> {
     skipped
 }
 
-/// The part of a page that an element is, by its name, its role, or its class.
+/// Returns the role of an element, judged by its name, role attribute or class.
 fn part_of_element(name: &str, attributes: &str) -> Option<PagePart> {
     match name {
         "main" => Some(PagePart::Main),

@@ -145,7 +145,7 @@ proptest! {
     #[test]
     fn any_string_tiles(text in "\\PC{0,80}|[<>&/=\"'a-z# ⟨⟩\n]{0,120}") {
         let shown = fold(&text);
-        // What the text says can be no mark of ours.
+        // Text of the page never becomes a mark with a handle.
         prop_assert_eq!(mark::gaps(&shown).filter(|found| found.handle.is_some()).count(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Markup as a row of tokens, tolerant of whatever is broken in it. One pass, each byte looked at once.
+//! Splits markup into tokens and tolerates whatever is broken in it. One pass examines each byte once.
 
 use crate::part::PartOfList;
 use std::ops::Range;
@@ -14,19 +14,19 @@ pub(super) enum HtmlToken<'t> {
         closed: bool,
     },
     Close(&'t str),
-    /// A comment, a declaration, an instruction.
+    /// A comment, a declaration, or a processing instruction.
     Aside,
-    /// The content of an element that holds no markup: `script`, `style`.
+    /// The content of an element that contains no markup: `script`, `style`.
     Raw,
 }
 
-/// The tokens of a text, each with its place.
+/// The tokens of a text, each with its range.
 pub(super) struct HtmlTokens<'t> {
     text: &'t str,
     at: usize,
-    /// The element whose content is not markup, if the last token opened one.
+    /// Element whose content is not markup, if the last token opened one.
     raw: Option<&'static str>,
-    /// Kinds of content whose end is known not to come: not looked for again.
+    /// Elements whose end tag does not occur in the rest of the text, so that it is not searched for again.
     endless: Vec<&'static str>,
 }
 
@@ -37,7 +37,7 @@ impl<'t> HtmlTokens<'t> {
         Self { text, at: 0, raw: None, endless: Vec::new() }
     }
 
-    /// Goes on from another place.
+    /// Continues at a later position.
     pub(super) fn jump(&mut self, to: usize) {
         self.at = to.max(self.at);
         self.raw = None;
@@ -60,7 +60,7 @@ impl<'t> HtmlTokens<'t> {
             }
             from += found + 2;
         }
-        // Without an end, the rest of a script is no text to read either.
+        // Without an end tag, the rest of the text is part of the script and is not read either.
         if matches!(name, "script" | "style") && start < bytes.len() {
             self.at = bytes.len();
             return Some((start..self.at, HtmlToken::Raw));
@@ -104,9 +104,10 @@ impl<'t> HtmlTokens<'t> {
     }
 }
 
-/// The place of the `>` of a tag. Quoted values may hold one; a quote that is never closed does not hide the rest.
+/// Returns the position of the `>` that ends a tag. Quoted values may contain a `>`. A quote that is never closed
+/// does not hide the rest of the text.
 fn tag_end(bytes: &[u8], from: usize) -> usize {
-    /// Maximum bytes of an attribute's value: pictures stand in attributes.
+    /// Maximum bytes of an attribute's value. The limit is large, because images are embedded in attributes.
     const MAX_VALUE_BYTES: usize = 1 << 20;
     let mut at = from;
     let mut equals = false;
@@ -172,7 +173,7 @@ impl<'t> Iterator for HtmlTokens<'t> {
     }
 }
 
-/// The value of an attribute, as written between its quotes.
+/// Returns the value of an attribute, as written between its quotes.
 pub(super) fn attribute_value<'t>(attributes: &'t str, wanted: &str) -> Option<&'t str> {
     let mut rest = attributes;
     loop {

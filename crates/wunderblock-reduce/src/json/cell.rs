@@ -1,14 +1,14 @@
-//! How a value stands in a cell, and a name before one.
+//! Values in the cells of a table, and the names before them.
 //!
-//! A string needs no quotes where nothing else could be meant. What begins with a `"`, `[` or `{` is JSON; so is what
-//! reads as a number, `true`, `false` or `null`. `!name` says that a member is missing, `name=value` that it is one
-//! beside the columns, and a `~` that JSON follows whatever the column is.
+//! A string has no quotes if it cannot be mistaken for anything else. A cell that begins with `"`, `[` or `{` is
+//! JSON, and so is a cell that reads as a number, `true`, `false` or `null`. `!name` states that a member is missing.
+//! `name=value` is a member that is not in its column. `~` precedes JSON, whatever the column is.
 
 use super::inner_mark;
 use super::tree::JsonTree;
 use crate::part::{PartOfList, PartOfText};
 
-/// Whether the content of a string can stand without quotes.
+/// Returns whether the content of a string can be written without quotes.
 pub(super) fn is_plain(raw: &str) -> bool {
     let bytes = raw.as_bytes();
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else { return false };
@@ -19,7 +19,7 @@ pub(super) fn is_plain(raw: &str) -> bool {
         && !is_literal(raw)
 }
 
-/// Whether a text is a number or a word of JSON.
+/// Returns whether a text is a number, `true`, `false` or `null`.
 pub(super) fn is_literal(text: &str) -> bool {
     match text.as_bytes().first() {
         Some(b'-' | b'0'..=b'9') => {
@@ -30,7 +30,7 @@ pub(super) fn is_literal(text: &str) -> bool {
     }
 }
 
-/// A key as part of a path.
+/// Returns a key as part of a path.
 pub(super) fn path_part(name: &str) -> String {
     if is_word(name) { name.to_owned() } else { format!("\"{name}\"") }
 }
@@ -44,7 +44,7 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$')
 }
 
-/// The usual value of a column, as it stands in the header.
+/// Returns the usual value of a column as it is written in the header.
 pub(super) fn header_value(source: &str) -> String {
     let raw = source.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match raw {
@@ -53,13 +53,13 @@ pub(super) fn header_value(source: &str) -> String {
     }
 }
 
-/// The path before a `=` at the start of a cell: its length, the `=` left out.
+/// Returns the length of the path before a `=` at the start of a cell, without the `=`.
 pub(super) fn name_length(cell: &str) -> Option<usize> {
     let end = path_length(cell)?;
     (cell.as_bytes().get(end) == Some(&b'=')).then_some(end)
 }
 
-/// The length of the path a text begins with.
+/// Returns the length of the path that a text begins with.
 pub(super) fn path_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -81,25 +81,26 @@ pub(super) fn path_length(text: &str) -> Option<usize> {
     }
 }
 
-/// The end of the string that begins at a byte, its quotes included.
+/// Returns the end of the string that begins at a byte, including its quotes.
 pub(super) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {
         match bytes.get(at)? {
             b'"' => return Some(at + 1),
             b'\\' => at += 2,
+            // The first byte of `⟨`.
             0xe2 => at = inner_mark::after_bracket(bytes, at)?,
             _ => at += 1,
         }
     }
 }
 
-/// Whether a key can stand without quotes before its row.
+/// Returns whether a key can be written without quotes before its row.
 pub(super) fn is_plain_key(name: &str) -> bool {
     is_plain(name) && !name.contains(':')
 }
 
-/// The parts of a path, as keys with their quotes.
+/// Returns the parts of a path, as keys with their quotes.
 pub(super) fn path_keys(path: &str) -> Vec<std::borrow::Cow<'_, str>> {
     let bytes = path.as_bytes();
     let mut keys = Vec::new();

@@ -4,23 +4,23 @@ use std::collections::HashMap;
 
 use crate::mark::Gap;
 
-/// A run of members of one container.
+/// A run of members of one container that is left out.
 #[derive(Clone, Debug)]
 pub(super) struct CutRun {
     pub(super) gap: Gap,
-    /// The number of members.
+    /// Number of members in the run.
     pub(super) count: usize,
-    /// The node of the first of them.
+    /// Node of the first member.
     pub(super) first: usize,
-    /// The node after the last of them.
+    /// Node after the last member.
     pub(super) next: usize,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct JsonCuts {
-    /// By the node of the first member.
+    /// Runs, by the node of their first member.
     runs: HashMap<usize, CutRun>,
-    /// By the node of the string.
+    /// Gaps within strings, by the node of the string.
     middles: HashMap<usize, Gap>,
 }
 
@@ -29,7 +29,7 @@ impl JsonCuts {
         self.runs.is_empty() && self.middles.is_empty()
     }
 
-    /// The run that begins with a node.
+    /// Returns the run that begins with a node.
     pub(super) fn items(&self, at: usize) -> Option<&CutRun> {
         self.runs.get(&at)
     }
@@ -42,14 +42,14 @@ impl JsonCuts {
         self.runs.insert(run.first, run);
     }
 
-    /// The runs, in the order of the source.
+    /// Returns the runs, in the order of the source.
     pub(super) fn runs(&mut self) -> Vec<&mut CutRun> {
         let mut runs: Vec<&mut CutRun> = self.runs.values_mut().collect();
         runs.sort_by_key(|run| run.first);
         runs
     }
 
-    /// All that is left out, in the order of the source.
+    /// Returns the gaps of all cuts, in the order of the source.
     pub(super) fn gaps(&self) -> Vec<&Gap> {
         let mut gaps: Vec<&Gap> =
             self.runs.values().map(|run| &run.gap).chain(self.middles.values()).collect();

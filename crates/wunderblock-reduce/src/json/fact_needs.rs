@@ -1,4 +1,4 @@
-//! Facts that are out of sight: said in the mark of the gap they are in, or their item is needed.
+//! Makes facts in gaps visible: the mark of a gap states them, or their item is kept.
 
 use super::cuts::{CutRun, JsonCuts};
 use super::facts::{JsonFact, JsonFactKind};
@@ -9,7 +9,7 @@ use crate::part::{PartOfList, PartOfText};
 const MAX_FACT_CHARS: usize = 400;
 /// Maximum characters of one fact in a mark.
 const MAX_NAME_CHARS: usize = 80;
-/// The facts that stand in no place that is kept, by the run in which they stand first.
+/// Returns the facts that no kept place shows, grouped by the run in which they occur first.
 fn find_unseen<'f, 't>(
     cuts: &mut JsonCuts,
     facts: &'f [JsonFact<'t>],
@@ -26,7 +26,7 @@ fn find_unseen<'f, 't>(
             continue;
         }
         let Some(run) = fact.places.first().and_then(|place| run_of(*place)) else { continue };
-        // Facts are in the order of their first places, and so of runs.
+        // Facts are in the order of their first places, and therefore of runs.
         match found.last_mut().filter(|(known, _)| *known == run) {
             Some((_, facts)) => facts.push(fact),
             None => found.push((run, vec![fact])),
@@ -35,7 +35,7 @@ fn find_unseen<'f, 't>(
     found
 }
 
-/// The places that must stay because the mark they are in has no room for all its facts.
+/// Returns the places that must stay, because the mark of their gap has no room for all its facts.
 pub(super) fn find_needs(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<u32> {
     let mut need = Vec::new();
     for (_, hidden) in find_unseen(cuts, facts) {
@@ -52,12 +52,12 @@ pub(super) fn find_needs(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) -> Vec<u32
     need
 }
 
-/// About the characters a fact takes in a mark.
+/// Returns the approximate number of characters that a fact takes in a mark.
 fn fact_length(fact: &JsonFact<'_>) -> usize {
     fact.key.len() + fact.value.len() + 8
 }
 
-/// Says in each mark what is out of sight in it, as far as a mark goes.
+/// Adds to each mark the facts that its gap hides, as far as the mark has room.
 pub(super) fn state_facts(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) {
     let unseen = find_unseen(cuts, facts);
     let mut runs = cuts.runs();
@@ -66,7 +66,7 @@ pub(super) fn state_facts(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) {
         let mut room = MAX_FACT_CHARS;
         let mut told: Vec<GapFact> = Vec::new();
         for fact in hidden.iter().filter(|fact| fact.sort != JsonFactKind::Name) {
-            // What the mark counts already is not said twice.
+            // A fact that the mark already counts is not repeated.
             let (is, named) = (unquote(fact.value), format!("{}={}", fact.key, unquote(fact.value)));
             if run.gap.told.iter().any(|told| *told.what == *is || *told.what == *named) {
                 continue;
@@ -82,7 +82,7 @@ pub(super) fn state_facts(cuts: &mut JsonCuts, facts: &[JsonFact<'_>]) {
     }
 }
 
-/// A value that is out of sight, how often here and how often in all.
+/// Returns the fact that a mark states about a hidden value, with its count in the gap and in the whole document.
 fn describe_value(fact: &JsonFact<'_>, run: &CutRun) -> GapFact {
     let value = unquote(fact.value);
     let key = unquote(fact.key);
@@ -94,13 +94,13 @@ fn describe_value(fact: &JsonFact<'_>, run: &CutRun) -> GapFact {
         JsonFactKind::Rare | JsonFactKind::Name | JsonFactKind::Once => format!("{key}={value}"),
     };
     let of = if here < fact.all as usize { format!("of {} ", fact.all) } else { String::new() };
-    // A value is at most a set's longest, so that it is never cut.
+    // Without its key, a value always fits and is never cut.
     let fits = of.len() + said.chars().count() <= MAX_NAME_CHARS && !key.is_empty();
     let what = if fits { format!("{of}{said}") } else { format!("{of}{value}") };
     GapFact { count: Some(here as u64), what: what.into() }
 }
 
-/// Names that are out of sight, as many to a fact as a mark shows of one.
+/// Returns facts that list hidden names, as many names per fact as a mark shows.
 fn describe_names<'f>(facts: impl Iterator<Item = &'f JsonFact<'f>>, mut room: usize) -> Vec<GapFact> {
     let mut told: Vec<String> = Vec::new();
     for fact in facts {
@@ -122,7 +122,7 @@ fn describe_names<'f>(facts: impl Iterator<Item = &'f JsonFact<'f>>, mut room: u
     told.into_iter().map(|what| GapFact { count: None, what: what.into() }).collect()
 }
 
-/// A string of JSON, with or without its quotes, as it reads.
+/// Returns a JSON string without its quotes and escapes.
 fn unquote(source: &str) -> String {
     let raw = source.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or(source);
     let mut out = String::with_capacity(raw.len());

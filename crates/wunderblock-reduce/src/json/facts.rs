@@ -1,8 +1,8 @@
-//! The facts that a document must not hide: values that a key has rarely, numbers far from the others, the names of the
-//! schema.
+//! Finds the facts that a reduced document must not hide: rare values of a key, numbers far from the others, and
+//! names of the schema.
 //!
-//! They are looked for over the whole document, by key alone: a value that is usual in one list may be rare in all of
-//! them. The mark of a gap states a fact that no kept part shows, or the item with the fact stays
+//! Facts are found over the whole document, by key alone: a value that is common in one list may be rare in all lists
+//! together. If no kept part shows a fact, the mark of its gap states it, or the item with the fact stays
 //! ([`super::fact_needs`]).
 
 use std::collections::{HashMap, HashSet};
@@ -13,25 +13,25 @@ use crate::part::PartOfList;
 
 /// Maximum share of a key's values that a rare value has, in per cent.
 const MAX_RARE_PERCENT: u32 = 5;
-/// Minimum share of a key's values that its commonest has, in per cent: else none is rare.
+/// Minimum share of a key's values that its most common value has, in per cent. Below that, no value is rare.
 const MIN_COMMON_PERCENT: u32 = 25;
-/// Minimum values of a key that has rare ones.
+/// Minimum number of values of a key with rare values.
 const MIN_VALUES: u32 = 20;
-/// Maximum number of different values of a key that has rare ones.
+/// Maximum number of different values of a key with rare values.
 const MAX_DISTINCT: usize = 12;
-/// Maximum bytes of a string that is one of a set of values: longer ones are texts.
+/// Maximum bytes of a string that can be one of a set of values. Longer strings are prose.
 const MAX_VALUE_BYTES: usize = 60;
-/// Maximum bytes of a name: longer ones are keys of a map.
+/// Maximum bytes of a name in the schema. A longer key belongs to a map.
 const MAX_NAME_BYTES: usize = 40;
-/// Minimum digits of a key of a map.
+/// Minimum digits in a key of a map.
 const MIN_KEY_DIGITS: usize = 3;
-/// Maximum members of a record: an object with more may be a map.
+/// Maximum members of a record. An object with more members may be a map.
 const MAX_RECORD_KEYS: usize = 24;
-/// Maximum places remembered of a name.
+/// Maximum number of places stored per name.
 const MAX_PLACES: usize = 4;
-/// Maximum number of keys of a document: one with more has maps, whose keys are values.
+/// Maximum number of keys of a document. A document with more keys has maps, whose keys are values.
 const MAX_KEYS: usize = 4_096;
-/// Maximum depth of a name that belongs to the schema although it stands once.
+/// Maximum depth at which a name that occurs once belongs to the schema.
 const MAX_SCHEMA_DEPTH: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,24 +40,24 @@ pub(super) enum JsonFactKind {
     Min,
     Max,
     Name,
-    /// A name that stands once, and may be no word of the schema: it is shown where there is room.
+    /// A name that occurs once and may not belong to the schema. Such a name is shown if there is room.
     Once,
 }
 
-/// Something that must be visible, or said.
+/// A fact that must be visible, or stated in a mark.
 #[derive(Debug)]
 pub(super) struct JsonFact<'t> {
     pub(super) sort: JsonFactKind,
-    /// The key, and the value as the source has it. No value where the key itself is the fact.
+    /// Key of the fact. `value` is as the source has it, and empty if the key itself is the fact.
     pub(super) key: &'t str,
     pub(super) value: &'t str,
-    /// The number of times the document has it.
+    /// Number of times the fact occurs in the document.
     pub(super) all: u32,
-    /// Its places: of a value all, of a name the first few.
+    /// Places of the fact: all of a value, the first few of a name.
     pub(super) places: Vec<u32>,
 }
 
-/// The values of a key, if they are few.
+/// The values of a key, as long as there are few different ones.
 #[derive(Default)]
 struct ValueCounts<'t> {
     all: u32,
@@ -79,7 +79,7 @@ impl<'t> ValueCounts<'t> {
         }
     }
 
-    /// Whether a value is rare, and how often it stands.
+    /// Returns the number of occurrences of a value, if the value is rare.
     fn rare(&self, value: &str) -> Option<u32> {
         if self.many || self.all < MIN_VALUES {
             return None;
@@ -91,7 +91,8 @@ impl<'t> ValueCounts<'t> {
     }
 }
 
-/// The least and the most of a key's numbers, where they are far from the others and do not count something.
+/// Returns the smallest and the largest of a key's numbers, if they are far from the others and the numbers do not
+/// just count up.
 fn find_extremes(numbers: &Numbers) -> impl Iterator<Item = (JsonFactKind, u32)> {
     let counts = (numbers.rises + 1) * 10 >= numbers.count * 9;
     let known = numbers.count >= MIN_VALUES && !counts;
@@ -105,13 +106,13 @@ struct KeyFacts<'t> {
     name: &'t str,
     values: ValueCounts<'t>,
     numbers: Numbers,
-    /// How often it names a member of a record, and the first of these.
+    /// Number of times the key names a member of a record. `places` are the first few of these members.
     named: u32,
     places: Vec<u32>,
     shallow: bool,
 }
 
-/// The facts of a document, in the order of their first places.
+/// Returns the facts of a document, in the order of their first places.
 pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
     let mut keys: Vec<KeyFacts<'t>> = Vec::new();
     let mut index: HashMap<&'t str, usize> = HashMap::new();
@@ -150,7 +151,7 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
             let value = tree.source(at as usize);
             JsonFact { sort, key: key.name, value, all: 1, places: vec![at] }
         };
-        // A number that names things is not a measure.
+        // A number that identifies something is not a measurement.
         if !is_identifier_name(key.name) {
             facts.extend(find_extremes(&key.numbers).map(|(sort, at)| of(sort, at)));
         }
@@ -169,8 +170,8 @@ pub(super) fn find_facts<'t>(tree: &JsonTree<'t>) -> Vec<JsonFact<'t>> {
     facts
 }
 
-/// Every node but the root, with the key it is a value of (an item has that of its array), and how deep it stands if it
-/// is a member of a record.
+/// Calls `each` with every node except the root, and with the key that the node is a value of (an item has the key of
+/// its array). Members of records also have their depth.
 fn for_each_member<'t>(tree: &JsonTree<'t>, mut each: impl FnMut(usize, &'t str, Option<usize>)) {
     let mut open: Vec<(usize, &'t str, bool)> = Vec::new();
     for at in 0..tree.nodes.len() {
@@ -189,12 +190,12 @@ fn for_each_member<'t>(tree: &JsonTree<'t>, mut each: impl FnMut(usize, &'t str,
     }
 }
 
-/// Minimum plain values of an object that is a map if they are alike.
+/// Minimum number of plain values in an object that is a map if its values are alike.
 const MIN_PLAIN_MAP: usize = 24;
 /// Maximum members of an object that are compared.
 const MAX_COMPARED: usize = 64;
 
-/// Whether the members of an object are alike, so that the object is rather a list.
+/// Returns whether the members of an object are alike, so that the object is in fact a list.
 pub(super) fn is_map(tree: &JsonTree<'_>, at: usize) -> bool {
     let sample: Vec<usize> = tree.children(at).take(MAX_COMPARED).collect();
     let more_than = |count: usize| tree.children(at).nth(count).is_some();
@@ -223,7 +224,7 @@ pub(super) fn is_map(tree: &JsonTree<'_>, at: usize) -> bool {
     alike * 10 >= sample.len() * 9 || more_than(8 * MIN_PLAIN_MAP)
 }
 
-/// A plain value that may be one of few.
+/// Returns a plain value that is short enough to be one of a set.
 fn set_value<'t>(tree: &JsonTree<'t>, at: usize) -> Option<&'t str> {
     let source = tree.source(at);
     match tree.kind(at) {
@@ -246,7 +247,7 @@ fn count_value<'t>(tree: &JsonTree<'t>, key: &mut KeyFacts<'t>, at: usize) {
     }
 }
 
-/// Whether a key may be a word of a schema.
+/// Returns whether a key may be a name of a schema.
 fn is_name(name: &str) -> bool {
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
     (1..=MAX_NAME_BYTES).contains(&name.len())
@@ -254,7 +255,7 @@ fn is_name(name: &str) -> bool {
         && name.contains(char::is_alphabetic)
 }
 
-/// Whether a key names things by numbers.
+/// Returns whether a key identifies things by numbers.
 fn is_identifier_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name == "id" || name.ends_with("_id") || name.ends_with("number") || name.ends_with("timestamp")

@@ -1,7 +1,7 @@
-//! The choice of what is left out of a document.
+//! Chooses what is left out of a document.
 //!
-//! A list keeps its first and last items, those that are rare, extreme or wrong, and examples as long as they show
-//! something new. Lists in what is kept are folded in turn. A budget makes the choice wider or narrower.
+//! A list keeps its first and last items, items that match the query, and items that are rare, extreme or mention a
+//! failure. Lists within kept items are folded in turn. A budget makes the choice wider or narrower.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use crate::mark::{Gap, GapUnit};
 use crate::part::PartOfList;
 use crate::query::QueryTerms;
 
-/// Maximum examples from the head of a list.
+/// Maximum examples kept from the start of a list.
 const MAX_EXAMPLES: usize = 8;
 
 /// Limits of what is kept.
@@ -23,26 +23,26 @@ const MAX_EXAMPLES: usize = 8;
 pub(super) struct FoldWidth {
     /// Maximum bytes of a string that is not cut.
     string: usize,
-    /// Maximum examples from the head of a list.
+    /// Maximum examples kept from the start of a list.
     examples: usize,
-    /// Maximum number of rare items, and of items that must stay.
+    /// Maximum number of rare items that are kept. `must` limits items that match the query or mention a failure.
     rare: usize,
     must: usize,
-    /// Maximum members of an object that is not a list, and of the outermost ones.
+    /// Maximum members kept of an object that is not a list. `outer` applies to the outermost objects.
     keys: usize,
     outer: usize,
     /// Maximum items of a list that stays whole.
     small: usize,
-    /// Minimum bytes, about, of a run that is worth a mark.
+    /// Minimum weight (in approximate bytes) of a run that is worth a mark.
     run: usize,
-    /// Share that stays of what would be left out, in thousandths.
+    /// Share kept of what the other limits would leave out, in thousandths.
     more: usize,
 }
 
 const ALL: usize = usize::MAX;
 
 impl FoldWidth {
-    /// From what folding keeps to the least there is.
+    /// Limits to try in turn, from those of a fold to the narrowest.
     #[rustfmt::skip]
     pub(super) const STEPS: [Self; 7] = [
         Self { string: 2_048, examples: MAX_EXAMPLES, rare: 32, must: ALL, keys: ALL, outer: ALL, small: 8, run: 280, more: 0 },
@@ -54,12 +54,12 @@ impl FoldWidth {
         Self { string: 150, examples: 1, rare: 0, must: 2, keys: 3, outer: 3, small: 1, run: 120, more: 0 },
     ];
 
-    /// The same width that keeps `more` thousandths of what it would leave out.
+    /// Returns the same limits, but keeps `more` thousandths of what they would leave out.
     pub(super) fn with(self, more: usize) -> Self {
         Self { more, ..self }
     }
 
-    /// A limit, and the share of what is beyond it that stays.
+    /// Returns a limit, raised by the kept share of what exceeds it.
     fn of(self, limit: usize, all: usize) -> usize {
         limit + all.saturating_sub(limit) * self.more / 1_000
     }
@@ -73,27 +73,27 @@ struct JsonFolder<'t, 's> {
     signs: &'s ItemSigns,
     /// Places that must stay, in order.
     need: &'s [u32],
-    /// Of objects on the way to a gap, the members that come again.
+    /// For each object on the path to a gap, the members whose name occurs again later in the object.
     again: HashMap<usize, HashSet<usize>>,
 }
 
-/// An open container on the way to a node.
+/// An open container on the path to a node.
 struct PathStep {
     end: usize,
-    /// The number of the member that comes next, from 0.
+    /// Index of the next member, from 0.
     index: usize,
     node: usize,
 }
 
-/// A container some of whose items are left out.
+/// A container of which some items are left out.
 struct FoldedList<'l> {
     at: usize,
     items: &'l [usize],
-    /// The containers around it, from the root.
+    /// Containers around it, from the root.
     way: &'l [PathStep],
 }
 
-/// All that is known of a document before anything is left out of it.
+/// Facts about a document, found before anything is left out of it.
 pub(super) struct DocumentFacts<'t> {
     facts: Vec<JsonFact<'t>>,
     hits: QueryHits,
@@ -107,7 +107,7 @@ impl<'t> DocumentFacts<'t> {
     }
 }
 
-/// The cuts at a width. Marks state facts that would be out of sight, or their items stay.
+/// Chooses the cuts within the given limits. Facts that would be hidden are stated in marks, or their items stay.
 pub(super) fn choose_cuts<'t>(tree: &JsonTree<'t>, width: FoldWidth, known: &DocumentFacts<'t>) -> JsonCuts {
     let leave_out = |need: &[u32]| {
         let (signs, hits) = (&known.signs, &known.hits);
@@ -119,6 +119,7 @@ pub(super) fn choose_cuts<'t>(tree: &JsonTree<'t>, width: FoldWidth, known: &Doc
     let asked = known.hits.best();
     let mut cuts = leave_out(&asked);
     let mut need = fact_needs::find_needs(&mut cuts, &known.facts);
+    // The mark of a gap may have no room for its facts. Their items are then needed, and the choice is made again.
     if !need.is_empty() {
         need.extend(asked);
         need.sort_unstable();
@@ -172,11 +173,11 @@ impl JsonFolder<'_, '_> {
         self.leave_out_all(&FoldedList { at, items: &items, way }, &kept);
     }
 
-    /// Folds an object that is not a list: its first members stay.
+    /// Folds an object that is not a list: its first members stay, after those that match the query.
     fn record(&mut self, at: usize, items: &[usize], max_items: usize, way: &[PathStep]) {
         let mut kept = vec![false; items.len()];
         let mut order: Vec<(&usize, &mut bool)> = items.iter().zip(&mut kept).collect();
-        // What is asked for comes first.
+        // Members that match the query come first.
         let hits = self.hits.at_depth(way.len());
         let score = |at: usize| hits.score(at, self.tree.node(at).next as usize);
         order.sort_by_cached_key(|(at, _)| std::cmp::Reverse(score(**at)));
@@ -196,7 +197,7 @@ impl JsonFolder<'_, '_> {
         }
     }
 
-    /// Chooses the items that stay.
+    /// Chooses the items of a list that stay.
     fn choose(&self, items: &[usize], hits: &QueryHits) -> Vec<bool> {
         let last = if self.width.examples > 1 { 2 } else { 1 };
         let from_end = items.len().saturating_sub(last);
@@ -237,7 +238,7 @@ impl JsonFolder<'_, '_> {
         }
     }
 
-    /// Gives back a share of each run that would be left out, and the runs that are not worth a mark.
+    /// Restores a share of each run that would be left out, and the whole of a run that is not worth a mark.
     fn widen(&self, items: &[usize], kept: &mut [bool]) {
         let mut from = 0;
         for run in kept.chunk_by_mut(|one, next| one == next) {
@@ -252,7 +253,8 @@ impl JsonFolder<'_, '_> {
         }
     }
 
-    /// About the bytes of an item without white space and keys.
+    /// Returns the approximate bytes of an item without white space and keys, or the weight of a mark for large
+    /// items.
     fn weight(&self, at: usize) -> usize {
         let nodes = (self.tree.node(at).next as usize).saturating_sub(at);
         if nodes > self.width.run {
@@ -273,7 +275,7 @@ impl JsonFolder<'_, '_> {
         self.cuts.leave_out(CutRun { gap, count: gone.len(), first, next: tree.node(last).next as usize });
     }
 
-    /// The middle of a string, neither in a character nor in an escape.
+    /// Leaves out the middle of a string. The cuts are neither within a character nor within an escape.
     fn string(&mut self, at: usize, way: &[PathStep]) {
         let span = self.tree.span(at);
         let source = self.tree.source(at).as_bytes();
@@ -304,7 +306,7 @@ impl JsonFolder<'_, '_> {
         self.cuts.cut(at, gap);
     }
 
-    /// A gap that is counted in a node; in bytes of the source where no path leads there.
+    /// Returns a gap counted in units of a node, or in bytes of the source if no path leads to the node.
     fn gap(
         &mut self,
         span: std::ops::Range<usize>,
@@ -317,7 +319,8 @@ impl JsonFolder<'_, '_> {
         Gap { span, measure, first: units.start as u64 + 1, last: units.end as u64, within, told: Vec::new() }
     }
 
-    /// The path of a node. None where a member comes again in its object: a path names the last.
+    /// Returns the path of a node. Returns `None` if a member on the path occurs again in its object, because a path
+    /// names the last one.
     fn path(&mut self, at: usize, way: &[PathStep]) -> Option<String> {
         let mut path = String::from("$");
         let nodes = way.iter().map(|step| step.node).skip(1).chain((!way.is_empty()).then_some(at));
@@ -341,7 +344,7 @@ impl JsonFolder<'_, '_> {
         Some(path)
     }
 
-    /// Whether a member of an object comes again in it.
+    /// Returns whether a member of an object occurs again later in the object.
     fn comes_again(&mut self, object: usize, member: usize) -> bool {
         let tree = self.tree;
         let again = self.again.entry(object).or_insert_with(|| {

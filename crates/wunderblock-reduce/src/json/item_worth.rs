@@ -1,4 +1,4 @@
-//! The items of a list that stay: what went wrong, what is asked for, and what is rare in the document.
+//! Finds the items of a list that stay: those that mention a failure, match the query, or are rare in the document.
 
 use crate::part::PartOfText;
 use std::collections::HashMap;
@@ -9,19 +9,20 @@ use super::query_hits::QueryHits;
 use super::tree::{JsonTree, JsonType};
 use crate::severity::{self, LogLevel};
 
-/// Maximum number of items of one kind of failure that are all kept: of more, the first and the last.
+/// Maximum number of items with the same kind of failure that are all kept. Of more items, the first and the last
+/// stay.
 const MAX_SAME_FAILURE: u32 = 6;
 /// Maximum number of items that stay for the query.
 const MAX_QUERY_ITEMS: usize = 16;
-/// Maximum number of times a name stands in a document that is rare.
+/// Maximum number of times that a rare name occurs in a document.
 const MAX_RARE_NAME: u32 = 4;
-/// Maximum bytes of a string whose words are looked at.
+/// Maximum bytes examined for failure words, from the start of a string.
 const MAX_WORDS_BYTES: usize = 400;
 
-/// The places by which items are told apart, in order.
+/// The nodes that distinguish the items of a list, in order.
 #[derive(Debug)]
 pub(super) struct ItemSigns {
-    /// Strings that mention a failure, and the kind of each.
+    /// Strings that mention a failure, and a hash of the kind of failure.
     wrong: Vec<(u32, u64)>,
     rare: Vec<u32>,
 }
@@ -47,13 +48,14 @@ impl ItemSigns {
         signs
     }
 
-    /// The number of rare things in a range of nodes.
+    /// Returns the number of rare nodes in a range of nodes.
     pub(super) fn rarity(&self, from: usize, to: usize) -> usize {
         let before = |at: usize| self.rare.partition_point(|node| (*node as usize) < at);
         before(to) - before(from)
     }
 
-    /// The items that mention a failure, where that tells items apart: not where most do.
+    /// Returns the items that mention a failure. If most items do, only the first of each kind of failure is
+    /// returned.
     pub(super) fn wrong_items(&self, tree: &JsonTree<'_>, items: &[usize]) -> Vec<usize> {
         let wrong = |item: &usize| {
             let first = self.wrong.partition_point(|(node, _)| (*node as usize) < *item);
@@ -62,7 +64,7 @@ impl ItemSigns {
         let found: Vec<(usize, u64)> =
             items.iter().enumerate().filter_map(|(at, item)| Some((at, wrong(item)?))).collect();
         let common = found.len() * 2 > items.len();
-        // Of each kind: how many there are, and how many were seen.
+        // For each kind of failure: the number of items with it, and the number already read.
         let mut kinds: HashMap<u64, (u32, u32)> = HashMap::new();
         found.iter().for_each(|(_, kind)| kinds.entry(*kind).or_default().0 += 1);
         let shown = found.into_iter().filter(|(_, kind)| {
@@ -74,7 +76,7 @@ impl ItemSigns {
     }
 }
 
-/// The items that match the query best, unless most match as well.
+/// Returns the items that match the query best, or none if too many match equally well.
 pub(super) fn asked_items(tree: &JsonTree<'_>, items: &[usize], hits: &QueryHits) -> Vec<usize> {
     let scores: Vec<u32> =
         items.iter().map(|item| hits.score(*item, tree.node(*item).next as usize)).collect();
@@ -96,7 +98,7 @@ fn mentions_failure(source: &str) -> bool {
     severity::read_line(source.part(1..end)).weight() == LogLevel::Error
 }
 
-/// The form of a string: digits and runs of letters, 40 bytes at most.
+/// Returns the form of a string, with each run of digits or letters as one byte, and its length. At most 40 bytes.
 fn string_shape(value: &str) -> ([u8; 40], usize) {
     let mut form = [0u8; 40];
     let (mut length, mut before) = (0, 0u8);

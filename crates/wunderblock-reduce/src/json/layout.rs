@@ -1,41 +1,41 @@
-//! Where the white space of a document stands: the ways in which programs write it, and no others.
+//! The layout of white space in a document. Only the layouts that programs write are supported.
 //!
 //! ```text
 //! (nothing)    no white space
 //! spaced       `", "` and `": "`, on one line
-//! indent=2     each member on a line of its own, one indent deeper, and `": "`; `indent=t` is a tab
-//! lines        a document per line        rows    the items of an array, a line each
-//! cut=3        the innermost three containers that are open at the end do not close
+//! indent=2     each member on its own line, one indent deeper, and `": "`; `indent=t` is a tab
+//! lines        a document per line        rows    the items of an array, one per line
+//! cut=3        the outermost three containers that are open at the end are not closed
 //! ```
-//! A document that stands otherwise is not encoded: what is left out of it is cut out of its own text.
+//! A document in another layout is not encoded. Omissions are cut out of its text.
 
 use super::tree::{JsonTree, JsonType};
 use crate::part::PartOfText;
 use crate::sink::TextSink;
 
-/// How the members of the outermost container stand.
+/// The separation of the members of the outermost container.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum RootMembers {
     #[default]
     AsOthers,
-    /// Each on a line, without brackets and commas.
+    /// Each on its own line, without brackets and commas.
     Lines,
-    /// Each on a line.
+    /// Each on its own line.
     Rows,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct JsonLayout {
-    /// The indent of one level. None: all on one line.
+    /// Indent of one level. `None` if everything is on one line.
     indent: Option<String>,
     spaced: bool,
     root: RootMembers,
-    /// The number of containers that a cut left open.
+    /// Number of containers that a cut left open.
     open: usize,
 }
 
 impl JsonLayout {
-    /// The layout of a document, if it is one of those that programs write.
+    /// Returns the layout of a document, if it is one that programs write.
     pub(super) fn of(tree: &JsonTree<'_>) -> Option<Self> {
         let mut layout = Self { open: tree.open.len(), ..Self::default() };
         let between = |at: usize| {
@@ -63,11 +63,12 @@ impl JsonLayout {
                 None => between(inner).is_some_and(|(_, sep)| sep == Some(", ")),
             };
         let span = tree.span(0);
+        // Only a layout that reproduces the source exactly is used.
         layout.print(tree, &mut TextSink::comparing(tree.text.get(span)?))?;
         Some(layout)
     }
 
-    /// As the arguments of a code.
+    /// Returns the layout as the arguments of an encoded block.
     pub(super) fn args(&self) -> String {
         let mut words: Vec<String> = Vec::new();
         match self.root {
@@ -91,7 +92,7 @@ impl JsonLayout {
         words.join(" ")
     }
 
-    /// The layout of a code's arguments.
+    /// Parses the layout from the arguments of an encoded block.
     pub(super) fn read(args: &str) -> Option<Self> {
         let mut layout = Self::default();
         for word in args.split(' ').filter(|word| !word.is_empty()) {
@@ -114,12 +115,12 @@ impl JsonLayout {
         self.root == RootMembers::Lines
     }
 
-    /// Whether values have no white space, and all are closed.
+    /// Returns whether values have no white space, and all containers are closed.
     pub(super) fn is_compact(&self) -> bool {
         self.indent.is_none() && !self.spaced && self.open == 0 && self.root != RootMembers::Rows
     }
 
-    /// Writes the document as it was laid out. None where there is no room: what is indented grows with its depth.
+    /// Writes the document in this layout. Returns `None` if it does not fit: indentation grows with the depth.
     pub(super) fn print(&self, tree: &JsonTree<'_>, out: &mut TextSink<'_>) -> Option<()> {
         let mut open: Vec<(usize, &str)> = Vec::new();
         let mut first = true;
@@ -151,7 +152,7 @@ impl JsonLayout {
         Some(())
     }
 
-    /// What stands before a member: a comma after another, and white space.
+    /// Writes what comes before a member: a comma after another member, and white space.
     fn separate(&self, depth: usize, first: bool, out: &mut TextSink<'_>) -> Option<()> {
         let on_line = depth == 1 && self.root != RootMembers::AsOthers;
         if !(first || on_line && self.is_lines()) {
@@ -166,7 +167,8 @@ impl JsonLayout {
         }
     }
 
-    /// Closes the containers that end before a node, except the outermost `keep`. Whether there were any.
+    /// Closes the containers that end before a node, except the outermost `keep`. Returns whether any container
+    /// ended.
     fn close(
         &self,
         open: &mut Vec<(usize, &str)>,

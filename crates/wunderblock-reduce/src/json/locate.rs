@@ -1,17 +1,17 @@
-//! The places of JSON in a text.
+//! Finds JSON in a text.
 
 use super::tree::{JsonTree, SPACE};
 use crate::part::{PartOfList, PartOfText};
 use crate::sample::LineSample;
 
-/// Minimum bytes of a document inside another text: shorter ones stay as they are.
+/// Minimum bytes of a document within another text. Shorter ones stay as they are.
 const MIN_DOCUMENT_BYTES: usize = 256;
-/// Maximum bytes after the place where a document is cut: what a harness says about it.
+/// Maximum bytes after the point where a document is cut off: the note of the harness that cut it.
 const MAX_AFTER_CUT: usize = 400;
-/// Maximum bytes between documents on lines that are read as one.
+/// Maximum bytes between documents on lines that are read together.
 const MAX_BETWEEN: usize = 1_000;
 
-/// The text as one document, up to where it was cut, or one per line.
+/// Returns the text as one document, possibly cut off, or as one document per line.
 pub(super) fn find_document(text: &str) -> Option<JsonTree<'_>> {
     let start = text.strip_prefix('\u{feff}').map_or(0, |_| '\u{feff}'.len_utf8());
     let rest = text.get(start..)?;
@@ -33,16 +33,16 @@ pub(super) fn find_document(text: &str) -> Option<JsonTree<'_>> {
     }
 }
 
-/// The document that begins at a byte, if a part of this size is there.
+/// Returns the document that begins at a byte and is cut off, if enough of it is there.
 fn find_cut(text: &str, at: usize) -> Option<JsonTree<'_>> {
     JsonTree::cut(text, at).filter(|tree| tree.span(0).len() >= MIN_DOCUMENT_BYTES)
 }
 
-/// The documents in a text, in order. They begin on a line and end one, or are cut.
+/// Returns the documents in a text, in order. Each document begins a line, and ends a line or is cut off.
 pub(super) fn find_documents(text: &str) -> Vec<JsonTree<'_>> {
     let mut found: Vec<JsonTree<'_>> = Vec::new();
     let bytes = text.as_bytes();
-    // A text of brackets that never close would be read from each of them to its end.
+    // A text of brackets that never close would be read from each bracket to its end, so the work is limited.
     let mut patience = 4 * text.len();
     let mut line = 0;
     let line_after =
@@ -75,7 +75,7 @@ pub(super) fn find_documents(text: &str) -> Vec<JsonTree<'_>> {
     join_documents(text, found)
 }
 
-/// Documents on lines that follow each other, as one.
+/// Joins documents on consecutive lines into one.
 fn join_documents<'t>(text: &'t str, found: Vec<JsonTree<'t>>) -> Vec<JsonTree<'t>> {
     let mut all: Vec<JsonTree<'t>> = Vec::new();
     let mut run: Vec<JsonTree<'t>> = Vec::new();
@@ -102,7 +102,7 @@ fn join_documents<'t>(text: &'t str, found: Vec<JsonTree<'t>>) -> Vec<JsonTree<'
     all
 }
 
-/// JSON in other text is JSON where it is most of the bytes.
+/// Returns the share of a sample's bytes that is JSON, in per cent, as the vote. Below 40 % the vote is 0.
 pub(super) fn vote(sample: &LineSample<'_>) -> u32 {
     let opens = |line: &str| line.trim_start().starts_with(['{', '[']);
     if sample.count(opens) == 0 {

@@ -1,4 +1,4 @@
-//! JSON: documents, documents per line, documents inside other text.
+//! JSON: a document, one document per line, or documents within another text.
 
 mod cell;
 mod cuts;
@@ -40,20 +40,20 @@ pub use path::{JsonPlace, find_json};
 use tree::JsonTree;
 use writer::TableChoices;
 
-/// Whether a text is one document, or one per line.
+/// Returns whether a text is one document, or one document per line.
 pub(crate) fn is_document(text: &str) -> bool {
     locate::find_document(text).is_some()
 }
 
-/// How sure it is that a text contains documents worth their reading.
+/// Returns how certain it is that a text consists mostly of JSON.
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     locate::vote(sample)
 }
 
-/// The documents of a text, and what was found out about them: a budget is tried more than once.
+/// The documents of a text, and facts about them, which are kept because a budget is tried more than once.
 pub(crate) struct JsonReading<'t> {
     text: &'t str,
-    /// Lines of the source before the text.
+    /// Number of source lines before the text.
     before: usize,
     documents: Vec<JsonDocument<'t>>,
 }
@@ -62,10 +62,10 @@ struct JsonDocument<'t> {
     tree: JsonTree<'t>,
     layout: Option<JsonLayout>,
     tables: TableChoices,
-    /// Whether there is nothing else in the text.
+    /// Whether the text contains nothing but this document.
     is_whole: bool,
     known: Option<DocumentFacts<'t>>,
-    /// The size of the whole.
+    /// Bytes of the whole document as it is written, if known.
     full: Option<usize>,
 }
 
@@ -82,7 +82,7 @@ impl<'t> JsonReading<'t> {
         let is_whole = document.is_some();
         let found = match document {
             Some(tree) => vec![tree],
-            // What was written here before stays as it is.
+            // Text that this crate encoded before stays as it is.
             None if text.contains("⟨=json") => Vec::new(),
             None => locate::find_documents(text),
         };
@@ -90,7 +90,7 @@ impl<'t> JsonReading<'t> {
         Self { text, before, documents }
     }
 
-    /// Whether no document was found.
+    /// Returns whether the text contains no document.
     pub(crate) fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
@@ -125,7 +125,8 @@ impl<'t> JsonReading<'t> {
     }
 }
 
-/// Names what is left out by lines of the text where it is whole lines, else by bytes: a path is of one document.
+/// Names gaps by lines of the text if they are whole lines, and otherwise by bytes: a path is valid in one document
+/// only.
 fn place_in_text(lines: &TextLines<'_>, segments: &mut [TextSegment]) {
     let text = lines.text();
     for segment in segments {
@@ -163,7 +164,7 @@ impl<'t> JsonDocument<'t> {
         encode_document(&self.tree, cuts, self.layout.as_ref(), &mut self.tables)
     }
 
-    /// The widest choice that fits.
+    /// Returns the widest choice that fits.
     fn within(&mut self, room: usize, query: &QueryTerms) -> Option<Vec<TextSegment>> {
         if self.full.is_none_or(|full| full <= room) {
             let whole = self.encoded(&JsonCuts::default());
@@ -182,7 +183,7 @@ impl<'t> JsonDocument<'t> {
         Some(cut_off(&self.tree, room))
     }
 
-    /// What is still free goes to what would be left out, everywhere the same share.
+    /// Gives the remaining room to what would be left out, everywhere the same share.
     fn filled(
         &mut self,
         step: FoldWidth,
@@ -197,6 +198,7 @@ impl<'t> JsonDocument<'t> {
                 break;
             }
             let even = room.saturating_sub(at_low) * (high - low) / at_high.saturating_sub(at_low).max(1);
+            // Sizes do not grow evenly with the share, so every second guess is moved towards the middle.
             let share = if turn % 2 == 0 { even } else { even.midpoint((high - low) / 2) };
             let more = low + share.clamp(1, high - low - 1);
             let Some(tried) = self.at(step.with(more), query) else { break };
@@ -211,7 +213,7 @@ impl<'t> JsonDocument<'t> {
     }
 }
 
-/// The document in fewer words, or none where they would not be fewer.
+/// Returns the document in fewer words, or `None` if that is not shorter.
 fn encode_document(
     tree: &JsonTree<'_>,
     cuts: &JsonCuts,
@@ -224,12 +226,12 @@ fn encode_document(
         writer::write_segments(tree, cuts, tables, &head, "⟨=⟩")
     });
     let coded = coded.filter(|segments| cuts.is_empty() || decodes_to(segments, tree.text));
-    // What stands in no known layout is cut out of its own text.
+    // A document that cannot be encoded keeps its text around the cuts.
     let segments = coded.unwrap_or_else(|| cut_source(tree, cuts));
     (written_size(&segments) < tree.span(0).len()).then_some(segments)
 }
 
-/// The source around the cuts.
+/// Returns the source around the cuts, with gaps in their places.
 fn cut_source(tree: &JsonTree<'_>, cuts: &JsonCuts) -> Vec<TextSegment> {
     let Range { start: mut from, end } = tree.span(0);
     let mut segments = Vec::new();
@@ -242,7 +244,7 @@ fn cut_source(tree: &JsonTree<'_>, cuts: &JsonCuts) -> Vec<TextSegment> {
     segments
 }
 
-/// Whether segments with gaps say exactly what the source says around the gaps.
+/// Returns whether segments with gaps decode to the source around the gaps.
 fn decodes_to(segments: &[TextSegment], source: &str) -> bool {
     let (mut said, mut meant) = (String::new(), String::new());
     for segment in segments {
@@ -262,16 +264,16 @@ fn decodes_to(segments: &[TextSegment], source: &str) -> bool {
     decode_text(&said, TextSink::comparing(&meant)).is_some()
 }
 
-/// The text a code as a whole stands for.
+/// Returns the text that a whole encoded block represents.
 fn decode_text(code: &str, mut out: TextSink<'_>) -> Option<String> {
     let (head, body) = code.strip_prefix("⟨=json")?.strip_suffix("⟨=⟩")?.split_once('⟩')?;
     decode_block(head.trim_start(), body, &mut out)?;
     out.finish()
 }
 
-/// What the first mark has more than the others, about: the handle, and the count.
+/// Approximate bytes that the first mark takes beyond the others, for the handle and the count.
 const NAMED_BYTES: usize = 36;
-/// What the mark of a stretch of bytes takes, about.
+/// Approximate bytes of the mark of a gap that is counted in bytes.
 const STRETCH_MARK_BYTES: usize = 88;
 
 fn written_size(segments: &[TextSegment]) -> usize {
@@ -285,7 +287,7 @@ fn written_size(segments: &[TextSegment]) -> usize {
     segments.iter().map(of).sum::<usize>() + if gap { NAMED_BYTES } else { 0 }
 }
 
-/// What is shown where nothing has a structure to choose by: the beginning.
+/// Returns the beginning of a document, for a room into which no choice fits.
 fn cut_off(tree: &JsonTree<'_>, room: usize) -> Vec<TextSegment> {
     let span = tree.span(0);
     let mut at = span.start + room.saturating_sub(STRETCH_MARK_BYTES).min(span.len());

@@ -1,10 +1,11 @@
-//! Paths into JSON, and the bytes they name.
+//! Parses paths into JSON, and finds the bytes they name.
 //!
 //! ```text
 //! $.items[3].name     $["odd name"][0]     $.items[13..198]     $.a{2..9}     $.text#B0-64
 //! ```
-//! Items and members are counted from 0, and both ends of a range are included. `items[3].name` and the pointers of RFC
-//! 6901 (`/items/3/name`) are read as well. Of a key that comes twice the last counts, as in most parsers.
+//! Items and members are counted from 0, and both ends of a range are included. Byte ranges exclude the end. Paths
+//! without `$.` (`items[3].name`) and JSON pointers (RFC 6901, `/items/3/name`) are accepted as well. If a key occurs
+//! twice, the last one counts, as in most parsers.
 
 use std::ops::Range;
 
@@ -20,19 +21,19 @@ enum PathPart {
     Members(usize, usize),
 }
 
-/// What a path names.
+/// The bytes that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPlace {
-    /// The bytes of the value, of the items or members with what stands between them, or of the part of a string.
+    /// Bytes of the value, of the items or members with the text between them, or of a part of a string.
     pub span: Range<usize>,
-    /// Whether it is one whole string, quotes included.
+    /// Whether the path names one whole string, including its quotes.
     pub is_string: bool,
 }
 
-/// Finds what a path names in a text that is JSON, or JSON a line.
+/// Finds the bytes that a path names in a text that is JSON, or one JSON document per line.
 ///
 /// # Errors
-/// What is wrong, in words: the text is not JSON, the path is invalid, or names nothing there.
+/// Returns a message if the text is not JSON, or if the path is invalid or names nothing in the text.
 pub fn find_json(text: &str, path: &str) -> Result<JsonPlace, String> {
     let (path, part) = match path.rsplit_once("#B") {
         Some((path, part)) => (path, Some(byte_range(part).ok_or_else(|| invalid(path))?)),
@@ -95,7 +96,7 @@ fn is_named(tree: &JsonTree<'_>, at: usize, name: &str) -> bool {
     own == name || own.contains('\\') && unescape_name(own).as_deref() == Some(name)
 }
 
-/// A name with the escapes of `"`, `\` and `/` undone; none where it has others.
+/// Returns a name with the escapes of `"`, `\` and `/` decoded, or `None` if it has other escapes.
 fn unescape_name(name: &str) -> Option<String> {
     let mut out = String::with_capacity(name.len());
     let mut chars = name.chars();
@@ -105,14 +106,14 @@ fn unescape_name(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// `0-64`: from the first to before the last.
+/// Parses `0-64`: from the first byte up to, but not including, the last.
 fn byte_range(range: &str) -> Option<(usize, usize)> {
     let (from, to) = range.split_once('-')?;
     let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
     (from <= to).then_some((from, to))
 }
 
-/// The steps of a path. None where it is invalid.
+/// Parses a path into its steps. Returns `None` if the path is invalid.
 fn steps(path: &str) -> Option<Vec<PathPart>> {
     if path.is_empty() || path.starts_with('/') {
         let names = path.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"));
@@ -146,7 +147,7 @@ fn steps(path: &str) -> Option<Vec<PathPart>> {
     Some(steps)
 }
 
-/// Where a quoted name ends.
+/// Returns the position at which a quoted name ends.
 fn end_of_name(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.char_indices().find_map(|(at, c)| {
@@ -156,7 +157,7 @@ fn end_of_name(text: &str) -> Option<usize> {
     })
 }
 
-/// `13..198`, or one number.
+/// Parses `13..198`, or a single number.
 fn item_range(range: &str) -> Option<(usize, usize)> {
     let (first, last) = range.split_once("..").unwrap_or((range, range));
     let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);

@@ -1,4 +1,4 @@
-//! The values and keys of a document that have words of the query.
+//! The values and keys of a document that contain words of the query.
 
 use super::tree::JsonTree;
 use crate::part::PartOfText;
@@ -8,13 +8,13 @@ use crate::query::QueryTerms;
 const MAX_COMPARED_BYTES: usize = 16 << 10;
 /// Maximum depth at which values are compared.
 const MAX_DEPTH: usize = 48;
-/// Maximum number of values that stay for the query wherever they stand.
+/// Maximum number of values that stay for the query, wherever they are.
 const MAX_BEST: usize = 16;
 
-/// The places of the query's words, in order, and the weight of each word.
+/// The nodes that contain words of the query, in order, and the weight of each word.
 #[derive(Debug, Default)]
 pub(super) struct QueryHits {
-    /// A node and its words, a bit for each.
+    /// Nodes with the query words in them, one bit per word.
     places: Vec<(u32, u64)>,
     weights: Vec<u32>,
 }
@@ -42,7 +42,7 @@ impl QueryHits {
             }
         }
         let all = u32::try_from(tree.nodes.len()).unwrap_or(u32::MAX);
-        // The rarer a word, the more it tells.
+        // The rarer a word is, the more it weighs.
         hits.weights = holding.iter().map(|count| 1 + (all / count.max(&1)).max(1).ilog2()).collect();
         hits
     }
@@ -52,7 +52,7 @@ impl QueryHits {
         told.map(|(_, weight)| weight).sum()
     }
 
-    /// The weight of the query's words in a range of nodes.
+    /// Returns the total weight of the query words in a range of nodes.
     pub(super) fn score(&self, from: usize, to: usize) -> u32 {
         if self.places.is_empty() {
             return 0;
@@ -62,13 +62,13 @@ impl QueryHits {
         self.weight(within.fold(0, |words, (_, more)| words | more))
     }
 
-    /// The same for what stands not too deep: each value is looked at once for every container it is in.
+    /// Returns these hits, or none beyond a maximum depth: each value is examined once for every container around it.
     pub(super) fn at_depth(&self, depth: usize) -> &Self {
         const NONE: &QueryHits = &QueryHits { places: Vec::new(), weights: Vec::new() };
         if depth > MAX_DEPTH { NONE } else { self }
     }
 
-    /// The values that have the most, if they are few.
+    /// Returns the values with the highest weight, if there are few of them.
     pub(super) fn best(&self) -> Vec<u32> {
         let scores = || self.places.iter().map(|(node, words)| (*node, self.weight(*words)));
         let max = scores().map(|(_, score)| score).max().unwrap_or(0);

@@ -1,7 +1,8 @@
-//! What the items of an array, or the values of an object used as a map, have in common: the columns of a table.
+//! Learns the columns of a table: what the items of an array, or the values of an object used as a map, have in
+//! common.
 //!
-//! It is learned from a sample of the rows. That costs nothing but savings where the sample misleads: a row can always
-//! name what it has beyond the columns, out of their order or instead of their usual value.
+//! Columns are learned from a sample of the rows. A misleading sample costs only savings: a row can always name
+//! members that are beyond the columns, out of their order, or different from their usual value.
 
 use std::collections::HashMap;
 
@@ -9,41 +10,42 @@ use super::cell;
 use super::tree::{JsonTree, JsonType};
 use crate::part::PartOfList;
 
-/// Maximum rows looked at: from the head, and at even steps after it.
+/// Maximum rows examined: half from the start, and the others at even steps after it.
 const MAX_SAMPLED_ROWS: usize = 384;
-/// Maximum depth of objects in objects that become columns.
+/// Maximum depth of nested objects whose members become columns.
 const MAX_DEPTH: usize = 5;
-/// Maximum number of different keys of a record, over all rows: an object with more is a map.
+/// Maximum number of different keys of a record over all rows. An object with more keys is a map.
 const MAX_RECORD_KEYS: usize = 48;
-/// Maximum columns of a table: nobody counts commas beyond.
+/// Maximum columns of a table. Readers do not count more commas.
 pub(super) const MAX_COLUMNS: usize = 48;
 /// Minimum number of objects in an object that is a map.
 const MIN_MAP_VALUES: usize = 6;
-/// Maximum number of paths followed in all.
+/// Maximum number of paths that are followed in total.
 const MAX_PATHS: usize = 512;
 /// The values of a column's cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ColumnCells {
     Any,
-    /// Nothing, where it is this; else the row says so. As it is written in the header.
+    /// Rows have no cell if they have this value, and name the column otherwise. The value is as the header writes
+    /// it.
     Usual(String),
-    /// Nothing, where it is the row's own key.
+    /// Rows have no cell if the value is their own key.
     Key,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct JsonColumn {
-    /// As it is written: `address.city`.
+    /// Path as it is written: `address.city`.
     pub(super) path: String,
     pub(super) cells: ColumnCells,
 }
 
-/// A place in a row, and how to go on from it.
+/// A place in a row, and the places within it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SchemaPlace {
-    /// The places in it, by name without quotes.
+    /// Inner places, by name without quotes.
     pub(super) within: Vec<(String, usize)>,
-    /// Its members are columns, not itself.
+    /// Whether the members of the place are columns, instead of the place itself.
     pub(super) flattened: bool,
     pub(super) column: Option<usize>,
 }
@@ -52,24 +54,24 @@ pub(super) struct SchemaPlace {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TableSchema {
     pub(super) columns: Vec<JsonColumn>,
-    /// The first is the row itself.
+    /// Places in a row. The first is the row itself.
     pub(super) places: Vec<SchemaPlace>,
     pub(super) rows: TableRows,
 }
 
-/// What the rows of a table are.
+/// The kind of rows of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TableRows {
     #[default]
     Items,
-    /// The values of an object, each after its key.
+    /// Values of an object, each after its key.
     Keys,
-    /// Arrays of items, which stand side by side.
+    /// Arrays of items, which are written side by side.
     Lists,
 }
 
 impl TableRows {
-    /// The brackets, and the word for the rows.
+    /// Returns the brackets of the table, and the word for its rows.
     pub(super) const fn words(self) -> (char, char, &'static str) {
         match self {
             Self::Items => ('[', ']', "items"),
@@ -80,7 +82,8 @@ impl TableRows {
 }
 
 impl TableSchema {
-    /// The place of a member, and its number, tried first where the one before it was found.
+    /// Returns the number of a member's place, and the place. `hint` is where the search starts: members keep their
+    /// order.
     pub(super) fn place(&self, within: usize, name: &str, hint: &mut usize) -> Option<(usize, &SchemaPlace)> {
         let within = &self.places.item(within)?.within;
         let next = within.get(*hint).filter(|(known, _)| known == name).map(|known| (*hint, known));
@@ -91,17 +94,17 @@ impl TableSchema {
     }
 }
 
-/// A path seen in the sample.
+/// A path found in the sample.
 #[derive(Default)]
 struct SeenPath<'t> {
     within: Vec<usize>,
-    /// Rows that have it; of these, those with an object that is not empty.
+    /// Number of rows that have the path. `objects` counts the rows in which the path is an object with members.
     count: usize,
     objects: usize,
     members: usize,
     name: &'t str,
     parent: usize,
-    // As a leaf:
+    // The following fields are for leaves.
     leaves: usize,
     keys: usize,
     values: HashMap<&'t str, usize>,
@@ -113,7 +116,7 @@ struct SchemaSurvey<'t, 's> {
     index: HashMap<(usize, &'t str), usize>,
 }
 
-/// The columns for these rows, the keys of their objects included where they are a map's values.
+/// Returns the columns for rows of this kind, if most rows are objects and have few different keys.
 pub(super) fn learn_schema(tree: &JsonTree<'_>, rows: &[usize], kind: TableRows) -> Option<TableSchema> {
     let step = (rows.len() / (MAX_SAMPLED_ROWS / 2)).max(1);
     let head = rows.iter().take(MAX_SAMPLED_ROWS / 2);
@@ -174,7 +177,7 @@ impl<'t> SchemaSurvey<'t, '_> {
         at
     }
 
-    /// Whether the members of a place are columns: they are the same few in most rows.
+    /// Returns whether the members of a place are columns: most rows have the same few members.
     fn flattened(&self, at: usize) -> bool {
         let Some(seen) = self.seen.item(at) else { return false };
         let mean = seen.members / seen.objects.max(1);
@@ -185,7 +188,7 @@ impl<'t> SchemaSurvey<'t, '_> {
             && !self.is_map(at)
     }
 
-    /// Whether a place has enough objects for their keys to be values.
+    /// Returns whether most members of a place are objects, and so many that their keys are values.
     fn is_map(&self, at: usize) -> bool {
         let Some(seen) = self.seen.item(at) else { return false };
         let objects = |at: &&usize| self.seen.item(**at).is_some_and(|seen| seen.objects * 2 > seen.count);
@@ -193,7 +196,7 @@ impl<'t> SchemaSurvey<'t, '_> {
             && seen.within.iter().filter(objects).count() * 5 >= seen.within.len() * 4
     }
 
-    /// The leaves of the rows, in an order that most rows have.
+    /// Returns the leaves of the rows, in an order that most rows have.
     fn order(&mut self, sample: &[usize]) -> Vec<usize> {
         let flat: Vec<bool> = (0..self.seen.len()).map(|at| self.flattened(at)).collect();
         let mut order: Vec<usize> = Vec::new();
@@ -256,7 +259,8 @@ impl<'t> SchemaSurvey<'t, '_> {
                 parent.within.push((seen.name.to_owned(), at));
             }
         }
-        // A column pays where few rows must say that they do not have it; the most frequent come first to be chosen.
+        // A column saves bytes if few rows have to state that they lack it. The most frequent leaves are chosen
+        // first.
         let mut ranked: Vec<usize> =
             order.iter().copied().filter(|leaf| self.leaves_of(*leaf) * 3 >= rows * 2).collect();
         ranked.sort_by_key(|leaf| std::cmp::Reverse(self.leaves_of(*leaf)));

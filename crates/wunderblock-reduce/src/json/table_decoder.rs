@@ -1,6 +1,6 @@
-//! Decodes JSON that `writer` encoded, in the layout it had.
+//! Decodes JSON that `writer` encoded, in its original layout.
 //!
-//! Marks of gaps count as what they replace, so a text with gaps can be decoded around them.
+//! Marks of gaps count as the values they replace, so that a text with gaps can be decoded around them.
 
 use super::cell;
 use super::inner_mark;
@@ -13,8 +13,8 @@ use crate::sink::TextSink;
 /// Maximum depth of tables in tables.
 const MAX_DEPTH: usize = 12;
 
-/// Decodes a code of this module. None for a broken one, or where there is no room: a row of one byte may encode any
-/// number.
+/// Decodes a JSON block. Returns `None` if it is invalid or does not fit `out`: a row of one byte may represent any
+/// number of bytes.
 pub(crate) fn decode_block(args: &str, body: &str, out: &mut TextSink<'_>) -> Option<()> {
     let room = out.remaining();
     let layout = JsonLayout::read(args)?;
@@ -47,25 +47,25 @@ struct TableDecoder<'t> {
     text: &'t str,
     at: usize,
     out: String,
-    /// Bytes that may be written.
+    /// Maximum bytes that may be written.
     room: usize,
-    /// Documents stand on lines, and no table is open.
+    /// Whether each document is on its own line, and no table is open.
     lines: bool,
 }
 
-/// A row while its cells are read.
+/// The row whose cells are being read.
 struct RowContext<'r> {
     schema: &'r TableSchema,
-    /// The key of the row, with its quotes, where rows have keys.
+    /// Key of the row with its quotes, if rows have keys.
     key: Option<&'r str>,
-    /// The number of tables around it.
+    /// Number of tables around the row.
     level: usize,
 }
 
-/// An object that is put together from its leaves.
+/// An object that is assembled from its leaves.
 #[derive(Default)]
 struct OpenObject<'t> {
-    /// The keys of the objects that are open in it.
+    /// Keys of the nested objects that are open.
     open: Vec<std::borrow::Cow<'t, str>>,
     begun: bool,
 }
@@ -99,12 +99,12 @@ impl<'t> TableDecoder<'t> {
         (self.out.len() <= self.room).then_some(())
     }
 
-    /// Whether a cell or a row ends here.
+    /// Returns whether a cell or a row ends at the current position.
     fn at_end(&self) -> bool {
         matches!(self.peek(), None | Some(b',' | b';' | b']' | b'}' | b'\n'))
     }
 
-    /// A document per line, or a table of them.
+    /// Reads one document per line, or a table of documents.
     fn lines(&mut self) -> Option<()> {
         loop {
             if !self.raw_line()? {
@@ -120,7 +120,7 @@ impl<'t> TableDecoder<'t> {
         }
     }
 
-    /// A line that is no document, if one stands here.
+    /// Reads a line that is not a document, if one begins here. Returns whether one did.
     fn raw_line(&mut self) -> Option<bool> {
         let raw = self.rest().starts_with("~~");
         if raw {
@@ -131,7 +131,7 @@ impl<'t> TableDecoder<'t> {
         Some(raw)
     }
 
-    /// One value of JSON, in which tables stand.
+    /// Reads one JSON value, which may contain tables.
     fn value(&mut self, level: usize) -> Option<()> {
         let mut depth = 0usize;
         loop {
@@ -169,7 +169,7 @@ impl<'t> TableDecoder<'t> {
         }
     }
 
-    /// Whether a table stands here, and if so of what. The reader then stands at its header.
+    /// Returns the kind of rows of the table that begins here, if one does, and moves to its header.
     fn table_begins(&mut self) -> Option<TableRows> {
         let inner = self.rest().get(1..)?;
         let digits = inner.bytes().take_while(u8::is_ascii_digit).count();
@@ -222,7 +222,7 @@ impl<'t> TableDecoder<'t> {
         Some(())
     }
 
-    /// A row that is a list of items.
+    /// Reads a row that is a list of items.
     fn list(&mut self, schema: &TableSchema, level: usize) -> Option<()> {
         if let Some(end) = inner_mark::mark_end(self.bytes(), self.at)
             && self.bytes().get(end) != Some(&b';')
@@ -243,7 +243,7 @@ impl<'t> TableDecoder<'t> {
         Some(())
     }
 
-    /// The columns, up to what ends them.
+    /// Reads the columns, up to the end of the header.
     fn header(&mut self) -> Option<TableSchema> {
         let mut columns = Vec::new();
         loop {
@@ -257,7 +257,8 @@ impl<'t> TableDecoder<'t> {
                 }
                 _ => ColumnCells::Any,
             };
-            // As many as are ever written: each is looked at for each row.
+            // The writer never writes more columns. More would be slow to decode, because each row examines each
+            // column.
             if columns.len() >= MAX_COLUMNS {
                 return None;
             }
@@ -279,7 +280,7 @@ impl<'t> TableDecoder<'t> {
         Some(ColumnCells::Usual(value))
     }
 
-    /// A row: what the columns and the cells say, as an object.
+    /// Reads a row and writes it as an object.
     fn row(&mut self, schema: &TableSchema, by_key: bool, level: usize) -> Option<()> {
         self.has_room()?;
         if let Some(end) = inner_mark::mark_end(self.bytes(), self.at) {
@@ -321,7 +322,7 @@ impl<'t> TableDecoder<'t> {
         Some(())
     }
 
-    /// One cell.
+    /// Reads one cell.
     fn member(
         &mut self,
         row: &RowContext<'_>,
@@ -360,7 +361,7 @@ impl<'t> TableDecoder<'t> {
         self.any(row.level)
     }
 
-    /// The columns that go without saying.
+    /// Writes the usual values of columns that the row leaves out.
     fn usuals(&mut self, row: &RowContext<'_>, columns: std::ops::Range<usize>, object: &mut OpenObject<'t>) {
         for column in row.schema.columns.part(columns) {
             let value = match (&column.cells, row.key) {
@@ -374,7 +375,7 @@ impl<'t> TableDecoder<'t> {
         }
     }
 
-    /// The key of a leaf, with the objects before it closed and those it is in opened.
+    /// Writes the key of a leaf. Objects that end before the leaf are closed, and objects around it are opened.
     fn path(&mut self, mut keys: Vec<std::borrow::Cow<'t, str>>, object: &mut OpenObject<'t>) {
         let Some(own) = keys.pop() else { return };
         let same = keys.iter().zip(&object.open).take_while(|(key, open)| key == open).count();

@@ -1,4 +1,4 @@
-//! Rows and cells of a table.
+//! Writes the rows and cells of a table.
 
 use super::cell;
 use super::schema::{ColumnCells, SchemaPlace, TableSchema};
@@ -11,13 +11,13 @@ struct RowState<'s> {
     schema: &'s TableSchema,
     cursor: usize,
     cells: usize,
-    /// A usual value was passed over in silence since the last cell.
+    /// Column whose usual value was left out since the last cell.
     silent: Option<usize>,
     by_key: Option<usize>,
 }
 
 impl<'t> JsonWriter<'t, '_> {
-    /// One row, without what stands before it and after it.
+    /// Writes one row, without what comes before and after it.
     pub(super) fn row(&mut self, at: usize, schema: &TableSchema, by_key: bool) {
         let tree = self.tree;
         if by_key {
@@ -46,8 +46,8 @@ impl<'t> JsonWriter<'t, '_> {
         self.value(at);
     }
 
-    /// Whether the columns can say what the object is: it has most of them, in their order, nothing of it is left out,
-    /// and no key that is taken apart follows itself.
+    /// Returns whether the columns can represent an object. The object must have at least half of them, in their
+    /// order, with nothing left out of it, and no flattened key may follow itself.
     fn is_regular(
         &self,
         object: usize,
@@ -108,7 +108,7 @@ impl<'t> JsonWriter<'t, '_> {
 
     fn leaf(&mut self, value: usize, column: Option<usize>, row: &mut RowState<'_>, path: &[&str]) {
         let Some(column) = column else {
-            // What was passed over in silence comes before this one, so it must be said.
+            // A usual value that was left out before this member must be written, to keep the order of members.
             if let Some(silent) = row.silent.take() {
                 self.say(row, silent);
             }
@@ -151,7 +151,7 @@ impl<'t> JsonWriter<'t, '_> {
         }
     }
 
-    /// The columns before one are missing in this row.
+    /// Writes that the columns before `to` are missing in this row.
     fn pass(&mut self, row: &mut RowState<'_>, to: usize) {
         for missing in row.schema.columns.iter().take(to).skip(row.cursor) {
             self.next(row);
@@ -162,7 +162,7 @@ impl<'t> JsonWriter<'t, '_> {
         row.cursor = row.cursor.max(to);
     }
 
-    /// Names a usual value that would else go without saying.
+    /// Writes a usual value that the row would otherwise leave out.
     fn say(&mut self, row: &mut RowState<'_>, column: usize) {
         let Some(usual) = row.schema.columns.item(column) else { return };
         self.next(row);
@@ -175,7 +175,7 @@ impl<'t> JsonWriter<'t, '_> {
         }
     }
 
-    /// The comma before a cell.
+    /// Writes the comma before a cell.
     fn next(&mut self, row: &mut RowState<'_>) {
         if row.cells > 0 {
             self.out.push(',');

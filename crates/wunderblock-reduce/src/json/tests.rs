@@ -1,4 +1,4 @@
-//! What holds for any text: segments tile, fewer words mean the same bytes, gaps are where they say.
+//! Properties of any text: segments tile it, encodings decode to the same bytes, and gaps are where their marks say.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ enum Value {
     Object(Vec<(String, Value)>),
 }
 
-/// Content of strings, as JSON has it between its quotes.
+/// Contents of strings, as JSON has them between quotes.
 fn content() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-z]{1,8}",
@@ -39,7 +39,7 @@ fn plain() -> impl Strategy<Value = Value> {
     .prop_map(Value::Plain)
 }
 
-/// Objects with much the same keys, some missing, some out of order, some twice.
+/// Objects with mostly the same keys: some are missing, some out of order, some occur twice.
 fn record(keys: Vec<String>) -> impl Strategy<Value = Value> {
     let count = keys.len();
     (prop::collection::vec(0..count, 1..=count + 1), any::<bool>(), prop::collection::vec(plain(), count + 2))
@@ -89,7 +89,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// How white space is written.
+/// A style of white space.
 #[derive(Clone, Debug)]
 struct Style {
     indent: Option<&'static str>,
@@ -97,7 +97,7 @@ struct Style {
     colon: &'static str,
     sep: &'static str,
     pad: &'static str,
-    /// Containers with a line this short stand on one.
+    /// Containers shorter than this number of bytes are on one line.
     inline: usize,
 }
 
@@ -170,7 +170,7 @@ fn inside() -> impl Strategy<Value = String> {
         .prop_map(|(head, json, tail)| head + &json + &tail)
 }
 
-/// A document with something wrong in it.
+/// A document with an error in it.
 fn broken() -> impl Strategy<Value = String> {
     (document(), any::<prop::sample::Index>(), "\\PC{0,3}", any::<bool>()).prop_map(|(text, at, new, cut)| {
         let mut at = at.index(text.len().max(1));
@@ -182,7 +182,7 @@ fn broken() -> impl Strategy<Value = String> {
     })
 }
 
-/// A document that ends somewhere, with or without a line about it.
+/// A document that ends somewhere, with or without a note about that.
 fn cut_off_text() -> impl Strategy<Value = String> {
     let note = prop::sample::select(vec!["", "\n[output truncated]", "\n... 1234 more characters\n"]);
     (document(), any::<prop::sample::Index>(), note).prop_map(|(text, at, note)| {
@@ -194,7 +194,7 @@ fn cut_off_text() -> impl Strategy<Value = String> {
     })
 }
 
-/// Documents on lines, some of which are none.
+/// Documents on lines, with other lines among them.
 fn broken_lines() -> impl Strategy<Value = String> {
     let line = "[a-z~{}\\[\"1⟨]{0,9}|~~x|\\[3 items: a|\\{\"id\":[0-9]";
     (lines(), prop::collection::vec((any::<prop::sample::Index>(), line), 0..4)).prop_map(|(text, broken)| {
@@ -215,7 +215,7 @@ fn segments(text: &str, target: SizeTarget, query: &QueryTerms) -> Vec<TextSegme
     JsonReading::of(text, 0).segments(target, query)
 }
 
-/// What the segments mean: the source, with marks for gaps.
+/// Returns the text that segments represent: the source, with marks for gaps.
 fn meant(segments: &[TextSegment], text: &str) -> String {
     let mut out = String::new();
     for segment in segments {
@@ -230,7 +230,7 @@ fn meant(segments: &[TextSegment], text: &str) -> String {
     out
 }
 
-/// Without what marks say beside places: the first of a text says more.
+/// Reduces marks to their places, because the first mark of a text states more than the others.
 fn placed(text: &str) -> String {
     let (mut out, mut at) = (String::new(), 0);
     for found in mark::gaps(text) {
@@ -370,7 +370,7 @@ fn what_is_asked_for_stays_wherever_it_stands() {
     }
 }
 
-/// The rare values of a document by a rule of the test's own: of 20 values of a key at most one is the same.
+/// Values that are rare over all lists together must be shown, or stated in a mark.
 #[test]
 fn what_is_rare_in_all_lists_together_is_shown_or_said() {
     let group = |g: usize| {

@@ -1,7 +1,7 @@
 //! JSON as spans of its source.
 //!
-//! Nothing is decoded: a number is its text, a string its escapes, a key may come twice. So whatever is written from
-//! a tree says exactly what the source said.
+//! Nothing is decoded: a number is its text, a string keeps its escapes, and a key may occur twice. A text written
+//! from a tree therefore says exactly what the source says.
 
 use crate::part::{PartOfList, PartOfText};
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::lines;
 use crate::mark::OPEN;
 
-/// The type of a value, told by its first byte.
+/// The type of a value, known from its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonType {
     Object,
@@ -18,20 +18,20 @@ pub(super) enum JsonType {
     Number,
     /// `true`, `false`, `null`.
     Word,
-    /// A mark of a gap that stands where a value or a member would.
+    /// A mark of a gap in place of a value or a member.
     Mark,
-    /// A line among documents that is not one.
+    /// A line among documents that is not a document.
     Raw,
 }
 
-/// A value. Nodes stand in the order of the source, each before what it contains.
+/// A value. Nodes are in the order of the source, each before those it contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct JsonNode {
     pub(super) start: u32,
     pub(super) end: u32,
-    /// The start of its key; its own start without a key.
+    /// Start of its key, or its own start if it has no key.
     key: u32,
-    /// The node after all that this one contains.
+    /// Node after all nodes that this one contains.
     pub(super) next: u32,
 }
 
@@ -40,15 +40,15 @@ pub(super) struct JsonNode {
 pub(super) struct JsonTree<'t> {
     pub(super) text: &'t str,
     pub(super) nodes: Vec<JsonNode>,
-    /// The root is no value of the source but its lines, a document each.
+    /// Whether the root is not a value of the source but its lines, one document each.
     pub(super) lines: bool,
-    /// The lines that are no documents, in order.
+    /// Nodes of lines that are not documents, in order.
     raw: Vec<u32>,
-    /// The containers that a cut left open, from the root.
+    /// Containers that a cut left open, from the root.
     pub(super) open: Vec<u32>,
 }
 
-/// The place up to which a text is JSON.
+/// The position up to which a text is JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct JsonStop(pub(super) usize);
 
@@ -59,23 +59,24 @@ impl<'t> JsonTree<'t> {
         Self { text, nodes, lines: false, raw: Vec::new(), open: Vec::new() }
     }
 
-    /// The one value that begins at a byte; it ends where `node(0)` ends. Marks may stand in a text that was written.
+    /// Parses the value that begins at a byte. The value ends where `node(0)` ends. `marks` allows marks of gaps in
+    /// the text.
     pub(super) fn value(text: &'t str, at: usize, marks: bool) -> Result<Self, JsonStop> {
         let mut nodes = Vec::new();
         JsonParser::of(text.as_bytes(), at, marks).value(&mut nodes)?;
         Ok(Self::with(text, nodes))
     }
 
-    /// The same of a text that is most likely nothing else. Room is made at once: a list that grows is twice in memory
-    /// while it is moved.
+    /// Parses a value that is most likely the whole text. Memory is reserved for all its nodes, because a list that
+    /// grows is in memory twice while it is moved.
     pub(super) fn whole(text: &'t str, at: usize, marks: bool) -> Result<Self, JsonStop> {
         let mut nodes = Vec::with_capacity(max_nodes(text));
         JsonParser::of(text.as_bytes(), at, marks).value(&mut nodes)?;
         Ok(Self::with(text, nodes))
     }
 
-    /// The value that begins at a byte, up to where a cut ended it. An item that the cut is in stays text, unless it is
-    /// long: then what it has up to there is a part of the tree.
+    /// Parses the value that begins at a byte, up to where it is cut off. The item in which the cut lies stays text,
+    /// unless it is long: then the tree contains its complete parts.
     pub(super) fn cut(text: &'t str, at: usize) -> Option<Self> {
         let mut nodes = Vec::new();
         let mut parser = JsonParser::of(text.as_bytes(), at, false);
@@ -88,7 +89,7 @@ impl<'t> JsonTree<'t> {
             while child < inner {
                 let node = nodes.get(child)?;
                 let after = text.get(node.end as usize..stop)?.trim_start_matches(SPACE);
-                // The rest of a number may be cut off.
+                // The last digits of a number may be cut off.
                 if node.end == node.start
                     || after.is_empty() && !text.get(node.start as usize..)?.starts_with(['"', '{', '['])
                 {
@@ -111,8 +112,8 @@ impl<'t> JsonTree<'t> {
         Some(Self { open, ..Self::with(text, nodes) })
     }
 
-    /// One value per line of a stretch of the text, two lines at least. Lines that are none are few, and nodes of their
-    /// own.
+    /// Parses one value per line of a stretch of the text, which must have at least two lines. A few lines may not be
+    /// values. Each of these lines is a node.
     pub(super) fn lines(text: &'t str, within: Range<usize>, marks: bool) -> Result<Self, JsonStop> {
         let stretch = text.part(within.clone());
         let bytes = text.as_bytes().part(..within.end);
@@ -130,6 +131,8 @@ impl<'t> JsonTree<'t> {
             parser.space();
             let ends = parser.at >= bytes.len() || text.part(end..parser.at).contains('\n');
             if read.is_err() || !ends {
+                // Each failed line costs the bytes that were read of it, so that unclosed brackets do not take
+                // quadratic time.
                 patience = patience.checked_sub(parser.at - at).ok_or(JsonStop(at))?;
                 nodes.truncate(before);
                 let rest = bytes.part(at..);
@@ -148,7 +151,7 @@ impl<'t> JsonTree<'t> {
         if let Some(root) = nodes.first_mut() {
             *root = JsonNode { start, end: end_at, key: start, next };
         }
-        // In a written text what was cut out counts no more.
+        // Lines may have been cut out of a written text, so its lines are not counted.
         if !marks && (count < 2 || raw.len() * MIN_LINES_TO_RAW > count) {
             return Err(JsonStop(end));
         }
@@ -185,30 +188,30 @@ impl<'t> JsonTree<'t> {
         node.start as usize..node.end as usize
     }
 
-    /// The value as the source has it.
+    /// Returns the value as the source has it.
     pub(super) fn source(&self, at: usize) -> &'t str {
         self.text.part(self.span(at))
     }
 
-    /// The start of a member: that of its key, if it has one.
+    /// Returns the start of a member: that of its key, if it has one.
     pub(super) fn member(&self, at: usize) -> usize {
         self.node(at).key as usize
     }
 
-    /// The key with its quotes; empty where there is none.
+    /// Returns the key with its quotes, or an empty text if there is no key.
     pub(super) fn key(&self, at: usize) -> &'t str {
         let node = self.node(at);
         let before = self.text.part(node.key as usize..node.start as usize);
         before.trim_end_matches(SPACE).strip_suffix(':').unwrap_or("").trim_end_matches(SPACE)
     }
 
-    /// The key without its quotes, escapes as they are.
+    /// Returns the key without its quotes. The escapes of the key stay.
     pub(super) fn name(&self, at: usize) -> &'t str {
         let key = self.key(at);
         key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key)
     }
 
-    /// The first of what a container holds, or what comes after it.
+    /// Iterates over the direct children of a container.
     pub(super) fn children(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         let end = if self.is_container(at) { self.node(at).next as usize } else { at };
         let mut child = at + 1;
@@ -226,15 +229,15 @@ impl<'t> JsonTree<'t> {
     }
 }
 
-/// Maximum bytes of an item that a cut is in: it stays as it is.
+/// Maximum bytes of an item in which a cut lies that stays text.
 const MAX_CUT_ITEM: usize = 600;
-/// Minimum number of lines for each that is no document.
+/// Minimum number of lines for each line that is not a document.
 const MIN_LINES_TO_RAW: usize = 4;
 
 /// White space of JSON.
 pub(super) const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
 
-/// As many values as a document may have at most: one before each comma, one after each bracket that opens.
+/// Returns the maximum number of values in a text: one before each comma, and one after each bracket that opens.
 fn max_nodes(text: &str) -> usize {
     let bytes = text.as_bytes();
     2 + memchr::memchr3_iter(b',', b'[', b'{', bytes).count()
@@ -248,7 +251,7 @@ struct JsonParser<'t> {
     bytes: &'t [u8],
     at: usize,
     marks: bool,
-    /// The containers that are open, from the outermost.
+    /// Open containers, from the outermost.
     open: Vec<u32>,
 }
 
@@ -267,7 +270,7 @@ impl<'t> JsonParser<'t> {
         }
     }
 
-    /// A whole value, with a stack of its own: the depth is the input's to choose.
+    /// Parses a whole value with an explicit stack, because the input decides the depth.
     fn value(&mut self, nodes: &mut Vec<JsonNode>) -> Result<(), JsonStop> {
         self.open.clear();
         loop {
@@ -287,6 +290,7 @@ impl<'t> JsonParser<'t> {
                 Some(bracket @ (b'{' | b'[')) => {
                     self.at += 1;
                     self.space();
+                    // In ASCII, a closing bracket is two after its opening bracket.
                     if self.peek() == Some(bracket + 2) {
                         self.at += 1;
                     } else {
@@ -297,7 +301,7 @@ impl<'t> JsonParser<'t> {
                 _ => self.scalar()?,
             }
             close_container(nodes, index, self.at)?;
-            // What follows it: the next, or the end of what it is in.
+            // After a value comes the next one, or the end of the container around it.
             loop {
                 let Some(outer) = self.open.last().copied() else { return Ok(()) };
                 let bracket = self.opened(nodes, outer).unwrap_or(0);
@@ -394,7 +398,7 @@ impl<'t> JsonParser<'t> {
                 Some(b'\\') => self.escape()?,
                 Some(0xe2) if !self.marks => self.at += 1,
                 Some(0xe2) if self.at_mark() => self.mark()?,
-                // A bracket of the source stands twice: neither opens a mark.
+                // A bracket of the source is doubled, so that neither of the two opens a mark.
                 Some(0xe2) => self.at += if self.at_open() { 2 * OPEN.len() } else { 1 },
                 _ => return Err(JsonStop(self.at)),
             }
@@ -433,7 +437,7 @@ impl<'t> JsonParser<'t> {
     }
 }
 
-/// Whether a run of plain characters of a string ends at a byte.
+/// Returns whether a byte ends a run of plain characters in a string.
 fn is_special(byte: u8) -> bool {
     byte < 0x20 || matches!(byte, b'"' | b'\\' | 0xe2)
 }

@@ -1,4 +1,4 @@
-//! A tree in fewer words: without white space, and with tables where many objects are alike.
+//! Writes a tree in fewer words: without white space, and with tables where many objects are alike.
 //!
 //! ```text
 //! [40 items: id,name,address.city,status=ok,items
@@ -25,7 +25,7 @@ use super::tree::{JsonTree, JsonType};
 use crate::mark::{self, Gap, OPEN};
 use crate::segment::TextSegment;
 
-/// Minimum rows of a table: a smaller one is harder to read than the JSON it replaces.
+/// Minimum rows of a table. A smaller table is harder to read than the JSON it replaces.
 const MIN_ROWS: usize = 3;
 /// Minimum share of its bytes that a table saves, in per cent.
 const MIN_GAIN_PERCENT: usize = 8;
@@ -37,19 +37,19 @@ pub(super) struct JsonWriter<'t, 's> {
     pub(super) cuts: Option<&'s JsonCuts>,
     pub(super) out: String,
     pub(super) segments: Vec<TextSegment>,
-    /// The place in the source where `out` begins.
+    /// Position in the source at which `out` begins.
     from: usize,
     escapes: bool,
-    /// The number of tables around the place.
+    /// Number of tables around the current position.
     pub(super) level: usize,
     tables: &'s mut TableChoices,
 }
 
-/// The containers that are tables, remembered because a document is written more than once.
+/// The containers that are tables. The choices are stored, because a document is written more than once.
 #[derive(Debug)]
 pub(super) struct TableChoices {
     known: HashMap<usize, Option<TableSchema>>,
-    /// Bytes that may still be spent on tables that are written for trial.
+    /// Bytes that may still be spent on tables that are written on trial.
     trials: usize,
 }
 
@@ -59,7 +59,7 @@ impl TableChoices {
     }
 }
 
-/// The value in fewer words, as segments that tile `from..to` of the source; `before` and `after` stand around it.
+/// Writes the root value in fewer words, as segments that tile its span. `before` and `after` are written around it.
 pub(super) fn write_segments(
     tree: &JsonTree<'_>,
     cuts: &JsonCuts,
@@ -103,7 +103,7 @@ impl JsonWriter<'_, '_> {
         if self.escapes { mark::escape(text, &mut self.out) } else { self.out.push_str(text) }
     }
 
-    /// A value and all in it.
+    /// Writes a value and everything in it.
     pub(super) fn value(&mut self, root: usize) {
         let end = self.tree.node(root).next as usize;
         let mut open: Vec<(usize, &str)> = Vec::new();
@@ -155,7 +155,7 @@ impl JsonWriter<'_, '_> {
         }
     }
 
-    /// A value as JSON that holds nothing, or a string that may be cut.
+    /// Writes an empty container, a plain value, or a string that may be cut.
     fn scalar(&mut self, at: usize) {
         if self.tree.is_container(at) {
             self.out.push_str(if self.tree.kind(at) == JsonType::Object { "{}" } else { "[]" });
@@ -174,13 +174,13 @@ impl JsonWriter<'_, '_> {
         }
     }
 
-    /// The container as a table, where that is shorter.
+    /// Writes the container as a table, if that is shorter. Returns whether it did.
     fn table(&mut self, at: usize) -> bool {
         let tree = self.tree;
         if self.level >= MAX_LEVELS || tree.children(at).nth(MIN_ROWS - 1).is_none() {
             return false;
         }
-        // It is taken out while it is written: tables in its cells are looked up too.
+        // The choice is removed while the table is written, because tables in its cells look up choices too.
         match self.tables.known.remove(&at) {
             Some(None) => {
                 self.tables.known.insert(at, None);
@@ -206,7 +206,7 @@ impl JsonWriter<'_, '_> {
         true
     }
 
-    /// The container as a table with nothing left out, if that is shorter.
+    /// Writes the container as a table with nothing left out, if that is shorter.
     fn trial(&mut self, at: usize) -> Option<(TableSchema, String)> {
         let tree = self.tree;
         let span = tree.span(at).len();
@@ -220,6 +220,7 @@ impl JsonWriter<'_, '_> {
         if schema.columns.is_empty() {
             return None;
         }
+        // The trial is written without cuts, and into a separate output.
         let (cuts, out) = (self.cuts.take(), std::mem::take(&mut self.out));
         self.rows(at, &schema);
         let written = std::mem::take(&mut self.out);
@@ -229,7 +230,8 @@ impl JsonWriter<'_, '_> {
         pays.then_some((schema, written))
     }
 
-    /// What the rows of a container are, if most of them are alike. Lists stand on lines of their own.
+    /// Returns the kind of rows of a container, if most of its members are alike. Lists need their own lines, so they
+    /// are rows only in an outermost table.
     fn row_kind(&self, at: usize) -> Option<TableRows> {
         let tree = self.tree;
         let is_list = |row: usize| {
@@ -253,7 +255,7 @@ impl JsonWriter<'_, '_> {
         let sep = if self.level == 0 { '\n' } else { ';' };
         let (bracket, close, unit) = schema.rows.words();
         self.out.push(bracket);
-        // How many there were is not known of what was cut.
+        // The total number of rows is unknown for a container that was cut off.
         let more = if self.tree.open.iter().any(|open| *open as usize == at) { "+" } else { "" };
         self.out.push_str(&format!("{}{more} {unit}: ", self.tree.children(at).count()));
         self.header(schema);
@@ -278,7 +280,7 @@ impl JsonWriter<'_, '_> {
         self.out.push(close);
     }
 
-    /// A row that is a list: its items as rows, side by side.
+    /// Writes a row that is a list: its items as rows, side by side.
     fn list(&mut self, at: usize, schema: &TableSchema) {
         if self.tree.kind(at) != JsonType::Array || self.tree.is_empty(at) {
             self.out.push_str("~=");
@@ -317,7 +319,7 @@ impl JsonWriter<'_, '_> {
     }
 }
 
-/// The bytes of a value without white space.
+/// Returns the bytes of a value without white space.
 pub(super) fn compact_length(tree: &JsonTree<'_>, at: usize) -> usize {
     let end = tree.node(at).next as usize;
     (at..end)

@@ -1,10 +1,10 @@
-//! The words of a text, as numbers.
+//! The words of a text, as hashes.
 
-/// FNV-1a over lower-cased characters.
+/// Start value of FNV-1a, which is computed over lower-case characters.
 const START: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
-/// A word under way: its number, and the number before its last letter.
+/// A word that is being read: its hash, and the hash before its last letter.
 #[derive(Clone, Copy)]
 struct QueryWord {
     hash: u64,
@@ -20,19 +20,19 @@ impl QueryWord {
         self.before = self.hash;
         let lower = if c.is_ascii() { c.to_ascii_lowercase() } else { c.to_lowercase().next().unwrap_or(c) };
         self.hash = (self.hash ^ u64::from(u32::from(lower))).wrapping_mul(PRIME);
-        // `ss` does not end a plural.
+        // A word that ends with `ss` is not a plural.
         self.letters = self.letters.saturating_add(1);
         self.last = if self.last == 's' && lower == 's' { 'ß' } else { lower };
     }
 
-    /// Its number; that of the singular where it looks like a plural.
+    /// Returns the hash of the word, or of its singular if the word looks like a plural.
     fn number(&self) -> u64 {
         if self.last == 's' && self.letters >= 4 { self.before } else { self.hash }
     }
 }
 
-/// Calls `see` with each word of a text: identifiers whole, without their joints (`_ - . /`), and in parts (at joints
-/// and at `camelCase`); of scripts without spaces each pair of characters.
+/// Calls `see` with the hash of each word of a text. An identifier counts as a whole, without its joints (`_ - . /`),
+/// and by its parts (at joints and at `camelCase`). In scripts without spaces, each pair of characters counts.
 pub(crate) fn for_each_word(text: &str, see: &mut impl FnMut(u64)) {
     let (mut whole, mut part) = (QueryWord::NEW, QueryWord::NEW);
     let mut parts = 0u32;
@@ -77,7 +77,7 @@ fn end_part(part: &mut QueryWord, parts: &mut u32, see: &mut impl FnMut(u64)) {
     *part = QueryWord::NEW;
 }
 
-/// The whole is a word of its own where it has more than one part.
+/// Ends an identifier, which counts as a whole only if it has more than one part.
 fn end_whole(whole: &mut QueryWord, parts: &mut u32, see: &mut impl FnMut(u64)) {
     if *parts > 1 {
         see(whole.number());
@@ -86,7 +86,7 @@ fn end_whole(whole: &mut QueryWord, parts: &mut u32, see: &mut impl FnMut(u64)) 
     *parts = 0;
 }
 
-/// Whether a character belongs to a script that is written without spaces: Han, Kana, Hangul.
+/// Returns whether a character belongs to a script that is written without spaces: Han, Kana, Hangul.
 fn is_dense(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }

@@ -1,10 +1,10 @@
-//! What differs among lines of one template: a note that stands behind the first of them.
+//! Notes about what differs among lines of one template. A note follows the first of these lines.
 //!
 //! ```text
-//! ⟨×47⟩                                                the line 47 times, as it is
-//! ⟨and 40 alike to L1999: J12-U11 ×30, J13-U04 ×11⟩    40 more lines; these words differ, the first line's included
+//! ⟨×47⟩                                                the line occurs 47 times, unchanged
+//! ⟨and 40 alike to L1999: J12-U11 ×30, J13-U04 ×11⟩    40 more lines, and the words that differ in all 41
 //! ⟨and 379 alike to L7015: 80 values⟩                  more words than can be named
-//! ⟨and 12 alike to L40: order 3 … 9000; in 4 … 897⟩    numbers, as ranges, each after the word before it
+//! ⟨and 12 alike to L40: order 3 … 9000; in 4 … 897⟩    numbers as ranges, each after the word before them
 //! ```
 
 use std::collections::{HashMap, HashSet};
@@ -16,16 +16,17 @@ use super::timestamp;
 
 /// Maximum number of different words that a note names.
 const MAX_NAMED: usize = 12;
-/// Maximum number of different words that are told apart; beyond, a note says "more than".
+/// Maximum number of different words that are counted. Beyond this number, a note says "more than".
 const MAX_COUNTED: usize = 2_000;
-/// Maximum number of places in a line that a note speaks of.
+/// Maximum number of positions in a line that a note describes.
 const MAX_PLACES: usize = 2;
 /// Maximum words of a line that are compared.
 const MAX_WORDS: usize = 48;
 /// Maximum characters of a word in a note.
 const MAX_CHARS: usize = 40;
 
-/// The notes of those templates that need one, by the template.
+/// Returns the notes of the templates that `wanted` selects, by template. A note names the words that differ: with
+/// only a count, 380 lines of 80 tasks look like one task that occurs 380 times.
 pub(super) fn notes(
     lines: &TextLines<'_>,
     templates: &LineTemplates,
@@ -54,24 +55,24 @@ pub(super) fn notes(
     notes
 }
 
-/// The words of lines of one template, by their places.
+/// The words of lines of one template, by their positions.
 #[derive(Default)]
 pub(super) struct AlikeLines<'t> {
     places: Vec<WordValues<'t>>,
     lines: usize,
-    /// Whether the lines have different numbers of words, so that places say nothing.
+    /// Whether the lines have different numbers of words, so that positions cannot be compared.
     is_ragged: bool,
 }
 
-/// The different words at one place.
+/// The different words at one position.
 #[derive(Default)]
 struct WordValues<'t> {
-    /// The first of them, in order, with their counts.
+    /// The first of the words, in order, with their counts.
     named: Vec<(&'t str, u32)>,
-    /// Hashes of all of them, once there are more than can be named.
+    /// Hashes of the other words, once there are more than can be named.
     others: HashSet<u64>,
     numbers: Option<(f64, f64)>,
-    /// Whether all are numbers, and each is larger than the one before: a counter or a time.
+    /// Whether all words are numbers. If `is_rising`, each is also larger than the one before: a counter or a time.
     all_numbers: bool,
     is_rising: bool,
     last: f64,
@@ -103,15 +104,15 @@ impl<'t> AlikeLines<'t> {
         self.lines += 1;
     }
 
-    /// What differs, as the end of a note: `: 3 … 9000`. Empty if that cannot be said. What only counts is no news where
-    /// lines follow one another.
+    /// Returns what differs, as the end of a note: `: 3 … 9000`. The text is empty if that cannot be stated. Numbers
+    /// that only count up are included if `counters` is set; they say nothing new if the lines follow one another.
     pub(super) fn told(&self, counters: bool) -> String {
         let values = self.differing(counters);
         if values.is_empty() { String::new() } else { format!(": {}", values.join("; ")) }
     }
 
-    /// What differs at the best two places, in their order: words before numbers, few values before many; what only counts
-    /// is left out.
+    /// Returns what differs at the best two positions, in their order. Words are better than numbers, and few values
+    /// are better than many. Numbers that only count up are left out unless `counters` is set.
     fn differing(&self, counters: bool) -> Vec<String> {
         if self.is_ragged {
             return Vec::new();
@@ -133,7 +134,7 @@ impl<'t> AlikeLines<'t> {
             .collect()
     }
 
-    /// The word before numbers, where several places are told: two ranges alone do not say which is which.
+    /// Returns the word before a range of numbers if several positions are described, to show which range is which.
     fn named(&self, place: usize, is_named: bool) -> String {
         let before = place.checked_sub(1).and_then(|before| self.places.get(before));
         match before.map(|values| values.named.as_slice()) {
@@ -168,7 +169,7 @@ impl<'t> WordValues<'t> {
         self.named.len() + self.others.len()
     }
 
-    /// A time or date says when, and the first and last line say that.
+    /// Returns whether all words are times or dates. The first and the last line show these anyway.
     fn is_time(&self) -> bool {
         self.named.iter().all(|(word, _)| {
             word.len() >= 5

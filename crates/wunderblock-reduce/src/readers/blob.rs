@@ -10,7 +10,7 @@ use crate::span::{LineSpan, Rank};
 
 use super::fingerprint;
 
-/// Minimum bytes of a run without a space that is not a word.
+/// Minimum bytes of a run without a space that cannot be a word.
 const MIN_RUN_BYTES: usize = 300;
 /// Bytes of a run that stay at its start.
 const HEAD_BYTES: usize = 64;
@@ -18,9 +18,9 @@ const HEAD_BYTES: usize = 64;
 const TAIL_BYTES: usize = 24;
 /// Maximum number of parts into which the rest of a run is cut.
 const MAX_PARTS: usize = 64;
-/// Minimum bytes of a line of minified code: nobody writes such a line by hand.
+/// Minimum bytes of a line of minified code. Nobody writes such a line by hand.
 const MIN_MINIFIED_BYTES: usize = 1_000;
-/// Wrapped lines of a blob that stay at its start; one stays at its end.
+/// Wrapped lines of a blob that stay at its start. One more stays at its end.
 const WRAPPED_LINES: usize = 4;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -43,9 +43,9 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if dense * 10 >= head.len() * 9 { 58 } else { 0 }
 }
 
-/// Code without line breaks: long, few spaces, many signs.
+/// Returns whether a line is code without line breaks: long, with few spaces and many signs.
 fn is_minified(line: &str) -> bool {
-    // Data has its own reader, which knows what to keep of it.
+    // Data in brackets has its own reader, which knows what to keep of it.
     if line.len() < MIN_MINIFIED_BYTES || line.trim_start().starts_with(['{', '[']) {
         return false;
     }
@@ -58,7 +58,7 @@ fn is_minified(line: &str) -> bool {
     spaces * 16 < head.len() && signs * 12 > head.len()
 }
 
-/// A line of `xxd` or `hexdump -C`: an address and bytes.
+/// Returns whether a line is from `xxd` or `hexdump -C`: an address and bytes.
 fn is_dump(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let address = words.next().unwrap_or("").trim_end_matches(':');
@@ -69,7 +69,7 @@ fn is_dump(line: &str) -> bool {
         && words.take_while(|word| hex(word)).count() >= 4
 }
 
-/// A line of base64 or hexadecimal, wrapped by a program, or what it is fenced with.
+/// Returns whether a line is base64 or hexadecimal that a program wrapped, or a fence around such lines.
 fn is_wrapped(line: &str) -> bool {
     let line = line.trim();
     let fenced = line.starts_with("-----BEGIN ") || line.starts_with("-----END ");
@@ -106,9 +106,10 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     cut_runs(lines.text(), spans)
 }
 
-/// The spans of any text with the long runs in them cut out: of each its head and tail stay, and what it is.
+/// Cuts the long runs out of the spans of any text. The head and the tail of each run stay, and its mark describes
+/// it.
 ///
-/// Spans that are filler as a whole stay whole.
+/// Spans that are filler stay whole.
 pub(crate) fn cut_runs(text: &str, spans: Vec<LineSpan>) -> Vec<LineSpan> {
     if !spans.iter().any(|span| span.range().len() > MIN_RUN_BYTES) {
         return spans;
@@ -144,7 +145,7 @@ pub(crate) fn cut_runs(text: &str, spans: Vec<LineSpan>) -> Vec<LineSpan> {
     cut_units
 }
 
-/// Head, middle and tail of a run.
+/// Adds the head, the middle and the tail of a run as spans.
 fn cut_run(text: &str, range: Range<usize>, what: &str, rank: Rank, spans: &mut Vec<LineSpan>) {
     let run = text.part(range.clone());
     let head = fingerprint::truncate(run, HEAD_BYTES).len();
@@ -160,7 +161,7 @@ fn cut_run(text: &str, range: Range<usize>, what: &str, rank: Rank, spans: &mut 
         }
     };
     push(0, head, rank, None);
-    // In parts, so that a budget can be filled with some of them.
+    // The middle is cut into parts, so that a budget can be filled with some of them.
     let middle = run.part(head..tail);
     let mut start = 0;
     for end in fingerprint::split_points(middle, (middle.len() / MAX_PARTS).max(MIN_RUN_BYTES)) {
@@ -171,7 +172,7 @@ fn cut_run(text: &str, range: Range<usize>, what: &str, rank: Rank, spans: &mut 
     push(tail, run.len(), rank, None);
 }
 
-/// A description of a run without spaces.
+/// Returns a description of a run without spaces.
 fn describe_run(run: &str) -> &'static str {
     let coded = |such: fn(&u8) -> bool| run.bytes().all(|byte| such(&byte));
     if coded(u8::is_ascii_hexdigit) {
@@ -185,8 +186,8 @@ fn describe_run(run: &str) -> &'static str {
     }
 }
 
-/// The runs of at least 300 bytes without a space or a quote. Scripts without spaces have sentences that long: a run is
-/// ASCII.
+/// Returns the runs of at least 300 bytes without a space or a quote. A run is ASCII, because scripts without spaces
+/// have sentences of this length.
 pub(crate) fn find_runs(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let ends = |byte: &u8| {
@@ -194,7 +195,8 @@ pub(crate) fn find_runs(text: &str) -> Vec<Range<usize>> {
     };
     let mut found = Vec::new();
     let mut start = 0;
-    // From back to front: in a text with words the next space is near, and what lies before it need not be looked at.
+    // Each window is searched from its end. In a text with words a space is near, and the bytes before it are
+    // skipped.
     while let Some(window) = bytes.get(start..start + MIN_RUN_BYTES) {
         if let Some(at) = window.iter().rposition(ends) {
             start += at + 1;
@@ -207,7 +209,7 @@ pub(crate) fn find_runs(text: &str) -> Vec<Range<usize>> {
             .iter()
             .filter(|byte| matches!(byte, b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b';'))
             .count();
-        // Minified code and data have signs that one may search for: they are no blob.
+        // Minified code and data contain signs that people may search for, so they are not blobs.
         if signs * 20 < run.len() {
             found.push(start..end);
         }

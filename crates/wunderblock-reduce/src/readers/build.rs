@@ -1,5 +1,5 @@
-//! Compilers, linters, build tools and package managers: each diagnostic with its place, in groups; totals; progress is
-//! left out.
+//! The output of compilers, linters, build tools and package managers. Diagnostics stay with their places, in groups,
+//! and totals stay too. Progress is left out.
 
 pub(super) mod build_line;
 mod groups;
@@ -20,14 +20,15 @@ use build_line::strip_prefix;
 
 /// Minimum lines of a run of progress that is folded.
 const MIN_RUN: usize = 4;
-/// Maximum lines of a template that stay whole, among lines of no other sort.
+/// Maximum lines of a template that stays whole, among lines without a class.
 const MAX_WHOLE: u32 = 6;
 
-/// The maximum vote, and what the share of lines of a build is worth, in per cent.
+/// Maximum vote for a build. `SHARE_PERCENT` turns the share of build lines into a vote.
 pub(crate) const MAX_VOTE: u32 = 93;
 const SHARE_PERCENT: usize = 95;
 
-/// How sure it is that a text is of a build; 0 as soon as it is clear that that is less than `least`.
+/// Returns how certain it is that a text is the output of a build. Returns 0 as soon as the vote must be less than
+/// `least`.
 pub(crate) fn vote(sample: &LineSample<'_>, least: u32) -> u32 {
     let rules = rules::build();
     let said = sample.count(|line| !line.trim().is_empty()).max(1) as usize;
@@ -50,7 +51,7 @@ pub(crate) fn vote(sample: &LineSample<'_>, least: u32) -> u32 {
         return 0;
     }
     let share = (said - other) * 100 / said;
-    // What a page of words quotes is not its kind.
+    // A page of words that quotes a build is not the output of a build.
     let first = classes.iter().position(strong).unwrap_or(0);
     if opens_page(&sample.lines, first) {
         return share as u32 / 3;
@@ -58,8 +59,8 @@ pub(crate) fn vote(sample: &LineSample<'_>, least: u32) -> u32 {
     ((share * SHARE_PERCENT / 100) as u32).min(MAX_VOTE).min(40 + count * 10)
 }
 
-/// Whether a page of words is opened above a line: by a fence, or by a heading with an empty line below it. (`#
-/// a.test/b` is Go's heading of a package, `# Subtest: x` a remark of TAP.)
+/// Returns whether a page of words begins above a line: with a fence, or with a heading before an empty line.
+/// `# a.test/b` is the heading of a package in the output of Go, and `# Subtest: x` is a remark of TAP.
 pub(super) fn opens_page(lines: &[&str], above: usize) -> bool {
     lines.iter().enumerate().take(above).any(|(at, line)| {
         let alone = || lines.get(at + 1).is_none_or(|next| next.trim().is_empty());
@@ -85,7 +86,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     group_diagnostics(lines, &classes, spans)
 }
 
-/// Replaces the spans of diagnostics in a row by groups, where those are shorter.
+/// Replaces the spans of consecutive diagnostics by groups, where the groups are shorter.
 fn group_diagnostics(
     lines: &TextLines<'_>,
     classes: &[Option<BuildLine>],
@@ -111,7 +112,8 @@ fn group_diagnostics(
 /// Maximum bytes of a description in the mark of a gap.
 const MAX_DESCRIPTION_BYTES: usize = 78;
 
-/// The description of a diagnostic that a budget leaves out: its place, or all of it if it is short.
+/// Returns the description of a diagnostic that a budget leaves out: its place, or its whole first line if that is
+/// short.
 fn short_description(diagnostic: &str) -> Option<Cow<'static, str>> {
     let lines = || diagnostic.lines().map(|line| strip_prefix(line).trim());
     let of_rustc = lines().find_map(|line| line.strip_prefix("--> "));
@@ -141,7 +143,7 @@ fn rank_line(span: &mut LineSpan, class: Option<BuildLine>, line: &str) {
     };
 }
 
-/// Folds runs of progress: the first and the last line stay.
+/// Folds runs of progress. The first and the last line of a run stay.
 fn fold_progress(classes: &[Option<BuildLine>], spans: &mut [LineSpan]) {
     let mut at = 0;
     for run in classes.chunk_by(|one, next| one == next) {
@@ -159,7 +161,7 @@ fn fold_progress(classes: &[Option<BuildLine>], spans: &mut [LineSpan]) {
     }
 }
 
-/// Other lines of one template: where there are many, the first and the last stay.
+/// Folds lines without a class. Of many lines of one template, the first and the last stay.
 fn fold_others(lines: &TextLines<'_>, classes: &[Option<BuildLine>], spans: &mut [LineSpan]) {
     let mut templates = LineTemplates::default();
     let id = |(at, (line, class)): (usize, (&str, &Option<BuildLine>))| {
@@ -181,7 +183,7 @@ fn fold_others(lines: &TextLines<'_>, classes: &[Option<BuildLine>], spans: &mut
     }
 }
 
-/// The last line that says anything is the tool's last word.
+/// Keeps the last line with text, because it is the final statement of the tool.
 fn keep_last_line(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let last = (0..lines.len()).rev().find(|at| !lines.get(*at).trim().is_empty());
     if let Some(span) = last.and_then(|at| spans.item_mut(at)) {

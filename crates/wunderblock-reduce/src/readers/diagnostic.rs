@@ -9,21 +9,21 @@ use crate::severity::{self, LogLevel};
 
 use super::build::build_line::strip_prefix;
 
-/// Maximum lines of a message that go on below it without a sign of their own.
+/// Maximum lines without a class that continue the message above them.
 const MAX_CONTINUED: usize = 8;
 
 /// A message with its place, and the lines that belong to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Diagnostic<'t> {
-    /// All its lines, from what leads to it; empty lines after it included.
+    /// All lines of the diagnostic, from those that lead to it to the empty lines after it.
     pub(crate) lines: Range<usize>,
-    /// The lines below message and place: source, notes.
+    /// Lines below message and place: source, notes.
     pub(crate) below: Range<usize>,
     pub(crate) level: LogLevel,
     pub(crate) parts: LineParts<'t>,
 }
 
-/// The class of each line: by itself, or by the line below it.
+/// Returns the class of each line, decided by the line or by the line below it.
 pub(crate) fn classify(lines: &TextLines<'_>) -> Vec<Option<BuildLine>> {
     let rules = rules::build();
     let mut classes: Vec<Option<BuildLine>> =
@@ -38,18 +38,18 @@ pub(crate) fn classify(lines: &TextLines<'_>) -> Vec<Option<BuildLine>> {
     classes
 }
 
-/// The class of a line that only the next one tells.
+/// Returns the class of a line that only the next line reveals.
 fn class_above(line: &str, next: &str, below: Option<BuildLine>) -> Option<BuildLine> {
     match below? {
         // A message above its place.
         BuildLine::Place if next.trim_start().starts_with("--> ") => {
             Some(BuildLine::Diagnostic(severity::level_of(line).unwrap_or(LogLevel::Warning)))
         }
-        // Source above what is drawn under it.
+        // Source above the signs that are drawn under it.
         BuildLine::Code | BuildLine::Diagnostic(_) if next.trim_start().starts_with(['^', '~']) => {
             Some(BuildLine::Code)
         }
-        // A file named once, above its messages.
+        // A file that is named once, above its messages.
         BuildLine::Diagnostic(_)
             if next.starts_with(' ')
                 && !line.contains(' ')
@@ -62,7 +62,7 @@ fn class_above(line: &str, next: &str, below: Option<BuildLine>) -> Option<Build
     }
 }
 
-/// The diagnostics that name a place, in order.
+/// Returns the diagnostics that name a place, in order.
 pub(crate) fn find<'t>(lines: &TextLines<'t>, classes: &[Option<BuildLine>]) -> Vec<Diagnostic<'t>> {
     let mut finder =
         DiagnosticFinder { found: Vec::new(), open: None, lead: None, file: ("", ""), in_note: false };
@@ -71,7 +71,7 @@ pub(crate) fn find<'t>(lines: &TextLines<'t>, classes: &[Option<BuildLine>]) -> 
     }
     finder.close();
     let mut found = finder.found;
-    // Empty lines between two belong to the first.
+    // Empty lines between two diagnostics belong to the first one.
     for at in 1..found.len() {
         let [one, next] = found.part_mut(at - 1..=at) else { continue };
         let between = one.lines.end..next.lines.start;
@@ -85,11 +85,11 @@ pub(crate) fn find<'t>(lines: &TextLines<'t>, classes: &[Option<BuildLine>]) -> 
 struct DiagnosticFinder<'t> {
     found: Vec<Diagnostic<'t>>,
     open: Option<Diagnostic<'t>>,
-    /// The first of the lines that lead to the next diagnostic.
+    /// First of the lines that lead to the next diagnostic.
     lead: Option<usize>,
-    /// The file that was named above, and the line in it.
+    /// File that was named above, and the line in it.
     file: (&'t str, &'t str),
-    /// What follows an unfinished note belongs to it, up to an empty line.
+    /// Whether the last note is unfinished, so that the following lines belong to it, up to an empty line.
     in_note: bool,
 }
 
@@ -147,7 +147,7 @@ impl<'t> DiagnosticFinder<'t> {
         self.open = Some(Diagnostic { lines: start..at + 1, below: at + 1..at + 1, level, parts });
     }
 
-    /// Whether a line without a sign of its own may go on with the message.
+    /// Returns whether a line without a class may continue the message.
     fn goes_on(&self, at: usize) -> bool {
         self.open.as_ref().is_some_and(|open| open.below.end == at && open.below.len() < MAX_CONTINUED)
     }
@@ -158,18 +158,18 @@ impl<'t> DiagnosticFinder<'t> {
         }
     }
 
-    /// Ends a diagnostic. One without a place stands for itself.
+    /// Ends a diagnostic. A diagnostic without a place is not grouped, and its lines stay as they are.
     fn close(&mut self) {
         self.found.extend(self.open.take().filter(|open| !open.parts.file.is_empty()));
     }
 }
 
-/// The length of the place that a text begins with: `src/a.c:3:7`, `src/a.ts(3,7)`.
+/// Returns the length of the place that a text begins with: `src/a.c:3:7`, `src/a.ts(3,7)`.
 pub(crate) fn place_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let end = bytes.iter().take(300).position(|byte| matches!(byte, b':' | b'(' | b' ' | b'\t'))?;
     let (mut end, mut path) = (end, text.get(..end)?);
-    // A drive's letter.
+    // The colon after a drive letter does not end the path.
     if path.len() == 1 && bytes.get(1) == Some(&b':') && matches!(bytes.get(2), Some(b'\\' | b'/')) {
         end = 2 + bytes.iter().skip(2).take(300).position(|byte| matches!(byte, b':' | b'(' | b' '))?;
         path = text.get(..end)?;

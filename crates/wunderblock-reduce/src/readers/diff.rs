@@ -13,11 +13,11 @@ use crate::span::{LineSpan, Rank};
 use super::fingerprint;
 use diff_line::{DiffLine, DiffParser};
 
-/// Maximum distance of an unchanged line that says much about a change (`diff -u` shows three by itself).
+/// Maximum distance at which an unchanged line still explains a change (`diff -u` shows three lines by default).
 const NEAR_LINES: usize = 3;
-/// Maximum bytes of a changed line that is shown whole: people do not read longer code.
+/// Maximum bytes of a changed line that is shown whole. People do not read longer lines of code.
 const MAX_LINE_BYTES: usize = 1_000;
-/// Bytes shown of a longer one.
+/// Bytes shown of a longer line.
 const HEAD_BYTES: usize = 240;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -34,7 +34,8 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
         let loose = diff_line::is_body(text);
         known += u32::from(!text.trim().is_empty() && (line != DiffLine::Other || loose));
     }
-    // The sample's middle may lie within one hunk: what begins like its lines counts too, but a diff has a head.
+    // The middle of the sample may lie within one hunk. Lines that look like lines of a hunk count too, but a diff
+    // must also have a header.
     let share = known * 100 / said.max(1);
     let whole = (places >= 1 && changed >= 1) || places >= 3 || commits >= 2 || stats >= 3;
     match share {
@@ -70,7 +71,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// Ranks a line outside of hunks.
+/// Ranks a line outside hunks.
 fn rank_header(lines: &TextLines<'_>, at: usize, kind: DiffLine) -> LineSpan {
     let (rank, score) = match kind {
         DiffLine::File | DiffLine::Commit => (Rank::Must, u16::MAX),
@@ -116,12 +117,12 @@ fn rank_hunk(
         return;
     }
     let near = distances_to_nearest(kinds.iter().map(is_changed));
-    // Early lines of every hunk come before late lines of any, so that a budget shows some of each.
+    // Early lines of each hunk score higher than late lines of any hunk, so that a budget shows some of each.
     let mut changed = 0u16;
     for ((at, kind), far) in rows.zip(kinds).zip(near) {
         let range = lines.span(at);
         match kind {
-            // A hunk is worth its changed lines: budgets show whole ones, in order.
+            // A hunk header says nothing without changed lines, so it scores lower than they do.
             DiffLine::Place => spans.push(LineSpan::new(range, Rank::Must)),
             DiffLine::Added | DiffLine::Removed => {
                 changed = changed.saturating_add(1);
@@ -139,7 +140,7 @@ fn rank_hunk(
     }
 }
 
-/// A changed line; of one as long as minified code its head.
+/// Adds the span of a changed line. Of a line as long as minified code, only the head keeps its rank.
 fn changed_line(lines: &TextLines<'_>, at: usize, span: LineSpan, spans: &mut Vec<LineSpan>) {
     let text = lines.get(at);
     if text.len() <= MAX_LINE_BYTES {
@@ -153,7 +154,7 @@ fn changed_line(lines: &TextLines<'_>, at: usize, span: LineSpan, spans: &mut Ve
     spans.push(LineSpan::new(cut..end, Rank::Filler).described(told));
 }
 
-/// The distance of each element from the nearest for which `such` holds, on either side.
+/// Returns the distance of each element from the nearest `true` element, on either side.
 fn distances_to_nearest(such: impl Iterator<Item = bool>) -> Vec<usize> {
     let mut far = Vec::new();
     let mut since = usize::MAX;
@@ -169,7 +170,7 @@ fn distances_to_nearest(such: impl Iterator<Item = bool>) -> Vec<usize> {
     far
 }
 
-/// Whether a header names a file that a program writes: lock files, minified code, snapshots of builds.
+/// Returns whether a header names a file that a program writes: lock files, minified code, generated code.
 fn is_generated(header: &str) -> bool {
     const NAMES: [&str; 17] = [
         "package-lock.json",

@@ -1,7 +1,7 @@
-//! Fingerprints of lines, with or without the values in them, and shortened text.
+//! Hashes of lines, with or without the values in them, and functions that shorten text.
 use crate::part::{PartOfList, PartOfText};
 
-/// FNV-1a, 64 bit (the constants are those of its authors, Fowler, Noll and Vo).
+/// Start value of FNV-1a, 64 bit (the constants are those of its authors, Fowler, Noll and Vo).
 const START: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 
@@ -9,13 +9,13 @@ fn mix_byte(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(PRIME)
 }
 
-/// The text as a number: white space at its ends aside.
+/// Returns a hash of the text without white space at its ends.
 pub(crate) fn exact_hash(text: &str) -> u64 {
     text.trim().bytes().fold(START, mix_byte)
 }
 
-/// The text as a number, counters in it aside: every run of digits counts as one and the same sign, and so does every
-/// long run of hexadecimal digits with a decimal one in it.
+/// Returns a hash of the text without the values of counters in it. Every run of digits counts as the same character,
+/// and so does every hexadecimal word of at least six characters with a decimal digit in it.
 pub(crate) fn masked_hash(text: &str) -> u64 {
     let bytes = text.trim().as_bytes();
     let mut hash = START;
@@ -47,7 +47,7 @@ pub(crate) fn masked_hash(text: &str) -> u64 {
     hash
 }
 
-/// Words that say that something went wrong, in any case.
+/// Words that state a failure, in any case.
 const FAILURE_WORDS: [&str; 14] = [
     "error",
     "fail",
@@ -65,7 +65,7 @@ const FAILURE_WORDS: [&str; 14] = [
     "corrupt",
 ];
 
-/// Whether a text holds a word that says that something went wrong.
+/// Returns whether a text contains a word that states a failure.
 pub(crate) fn mentions_failure(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut word_before = false;
@@ -87,7 +87,7 @@ pub(crate) fn mentions_failure(text: &str) -> bool {
     false
 }
 
-/// The longest start of a text within a maximum of bytes that ends between characters.
+/// Returns the longest start of a text that has at most `bytes` bytes and ends between characters.
 pub(crate) fn truncate(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {
@@ -96,8 +96,8 @@ pub(crate) fn truncate(text: &str, bytes: usize) -> &str {
     text.part(..end)
 }
 
-/// The places at which to cut a text so that no part is longer than about `bytes`: after a space if one is near, and
-/// never within a character. The last is the end of the text.
+/// Returns the positions at which to cut a text into parts of at most `bytes` bytes: after a space if one is near,
+/// and never within a character. The last position is the end of the text.
 pub(crate) fn split_points(text: &str, bytes: usize) -> Vec<usize> {
     let mut cuts = Vec::with_capacity(text.len() / bytes.max(1) + 1);
     let mut start = 0;
@@ -112,7 +112,7 @@ pub(crate) fn split_points(text: &str, bytes: usize) -> Vec<usize> {
     cuts
 }
 
-/// A number of bytes as people say it: `48 KB`.
+/// Returns a number of bytes as people write it: `48 KB`.
 pub(crate) fn describe_size(bytes: usize) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),

@@ -13,14 +13,14 @@ use crate::span::{LineSpan, Rank};
 use super::fingerprint;
 use infra_ranker::InfraRanker;
 
-/// Bytes of a line with a long result that stay.
+/// Bytes that stay of a line with a long result.
 const HEAD_BYTES: usize = 160;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     recognise(&sample.lines).map_or(0, |(_, vote)| vote)
 }
 
-/// The tool that wrote a text of this kind, and how sure it is.
+/// Returns the tool that wrote a text of this kind, and the vote for the kind.
 fn recognise(lines: &[&str]) -> Option<(&'static KnownTool<InfraLine>, u32)> {
     let known = rules::infra();
     let mut cues = vec![0usize; known.tools.len()];
@@ -46,7 +46,7 @@ pub(crate) fn spans(lines: &TextLines<'_>, command: Option<&str>) -> Vec<LineSpa
         (0..lines.len()).map(|line| LineSpan::new(lines.span(line), Rank::Context)).collect();
     match tool {
         Some(tool) => InfraRanker::of(lines, &mut spans).rank(tool),
-        // Of a tool that is not known, what went wrong must stay.
+        // If the tool is unknown, lines that mention a failure must stay.
         None => {
             for (span, _) in
                 spans.iter_mut().zip(lines.iter()).filter(|(_, line)| fingerprint::mentions_failure(line))
@@ -58,7 +58,7 @@ pub(crate) fn spans(lines: &TextLines<'_>, command: Option<&str>) -> Vec<LineSpa
     cut_long(lines, spans)
 }
 
-/// Cuts lines with a long result, so that only their start keeps its rank; failures are shown at greater length.
+/// Cuts lines with a long result, so that only their start keeps its rank. More is kept of failures.
 fn cut_long(lines: &TextLines<'_>, spans: Vec<LineSpan>) -> Vec<LineSpan> {
     if spans.iter().all(|span| span.range().len() <= 2 * HEAD_BYTES) {
         return spans;
@@ -73,7 +73,7 @@ fn cut_long(lines: &TextLines<'_>, spans: Vec<LineSpan>) -> Vec<LineSpan> {
             cut.push(span);
             continue;
         }
-        // A result in braces goes as a whole.
+        // A result in braces is left out as a whole.
         let result = line.find("=> {").map(|at| at + "=> ".len()).filter(|at| !wrong && *at < room);
         let Range { start, end } = span.range();
         let at = start + result.unwrap_or_else(|| fingerprint::truncate(line, room).len());

@@ -1,4 +1,4 @@
-//! Listings of files, packages and processes: one thing per line.
+//! Listings of files, packages and processes: one item per line.
 
 mod listing_row;
 
@@ -16,22 +16,23 @@ use listing_row::{ListingFormat, ListingRows};
 
 /// Maximum entries of a group that is shown whole.
 const MAX_WHOLE: usize = 12;
-/// Entries of a larger group, and of each series in it, that stay at its start.
+/// Entries that stay at the start of a larger group, and of each sort of entry in it.
 const HEAD_ENTRIES: usize = 3;
-/// Entries that stay at its end.
+/// Entries that stay at the end of a larger group.
 const TAIL_ENTRIES: usize = 2;
-/// Minimum length of a series of entries that are alike.
+/// Minimum number of entries in a series of similar entries.
 const MIN_SERIES: u32 = 4;
-/// Minimum number of rows of a series in a gap for its mark to name it, and maximum number of series that it names.
+/// Minimum number of rows of a series in a gap for the mark to name the series. A mark names at most `MAX_TOLD`
+/// series.
 const MIN_TOLD: usize = 4;
 const MAX_TOLD: usize = 3;
-/// Maximum number of a group's largest entries that stay, and of its newest.
+/// Maximum number of a group's largest entries that stay, and of its newest ones.
 const MAX_EXTREMES: usize = 2;
-/// Minimum number of sizes that stay: these, or a fifth of all.
+/// Minimum number of sizes that stay. If a fifth of all sizes is more, that number stays.
 const MIN_SIZES: usize = 30;
-/// Maximum number of names that mention a failure and stay for it.
+/// Maximum number of names that mention a failure. If there are more, none of them stays for that reason.
 const MAX_FAILURES: usize = 24;
-/// Maximum number of processes that stay because they use most.
+/// Maximum number of processes that stay because of their resource use.
 const MAX_BUSY: usize = 8;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -70,8 +71,8 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// Says of each gap which series it has and how many rows of each, for other rows may be in it: `like rc2.d` stood for
-/// 34 entries of `/etc`, 28 of which were no such folders.
+/// Names in each gap the series it contains and the number of rows of each, because other rows may be in the gap too.
+/// A bare `like rc2.d` would describe 34 entries of `/etc`, of which 28 are not such directories.
 fn describe_series(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
     let is_untold = |span: &LineSpan| span.rank == Rank::Filler && span.label.is_none();
     let mut rows = rows.iter();
@@ -93,7 +94,7 @@ fn describe_series(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
     }
 }
 
-/// The rows that belong together: of one folder, or of one parent in a tree.
+/// Returns the rows that belong together: of one folder, or of one parent in a tree.
 fn group_rows(rows: &ListingRows<'_, '_>, form: ListingFormat) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<u64, usize> = HashMap::new();
@@ -138,7 +139,7 @@ impl ListingRanker<'_, '_> {
         Some(span)
     }
 
-    /// Names that speak of failure stay while there are few of them: one lists a folder of logs for those.
+    /// Keeps names that mention a failure, if there are few. People list a folder of logs to find them.
     fn wrong(&mut self, lines: &TextLines<'_>) {
         let wrong: Vec<usize> = (0..lines.len().min(self.rows.len()))
             .filter(|at| fingerprint::mentions_failure(lines.get(*at)))
@@ -150,8 +151,8 @@ impl ListingRanker<'_, '_> {
         }
     }
 
-    /// Ranks what stands in one folder: first and last, the largest and the newest, one of each sort; of a series whose
-    /// members differ by a counter, or of many of one sort, the rest is filler.
+    /// Ranks the entries of one folder. The first and last entries stay, the largest and the newest, and some of each
+    /// sort. The rest of a series, or of a large group, is filler.
     fn group(&mut self, group: &[usize]) {
         let mut alike: HashMap<u64, u32> = HashMap::new();
         let mut sorts: HashMap<u64, u32> = HashMap::new();
@@ -191,7 +192,7 @@ impl ListingRanker<'_, '_> {
         }
     }
 
-    /// The largest things of a group, and the newest.
+    /// Returns the largest entries of a group, and the newest.
     fn extremes(&self, group: &[usize]) -> Vec<usize> {
         let mut found = Vec::new();
         if group.len() <= MAX_WHOLE {
@@ -203,14 +204,14 @@ impl ListingRanker<'_, '_> {
         let mut times: Vec<u32> = group.iter().map(time).collect();
         let middle = (times.len() - 1) / 2;
         let (_, middle, later) = times.select_nth_unstable(middle);
-        // Where all are of the same day none is the newest.
+        // If no time is later than the median, no entry is clearly the newest.
         if later.iter().any(|time| time > middle) {
             found.extend(largest(group, |at| time(at).into()));
         }
         found
     }
 
-    /// Keeps the largest sizes: people list sizes to find them.
+    /// Keeps the largest sizes, because people list sizes to find them.
     fn sizes(&mut self) {
         let mut order: Vec<(u64, usize)> =
             self.rows.iter().enumerate().map(|(at, row)| (row.size, at)).collect();
@@ -229,7 +230,7 @@ impl ListingRanker<'_, '_> {
         }
     }
 
-    /// Folds what tools put into a project: of each such folder its first line stays.
+    /// Folds the content of folders that tools fill in a project. The first line of each folder stays.
     fn vendored(&mut self, nested: &VendorFolders) {
         for folder in &nested.folders {
             for (nth, at) in folder.clone().enumerate() {
@@ -241,7 +242,8 @@ impl ListingRanker<'_, '_> {
         }
     }
 
-    /// In a tree of packages, one that was there before with all it has is marked by the tool, or is said again.
+    /// Folds packages in a tree that were shown before with all their dependencies. Some tools mark these, others
+    /// list them again.
     fn repeated(&mut self) {
         let mut seen: HashMap<u64, ()> = HashMap::new();
         let rows = self.rows;
@@ -262,12 +264,12 @@ impl ListingRanker<'_, '_> {
     }
 }
 
-/// The entries of a group with the highest numbers, zero excepted.
+/// Returns the entries of a group with the highest numbers. Zero does not count.
 fn largest(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
     let mut found: Vec<(u64, usize)> = Vec::with_capacity(MAX_EXTREMES + 1);
     for at in group {
         let number = number(at);
-        // Of equal ones the first stay first.
+        // Of equal numbers, the first entries stay first.
         let place = found.partition_point(|(more, _)| *more >= number);
         if number > 0 && place < MAX_EXTREMES {
             found.insert(place, (number, *at));
@@ -277,7 +279,7 @@ fn largest(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
     found.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Stretches of rows within folders that tools fill: `node_modules`, `target`, `.git`.
+/// Ranges of rows within folders that tools fill: `node_modules`, `target`, `.git`.
 struct VendorFolders {
     folders: Vec<Range<usize>>,
 }
@@ -299,7 +301,7 @@ impl VendorFolders {
             }
             path = vendor;
         }
-        // A listing of nothing else was asked for.
+        // A listing with hardly any other rows was requested to see these folders.
         if outside < 3 {
             folders.clear();
         }
@@ -308,7 +310,7 @@ impl VendorFolders {
     }
 }
 
-/// Processes: those that use most, and one of each command.
+/// Ranks processes: those that use most resources must stay, and a few of each command.
 fn rank_processes(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
     let mut busiest: Vec<(u64, usize)> =
         rows.iter().enumerate().filter(|(_, row)| row.size > 0).map(|(at, row)| (row.size, at)).collect();

@@ -1,4 +1,4 @@
-//! Logs: what each template says stays visible, repeats between its first and last line do not.
+//! Logs: every template stays visible, and repeats between its first and last line are left out.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::template::{LineTemplate, LineTemplates};
 
 use super::{alike, timestamp};
 
-/// Bytes from a line's start within which a level makes it the first line of a record.
+/// Bytes from the start of a line within which a level makes it the first line of a record.
 const LEVEL_REACH: usize = 100;
 /// Maximum lines of a template that stays whole.
 const MAX_RARE: u32 = 3;
-/// Maximum lines of a template that stay with the first line of their record.
+/// Maximum lines of a template whose lines stay with the record they follow.
 const MAX_FOLLOWING: u32 = 40;
 /// Minimum number of measurements that can have outliers.
 const MIN_MEASURED: f64 = 32.0;
@@ -30,21 +30,22 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     }
     let begun = sample.share(|line| timestamp::prefix_length(line) > 0);
     let dated = sample.share(is_head);
-    // Records of several lines: what follows a head belongs to it. (No head begins so.)
+    // A record may have several lines: indented lines belong to the first line above them, which is never indented.
     let follows = dated + sample.share(|line| line.starts_with([' ', '\t']));
     let all = if dated >= 25 { dated.max(follows.min(100) * 9 / 10) } else { dated };
     let sure = if begun * 2 >= dated { 88 } else { 80 };
     all * sure / 100
 }
 
-/// The vote of lines that are alike, and nothing else.
+/// Vote for a text whose only evidence is that its lines are alike.
 pub(crate) const TEMPLATE_VOTE: u32 = 36;
 
-/// Whether lines repeat themselves with other values, in words: whatever the program, it kept a log. The vote is weak, so
-/// any kind with more evidence precedes, and costs more than the other votes: it is asked for last.
+/// Returns whether lines repeat with other values, in words: then the text is a log, whatever program wrote it. The
+/// vote is weak, so any kind with more evidence precedes it. This check takes longer than the other votes, so it
+/// comes last.
 pub(crate) fn repeats_templates(sample: &LineSample<'_>) -> bool {
     let mut templates = LineTemplates::default();
-    // What is indented belongs to the line above it.
+    // Indented lines belong to the line above them.
     let said = sample.lines.iter().filter(|line| !line.starts_with([' ', '\t']) && !line.is_empty());
     let ids: Vec<Option<u32>> =
         said.enumerate().map(|(at, line)| has_words(line).then(|| templates.learn(at, line, 0))).collect();
@@ -55,7 +56,7 @@ pub(crate) fn repeats_templates(sample: &LineSample<'_>) -> bool {
     share >= 60 && ids.len() >= 20
 }
 
-/// Whether a line has two words at least, or names a value. The parts of a path are no words.
+/// Returns whether a line has at least two words, or names a value. Parts of a path do not count as words.
 fn has_words(line: &str) -> bool {
     let word = |part: &&str| {
         let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -65,7 +66,7 @@ fn has_words(line: &str) -> bool {
     words >= 2 || words == 1 && line.contains([':', '=', '('])
 }
 
-/// Whether a record begins here: a time near the line's beginning, or a level before its message.
+/// Returns whether a record begins with a line: it has a time near its start, or a level before its message.
 fn is_head(line: &str) -> bool {
     !line.starts_with([' ', '\t']) && (timestamp::has_time(line) || is_levelled(line))
 }
@@ -92,7 +93,8 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// The spans, those joined that a fold treats alike: a large log has one for each line otherwise.
+/// Returns the spans, with those joined that a fold treats alike. A large log otherwise takes 52 bytes per line
+/// instead of 12.
 pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut spans: Vec<LineSpan> = Vec::new();
     rank_lines(lines, &mut |span| match spans.last_mut() {
@@ -129,7 +131,7 @@ fn rank_lines(lines: &TextLines<'_>, take: &mut dyn FnMut(LineSpan)) {
             stays = span.rank > Rank::Filler;
         }
         if at == 0 || at + 1 == lines.len() {
-            // A log's first and last lines show its span of time.
+            // The first and the last line of a log show the period that it covers.
             span.rank = span.rank.max(Rank::Frame);
             span.score = span.score.max(150);
         }
@@ -140,7 +142,7 @@ fn rank_lines(lines: &TextLines<'_>, take: &mut dyn FnMut(LineSpan)) {
 fn parse_entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<LogEntry> {
     let sampled = lines.len().min(400);
     let heads = lines.iter().take(sampled).filter(|line| is_head(line)).count();
-    // Where most lines have no head, each is a record of its own.
+    // If most lines have neither time nor level, each line is its own record.
     let headed = heads * 4 >= sampled;
     let entry = |(at, line): (usize, &str)| {
         let said = severity::read_line(line);
@@ -152,7 +154,7 @@ fn parse_entries(lines: &TextLines<'_>, templates: &mut LineTemplates) -> Vec<Lo
     lines.iter().enumerate().map(entry).collect()
 }
 
-/// The number with a unit at the end of a line: `in 12 ms`, `time: 0.25`, `"ms":12}`.
+/// Returns the number with a unit at the end of a line: `in 12 ms`, `time: 0.25`, `"ms":12}`.
 fn parse_measure(line: &str) -> Option<f32> {
     let text = line.trim_end_matches(['}', ')', ']', '"', ',', '.', ' ']);
     let number_end = text.len() - text.bytes().rev().take(8).position(|byte| byte.is_ascii_digit())?;
@@ -171,9 +173,9 @@ fn parse_measure(line: &str) -> Option<f32> {
     if spans.contains(&span.trim()) || span.is_empty() && keyed() { number.parse().ok() } else { None }
 }
 
-/// Measurements that stand out among those of their template: by more than three standard deviations above the mean.
+/// Finds measurements that stand out in their template: more than three standard deviations above the mean.
 struct LogOutliers {
-    /// Per template: above what, and how many may still be shown.
+    /// For each template, the limit above which a measurement stands out, and how many of these may still be shown.
     limits: Vec<(f64, u8)>,
 }
 
@@ -199,7 +201,7 @@ impl LogOutliers {
     }
 
     fn take(&mut self, entry: &LogEntry, line: &str) -> bool {
-        // Templates above the last with a measure have no limit.
+        // Templates after the last one with a measurement are not in the list.
         let Some((limit, left)) = self.limits.get_mut(entry.template as usize) else { return false };
         let may = *left > 0 && limit.is_finite();
         let out = may && parse_measure(line).is_some_and(|measured| f64::from(measured) > *limit);
@@ -208,7 +210,7 @@ impl LogOutliers {
     }
 }
 
-/// Ranks a line among those of its template.
+/// Ranks a line among the lines of its template.
 fn rank_line(
     span: &mut LineSpan,
     at: usize,
@@ -230,7 +232,7 @@ fn rank_line(
         return;
     }
     let heavy = weight > LogLevel::Info;
-    // Of what only follows a record the first example is enough; another stays where its record does.
+    // Of lines that follow a record, the first example is enough. Any other stays if its record stays.
     if !entry.head && !heavy && !first && !whole {
         return;
     }

@@ -1,4 +1,4 @@
-//! Markdown: headings, paragraphs, lists, code and tables, by block.
+//! Markdown, block by block: headings, paragraphs, lists, code and tables.
 
 mod markdown_block;
 
@@ -10,13 +10,13 @@ use crate::span::{LineSpan, Rank};
 use super::prose;
 use markdown_block::{MarkdownBlock, split_blocks};
 
-/// Minimum links to headings that make a list a table of contents.
+/// Minimum links to headings in a list that is a table of contents.
 const MIN_CONTENTS: usize = 6;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let lines = &sample.lines;
     let fences = sample.count(|line| line.trim_start().starts_with("```"));
-    // A heading stands alone; lines of comments stand together, or above what they explain.
+    // A heading is alone between empty lines. Lines of comments are together, or above what they explain.
     let empty = |at: Option<usize>| at.and_then(|at| lines.get(at)).is_none_or(|line| line.trim().is_empty());
     let headings = lines.iter().enumerate().filter(|(at, line)| {
         markdown_block::heading_level(line) > 0 && empty(at.checked_sub(1)) && empty(Some(at + 1))
@@ -41,7 +41,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     }
 }
 
-/// The share of lines outside of fences that look like code or settings, in per cent.
+/// Returns the share of lines outside fences that look like code or settings, in per cent.
 fn code_share(lines: &[&str]) -> u32 {
     let (mut fenced, mut code, mut said) = (false, 0u32, 0u32);
     for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
@@ -85,7 +85,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
                     span.score += 1_000;
                 }
             }
-            // A fence is of use as a whole only.
+            // A fence is useful only as a whole.
             MarkdownBlock::Code(_) => {
                 spans.push(LineSpan::new(lines.spans(rows), Rank::Context).scored(1_500))
             }

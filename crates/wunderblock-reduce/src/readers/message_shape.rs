@@ -1,18 +1,19 @@
-//! The shape of a message: what it says, apart from the names and numbers in it.
+//! The shape of a message: its text without the names and numbers in it.
 
 use crate::part::{PartOfList, PartOfText};
 use std::ops::Range;
 
-/// What stands for a name or number in a shape.
+/// Text that replaces a name or a number in a shape.
 pub(crate) const HOLE: &str = "…";
 
-/// The names and numbers in a message, as byte ranges: what stands in quotes, and numbers that are no part of a word.
+/// Returns the byte ranges of the names and numbers in a message: quoted text, and numbers that are not part of a
+/// word.
 pub(crate) fn holes(message: &str) -> Vec<Range<usize>> {
     let bytes = message.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
-        // Inside a character nothing begins.
+        // No name or number begins within a multi-byte character.
         let rest = message.get(at..).unwrap_or_default();
         let before = bytes.part(..at).last().copied();
         let hole = quoted(rest, before).or_else(|| {
@@ -35,7 +36,8 @@ pub(crate) fn holes(message: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// What stands in the quotes that a text begins with. An apostrophe within a word opens none.
+/// Returns the range of the text in the quotes that `text` begins with. An apostrophe within a word does not open a
+/// quote.
 fn quoted(text: &str, before: Option<u8>) -> Option<Range<usize>> {
     let open = text.chars().next()?;
     let close = match open {
@@ -50,12 +52,12 @@ fn quoted(text: &str, before: Option<u8>) -> Option<Range<usize>> {
     Some(start..start + len)
 }
 
-/// A message with its names and numbers left out.
+/// Returns a message with its names and numbers replaced.
 pub(crate) fn shape(message: &str, holes: &[Range<usize>]) -> String {
     fill(message, holes, |_| Some(HOLE))
 }
 
-/// A message with some of its holes filled differently; `None` leaves one as it is.
+/// Returns a message with its holes filled by `with`. A hole for which `with` returns `None` stays as it is.
 pub(crate) fn fill<'f>(
     message: &str,
     holes: &[Range<usize>],

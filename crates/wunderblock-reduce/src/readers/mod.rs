@@ -1,5 +1,5 @@
-//! The readers of texts made of lines, one file per kind. Each votes how sure it is that a text is of its kind (0 to
-//! 100), and ranks the spans of such a text.
+//! The readers of texts that consist of lines, one file per kind. A reader votes on how certain it is that a text is
+//! of its kind (0 to 100), and ranks the spans of such a text.
 
 mod alike;
 mod blob;
@@ -32,7 +32,7 @@ use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::LineSpan;
 
-/// How sure the reader of a kind is; any number below `least` where that is less than `least`.
+/// Returns the vote of the reader of a kind. If the vote is less than `least`, it may be any number below `least`.
 pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind, least: u32) -> u32 {
     match kind {
         Kind::Log => log::vote(sample),
@@ -50,12 +50,13 @@ pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind, least: u32) -> u32 {
     }
 }
 
-/// The same where a fold is all that is asked of them: those that it treats alike may be joined.
+/// Returns the spans of a text that will only be folded. Spans that a fold treats alike may be joined.
 pub(crate) fn spans_folded(lines: &TextLines<'_>, kind: Kind, report: Option<&str>) -> Vec<LineSpan> {
     if kind == Kind::Log { log::spans_folded(lines) } else { spans(lines, kind, report) }
 }
 
-/// The spans of a text of that kind, the report of a command if that is known. They tile the text.
+/// Returns the spans of a text of a kind. They tile the text. `report` is the command whose report the text is, if
+/// known.
 pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind, report: Option<&str>) -> Vec<LineSpan> {
     match kind {
         Kind::Log => log::spans(lines),

@@ -1,4 +1,4 @@
-//! What the readers of logs, builds, tests and traces promise, on texts made here.
+//! Properties of the readers of logs, builds, tests and traces, checked on texts made here.
 
 use proptest::prelude::*;
 
@@ -13,12 +13,12 @@ use crate::span::LineSpan;
 
 const KINDS: [Kind; 4] = [Kind::Log, Kind::Build, Kind::Tests, Kind::Trace];
 
-/// What is packed is unpacked: these promises are about what is chosen.
+/// Folds a text and decodes the result, because these properties concern the choice of lines and not their encoding.
 fn fold(text: &str) -> String {
     crate::unpack(&reduce(text.as_bytes(), &Options::default()).text).unwrap()
 }
 
-/// The text at a share of its tokens, in per cent.
+/// Reduces a text to a share of its tokens, in per cent.
 fn within(text: &str, percent: u64) -> String {
     let tokens = text.len().div_ceil(4) as u64 * percent / 100;
     let short = reduce(text.as_bytes(), &Options { level: Level::Budget(tokens), ..Options::default() });
@@ -26,7 +26,7 @@ fn within(text: &str, percent: u64) -> String {
     crate::unpack(&short.text).unwrap()
 }
 
-/// A service's log: a few templates, two of them errors, in a fixed mixture.
+/// Returns the log of a service: a few templates in a fixed mixture, two of them errors.
 fn service_log(lines: usize) -> String {
     (0..lines)
         .map(|n| {
@@ -233,7 +233,7 @@ fn repetition_is_folded() {
     }
 }
 
-/// The lines of a reduced text that are the source's, without notes.
+/// Returns the lines of a reduced text that are from the source, without their notes.
 fn shown(short: &str) -> impl Iterator<Item = &str> {
     short.lines().filter(|line| !line.starts_with("⟨…")).map(|line| {
         let line = line.split(" ⟨×").next().unwrap_or(line);
@@ -241,7 +241,7 @@ fn shown(short: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How many lines the marks of a reduced text count as such.
+/// Returns the number of lines that the marks of a reduced text count under a label.
 fn counted(short: &str, label: &str) -> usize {
     let marks = mark::gaps(short).map(|found| &short[found.span]);
     marks
@@ -289,7 +289,7 @@ fn the_notes_of_error_templates_add_up_to_the_errors_of_the_source() {
                 None => lines += 1,
             }
         }
-        // A noted template's last line is shown too, and is in its count.
+        // The last line of a template with a note is shown too, and the note counts it.
         assert_eq!(noted + lines - notes, all);
     }
 }
@@ -325,7 +325,7 @@ fn what_follows_a_record_stays_with_it() {
     assert!(short.contains(&format!("stopped now\n{trail}")), "{short}");
 }
 
-/// The share of atoms that a text shows, in per cent.
+/// Returns the share of atoms that a text contains, in per cent.
 fn visible(short: &str, atoms: &[String]) -> usize {
     atoms.iter().filter(|atom| short.contains(atom.as_str())).count() * 100 / atoms.len()
 }
@@ -443,7 +443,7 @@ fn tiles(spans: &[LineSpan], len: usize) -> bool {
     at == len
 }
 
-/// A sample with stretches cut out, doubled and broken.
+/// A sample with some stretches replaced by noise, and its end cut off.
 fn broken() -> impl Strategy<Value = String> {
     let texts: Vec<String> =
         vec![service_log(40), auth_log(30), rustc_build(2), pytest_run(1), cargo_test(1), java_traces(4)];

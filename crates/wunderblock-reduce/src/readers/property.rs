@@ -1,4 +1,4 @@
-//! What every reader promises, and short ways to try one.
+//! Properties of every reader, and functions to check them.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -8,12 +8,12 @@ use crate::segment;
 use crate::select::{self, KeepLimit};
 use crate::span::LineSpan;
 
-/// What is shown of a text at the level `fold`.
+/// Returns a text at the level `fold`.
 pub(crate) fn fold(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>) -> String {
     shown(text, spans, KeepLimit::Fold)
 }
 
-/// The text as written within a maximum number of bytes.
+/// Returns a text within a maximum number of bytes.
 pub(crate) fn within(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>, bytes: usize) -> String {
     shown(text, spans, KeepLimit::Bytes(bytes))
 }
@@ -34,8 +34,8 @@ fn shown(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>, room: KeepLimit
     segment::write_segments(&segments, text, Some("wb:0123456789abcdef"))
 }
 
-/// Spans tile any text: one at random, and each of these samples broken in places. What is folded is not longer, save
-/// for what marks may cost.
+/// Checks that spans tile any text: random texts, and each sample with a part broken. A folded text may be longer
+/// only by the cost of marks.
 pub(crate) fn tiles(samples: &[&str], spans: fn(&TextLines<'_>) -> Vec<LineSpan>) {
     let mut runner =
         TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(120) });

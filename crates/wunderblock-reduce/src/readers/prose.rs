@@ -14,18 +14,18 @@ use crate::span::{LineSpan, Rank};
 use super::{blob, fingerprint};
 use rarity::WordRarity;
 
-/// Minimum bytes of a repeated paragraph that is left out: shorter ones may repeat for a reason (a closing bracket, a
+/// Minimum bytes of a repeated paragraph that is left out. Shorter ones may repeat for a reason (a closing bracket, a
 /// key).
 const MIN_REPEAT_BYTES: usize = 80;
 /// Minimum length of a run of equal lines.
 const MIN_RUN: usize = 4;
 /// Maximum bytes of a line that is not cut into sentences.
 const MAX_LINE_BYTES: usize = 200;
-/// Maximum bytes of a sentence: a longer one is cut into parts.
+/// Maximum bytes of a sentence. A longer one is cut into parts.
 const MAX_SENTENCE_BYTES: usize = 1_000;
-/// Minimum bytes, about, of a line that a writer wrapped.
+/// Minimum bytes of a line that a writer wrapped.
 const MIN_WRAPPED_BYTES: usize = 50;
-/// Maximum bytes of wrapped lines that are taken together.
+/// Maximum bytes of wrapped lines that are joined into one span.
 const MAX_JOINED_BYTES: usize = 400;
 
 pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
@@ -38,7 +38,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     blob::cut_runs(lines.text(), spans)
 }
 
-/// The stretches between empty lines, each with the empty lines after it.
+/// Returns the paragraphs between empty lines, each with the empty lines after it.
 pub(super) fn split_paragraphs(lines: &TextLines<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -57,8 +57,8 @@ pub(super) fn split_paragraphs(lines: &TextLines<'_>) -> Vec<Range<usize>> {
     found
 }
 
-/// The sentences of a paragraph: short lines that a writer wrapped are taken together, long ones are cut. The first
-/// says what the paragraph is about.
+/// Adds the sentences of a paragraph as spans. Short lines that a writer wrapped are joined, and long lines are cut.
+/// The first sentence scores highest, because it says what the paragraph is about.
 pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spans: &mut Vec<LineSpan>) {
     let score = |first: bool| if first { 3_000 } else { 1_000 };
     let mut at = paragraph.start;
@@ -82,7 +82,7 @@ pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spa
         let (mut start, mut first) = (0, first);
         for end in sentence::sentence_ends(text) {
             let sentence = text.part(start..end);
-            // What is a blob is cut as one, later.
+            // A blob is cut as a whole, later.
             let is_blob = !blob::find_runs(sentence).is_empty();
             for cut in
                 fingerprint::split_points(sentence, if is_blob { sentence.len() } else { MAX_SENTENCE_BYTES })
@@ -99,7 +99,7 @@ pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spa
     }
 }
 
-/// Whether a sentence continues on the next line, as far as their ends tell.
+/// Returns whether a sentence continues on the next line, as far as the ends of both lines show.
 fn is_wrapped(line: &str, next: &str) -> bool {
     let ends_open = line
         .chars()
@@ -118,7 +118,7 @@ fn is_wrapped(line: &str, next: &str) -> bool {
         && line != next
 }
 
-/// Adds to the score of each span what its words are worth: rare words, numbers, names.
+/// Adds the worth of its words to the score of each span: rare words, numbers, names.
 pub(super) fn add_rarity(text: &str, spans: &mut [LineSpan]) {
     let mut rarity = WordRarity::default();
     for span in spans.iter() {
@@ -127,7 +127,7 @@ pub(super) fn add_rarity(text: &str, spans: &mut [LineSpan]) {
     let all = spans.len();
     for (at, span) in spans.iter_mut().enumerate() {
         let worth = rarity.worth(text.part(span.range()));
-        // The start and the end of a text tell more than its middle.
+        // The start and the end of a text are more informative than its middle.
         let place = if at * 20 < all {
             600
         } else if at * 20 >= all * 19 {
@@ -139,7 +139,7 @@ pub(super) fn add_rarity(text: &str, spans: &mut [LineSpan]) {
     }
 }
 
-/// Paragraphs that were there before, and lines that stand several times one below the other, are filler.
+/// Ranks paragraphs that occurred before as filler, and equal lines in a row except the first and the last.
 pub(super) fn fold_repeats(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let mut seen: HashMap<u64, usize> = HashMap::new();
     let mut gone: Vec<Range<usize>> = Vec::new();
@@ -149,7 +149,7 @@ pub(super) fn fold_repeats(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
         if text.len() < MIN_REPEAT_BYTES {
             continue;
         }
-        // The same number with another length is not the same text.
+        // The length makes it less likely that different texts with equal hashes are taken for the same.
         let key = fingerprint::exact_hash(text) ^ text.trim().len() as u64;
         match seen.get(&key) {
             Some(_) => gone.push(range),

@@ -1,4 +1,4 @@
-//! Tools that list things: each record as its item, under what records in a row have in common.
+//! Tools that list records: each record is shown as its item, under what consecutive records have in common.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,22 +9,22 @@ use crate::sample::LineSample;
 use crate::shown::{self, ShownLevel, ShownPart};
 use crate::span::{LineSpan, Rank};
 
-/// Minimum share of lines that are a tool's own, in per cent.
+/// Minimum share of lines that match a pattern of a tool, in per cent.
 const OWN_PERCENT: usize = 90;
 /// Minimum number of lines by which a tool is recognised.
 const MIN_LINES: usize = 12;
-/// Lines among the first of which one has a tool's cue.
+/// Number of lines at the start among which a tool's cue must be.
 const CUE_LINES: usize = 12;
 /// Maximum share of the text's tokens that records may have, in per cent.
 const WORTHWHILE_PERCENT: usize = 85;
-/// Bytes of a line of joined items.
+/// Bytes after which a line of joined items is wrapped.
 const LINE_BYTES: usize = 110;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if recognise(&sample.lines).is_some() { 97 } else { 0 }
 }
 
-/// The tool whose records most of these lines are.
+/// Returns the tool whose records most of the lines are.
 fn recognise(lines: &[&str]) -> Option<&'static KnownTool<RecordLine>> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.is_empty()).collect();
     if said.len() < MIN_LINES {
@@ -37,7 +37,7 @@ fn recognise(lines: &[&str]) -> Option<&'static KnownTool<RecordLine>> {
     (own * 100 >= said.len() * OWN_PERCENT).then_some(tool)
 }
 
-/// The spans of records, if their tool is known and they are shorter as records.
+/// Returns the spans of a text as records, if its tool is known and records are shorter than the lines.
 pub(crate) fn spans(lines: &TextLines<'_>, command: Option<&str>) -> Option<Vec<LineSpan>> {
     let named = command.and_then(|command| rules::records().tools.iter().find(|tool| tool.runs(command)));
     let tool = named.or_else(|| recognise(&LineSample::of(lines.text()).lines))?;
@@ -55,17 +55,17 @@ pub(crate) fn spans(lines: &TextLines<'_>, command: Option<&str>) -> Option<Vec<
     Some(shown::spans(0..lines.text().len(), &parts, &told).collect())
 }
 
-/// Records as they are shown, a line each.
+/// Records as they are shown, one line each.
 #[derive(Default)]
 struct RecordWriter<'t> {
     parts: Vec<ShownPart>,
-    /// The last line shown of each pattern whose lines are shown once.
+    /// For each pattern whose lines are shown once, the last line shown.
     shown: HashMap<usize, &'t str>,
     firsts: HashSet<&'t str>,
     run: RecordRun<'t>,
 }
 
-/// Records in a row, of one pattern, by what they have in common.
+/// Consecutive records of one pattern, grouped by what they have in common.
 #[derive(Default)]
 struct RecordRun<'t> {
     pattern: usize,
@@ -113,15 +113,15 @@ impl<'t> RecordWriter<'t> {
         self.parts.push(ShownPart { text: format!("{}\n", line.trim_end()), level, rank, score });
     }
 
-    /// Each key with its items: short ones side by side. In a budget the first of each sort precede others, and keys more
-    /// items of theirs.
+    /// Writes each key with its items, short items side by side. Within a budget, the first keys of each sort precede
+    /// other keys, and keys precede further lines with their items.
     fn end_run(&mut self) {
         let mut sorts: HashMap<&str, u16> = HashMap::new();
         for (key, items) in std::mem::take(&mut self.run).groups {
             let sort = key.split_once(' ').map_or("", |(sort, _)| sort);
             let nth = sorts.entry(sort).and_modify(|nth| *nth = nth.saturating_add(1)).or_default();
             let worth = (Rank::Context, u16::MAX - *nth);
-            // What stands in a folder alone is a path.
+            // A single item in a folder is written as a path.
             let alone = items.len() == 1 && key.ends_with('/');
             let separator = if items.iter().any(|item| item.contains(' ')) { "  " } else { " " };
             let mut line = format!("{key}{}", if alone { "" } else { " " });
@@ -139,7 +139,7 @@ impl<'t> RecordWriter<'t> {
     }
 }
 
-/// A record as it is shown.
+/// Returns a record as it is shown.
 fn said(parts: &LineParts<'_>) -> String {
     [parts.item, parts.more].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

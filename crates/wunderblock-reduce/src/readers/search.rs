@@ -1,4 +1,4 @@
-//! Search results: every file stays visible, its matches are folded fairly.
+//! Search results: every file stays visible, and matches are folded file by file.
 
 mod search_line;
 
@@ -16,15 +16,16 @@ use search_line::{SearchLine, SearchRole, parse};
 
 /// Maximum matches of a file that is shown whole.
 const MAX_WHOLE: usize = 10;
-/// Matches that stay at the start of a file with more; after them stay those that say something new, and the last.
+/// Matches that stay at the start of a file with more matches. After them, matches with new content and the last
+/// match stay.
 const FIRST_MATCHES: usize = 4;
 /// Maximum number of equal matches that stay.
 const MAX_REPEATS: u32 = 3;
-/// Bytes of a long line that stay: minified files have matches of a megabyte.
+/// Bytes that stay of a long line. Minified files have matches of a megabyte.
 const MAX_LINE_BYTES: usize = 320;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
-    // `grep -c`: a number per file.
+    // The output of `grep -c`: a number per file.
     if sample.lines.len() >= 3 && sample.share(is_count) >= 95 {
         return 95;
     }
@@ -51,7 +52,7 @@ struct SearchSurvey<'t> {
     rising: u32,
     falling: u32,
     diagnostics: u32,
-    /// Texts that begin as a message does after its place.
+    /// Number of texts that begin as a message does after its place.
     worded: u32,
     last: HashMap<&'t str, (u64, bool)>,
     paths: HashMap<&'t str, u32>,
@@ -66,7 +67,7 @@ impl<'t> SearchSurvey<'t> {
         let Some(role) = found.role else { return };
         if role == SearchRole::Path || role == SearchRole::Other {
             self.found += 1;
-            // Under a heading the lines below belong to another file than those above.
+            // A heading starts another file, so line numbers may start again.
             self.last.remove("");
             return;
         }
@@ -83,6 +84,7 @@ impl<'t> SearchSurvey<'t> {
             text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
                 && text.get(word.len()..).is_some_and(|rest| rest.starts_with([':', ' ', '[']))
         }));
+        // Results of a file have rising line numbers. One line may occur again with another column.
         match self.last.insert(found.path, (number, found.column)) {
             Some((before, _)) if number > before => self.rising += 1,
             Some((before, true)) if number == before => self.rising += 1,
@@ -96,14 +98,14 @@ impl<'t> SearchSurvey<'t> {
         if self.found < 3 || share < 60 || self.diagnostics * 5 > self.numbered {
             return 0;
         }
-        // A compiler or linter sets its message one space after the place; source code is indented otherwise.
+        // A compiler or linter writes its message one space after the place. Source code is indented differently.
         if self.numbered > 0 && self.worded * 100 >= self.numbered * 90 {
             return 0;
         }
         if self.falling * 10 > self.rising.max(1) {
             return 0;
         }
-        // Without numbers only paths that come again, one after the other, tell results from a log.
+        // Without line numbers, only paths that occur repeatedly distinguish search results from a log.
         if self.bare * 2 > self.found {
             let again = self.paths.values().filter(|count| **count > 1).count();
             let plausible = self.paths.keys().filter(|path| path.contains('/')).count();
@@ -119,7 +121,7 @@ impl<'t> SearchSurvey<'t> {
     }
 }
 
-/// `src/a.rs:12`, and nothing more.
+/// Returns whether a text is `src/a.rs:12` and nothing more.
 fn is_count(text: &str) -> bool {
     text.rsplit_once(':').is_some_and(|(path, count)| {
         path.contains(['/', '.'])
@@ -129,7 +131,7 @@ fn is_count(text: &str) -> bool {
     })
 }
 
-/// ` message`: one space, then a word.
+/// Returns whether a text is ` message`: one space, then a word.
 fn is_worded(text: &str) -> bool {
     text.strip_prefix(' ')
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || "[*\'\"`".contains(c)))
@@ -165,7 +167,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// The span of a line; of a long one its head alone is worth that much.
+/// Adds the span of a line. Of a long line, only the head keeps its rank.
 fn push_line(spans: &mut Vec<LineSpan>, lines: &TextLines<'_>, span: LineSpan) {
     let range = span.range();
     if range.len() <= 2 * MAX_LINE_BYTES || span.rank == Rank::Filler {
@@ -178,10 +180,10 @@ fn push_line(spans: &mut Vec<LineSpan>, lines: &TextLines<'_>, span: LineSpan) {
     spans.push(LineSpan::new(cut..range.end, Rank::Filler));
 }
 
-/// The properties of a line that are kept: there are as many rows as lines.
+/// The stored properties of a line. A row is small, because there are as many rows as lines.
 struct SearchRow {
     role: Option<SearchRole>,
-    /// The path it names, as a number; 0 for none.
+    /// Hash of the path that the line names, or 0 for none.
     path: u64,
     text: TextPart,
 }
@@ -197,7 +199,7 @@ impl SearchRow {
     }
 }
 
-/// The rows of each file, in the order of the text: rows of one path that stand together.
+/// Calls `see` with the rows of each file, in the order of the text. Rows of one path must be consecutive.
 fn for_each_file(rows: &[SearchRow], mut see: impl FnMut(Range<usize>)) {
     let mut start = 0;
     let mut path: Option<u64> = None;
@@ -223,10 +225,10 @@ fn for_each_file(rows: &[SearchRow], mut see: impl FnMut(Range<usize>)) {
 
 struct SearchRanker<'l, 't> {
     lines: &'l TextLines<'t>,
-    /// The number of times each matching text was seen.
+    /// Number of times that each matching text was seen.
     said: HashMap<u64, u32>,
     ranks: Vec<(Rank, u16)>,
-    /// Whether there is enough to fold.
+    /// Whether there are enough matches to fold.
     fold: bool,
 }
 
@@ -236,7 +238,7 @@ impl SearchRanker<'_, '_> {
             file.clone().zip(rows.part(file.clone())).filter(|(_, row)| row.is_match()).collect();
         let last = matches.len().saturating_sub(1);
         let mut novel = HashSet::new();
-        // What says something new stays, up to a share that falls as the file grows.
+        // Matches with new content stay, up to a share that falls as the number of matches grows.
         let mut spare = 2 + matches.len() / 10;
         for (nth, (at, row)) in matches.iter().enumerate() {
             let text = self.lines.part(row.text);
@@ -264,9 +266,10 @@ impl SearchRanker<'_, '_> {
         self.surroundings(rows, file);
     }
 
-    /// Lines around a match stay or go with it, but are worth less than any match.
+    /// Ranks the lines around a match. The lines stay or go together with the match, but are worth less than any
+    /// match.
     fn surroundings(&mut self, rows: &[SearchRow], file: Range<usize>) {
-        // A line belongs to the matches of its block; a block ends where numbers jump or at `--`.
+        // A line belongs to the matches of its block. A block ends at a line without a result, such as `--`.
         let mut start = file.start;
         for block in rows.part(file).split_inclusive(|row| row.role.is_none()) {
             let ranks = self.ranks.part_mut(start..start + block.len());

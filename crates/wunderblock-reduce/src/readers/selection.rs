@@ -1,4 +1,4 @@
-//! A long selection within a budget: its first and last lines, and the counts of those between by folder and file.
+//! A long selection within a budget: its first and last lines, and counts of the lines between, by folder and file.
 //!
 //! ```text
 //! src/shelf.rs:1: …
@@ -15,18 +15,19 @@ use crate::part::PartOfList;
 use crate::shown::{self, ShownLevel, ShownPart};
 use crate::span::{LineSpan, Rank};
 
-/// Minimum lines of a selection that is cut.
+/// Maximum lines of a selection that is not cut.
 pub(crate) const MIN_LINES: usize = 2_000;
 /// Minimum share of lines that name a file, in per cent.
 const NAMED_PERCENT: usize = 80;
-/// Share of the room for first lines, and for last ones, in per cent.
+/// Share of the room for the first lines, and for the last lines, in per cent.
 const END_PERCENT: usize = 40;
 /// Minimum number of lines at each end.
 const MIN_END: usize = 3;
-/// Bytes of a line of counts.
+/// Bytes after which a line of counts is wrapped.
 const LINE_BYTES: usize = 110;
 
-/// The spans of a long selection for a number of bytes; None where its lines name no files.
+/// Returns the spans of a long selection for a number of bytes. Returns `None` for a short selection, or if its lines
+/// name no files.
 pub(crate) fn spans(lines: &TextLines<'_>, room: usize) -> Option<Vec<LineSpan>> {
     let count = lines.len();
     let named = lines.iter().filter(|line| place_of(line).is_some()).count();
@@ -54,7 +55,7 @@ pub(crate) fn spans(lines: &TextLines<'_>, room: usize) -> Option<Vec<LineSpan>>
     Some((0..middle).map(line).chain(told).chain((tail..count).map(line)).collect())
 }
 
-/// The folder and the file that a line names: before its number, or the whole line.
+/// Returns the folder and the file that a line names, before its number or alone.
 fn place_of(line: &str) -> Option<(&str, &str)> {
     let path = line
         .split(':')
@@ -66,7 +67,7 @@ fn place_of(line: &str) -> Option<(&str, &str)> {
     Some((path.get(..name)?, if is_path { "" } else { path.get(name..)? }))
 }
 
-/// The counts, a line or more for each folder, in the order of their first lines.
+/// Returns the counts, with at least one line per folder, in the order in which the folders occur.
 fn counts<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<String> {
     let mut folders: Vec<(&str, Vec<(&str, usize)>)> = Vec::new();
     let (mut known, mut files) = (HashMap::new(), HashMap::new());

@@ -2,12 +2,12 @@
 
 use crate::span::{LineSpan, Rank};
 
-/// Minimum spans of a gap between spans that stay: a shorter one breaks the text up for little.
+/// Minimum spans of a gap between spans that stay. A shorter gap saves too little for the interruption.
 const MIN_GAP_SPANS: usize = 3;
 /// Minimum bytes of a gap that is kept although it has fewer spans.
 const MIN_GAP_BYTES: usize = 160;
 
-/// Lets stay what would leave a gap of a span or two.
+/// Keeps the spans of gaps that have too few spans and bytes.
 pub(crate) fn close_short(spans: &mut [LineSpan]) {
     for gap in spans.split_mut(|span| span.rank != Rank::Filler) {
         let bytes: usize = gap.iter().map(|span| span.range().len()).sum();

@@ -1,27 +1,27 @@
-//! One line of a stack trace, as `rules/trace.rules` has them.
+//! Lines of stack traces, as described in `rules/trace.rules`.
 
 use crate::part::PartOfList;
 use crate::rules;
 use crate::word_list::WordList;
 
-/// The places of libraries and runtimes, and the names of their packages.
+/// Places of libraries and runtimes, and the names of their packages.
 static LIBRARIES: WordList = WordList::new("libraries");
 
 /// The owner of the code in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameOwner {
-    /// The caller's, as far as paths and packages tell.
+    /// The caller's own code, as far as paths and packages show.
     Own,
-    /// A library's or the runtime's.
+    /// Code of a library or the runtime.
     Library,
 }
 
-/// The owner of the frame that a line is, if it is one. The source text that Python prints under a frame is not: it has
-/// no place.
+/// Returns the owner of the frame that a line describes, if it describes one. The source text that Python prints
+/// under a frame does not: it has no place.
 pub(crate) fn frame_owner(line: &str) -> Option<FrameOwner> {
     // A group of exceptions is drawn with bars before its frames.
     let text = line.trim_start_matches([' ', '\t', '|']);
-    // Frames are indented, numbered, or a call.
+    // A frame is indented, numbered, or a call.
     if text.len() == line.len()
         && !line.starts_with('#')
         && !line.ends_with(')')
@@ -33,7 +33,7 @@ pub(crate) fn frame_owner(line: &str) -> Option<FrameOwner> {
     is_frame.then(|| if is_library(text) { FrameOwner::Library } else { FrameOwner::Own })
 }
 
-/// Whether a frame's text or a path is of a library or the runtime.
+/// Returns whether a frame or a path belongs to a library or the runtime.
 pub(crate) fn is_library(text: &str) -> bool {
     if text.starts_with("... ") || text.contains("(internal/") {
         return true;
@@ -52,7 +52,7 @@ pub(crate) fn is_library(text: &str) -> bool {
     false
 }
 
-/// Whether a line names an exception or its cause: `a.b.XException: …`, `Caused by: …`, `panic: …`.
+/// Returns whether a line names an exception or its cause: `a.b.XException: …`, `Caused by: …`, `panic: …`.
 pub(crate) fn is_head(line: &str) -> bool {
     rules::heads().class(line).is_some()
 }

@@ -20,11 +20,11 @@ use rows::{TableFormat, TableRow};
 const MAX_WHOLE_ROWS: usize = 30;
 /// Rows of a larger table that stay at its start.
 const HEAD_ROWS: usize = 3;
-/// Rows that stay at its end.
+/// Rows of a larger table that stay at its end.
 const TAIL_ROWS: usize = 2;
-/// Minimum limit of rows that stay because they bring something new.
+/// Minimum limit of rows that stay because they contain something new.
 const MIN_EXAMPLES: usize = 12;
-/// Rows in a row without anything new after which no more examples are looked for.
+/// Consecutive rows without anything new after which no more examples are taken.
 const MAX_DULL_ROWS: usize = 200;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -46,7 +46,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// The stretches of data rows that stand together.
+/// Returns the ranges of consecutive data rows.
 fn find_tables(rows: &[TableRow]) -> Vec<Range<usize>> {
     let mut tables = Vec::new();
     let mut start = None;
@@ -64,7 +64,7 @@ fn find_tables(rows: &[TableRow]) -> Vec<Range<usize>> {
     tables
 }
 
-/// Ranks the rows of one table; the first is its header where it looks like one or a rule follows it.
+/// Ranks the rows of one table. The first row is its header if it looks like one.
 fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans: &mut [LineSpan]) {
     let text = |row: &TableRow| lines.text().part(row.span.clone());
     for span in spans.iter_mut() {
@@ -88,7 +88,7 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
         columns.count(&form.fields(text(row)));
     }
     columns.classify(rows.len());
-    // A table drawn for readers, with sentences in it, is a text.
+    // A drawn table with sentences in it is text for readers, so it is not folded.
     let many = rows.len() > MAX_WHOLE_ROWS && !(form == TableFormat::Drawn && columns.has_sentences());
     let max_examples = MIN_EXAMPLES.max((rows.len() / 16).min(40));
     let wrong: Vec<bool> = rows.iter().map(|row| fingerprint::mentions_failure(text(row))).collect();
@@ -123,15 +123,16 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
     }
 }
 
-/// Puts what is known of the columns of all rows into the mark of the largest gap. The spans that carry it score lowest, so that
-/// they are the last to come back as a budget grows.
+/// Adds facts about the columns of all rows to the mark of the largest gap. The spans that carry the facts score
+/// lowest, so that they are kept last as a budget grows.
 fn describe_columns(columns: &TableColumns, spans: &mut [LineSpan]) {
     let mut told = columns.descriptions();
-    // The mark counts the lines of its gap; what is known of the columns counts all rows.
+    // The mark counts the lines of its gap, but these facts count all rows. Without the prefix, a mark over 165 lines
+    // would state `418 ok`.
     if let Some(first) = told.first_mut() {
         *first = format!("of all {} rows: {first}", spans.len());
     }
-    // Of equal gaps the first.
+    // Of equally large gaps, the first one is used.
     let gaps = spans.split_mut(|span| span.rank != Rank::Filler).rev();
     let carriers = gaps.max_by_key(|gap| gap.len()).unwrap_or_default();
     let first = carriers.len().saturating_sub(told.len());

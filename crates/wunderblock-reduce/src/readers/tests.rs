@@ -1,4 +1,4 @@
-//! Test runners: each failing test with its name, place and message stays, and the totals; tests that pass do not.
+//! Test runners: failing tests keep their name, place and message, totals stay, and passing tests are left out.
 
 mod junit;
 mod message;
@@ -28,15 +28,15 @@ use message::{is_message, is_place};
 const MAX_SKIPPED: usize = 12;
 /// Maximum number of passed suites that are named.
 const MAX_SUITES: usize = 8;
-/// Maximum lines of a failure's message: the rest is context.
+/// Maximum lines of a failure's message. Further lines are context.
 const MAX_MESSAGE_LINES: usize = 16;
-/// Minimum lines in a row that were there before.
+/// Minimum number of consecutive lines that are left out because they were printed before.
 const MIN_REPEATED: usize = 4;
-/// Minimum bytes of fewer such lines.
+/// Minimum bytes of fewer lines that are left out because they were printed before.
 const MIN_REPEATED_BYTES: usize = 160;
-/// Lines of source below a frame.
+/// Maximum lines of source below a frame.
 const SOURCE_LINES: usize = 2;
-/// Maximum lines of a template that stay whole, among lines of no other sort.
+/// Maximum lines of a template that stays whole, among lines without a class.
 const MAX_WHOLE: u32 = 8;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -51,12 +51,12 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
         return 0;
     }
     let share = (some * 100 / said.max(1)) as u32;
-    // A report within a page of words is quoted: the page begins before it.
+    // A report within a page of words is a quote. Such a page begins before the report.
     let first = cases.iter().position(Option::is_some).unwrap_or(0);
     if opens_page(&sample.lines, first) {
         return share / 3;
     }
-    // A run begins like one and ends with its totals; what lies between may be anything a test printed.
+    // A test run begins in a known form and ends with its totals. Tests may print anything between the two.
     let mut last = sample.text.trim_end().rsplit('\n').take(14);
     let ended = last
         .any(|line| rules::tests().class(strip_prefix(line.trim_end_matches('\r'))) == Some(TestLine::Total));
@@ -77,7 +77,7 @@ enum ReportSection {
     Failure,
     /// The text that a test printed.
     Captured,
-    /// The warnings' summary, durations, coverage.
+    /// The summary of warnings, durations, or coverage.
     Summary,
 }
 
@@ -85,18 +85,18 @@ struct ReportReader<'l> {
     lines: &'l TextLines<'l>,
     spans: Vec<LineSpan>,
     section: ReportSection,
-    /// Lines of message seen in this failure.
+    /// Number of message lines read in the current failure.
     message: usize,
-    /// The next line is still the message (`panicked at …:` is followed by it).
+    /// Whether the next line still belongs to the message, as after `panicked at …:`.
     goes_on: bool,
     cases: Vec<Option<TestLine>>,
-    /// Within what a TAP test that passed says of itself.
+    /// Whether the current line is in the block in which TAP describes a passed test.
     passing: bool,
     passed: bool,
-    /// The case that was begun last.
+    /// The case that began last.
     begun: Option<usize>,
     skipped: Vec<usize>,
-    /// Suites of which all is well.
+    /// Suites without failures.
     suites: Vec<usize>,
     others: Vec<usize>,
 }
@@ -144,7 +144,7 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Within what a test printed, only what ends the section counts.
+    /// Returns whether a line is only quoted. In text that a test printed, only lines that end the section count.
     fn is_quoted(&self, line: &str, case: TestLine) -> bool {
         match self.section {
             ReportSection::Captured => {
@@ -199,7 +199,7 @@ impl ReportReader<'_> {
             TestLine::Skipped => self.skipped.push(at),
             TestLine::Started => self.begun = Some(at),
             TestLine::Suite if line.starts_with("PASS ") || line.starts_with("ok ") => self.suites.push(at),
-            // In XML how a case ended stands within it.
+            // In XML, the result of a case is within its element.
             TestLine::Failed if line.trim_start().starts_with('<') => {
                 if let Some(begun) = self.begun.take() {
                     self.set(begun, rank, score, label);
@@ -244,10 +244,10 @@ impl ReportReader<'_> {
         self.set(at, rank, score, None);
     }
 
-    /// What a line of a failure is worth: its message and its place most.
+    /// Ranks a line of a failure. The message and the place are worth most.
     fn failure_worth(&mut self, line: &str) -> (Rank, u16) {
         let text = line.trim_start();
-        // A frame as pytest writes it, not a message after its place.
+        // A frame in the form that pytest writes, not a place with a message.
         if line.contains(": in ") && is_place(line) {
             return (Rank::Must, 610);
         }
@@ -266,7 +266,7 @@ impl ReportReader<'_> {
             }
             self.message += 1;
             return match self.message {
-                // pytest marks what was raised; what else looks like a message there is of lesser weight.
+                // pytest marks what was raised with `E`. Other lines that look like a message weigh less.
                 0..=2 => (Rank::Must, if line.starts_with("E ") { 745 } else { 740 }),
                 3..=6 => (Rank::Must, 690),
                 7..=MAX_MESSAGE_LINES => (Rank::Must, 620),
@@ -287,8 +287,8 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Where a failing test is named elsewhere as well, its details' heading comes after its message; where not,
-    /// before. A row of letters names a file only.
+    /// Ranks the headings of failure details. If failing tests are also named elsewhere, a heading ranks after its
+    /// message, and otherwise before it. A row of letters names only a file.
     fn names(&mut self) {
         let is = |at: usize, case: TestLine| self.class(at) == Some(case);
         let row = |at: usize| {
@@ -313,7 +313,7 @@ impl ReportReader<'_> {
         }
     }
 
-    /// A runner that documents (`rspec -fd`) names the tests that pass without saying so, before it lists what did not.
+    /// Leaves out the names of passing tests that a documenting runner (`rspec -fd`) prints before it lists failures.
     fn documented(&mut self) {
         let told = |at: usize| {
             let line = self.lines.get(at).trim_end();
@@ -330,7 +330,7 @@ impl ReportReader<'_> {
         }
     }
 
-    /// A few skipped tests are worth their names.
+    /// Keeps the names of skipped tests, if there are few.
     fn few_skipped(&mut self) {
         if self.skipped.len() <= MAX_SKIPPED {
             for at in std::mem::take(&mut self.skipped) {
@@ -339,7 +339,7 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Suites of which all is well are named while there are few.
+    /// Leaves out suites without failures, if there are many.
     fn many_suites(&mut self) {
         let suites = std::mem::take(&mut self.suites);
         if suites.len() > MAX_SUITES {
@@ -349,7 +349,7 @@ impl ReportReader<'_> {
         }
     }
 
-    /// A heading over tests that all pass goes with them.
+    /// Leaves out a heading whose tests all pass, together with these tests.
     fn headings(&mut self) {
         let (mut failed, mut below) = (false, None);
         for at in (0..self.lines.len()).rev() {
@@ -377,7 +377,7 @@ impl ReportReader<'_> {
         for at in 0..=self.lines.len() {
             let line = self.lines.get(at);
             let framed = at < self.lines.len() && stack_frame::frame_owner(line).is_some();
-            // A frame has a line of source below it, or two; the words of a runner are not a frame.
+            // A frame has one or two lines of source below it. A line of the runner itself is not part of a frame.
             under = if framed { 0 } else { under + 1 };
             let source = start.is_some()
                 && under <= SOURCE_LINES
@@ -398,8 +398,8 @@ impl ReportReader<'_> {
         }
     }
 
-    /// pytest prints the function around each frame. Those of libraries, and those printed before, are left out; the
-    /// line it stopped at, what was raised and the place stay.
+    /// Leaves out the source that pytest prints around a frame, if the frame is in a library or was printed before.
+    /// The line that failed, what was raised, and the place stay.
     fn sources(&mut self) {
         let (mut seen, mut placed_at) = (HashSet::new(), HashSet::new());
         let (mut start, mut key) = (0, 0u64);
@@ -423,7 +423,7 @@ impl ReportReader<'_> {
                 }
                 continue;
             };
-            // The short style puts the place before the line of source: nothing to leave out but that of libraries.
+            // In the short style, the place precedes its source. Only library frames and repeated ones are left out.
             let library = stack_frame::is_library(line);
             let short = after.starts_with(": in ");
             let known = !seen.insert(key) && key != 0;
@@ -441,7 +441,7 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Lines of printed source get this rank; what stands between them (values, `>`, `E`) does not.
+    /// Gives lines of printed source this rank. Other lines between them (values, `>`, `E`) keep their rank.
     fn source(&mut self, range: Range<usize>, rank: Rank) {
         for at in range {
             let line = self.lines.get(at);
@@ -453,14 +453,14 @@ impl ReportReader<'_> {
         }
     }
 
-    /// What was printed before, line for line, is a repeat where enough of it stands together.
+    /// Leaves out lines that were printed before, if enough of them are consecutive.
     fn seen_before(&mut self) {
         let mut pairs = HashSet::new();
         let (mut before, mut start) = (0u64, 0);
         for at in 0..=self.lines.len() {
             let own = template::hash(self.lines.get(at).as_bytes());
             let plain = self.spans.get(at).is_some_and(|span| span.rank == Rank::Context);
-            // A long line is known by itself, a short one by the one before it.
+            // A long line is recognised by itself, a short one together with the line before it.
             let alone = self.lines.get(at).len() >= MIN_REPEATED_BYTES;
             let known = !pairs.insert(if alone { own } else { before.rotate_left(1) ^ own });
             let seen = plain && known;
@@ -479,7 +479,7 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Other lines of one template: where there are many, the first and the last stay.
+    /// Folds lines without a class. Of many lines of one template, the first and the last stay.
     fn fold_others(&mut self) {
         let mut templates = LineTemplates::default();
         let others = std::mem::take(&mut self.others);

@@ -1,12 +1,12 @@
-//! The time a line begins with, or has near its beginning.
+//! Finds the time at the start of a line, or near the start.
 
 use crate::part::PartOfList;
 use crate::template::is_date_word;
 
-/// Bytes from a line's start within which a time is found.
+/// Bytes from the start of a line within which a time is found.
 const TIME_REACH: usize = 80;
 
-/// The place of `dd:dd:dd` at the start of a line.
+/// Returns the position of `dd:dd:dd` near the start of a line.
 fn find_clock(bytes: &[u8]) -> Option<usize> {
     let head = bytes.get(..TIME_REACH).unwrap_or(bytes);
     memchr::memchr_iter(b':', head).find_map(|at| {
@@ -18,12 +18,12 @@ fn find_clock(bytes: &[u8]) -> Option<usize> {
     })
 }
 
-/// Whether a line has a time near its beginning.
+/// Returns whether a line has a time near its start.
 pub(crate) fn has_time(line: &str) -> bool {
     find_clock(line.as_bytes()).is_some() || has_epoch(line.as_bytes()) || prefix_length(line) > 0
 }
 
-/// Whether seconds since 1970 stand alone in the line's head: ten digits, in this century or near it.
+/// Returns whether a word near the start of a line is a number of seconds since 1970: ten digits that begin with 1.
 fn has_epoch(bytes: &[u8]) -> bool {
     let head = bytes.get(..TIME_REACH).unwrap_or(bytes);
     let alone =
@@ -31,7 +31,8 @@ fn has_epoch(bytes: &[u8]) -> bool {
     head.split(|byte| *byte == b' ').skip(1).any(alone)
 }
 
-/// The length of the time that a line begins with, brackets and the space after it included; 0 without one.
+/// Returns the length of the time that a line begins with, including brackets and the space after it, or 0 without a
+/// time.
 pub(crate) fn prefix_length(line: &str) -> usize {
     let bytes = line.as_bytes();
     let Some(first) = bytes.first() else { return 0 };
@@ -49,7 +50,7 @@ pub(crate) fn prefix_length(line: &str) -> usize {
     end + bytes.iter().skip(end).take_while(|byte| matches!(byte, b']' | b' ' | b'\t' | b'|')).count()
 }
 
-/// Whether this is nothing but a date: digits, signs, names of days and months.
+/// Returns whether bytes are nothing but a date: digits, signs, names of days and months.
 fn is_date(bytes: &[u8]) -> bool {
     bytes.split(|byte| !byte.is_ascii_alphanumeric()).all(|part| {
         let letters = part.iter().position(u8::is_ascii_alphabetic);
@@ -61,7 +62,7 @@ fn is_date(bytes: &[u8]) -> bool {
     }) && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b" -/.,:[T".contains(byte))
 }
 
-/// The fraction and the zone after a time.
+/// Returns the length of the fraction and the zone after a time.
 fn fraction_length(bytes: &[u8]) -> usize {
     let digits = |from: usize| bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
     let mut end = 0;
@@ -78,7 +79,7 @@ fn fraction_length(bytes: &[u8]) -> usize {
     }
 }
 
-/// A time that is a number: seconds since some beginning, `[   12.345678]`, `081109 203518`.
+/// Returns the length of a time that is a number: seconds since some start, `[   12.345678]`, `081109 203518`.
 fn number_length(bytes: &[u8]) -> usize {
     let open = usize::from(bytes.first() == Some(&b'['));
     let start = open + bytes.iter().skip(open).take_while(|byte| **byte == b' ').count();

@@ -1,4 +1,5 @@
-//! Stack traces: what was thrown and why stays, frames of libraries do not; a trace like one before it is a repeat.
+//! Stack traces: exceptions and their causes stay, frames of libraries do not, and traces like earlier ones are
+//! folded.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -16,7 +17,8 @@ use super::stack_frame::{self, FrameOwner};
 
 /// Maximum number of equal traces that are shown whole.
 const MAX_WHOLE: usize = 2;
-/// Maximum number of different exceptions that are all shown; beyond it, traces that are otherwise alike are counted.
+/// Maximum number of different exceptions that are all shown. If there are more, traces that are otherwise alike are
+/// only counted.
 const MAX_THROWN: usize = 400;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -34,7 +36,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
             || line.starts_with("    ")
             || line.starts_with("stack backtrace")
     });
-    // Sanitizers print the memory around it as well.
+    // Sanitizers also print the memory around the error.
     if frames >= 3 && sample.count(|line| line.starts_with("==") && line.contains("Sanitizer: ")) >= 1 {
         return 75;
     }
@@ -42,12 +44,12 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if pure < 18 { 0 } else { (share.min(95) * 95 / 100).min(25 + pure * 2) }
 }
 
-/// The sort of a line of a trace.
+/// The class of a line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TraceLine {
     Head,
     Frame(FrameOwner),
-    /// The source that stands under a frame.
+    /// The source under a frame.
     Source,
     Other,
 }
@@ -71,7 +73,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// A line of a sanitizer's picture of memory: `  0x0c047fff7fb0: fa fa fd fd`, `=>0x…`.
+/// Returns whether a line belongs to a sanitizer's picture of memory: `  0x0c047fff7fb0: fa fa fd fd`, `=>0x…`.
 fn is_shadow(line: &str) -> bool {
     let text = line.strip_prefix("=>").or_else(|| line.strip_prefix("  ")).unwrap_or("");
     let Some((address, bytes)) = text.split_once(':') else { return false };
@@ -101,7 +103,7 @@ fn classify_lines(lines: &TextLines<'_>) -> Vec<TraceLine> {
         .collect()
 }
 
-/// The runs of frames, with the source lines under them.
+/// Returns the runs of frames, with the source lines under them.
 fn find_stacks(read: &[TraceLine]) -> Vec<Range<usize>> {
     let mut stacks = Vec::new();
     let mut start = None;
@@ -119,7 +121,8 @@ fn find_stacks(read: &[TraceLine]) -> Vec<Range<usize>> {
     stacks
 }
 
-/// The first two and the last frame of a stack stay, and the caller's own; a frame like the one before it does not.
+/// Ranks the frames of a stack. The first two, the last, and the caller's own stay. A frame equal to the one before
+/// it does not.
 pub(super) fn shorten_frames(lines: &TextLines<'_>, stack: Range<usize>, spans: &mut [LineSpan]) {
     let read: Vec<TraceLine> = stack
         .clone()
@@ -144,7 +147,7 @@ fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, sp
         if begins {
             count += 1;
             let said = template::hash(lines.get(at).as_bytes());
-            // The place below a name tells whose it is as well.
+            // The place below a name also shows the owner of the frame.
             let placed = owner_at(nth + 1).filter(|_| goes_on(at + 1)) == Some(FrameOwner::Library);
             let foreign = said == before || placed || owner_at(nth) == Some(FrameOwner::Library);
             owner = if foreign { FrameOwner::Library } else { FrameOwner::Own };
@@ -161,7 +164,7 @@ fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, sp
     }
 }
 
-/// Rust and Go write a frame on two lines: its name, then its place.
+/// Returns whether a line is the second line of a frame: Rust and Go write its name, and then its place.
 fn is_place_of_frame(line: &str, before: &str) -> bool {
     let text = line.trim_start();
     let name = before.trim_start();
@@ -172,18 +175,18 @@ fn is_place_of_frame(line: &str, before: &str) -> bool {
     numbered || called && !text.starts_with("at ")
 }
 
-/// What introduces an exception and names none.
+/// Beginnings of lines that introduce an exception without naming it.
 const HEADINGS: [&str; 5] =
     ["Traceback", "goroutine ", "During handling", "The above exception", "--- End of inner"];
-/// What joins an exception to the one before it: both are one trace.
+/// Beginnings of lines that join an exception to the one before it, so that both belong to one trace.
 const JOINS: [&str; 7] =
     ["Caused by:", "Suppressed:", "[cause]", "During handling", "The above exception", "---", "Wrapped by:"];
 
-/// The traces of a text: each begins at a head that is not a cause of the one before it. Lines of a log between them are
-/// ranges of their own.
+/// Returns the traces of a text. Each begins at an exception that is not a cause of the one before it. Log lines
+/// between traces are separate ranges.
 fn find_traces(lines: &TextLines<'_>, read: &[TraceLine]) -> Vec<Range<usize>> {
     let mut starts: Vec<usize> = Vec::new();
-    // Python names the exception below its frames, and one that it led to below a sentence.
+    // Python names an exception below its frames, and announces a following exception with a sentence.
     let (mut before, mut unnamed, mut joined) = (TraceLine::Other, false, false);
     for (at, line) in read.iter().enumerate() {
         let text = lines.get(at).trim_start_matches([' ', '\t', '|']);
@@ -217,21 +220,21 @@ fn is_tail(text: &str) -> bool {
     text.starts_with("note:") || text.starts_with('}') || text.starts_with("exit status")
 }
 
-/// Traces of the same words, whatever their values.
+/// Traces with the same words, whatever their values.
 #[derive(Default)]
 struct AlikeTraces<'t> {
     count: usize,
     first: usize,
     last: usize,
-    /// Whether their lines differ at all.
+    /// Whether any of their lines differ.
     differ: bool,
     exact: u64,
-    /// The words of what was thrown: of the first head of each trace, of the second, and so on.
+    /// Words of the exceptions: of the first exception of each trace, of the second, and so on.
     thrown: Vec<AlikeLines<'t>>,
 }
 
-/// Traces of the same words: the first and the last stay, with a note that says what differs. Of those between stays what
-/// was thrown, where its words are not those of another.
+/// Folds traces with the same words. The first and the last stay, with a note that says what differs. Of the traces
+/// between them, exceptions whose words differ from those of earlier ones stay.
 fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan]) {
     let traces = find_traces(lines, read);
     let names = |at: &usize| read.item(*at) == Some(&TraceLine::Head) && !is_heading(lines.get(*at));
@@ -242,7 +245,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
         let (mut key, mut exact, mut before) = (0u64, 0, 0);
         for line in trace.clone().map(|at| lines.get(at)) {
             let masked = template::masked_hash(line, &mut words);
-            // How deep a recursion went is a value.
+            // The depth of a recursion is a value, so equal lines in a row count once.
             if masked != before {
                 key = template::mix_hash(key, masked);
             }
@@ -278,7 +281,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
             let last = traces.item(same.last).map_or(0, |trace| lines.number(trace.start));
             let places = thrown_lines(lines, trace, names);
             let mut told = places.iter().zip(same.thrown.iter().map(|words| words.told(true)));
-            // Behind the line in which it differs, else behind what was thrown.
+            // The note follows the line in which the traces differ, or else the line of the exception.
             let found = told.find(|(_, told)| !told.is_empty()).map(|(at, told)| (*at, told));
             let (at, told) = found.unwrap_or((places.first().copied().unwrap_or(trace.start), String::new()));
             let (more, what) = (same.count - 1, if has_frames { "traces " } else { "" });
@@ -292,7 +295,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
                 span.score += 100;
             }
         } else if nth != same.last {
-            // What was thrown with other words, if only another number, is another error.
+            // An exception with other words is another error, even if only a number differs.
             let stays = |at: &usize| thrown.len() <= MAX_THROWN && heads.contains(at);
             let mut label = Some(Label::Traces).filter(|_| has_frames);
             for (at, span) in trace.clone().zip(spans.get_mut(trace.clone()).unwrap_or_default()).rev() {
@@ -305,8 +308,8 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
     }
 }
 
-/// The lines that name what was thrown, what left the program first: Python names it last, others before its causes. The
-/// first line, if none does.
+/// Returns the lines that name exceptions, first the one that left the program: Python names it last, and other
+/// languages name it before its causes. Returns the first line if no line names an exception.
 fn thrown_lines(lines: &TextLines<'_>, trace: &Range<usize>, names: impl Fn(&usize) -> bool) -> Vec<usize> {
     let mut named: Vec<usize> = trace.clone().filter(names).collect();
     if is_heading(lines.get(trace.start)) {
@@ -319,7 +322,7 @@ fn thrown_lines(lines: &TextLines<'_>, trace: &Range<usize>, names: impl Fn(&usi
 mod tests {
     use super::*;
 
-    /// The lines that have a note, with it.
+    /// Returns the lines that have a note, each with its note.
     fn noted(text: &str) -> Vec<String> {
         let lines = TextLines::of(text);
         let spans = spans(&lines);

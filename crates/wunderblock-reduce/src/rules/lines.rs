@@ -10,15 +10,15 @@ use super::needs::{self, LineFeatures, LineNeeds};
 use crate::part::PartOfList;
 use crate::severity::LogLevel;
 
-/// The patterns of a kind of text, in order.
+/// The patterns for a kind of text, in order.
 #[derive(Debug)]
 pub(crate) struct LineRules<C> {
     rules: Vec<LineRule<C>>,
-    /// Made when the first line is read.
+    /// Built when the first line is read.
     index: OnceLock<RuleIndex>,
 }
 
-/// One pattern, and what it says of a line.
+/// One pattern, and the class of the lines that match it.
 #[derive(Debug)]
 struct LineRule<C> {
     class: C,
@@ -27,15 +27,15 @@ struct LineRule<C> {
     regex: OnceLock<Option<Regex>>,
 }
 
-/// What lines need for each rule.
+/// The features that lines need for each rule.
 #[derive(Debug)]
 struct RuleIndex(Vec<WayGroup>);
 
-/// Ways to match that need the same first: most are ruled out by one look.
+/// Ways to match that need the same first feature. One check rules out most groups.
 #[derive(Debug)]
 struct WayGroup {
     first: Option<u16>,
-    /// Each with the number of its rule.
+    /// Ways to match, each with the number of its rule.
     ways: Vec<(usize, LineNeeds)>,
 }
 
@@ -50,7 +50,7 @@ impl RuleIndex {
         Self(ways.into_iter().map(|(first, ways)| WayGroup { first, ways }).collect())
     }
 
-    /// The rules that a line may match, in order; one may stand there twice.
+    /// Returns the rules that a line may match, in order. A rule may occur twice.
     fn candidates(&self, line: &str) -> Vec<usize> {
         let features = LineFeatures::of(line);
         let mut rules = Vec::new();
@@ -65,7 +65,7 @@ impl RuleIndex {
     }
 }
 
-/// The parts of a line that its pattern names; empty where it does not.
+/// The parts of a line that its pattern names. Parts that the pattern does not name are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineParts<'t> {
     pub(crate) file: &'t str,
@@ -75,7 +75,7 @@ pub(crate) struct LineParts<'t> {
     pub(crate) code: &'t str,
     pub(crate) message: &'t str,
     pub(crate) label: &'t str,
-    /// From the first of severity, code and message to the end of the line.
+    /// Text from the first of severity, code and message to the end of the line.
     pub(crate) said: &'t str,
     pub(crate) key: &'t str,
     pub(crate) item: &'t str,
@@ -83,17 +83,19 @@ pub(crate) struct LineParts<'t> {
 }
 
 impl<C: Copy> LineRules<C> {
-    /// Rules of these patterns.
+    /// Returns rules with these patterns.
     pub(super) fn of(patterns: impl IntoIterator<Item = (C, String)>) -> Self {
         let rule = |(class, pattern)| LineRule { class, pattern, regex: OnceLock::new() };
         Self { rules: patterns.into_iter().map(rule).collect(), index: OnceLock::new() }
     }
 
-    /// The number of the first pattern that a line matches. One that is invalid matches none, and a test finds it.
+    /// Returns the number of the first pattern that a line matches. An invalid pattern matches no line, and fails a
+    /// test.
     fn number(&self, line: &str) -> Option<usize> {
         let index = || RuleIndex::of(self.rules.iter().map(|rule| rule.pattern.as_str()));
         let mut failed = None;
         self.index.get_or_init(index).candidates(line).into_iter().find(|rule| {
+            // A rule that occurs twice among the candidates is tried once.
             let matches = failed != Some(*rule)
                 && self
                     .rules
@@ -105,19 +107,19 @@ impl<C: Copy> LineRules<C> {
         })
     }
 
-    /// The class of a line, given without its time.
+    /// Returns the class of a line. The line must be given without its time.
     pub(crate) fn class(&self, line: &str) -> Option<C> {
         self.rule(line).map(|rule| rule.class)
     }
 
-    /// The number of the pattern that a line matches, its class, and its parts.
+    /// Returns the number of the pattern that a line matches, the class of the line, and its parts.
     pub(crate) fn read<'t>(&self, line: &'t str) -> Option<(usize, C, LineParts<'t>)> {
         let number = self.number(line)?;
         let rule = self.rules.item(number)?;
         Some((number, rule.class, rule.parts(line)))
     }
 
-    /// The parts of a line; none are named in a line that no pattern matches.
+    /// Returns the parts of a line. They are empty if no pattern matches.
     pub(crate) fn parts<'t>(&self, line: &'t str) -> LineParts<'t> {
         self.rule(line).map(|rule| rule.parts(line)).unwrap_or_default()
     }
@@ -128,7 +130,7 @@ impl<C: Copy> LineRules<C> {
 }
 
 impl LineRules<BuildLine> {
-    /// The class of a line, its severity as the line states it.
+    /// Returns the class of a line, with the severity that the line states.
     pub(crate) fn stated_class(&self, line: &str) -> Option<BuildLine> {
         let rule = self.rule(line)?;
         Some(match rule.class {

@@ -1,8 +1,8 @@
-//! What tools print, as data: for each sort of line a pattern, and what such a line is.
+//! Rules about the output of tools, as data: a pattern and a class for each sort of line.
 //!
-//! The tables are in `rules/`, a file for each kind of text, a section for each tool. The first pattern that matches a
-//! line decides. A pattern is compiled when the first line is read that has what it needs ([`needs`]): an output is
-//! read by a few of the 370 there are.
+//! The tables are in `rules/`, a file for each kind of text, a section for each tool. The first pattern that matches
+//! a line decides. A pattern is compiled when a line is read that has what the pattern needs ([`needs`]), because an
+//! output needs only a few of the 370 patterns.
 
 mod lines;
 mod needs;
@@ -17,7 +17,7 @@ use table::{Pattern, ToolTable};
 
 pub(crate) use lines::{LineParts, LineRules};
 
-/// What a line of a build tool's output is.
+/// The class of a line in the output of a build tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BuildLine {
     /// A message of a compiler or linter, with or without its place.
@@ -26,80 +26,80 @@ pub(crate) enum BuildLine {
     Place,
     /// The file of the diagnostics below.
     File,
-    /// The source that a diagnostic is about, with what is drawn under it.
+    /// The source that a diagnostic is about, and the signs drawn under it.
     Code,
     /// Notes, help, candidates.
     Note,
-    /// It leads to the diagnostic after it: `In file included from a.c:1:`.
+    /// A line that leads to the next diagnostic: `In file included from a.c:1:`.
     Lead,
-    /// A step of a build begins: `#12 [4/9] RUN make`.
+    /// The start of a step of a build: `#12 [4/9] RUN make`.
     Step,
-    /// A tool's count or final status.
+    /// A count or the final status of a tool.
     Total,
-    /// All goes well: `Compiling x`, `[12/340] Building`.
+    /// Progress without problems: `Compiling x`, `[12/340] Building`.
     Progress,
 }
 
-/// What a line of a test runner's output says of the run.
+/// The class of a line in the output of a test runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TestLine {
     Passed,
-    /// Several cases on one line, all of them well: `....s..  [ 40%]`.
+    /// Several cases on one line, none of them failed: `....s..  [ 40%]`.
     Dots,
     Skipped,
     Failed,
-    /// A case begins; its result follows later.
+    /// The start of a case. Its result follows later.
     Started,
-    /// A file, module or suite, and the run's frame.
+    /// A file, module or suite, or the frame of the run.
     Suite,
     /// The heading of one failure's details.
     Details,
-    /// The heading of what a test printed.
+    /// The heading of the text that a test printed.
     Captured,
     /// Counts and the final status.
     Total,
 }
 
-/// What a line of a listing tool's output is.
+/// The class of a line in the output of a listing tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecordLine {
     /// A record, or a line of one.
     Record,
-    /// It is shown where it differs from the one before.
+    /// A line that is shown if it differs from the previous line of its pattern.
     Once,
-    /// It is shown the first time it comes.
+    /// A line that is shown only the first time it occurs.
     First,
-    /// It is not shown.
+    /// A line that is not shown.
     Drop,
 }
 
-/// What a line of an infrastructure tool's output is.
+/// The class of a line in the output of an infrastructure tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InfraLine {
     Total,
     Error,
-    /// A resource's lines begin.
+    /// The start of the lines of a resource.
     Block,
-    /// They end.
+    /// The end of the lines of a resource.
     End,
     /// A change of a value.
     Vital,
     /// A line of a block or a difference.
     Detail,
-    /// A thing was changed.
+    /// A result: something was changed.
     Changed,
-    /// It was as it should be.
+    /// A result: something was already as it should be.
     Ok,
     Retry,
-    /// It is said once, and stays.
+    /// A statement that occurs once and stays.
     Said,
-    /// What stands below belongs to it.
+    /// A heading for the lines below it.
     Head,
     /// A row of a table, or an event.
     Row,
-    /// A step begins, or goes on.
+    /// The start or continuation of a step.
     Progress,
-    /// A step is done.
+    /// The end of a step.
     Done,
 }
 
@@ -107,16 +107,16 @@ pub(crate) enum InfraLine {
 #[derive(Debug)]
 pub(crate) struct KnownTool<C> {
     pub(crate) name: &'static str,
-    /// What is left out of its records.
+    /// Description of what is left out of the tool's records.
     pub(crate) left_out: &'static str,
-    /// By how many cues, at which share of lines of its own, and how sure it is recognised.
+    /// Minimum number of cues, minimum share of matching lines (in per cent), and the vote for the tool.
     pub(crate) takes: [usize; 3],
     pub(crate) rules: LineRules<C>,
     runs: &'static [&'static str],
 }
 
 impl<C> KnownTool<C> {
-    /// Whether a report is of one of its commands.
+    /// Returns whether a report comes from one of the tool's commands.
     pub(crate) fn runs(&self, report: &str) -> bool {
         self.runs.iter().any(|own| is_of(report, own))
     }
@@ -129,7 +129,7 @@ pub(crate) struct ToolSet<C> {
     pub(crate) cues: LineRules<usize>,
 }
 
-/// Whether a command's words begin with those of another.
+/// Returns whether the words of a command begin with the words of another.
 fn is_of(report: &str, own: &str) -> bool {
     report.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
@@ -149,7 +149,7 @@ impl TableFile {
         self.tools.get_or_init(|| table::tools(self.text))
     }
 
-    /// The rules of all its tools.
+    /// Returns the rules of all tools in the file.
     fn rules<C: Copy>(&'static self, classes: &[(&str, C)]) -> LineRules<C> {
         LineRules::of(
             self.tools()
@@ -159,7 +159,7 @@ impl TableFile {
         )
     }
 
-    /// Its tools, each with its own rules.
+    /// Returns the tools in the file, each with its own rules.
     fn tool_set<C: Copy>(&'static self, classes: &[(&str, C)]) -> ToolSet<C> {
         let tables = self.tools().part(1..);
         let is_cue = |pattern: &&Pattern<'_>| pattern.class == "cue";
@@ -177,7 +177,7 @@ impl TableFile {
     }
 }
 
-/// A pattern and its class, if that is among these.
+/// Returns a pattern and its class, if the class is in `classes`.
 fn classed<C: Copy>(pattern: &Pattern<'_>, classes: &[(&str, C)]) -> Option<(C, String)> {
     let (_, class) = classes.iter().find(|(name, _)| *name == pattern.class)?;
     Some((*class, pattern.regex.clone()))
@@ -189,7 +189,7 @@ static RECORDS: TableFile = TableFile::new(include_str!("../../rules/records.rul
 static TRACE: TableFile = TableFile::new(include_str!("../../rules/trace.rules"));
 static INFRA: TableFile = TableFile::new(include_str!("../../rules/infra.rules"));
 
-/// The kind of what a command prints, where its tool prints nothing else.
+/// Returns the kind of a command's output, if its tool prints no other kind.
 pub(crate) fn kind_of(report: &str) -> Option<Kind> {
     let runs = |file: &'static TableFile| {
         file.tools().iter().any(|tool| tool.runs.iter().any(|own| is_of(report, own)))
@@ -199,37 +199,37 @@ pub(crate) fn kind_of(report: &str) -> Option<Kind> {
     kinds.into_iter().find(|(file, _)| runs(file)).map(|(_, kind)| kind)
 }
 
-/// The rules of compilers, linters and build tools.
+/// Returns the rules of compilers, linters and build tools.
 pub(crate) fn build() -> &'static LineRules<BuildLine> {
     static RULES: OnceLock<LineRules<BuildLine>> = OnceLock::new();
     RULES.get_or_init(|| BUILD.rules(&BUILD_CLASSES))
 }
 
-/// The rules of test runners.
+/// Returns the rules of test runners.
 pub(crate) fn tests() -> &'static LineRules<TestLine> {
     static RULES: OnceLock<LineRules<TestLine>> = OnceLock::new();
     RULES.get_or_init(|| TESTS.rules(&TEST_CLASSES))
 }
 
-/// The tools that list records.
+/// Returns the tools that list records.
 pub(crate) fn records() -> &'static ToolSet<RecordLine> {
     static TOOLS: OnceLock<ToolSet<RecordLine>> = OnceLock::new();
     TOOLS.get_or_init(|| RECORDS.tool_set(&RECORD_CLASSES))
 }
 
-/// The tools that manage infrastructure.
+/// Returns the tools that manage infrastructure.
 pub(crate) fn infra() -> &'static ToolSet<InfraLine> {
     static TOOLS: OnceLock<ToolSet<InfraLine>> = OnceLock::new();
     TOOLS.get_or_init(|| INFRA.tool_set(&INFRA_CLASSES))
 }
 
-/// Which lines are frames of a trace, and which only look so.
+/// Returns the rules for frames of a trace, and for lines that only look like frames.
 pub(crate) fn frames() -> &'static LineRules<bool> {
     static RULES: OnceLock<LineRules<bool>> = OnceLock::new();
     RULES.get_or_init(|| TRACE.rules(&[("none", false), ("frame", true)]))
 }
 
-/// The lines that name an exception or its cause.
+/// Returns the rules for lines that name an exception or its cause.
 pub(crate) fn heads() -> &'static LineRules<()> {
     static RULES: OnceLock<LineRules<()>> = OnceLock::new();
     RULES.get_or_init(|| TRACE.rules(&[("head", ())]))
@@ -309,7 +309,7 @@ mod tests {
         assert!(build().class("error: no").is_some() && super::tests().class("PASS").is_some());
     }
 
-    /// Patterns are compiled for a line that has what they need; here all of them are tried.
+    /// Patterns are compiled only for lines that have what they need. This test tries all patterns on all lines.
     #[test]
     fn no_pattern_needs_too_much() {
         let corpus = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus")).unwrap();
@@ -337,7 +337,7 @@ mod tests {
         }
     }
 
-    /// The lines of a table of examples whose class is another than it says.
+    /// Returns the lines of a table of examples whose class differs from the one the table states.
     fn wrong<C: Copy + PartialEq + std::fmt::Debug>(
         lines: &str,
         classes: &[(&str, C)],

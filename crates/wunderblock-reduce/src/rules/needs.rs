@@ -1,18 +1,18 @@
-//! What a line must have for a pattern to match it, read off the pattern's text.
+//! Finds what a line must have to match a pattern, by reading the text of the pattern.
 //!
-//! Compiling the patterns of all tables takes 47 million instructions, most of the time of a process that reduces one text,
-//! and an output matches few of them. So a pattern is compiled when a line has what it needs: the byte that the line
-//! begins with, and pairs of bytes that stand side by side. Needs are never too many (a test compares with the patterns
-//! themselves); where a pattern says too little of them, it is tried on every line.
+//! Compiling the patterns of all tables takes 47 million instructions, which is most of the time of a process that
+//! reduces one text, and an output matches few patterns. So a pattern is compiled when a line has what the pattern
+//! needs: the first byte of the line, and pairs of neighbouring bytes. The needs never exclude a line that the
+//! pattern matches, which a test verifies. A pattern that reveals too few needs is tried on every line.
 
-/// Maximum number of ways to match that are told apart in one pattern.
+/// Maximum number of ways to match that are distinguished in one pattern.
 const MAX_WAYS: usize = 64;
 
-/// Features after which ways are not told apart any more.
+/// Number of needs after which further ways are not distinguished.
 const ENOUGH: usize = 2;
 
-/// What a line has that patterns need: pairs of neighbouring bytes, each hashed to a byte, and its first byte that is no
-/// blank. All digits count as one.
+/// The features of a line that patterns may need: pairs of neighbouring bytes, each hashed to a byte, and the first
+/// byte that is not blank. All digits count as the same byte.
 pub(super) struct LineFeatures([bool; 512]);
 
 impl LineFeatures {
@@ -53,12 +53,12 @@ fn without_digits(byte: u8) -> u8 {
     if byte.is_ascii_digit() { b'0' } else { byte }
 }
 
-/// What may stand before the first byte of a line that counts.
+/// Returns whether a byte may precede the first byte of a line that counts.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ' | b'|')
 }
 
-/// The needs of a pattern: those of one of its ways at least.
+/// Returns the needs of a pattern, one list for each way to match. A line must meet at least one list.
 pub(super) fn needs_of(pattern: &str) -> Vec<LineNeeds> {
     let mut found = Vec::new();
     let ways = alternatives(pattern.as_bytes());
@@ -68,12 +68,12 @@ pub(super) fn needs_of(pattern: &str) -> Vec<LineNeeds> {
     found
 }
 
-/// What stands before the next byte of a match.
+/// The byte before the next byte of a match.
 #[derive(Clone, Copy, Debug, Default)]
 enum Before {
     #[default]
     Unknown,
-    /// The start of the line, and blanks.
+    /// The start of the line, possibly followed by blanks.
     Start,
     Byte(u8),
 }
@@ -84,7 +84,7 @@ enum Atom<'p> {
     Group(&'p [u8]),
     Blank,
     LineStart,
-    /// It matches no byte: an end, a boundary.
+    /// A part that matches no byte: an end, a boundary.
     Empty,
     Other,
 }
@@ -96,7 +96,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Adds the needs of what is left of a pattern.
+    /// Adds the needs of the rest of a pattern to `found`.
     fn walk(mut self, mut rest: &[u8], room: usize, found: &mut Vec<LineNeeds>) {
         while let Some((atom, after)) = split_atom(rest) {
             let (optional, after) = split_repeat(after);
@@ -137,7 +137,7 @@ impl Walk {
     }
 }
 
-/// The first part of a pattern, and what stands after it.
+/// Returns the first part of a pattern, and the pattern after it.
 fn split_atom(pattern: &[u8]) -> Option<(Atom<'_>, &[u8])> {
     let (first, rest) = pattern.split_first()?;
     let length = atom_length(pattern);
@@ -160,7 +160,7 @@ fn split_atom(pattern: &[u8]) -> Option<(Atom<'_>, &[u8])> {
     Some((atom, after))
 }
 
-/// A group without what it is called.
+/// Returns the content of a group, without its name.
 fn group_body(inner: &[u8]) -> &[u8] {
     let named = |rest: &'_ [u8]| rest.iter().position(|byte| *byte == b'>').map_or(0, |end| end + 1);
     match inner {
@@ -170,7 +170,7 @@ fn group_body(inner: &[u8]) -> &[u8] {
     }
 }
 
-/// Bytes of the first part of a pattern.
+/// Returns the length of the first part of a pattern, in bytes.
 fn atom_length(pattern: &[u8]) -> usize {
     match pattern {
         [b'\\', b'x', ..] => 4,
@@ -196,7 +196,7 @@ fn atom_length(pattern: &[u8]) -> usize {
     }
 }
 
-/// Whether the part before may be missing, and what stands after its repetition.
+/// Returns whether the part before may be missing, and the pattern after its repetition.
 fn split_repeat(pattern: &[u8]) -> (bool, &[u8]) {
     let (optional, after) = match pattern {
         [b'*' | b'?', after @ ..] => (true, after),
@@ -210,7 +210,7 @@ fn split_repeat(pattern: &[u8]) -> (bool, &[u8]) {
     (optional, after.strip_prefix(b"?").unwrap_or(after))
 }
 
-/// The alternatives of a pattern, outside of its groups.
+/// Returns the alternatives of a pattern, outside its groups.
 fn alternatives(pattern: &[u8]) -> Vec<&[u8]> {
     let (mut found, mut start, mut at) = (Vec::new(), 0, 0);
     while let Some(byte) = pattern.get(at) {
@@ -228,7 +228,7 @@ fn alternatives(pattern: &[u8]) -> Vec<&[u8]> {
 mod tests {
     use super::*;
 
-    /// The first byte, and bytes side by side.
+    /// The first byte, and runs of neighbouring bytes.
     type FirstAndRuns = (Option<u8>, &'static [&'static str]);
 
     #[test]

@@ -1,10 +1,10 @@
-//! The syntax of a table of rules: a class and a pattern a line.
+//! The syntax of a table of rules: a class and a pattern per line.
 
 /// One line of a table.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pattern<'t> {
     pub(super) class: &'t str,
-    /// The regular expression, names replaced.
+    /// Regular expression, with names replaced.
     pub(super) regex: String,
 }
 
@@ -12,17 +12,17 @@ pub(super) struct Pattern<'t> {
 #[derive(Debug, Default)]
 pub(super) struct ToolTable<'t> {
     pub(super) name: &'t str,
-    /// The commands whose output it is.
+    /// Commands whose output the section describes.
     pub(super) runs: Vec<&'t str>,
-    /// What a mark says is left out.
+    /// Description, in marks, of what is left out.
     pub(super) says: &'t str,
-    /// By how many cues, at which share of lines of its own, and how sure it is recognised.
+    /// Minimum number of cues, minimum share of matching lines (in per cent), and the vote for the tool.
     pub(super) takes: [usize; 3],
     pub(super) patterns: Vec<Pattern<'t>>,
 }
 
-/// The sections of a table, in order. `name WORD PATTERN` says what `{WORD}` stands for below it; `#` begins a comment,
-/// `[TOOL]` a section.
+/// Returns the sections of a table, in order. `name WORD PATTERN` defines `{WORD}` for the lines below it. `#` begins
+/// a comment, and `[TOOL]` begins a section.
 pub(super) fn tools(table: &str) -> Vec<ToolTable<'_>> {
     let mut names: Vec<(String, String)> = Vec::new();
     let mut tools: Vec<ToolTable<'_>> = vec![ToolTable::default()];

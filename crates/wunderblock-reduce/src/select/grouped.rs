@@ -1,9 +1,9 @@
-//! The parts of a stretch that is said in other words: those that stay become one.
+//! Joins the parts that stay of a stretch that is shown in other words.
 
 use crate::shown::ShownLevel;
 use crate::span::{LineSpan, Rank};
 
-/// Each group as one span, which says what stays of it; and whether each span stays.
+/// Returns each group as one span that shows its kept parts, and for each span whether it stays.
 pub(super) fn settle(spans: &[LineSpan], kept: &[bool]) -> (Vec<LineSpan>, Vec<bool>) {
     let mut settled: Vec<LineSpan> = Vec::new();
     let mut stays = Vec::new();
@@ -36,8 +36,8 @@ pub(super) fn settle(spans: &[LineSpan], kept: &[bool]) -> (Vec<LineSpan>, Vec<b
     (settled, stays)
 }
 
-/// The words of the parts that stay, and how many of the others there are. What stands under something stays only with it,
-/// and a heading only with something under it.
+/// Returns the words of the parts that stay, and the number of other parts. A part under another stays only with that
+/// one, and a heading stays only with a part under it.
 fn write(parts: &[(&LineSpan, bool)]) -> (String, usize) {
     let (mut shown, mut left) = (String::new(), 0);
     let (mut heading, mut has_heading, mut has_item) = ("", false, false);
@@ -55,7 +55,7 @@ fn write(parts: &[(&LineSpan, bool)]) -> (String, usize) {
                 continue;
             }
             ShownLevel::Alone => (heading, has_heading, has_item) = ("", false, stays),
-            // What goes on over several parts has no hole in it.
+            // A text that continues over several parts is shown without holes.
             ShownLevel::Item | ShownLevel::Detail => has_item = stays,
         }
         if stays {

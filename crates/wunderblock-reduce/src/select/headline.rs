@@ -1,5 +1,5 @@
-//! Headings and signatures under a budget in which a mark around each has no room: marks list them, so that the text
-//! keeps its table of contents, and the rest of the budget shows what they head.
+//! Headings and signatures within a budget that has no room for a mark around each. Marks list them, so that the text
+//! keeps its table of contents, and the rest of the budget shows the text below them.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use crate::span::{LineSpan, Rank};
 
 /// Maximum bytes of headlines in a mark.
 const MAX_HEADLINE_BYTES: usize = 400;
-/// What a mark costs: in tokens, with its numbers, more than as many bytes of text.
+/// Cost of a mark in bytes of text. Because of its numbers, a mark has more tokens than text of the same length.
 pub(super) const MARK_COST: usize = 38;
 
-/// Whether all headlines stay, and leave a third of the room for what they head.
+/// Returns whether all headlines stay, and a third of the room is used for the text below them.
 pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
     let (mut headlines, mut rest) = (0, 0);
     for (span, kept) in spans.iter().zip(kept) {
@@ -26,10 +26,10 @@ pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
     headlines == 0 || rest * 3 >= bytes
 }
 
-/// The spans whose headlines marks list where they do not stay: all, or the best for which there is room.
+/// Returns the spans whose headlines marks list if the spans do not stay: all, or the best for which there is room.
 pub(super) fn listed(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
     let mut listed = vec![false; spans.len()];
-    // What must stay, or stands under it, precedes the names of other things in up to half of the room.
+    // Spans that must stay, and spans under them, get up to half of the room before the names of other things.
     let is_matching = |span: &&LineSpan| span.rank == Rank::Must || span.score == UNDER_QUERY_SCORE;
     let matching: usize = spans.iter().filter(is_matching).map(LineSpan::bytes).sum();
     let matching = if matching > 0 { matching + 2 * MARK_COST } else { 0 };
@@ -46,12 +46,12 @@ pub(super) fn listed(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
     listed
 }
 
-/// Score of what stands under a headline that matches the query: it follows right after the headline.
+/// Score of the spans under a headline that matches the query, so that they follow the headline directly.
 const UNDER_QUERY_SCORE: u16 = 50_000;
-/// Maximum number of such spans.
+/// Maximum number of spans raised under one headline.
 const MAX_UNDER_QUERY: usize = 60;
 
-/// Raises what stands under the headlines that must stay.
+/// Raises the spans under headlines that must stay.
 pub(crate) fn raise_under_query(spans: &mut [LineSpan]) {
     let mut left = 0;
     for span in spans {
@@ -65,7 +65,7 @@ pub(crate) fn raise_under_query(spans: &mut [LineSpan]) {
     }
 }
 
-/// The bytes of a headline in a mark, with its share of the mark.
+/// Returns the bytes of a headline in a mark, including its share of the mark.
 pub(super) fn length_in_mark(headline: &str) -> usize {
     let length = headline.len() + ", ".len();
     length + length * MARK_COST / MAX_HEADLINE_BYTES
@@ -77,7 +77,7 @@ pub(super) fn rank_order(spans: &[LineSpan]) -> Vec<usize> {
     order.into_iter().map(|(at, _)| at).collect()
 }
 
-/// The end of a gap that begins at a span: before the first headline for which its mark has no room.
+/// Returns the end of a gap that begins at a span: before the first headline for which its mark has no room.
 pub(super) fn gap_end(spans: &[LineSpan], listed: &[bool], run: Range<usize>) -> usize {
     let mut room = MAX_HEADLINE_BYTES;
     for at in run.clone() {

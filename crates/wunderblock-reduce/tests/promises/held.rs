@@ -1,20 +1,20 @@
-//! What must hold of any reduction, checked from outside.
+//! Properties of any reduction, checked from outside the crate.
 //!
-//! The tests beside this file and the fuzzer (`fuzz/`) include it by its path: one statement of the promises, and no
-//! public item of the crate that exists for tests only.
+//! The tests beside this file and the fuzzer (`fuzz/`) include it by its path. So the properties are stated once, and
+//! the crate has no public item that exists only for tests.
 
 use wunderblock_reduce::{GapUnit, Level, Options, Reduced, decode_other, gaps, invert, reduce, unpack};
 
-/// The handle that stands in the marks.
+/// Handle in the marks.
 pub(crate) const HANDLE: &str = "wb:3f9c1a7be2d04c58";
 
-/// No budget is kept below this, in tokens: what a mark weighs.
+/// Minimum budget that every reduction must meet, in tokens. A mark alone may cost this much.
 const LEAST_BUDGET: u64 = 24;
 
-/// Reduces, and checks all that is promised of one text.
+/// Reduces a text, and checks every property that must hold for it.
 ///
 /// # Errors
-/// The promise that does not hold.
+/// Returns the property that does not hold.
 pub(crate) fn check(bytes: &[u8], options: &Options<'_>) -> Result<Reduced, String> {
     let short = reduce(bytes, options);
     let holds = |promise: &str, holds: bool| {
@@ -54,14 +54,14 @@ pub(crate) fn check(bytes: &[u8], options: &Options<'_>) -> Result<Reduced, Stri
     Ok(short)
 }
 
-/// Whether the source is the short text and what its gaps stand for.
+/// Returns whether the source consists of the short text and the contents of its gaps.
 fn is_whole(bytes: &[u8], short: &Reduced) -> Result<bool, String> {
     if short.lossless {
         let is_source = |text: &str| text.as_bytes() == bytes;
         return Ok(is_source(&short.text) || invert(&short.text).as_deref().is_some_and(is_source));
     }
-    // A page is written anew: gaps over all of it, and its text after them. What is set aside all over a text (controls,
-    // bytes that are no text) is a gap over all of it too.
+    // A page is rewritten: gaps cover all of it, and its text follows them. Content that is set aside in the whole
+    // text (controls, bytes that are not text) is a gap over all of it, too.
     let end = short.gaps.iter().try_fold(0, |at, gap| (gap.span.start == at).then_some(gap.span.end));
     if end == Some(bytes.len()) || short.gaps.iter().any(|gap| gap.span == (0..bytes.len())) {
         return Ok(true);
@@ -79,7 +79,7 @@ fn is_whole(bytes: &[u8], short: &Reduced) -> Result<bool, String> {
     Ok(bare(&without_notes(&without_marks(&shown))) == bare(&without_notes(&kept)))
 }
 
-/// The text without its gaps' marks.
+/// Returns the text without the marks of its gaps.
 fn without_marks(text: &str) -> String {
     let mut out = String::new();
     let mut at = 0;
@@ -91,7 +91,7 @@ fn without_marks(text: &str) -> String {
     out
 }
 
-/// Notes are facts about what is shown; they are no part of the source.
+/// Returns the text without notes, which are facts about what is shown and not part of the source.
 fn without_notes(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! A short output of each kind, as its tool would write it, and what can happen to one on its way.
+//! A short output of each kind, as its tool would write it, and the damage that it may suffer.
 
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ fn many(times: usize, line: impl Fn(usize) -> String) -> String {
     })
 }
 
-/// One of each kind, each large enough to be worth shortening.
+/// Returns an output of each kind, each large enough to be worth shortening.
 fn samples() -> Vec<String> {
     let page = many(30, |n| format!("<li><a href=\"/book/{n}\">Book {n} &amp; more</a></li>"));
     let members = many(40, |n| {
@@ -53,7 +53,7 @@ fn samples() -> Vec<String> {
     ]
 }
 
-/// What happens to a text: each number is a place in it, in thousandths.
+/// A change that damages a text. Each position is in thousandths of the text.
 #[derive(Clone, Debug)]
 enum Harm {
     Cut(usize),
@@ -124,7 +124,7 @@ fn hurt(mut text: Vec<u8>, harm: &Harm) -> Vec<u8> {
     text
 }
 
-/// A sample, harmed a few times or not at all. Not always UTF-8.
+/// A sample that is damaged up to four times, and may not be valid UTF-8.
 pub(crate) fn harmed() -> impl Strategy<Value = Vec<u8>> {
     (proptest::sample::select(samples()), proptest::collection::vec(harm(), 0..5))
         .prop_map(|(text, harms)| harms.iter().fold(text.into_bytes(), hurt))

@@ -1,4 +1,4 @@
-//! Which lines say the same thing about different values, and what differs in each of their words.
+//! Finds lines that differ only in their values, and what differs in each of their words.
 
 use crate::part::{PartOfList, PartOfText};
 use std::collections::HashMap;
@@ -9,16 +9,17 @@ use crate::lines::NewlineSplit;
 use crate::mark::OPEN;
 use crate::template::{self, LineTemplates};
 
-/// Maximum words of a line: lines with more have no template.
+/// Maximum words of a line. Lines with more words have no template.
 const MAX_WORDS: usize = 120;
 /// Minimum lines of a template.
 const MIN_LINES: u32 = 3;
-/// Minimum tokens saved by each row of a template without values: it is easier to read as it was.
+/// Minimum tokens saved by each row of a template without values. Below that, the lines are easier to read as they
+/// are.
 const MIN_BARE_GAIN: usize = 5;
-/// The number of no template.
+/// Number of a line without a template.
 const NONE: u32 = u32::MAX;
 
-/// A word of a line: the place of the separator before it, and its own.
+/// A word of a line: the start of the separator before it, and its own span.
 pub(super) struct LineWord {
     sep: usize,
     span: Range<usize>,
@@ -34,7 +35,7 @@ impl LineWord {
     }
 }
 
-/// The bytes that stand between words, a bit for each.
+/// The bytes that separate words, one bit per byte value.
 const SEPARATORS: u128 = {
     let mut bits = 0;
     let mut bytes = b" \t\r,;=|&?\"'<>()[]{}".as_slice();
@@ -45,7 +46,7 @@ const SEPARATORS: u128 = {
     bits
 };
 
-/// Whether a byte stands between words.
+/// Returns whether a byte separates words.
 fn separates(byte: u8) -> bool {
     byte.is_ascii() && SEPARATORS >> byte & 1 == 1
 }
@@ -64,20 +65,20 @@ pub(super) fn split_words(line: &str, words: &mut Vec<LineWord>) {
     }
 }
 
-/// The text after the last word.
+/// Returns the text after the last word.
 fn text_after<'t>(line: &'t str, words: &[LineWord]) -> &'t str {
     line.part(words.last().map_or(0, |word| word.span.end)..)
 }
 
-/// One word in all the lines of a template.
+/// The words at one position in all lines of a template.
 #[derive(Clone, Debug)]
 struct TemplateColumn<'t> {
     sep: &'t str,
     first: &'t str,
     differs: bool,
-    /// Whether the number of spaces before it differs.
+    /// Whether the number of spaces before the word differs.
     loose: bool,
-    /// The bytes that all begin with, and end with.
+    /// Number of bytes that all words share at their start. `suffix` is the number at their end.
     prefix: usize,
     suffix: usize,
     shortest: usize,
@@ -92,7 +93,7 @@ impl<'t> TemplateColumn<'t> {
     }
 
     fn learn(&mut self, sep: &str, word: &str) {
-        // Separators of one template differ in the number of spaces only.
+        // Separators at the same position in a template differ only in their number of spaces.
         self.loose |= sep.len() != self.sep.len();
         if word == self.first {
             return;
@@ -105,15 +106,16 @@ impl<'t> TemplateColumn<'t> {
         self.suffix = ends.take(self.suffix).take_while(|(a, b)| a == b).count();
     }
 
-    /// Decides what of its words stands in the template. No number or character is cut in two.
+    /// Decides which part of the words belongs to the template. No number or character is cut in two.
     fn settle(&mut self) {
         (self.prefix, self.suffix) = trim_common(self.first, self.prefix, self.suffix);
+        // In the shortest word, common start and end would overlap, so only one of them is used.
         if self.prefix + self.suffix >= self.shortest {
             (self.prefix, self.suffix) = (if self.prefix < self.shortest { self.prefix } else { 0 }, 0);
         }
     }
 
-    /// The value of a line's word.
+    /// Returns the value in the word of a line.
     fn value<'l>(&self, line: &'l str, word: &LineWord) -> Option<&'l str> {
         if self.loose {
             return line.get(word.sep + 1..word.span.end);
@@ -122,22 +124,22 @@ impl<'t> TemplateColumn<'t> {
     }
 }
 
-/// The common start and end of values, shortened so that no number or character is cut in two.
+/// Returns the lengths of the common start and end of values, shortened so that no number or character is cut in two.
 fn trim_common(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
     let common = first.part(..first.floor_char_boundary(prefix));
-    // A name in a path stays whole.
+    // A name in a path stays whole, so a path is cut only after a slash.
     if first.contains('/') {
         return (common.rfind('/').map_or(0, |slash| slash + 1), 0);
     }
     let head = common.trim_end_matches(|c: char| c.is_ascii_digit());
-    // Letters before cut digits may be the digits of a hash.
+    // Letters before digits may belong to the same hexadecimal number.
     let head =
         if head.len() < common.len() { head.trim_end_matches(|c: char| c.is_ascii_hexdigit()) } else { head };
     let tail = first.part(first.ceil_char_boundary(first.len() - suffix)..);
     let end = tail.trim_start_matches(|c: char| c.is_ascii_digit());
     let end =
         if end.len() < tail.len() { end.trim_start_matches(|c: char| c.is_ascii_hexdigit()) } else { end };
-    // A word is not cut, either: `foun` of `found` says nothing.
+    // A word is not cut either: `foun` of `found` is hard to read.
     let cuts_word = |at: usize| {
         first.part(..at).ends_with(char::is_alphabetic) && first.part(at..).starts_with(char::is_alphabetic)
     };
@@ -147,7 +149,7 @@ fn trim_common(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
     (head.len(), end.len())
 }
 
-/// A template with the words of all its lines.
+/// A template, with a column for each word of its lines.
 #[derive(Debug)]
 pub(super) struct ColumnTemplate<'t> {
     columns: Vec<TemplateColumn<'t>>,
@@ -170,7 +172,7 @@ impl<'t> ColumnTemplate<'t> {
         }
     }
 
-    /// The template as it is shown.
+    /// Returns the template as it is written.
     pub(super) fn header(&self) -> String {
         let mut out = String::new();
         let said = |text: &str, out: &mut String| out.push_str(&text.replace('{', "{{"));
@@ -191,13 +193,13 @@ impl<'t> ColumnTemplate<'t> {
         out
     }
 
-    /// The values of a line.
+    /// Returns the values of a line.
     pub(super) fn values<'l>(&self, line: &'l str, words: &[LineWord]) -> Vec<&'l str> {
         let fields = self.columns.iter().zip(words).filter(|(column, _)| column.differs || column.loose);
         fields.filter_map(|(column, word)| column.value(line, word)).collect()
     }
 
-    /// The tokens that it saves, if it does.
+    /// Returns the tokens that the template saves, or `None` if it saves none.
     fn gain(&self, words: &mut Vec<LineWord>) -> Option<usize> {
         split_words(self.example, words);
         let row = self.values(self.example, words).join(" ");
@@ -208,23 +210,23 @@ impl<'t> ColumnTemplate<'t> {
     }
 }
 
-/// The templates that pay, and of each line its template.
+/// The templates that save tokens, and the template of each line.
 pub(super) struct LineColumns<'t> {
     pub(super) templates: Vec<ColumnTemplate<'t>>,
     of: Vec<u32>,
 }
 
 impl<'t> LineColumns<'t> {
-    /// The best templates of a text, at most `limit`, in the order in which they begin. None where those beyond the limit
-    /// would save more: a text in which a few templates stand among lines as they were is hard to read, and little
-    /// shorter.
+    /// Returns the best templates of a text, at most `limit`, in the order of their first lines. Returns `None` if
+    /// the templates beyond the limit would save more: a text with a few templates among unchanged lines is hard to
+    /// read and hardly shorter.
     pub(super) fn of(lines: &NewlineSplit<'t>, limit: usize) -> Option<Self> {
         let mut words = Vec::new();
         let (mut of, counts) = group_lines(lines, &mut words);
         let mut shapes: Vec<(u32, u32)> = counts.into_iter().map(|count| (count, NONE)).collect();
         let mut all: Vec<ColumnTemplate<'t>> = Vec::new();
         for (line, shape) in lines.iter().zip(&mut of) {
-            // A line of no shape has the number of none.
+            // The number of a line without a shape is `NONE`, which is outside the list.
             let known = shapes.get_mut(*shape as usize).filter(|(count, _)| *count >= MIN_LINES);
             let Some((_, number)) = known else {
                 *shape = NONE;
@@ -260,20 +262,20 @@ impl<'t> LineColumns<'t> {
         Some(Self { templates: all, of })
     }
 
-    /// The template of a line.
+    /// Returns the template of a line, if it has one.
     pub(super) fn of_line(&self, line: usize) -> Option<usize> {
         self.of.item(line).filter(|of| **of != NONE).map(|of| *of as usize)
     }
 
-    /// The lines that have one: the first, and the end.
+    /// Returns the range from the first line with a template to the last.
     pub(super) fn range(&self) -> Option<Range<usize>> {
         let first = self.of.iter().position(|of| *of != NONE)?;
         Some(first..self.of.iter().rposition(|of| *of != NONE)? + 1)
     }
 }
 
-/// Of each line the number of its shape, and of each shape the number of its lines. Lines of one template have the same
-/// shape where they have the same separators, the number of spaces aside.
+/// Returns the shape of each line, and the number of lines of each shape. Lines of one template have the same shape
+/// if they have the same separators, whatever the number of spaces.
 fn group_lines(lines: &NewlineSplit<'_>, words: &mut Vec<LineWord>) -> (Vec<u32>, Vec<u32>) {
     let mut templates = LineTemplates::default();
     let learnt: Vec<u32> = lines.iter().enumerate().map(|(at, line)| templates.learn(at, line, 0)).collect();

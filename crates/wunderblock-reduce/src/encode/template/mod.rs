@@ -1,4 +1,4 @@
-//! Lines that share a template: the template once, then of each line only what differs.
+//! Encodes lines that share a template: the template once, and then the values of each line.
 //!
 //! ```text
 //! ⟨=t 2⟩
@@ -9,13 +9,14 @@
 //! ⟨=⟩
 //! ```
 //!
-//! `⟨=t N⟩` is followed by N lines of templates, each named by a letter, then by the rows. A row begins with the letter
-//! of its template; the values are separated by a space. `{}` is a value, `{ }` one with the spaces before it, all but
-//! one; a `{` of the text is doubled. A line that begins with none of the letters is as it was, without a leading `\`.
-//! `⟨=t⟩` has one template, and neither letters nor other lines.
+//! `⟨=t N⟩` is followed by N template lines, each named by a letter, and then by the rows. A row begins with the
+//! letter of its template, and its values are separated by a space. `{}` is a value. `{ }` is a value with all but
+//! one of the spaces before it. A `{` of the text is doubled. A line that begins with none of the letters is an
+//! unchanged line, after its leading `\` is removed. `⟨=t⟩` has one template, and neither letters nor unchanged
+//! lines.
 //!
-//! A row can be read with its template alone. Values that equal those above, left out or as `"`, saved more and could
-//! not be read: `a 4 " 43` was a reader and no days, and `c` a host named a task before.
+//! A row can be read with its template alone. It would save more to leave out values that equal those of the row
+//! above, or to write them as `"`. But rows such as `a 4 " 43` or a bare `c` cannot be understood alone.
 
 mod columns;
 mod keys;

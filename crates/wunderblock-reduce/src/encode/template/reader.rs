@@ -4,7 +4,7 @@ use super::keys::KEYS;
 use crate::encode::tags::{self, EncodedBlock};
 use crate::sink::TextSink;
 
-/// The lines of a code, without the last newline.
+/// Writes the lines of a block, without the last newline.
 pub(in crate::encode) fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {
     let mut lines = tags::lines_of(code.body)?;
     let keyless = code.args.is_empty();
@@ -33,10 +33,10 @@ pub(in crate::encode) fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) 
     Some(())
 }
 
-/// A template: text, and after each but the last of its texts a value.
+/// A template: its fixed texts, with a value between each two of them.
 struct RowTemplate {
     texts: Vec<String>,
-    /// Whether each value has the spaces before it.
+    /// For each value, whether it includes the spaces before it.
     loose: Vec<bool>,
 }
 

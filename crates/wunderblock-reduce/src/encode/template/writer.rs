@@ -1,16 +1,16 @@
-//! Lines as templates and rows.
+//! Encodes lines as templates and rows.
 
 use super::columns::{self, LineColumns};
 use super::keys::{KEYS, MAX_READ};
 use crate::encode::{tags, token_estimate};
 use crate::lines::NewlineSplit;
 
-/// A code for whole lines, without the newline after the last of them. None where it does not pay.
+/// Encodes whole lines, without the newline after the last one. Returns `None` if that does not save enough.
 pub(in crate::encode) fn encode(text: &str, shortest: bool) -> Option<String> {
     let lines = NewlineSplit::of(text);
     let found = LineColumns::of(&lines, if shortest { KEYS.len() } else { MAX_READ })?;
     let run = found.range()?;
-    // Where all lines are of one template none has to say so.
+    // If all lines have the same template, rows need no letter.
     let keyless = found.templates.len() == 1 && run.clone().all(|line| found.of_line(line).is_some());
     let mut out = text.get(..lines.start(run.start))?.to_owned();
     let before = out.len();
@@ -25,6 +25,7 @@ pub(in crate::encode) fn encode(text: &str, shortest: bool) -> Option<String> {
     }
     let mut words = Vec::new();
     for (at, line) in (run.start..).zip(lines.within(run.clone())) {
+        // Stops as soon as the encoding is longer than the lines.
         if out.len() > before + lines.span(run.clone()).len() {
             return None;
         }
@@ -50,10 +51,11 @@ pub(in crate::encode) fn encode(text: &str, shortest: bool) -> Option<String> {
     Some(out)
 }
 
-/// Writes a line that does not become a row.
+/// Writes a line that is not a row.
 fn write_raw(line: &str, templates: usize, out: &mut String) {
     let mut bytes = line.bytes();
     let key = |first: u8| KEYS.bytes().take(templates).any(|key| key == first);
+    // A leading backslash shows that a line only looks like a row.
     if bytes.next().is_some_and(key) && matches!(bytes.next(), None | Some(b' ')) || line.starts_with('\\') {
         out.push('\\');
     }

@@ -8,7 +8,8 @@ impl<'t> MarkdownWriter<'t> {
     pub(super) fn open(&mut self, name: &str, attributes: &'t str, at: usize) {
         let lower = name.to_ascii_lowercase();
         if let Some(language) = &mut self.code {
-            // Code is often coloured: only its language is of interest.
+            // Code often contains elements that colour it. Of all attributes, only the language of the code matters
+            // here.
             if language.is_empty() && lower.as_str() == "code" {
                 *language = language_of(attributes);
             }
@@ -73,6 +74,7 @@ impl<'t> MarkdownWriter<'t> {
         match lower.as_str() {
             "a" => self.link(),
             "code" | "kbd" | "samp" | "tt" => {
+                // Empty code gets no backquotes.
                 if self.line.ends_with('`') {
                     self.line.pop();
                 } else {
@@ -110,7 +112,7 @@ impl<'t> MarkdownWriter<'t> {
     }
 }
 
-/// The language a code block is marked with, as a Markdown fence names it.
+/// Returns the language of a code block, as a Markdown fence names it.
 fn language_of(attributes: &str) -> &str {
     let classes = attribute_value(attributes, "class").unwrap_or("");
     let language =

@@ -1,4 +1,4 @@
-//! The writer of a page's Markdown: text, links, lists and code, one block after another.
+//! Writes the Markdown of a page, one block after another: text, links, lists and code.
 
 use super::page_block::{HtmlBlock, HtmlBlockKind, HtmlTable};
 use crate::html::entity;
@@ -8,25 +8,25 @@ use crate::part::PartOfText;
 /// Maximum depth to which lists and quotations are indented.
 const MAX_DEPTH: usize = 6;
 
-/// Writes Markdown block by block.
+/// Writes Markdown, block by block.
 #[derive(Default)]
 pub(super) struct MarkdownWriter<'t> {
     pub(super) out: String,
     pub(super) blocks: Vec<HtmlBlock>,
-    /// The block that is being read, and where its source begins.
+    /// Text of the block that is being read. Its source begins at `start`.
     pub(super) line: String,
     pub(super) start: Option<usize>,
-    /// Links that are open in it: where their text begins, and where they lead.
+    /// Open links: the position of their text in `line`, and their target.
     pub(super) links: Vec<(usize, &'t str)>,
-    /// Lists that are open: the number of the next item, or none if they have no numbers.
+    /// Open lists: the number of the next item, or `None` for a list without numbers.
     pub(super) lists: Vec<Option<u32>>,
     pub(super) quotes: usize,
-    /// The element that is open began where another ended: its words stand apart from those.
+    /// Whether the open element began where another ended, so that a space must separate their words.
     pub(super) apart: bool,
     pub(super) heading: Option<u8>,
     pub(super) in_item: bool,
     pub(super) tables: Vec<HtmlTable>,
-    /// The language of the code block that is being read.
+    /// Language of the code block that is being read. `None` outside code blocks.
     pub(super) code: Option<&'t str>,
 }
 
@@ -77,7 +77,7 @@ impl<'t> MarkdownWriter<'t> {
         }
     }
 
-    /// Ends a block, so that another may begin.
+    /// Ends a block, so that another can begin.
     pub(super) fn boundary(&mut self) {
         if self.in_cell() || self.heading.is_some() {
             self.space();
@@ -110,10 +110,12 @@ impl<'t> MarkdownWriter<'t> {
         }
     }
 
-    /// The end of a link: its text and its target. Links within the page have no target for readers of its text.
+    /// Ends a link and writes its target. A link within the page gets no target, because readers of the text cannot
+    /// follow it.
     pub(super) fn link(&mut self) {
         let Some((start, href)) = self.links.pop() else { return };
         let text = self.line.part(start..);
+        // A link with only such a sign points to its own heading.
         if matches!(text.trim(), "¶" | "#" | "§" | "🔗") {
             self.line.truncate(start);
             return;
@@ -131,7 +133,7 @@ impl<'t> MarkdownWriter<'t> {
         self.line.push_str(if spaced { ") " } else { ")" });
     }
 
-    /// The block that was read is written.
+    /// Writes the block that was read.
     pub(super) fn flush(&mut self, sort: HtmlBlockKind) {
         let sort = match self.heading {
             Some(level) if sort == HtmlBlockKind::Paragraph => HtmlBlockKind::Heading(level),
@@ -172,7 +174,7 @@ impl<'t> MarkdownWriter<'t> {
                     }
                     _ => self.out.push_str("- "),
                 }
-                // What follows in the same item is a part of it, not another.
+                // Further blocks of the same item are part of it, not new items.
                 self.in_item = false;
             }
             _ => {}
@@ -191,7 +193,7 @@ impl<'t> MarkdownWriter<'t> {
         self.line = line;
     }
 
-    /// An empty line, where one kind of block ends or each is a paragraph.
+    /// Writes an empty line before a block, except between items of a list and between rows of a table.
     pub(super) fn part_from_last(&mut self, sort: HtmlBlockKind) {
         let last = self.blocks.last().map(|block| block.sort);
         let joined = match sort {

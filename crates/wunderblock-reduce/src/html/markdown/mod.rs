@@ -1,4 +1,4 @@
-//! The text of a page as Markdown, block by block, each with its place in the source.
+//! Writes the text of a page as Markdown, block by block, each with its position in the source.
 
 mod elements;
 mod markdown_writer;
@@ -13,14 +13,14 @@ use title::TitleState;
 
 pub(super) use page_block::{HtmlBlock, HtmlBlockKind};
 
-/// The Markdown of a page and its blocks.
+/// Returns the Markdown of a page, and its blocks.
 pub(super) fn write_markdown(text: &str, page: &PageOutline) -> (String, Vec<HtmlBlock>) {
     let mut writer =
         MarkdownWriter { out: String::with_capacity(text.len() / 3), ..MarkdownWriter::default() };
     let mut tokens = HtmlTokens::of(text);
     let mut skipped = page.skipped.iter().peekable();
     let mut title = TitleState::default();
-    // Where an element ended, and whether it may be a part of a word.
+    // The position at which an element ended, and whether that element may be part of a word.
     let mut ended = (0, false);
     while let Some((span, token)) = tokens.next() {
         if title.takes(&token, &mut writer, span.start) || span.start < page.main.start {
@@ -54,7 +54,7 @@ pub(super) fn write_markdown(text: &str, page: &PageOutline) -> (String, Vec<Htm
     (writer.out, writer.blocks)
 }
 
-/// Whether an element may be a part of a word.
+/// Returns whether an element may be part of a word.
 fn is_part_of_word(name: &str) -> bool {
     ["sub", "sup", "wbr", "b", "i", "u", "em", "strong", "code"]
         .iter()

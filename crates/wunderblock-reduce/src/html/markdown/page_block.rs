@@ -18,9 +18,9 @@ pub(in crate::html) enum HtmlBlockKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::html) struct HtmlBlock {
     pub(in crate::html) sort: HtmlBlockKind,
-    /// Its place in the Markdown. Blocks tile it.
+    /// Range in the Markdown. Blocks tile the Markdown.
     pub(in crate::html) shown: Range<usize>,
-    /// The start of its source.
+    /// Start of the block's source in the page, in bytes.
     pub(in crate::html) start: usize,
 }
 

@@ -1,10 +1,11 @@
-//! Tables, row by row. One cell to a row is layout, and a table in a cell ends what was before it.
+//! Writes tables, row by row. A table with one cell per row is layout, and a table within a cell ends the text before
+//! it.
 
 use super::markdown_writer::MarkdownWriter;
 use super::page_block::HtmlBlockKind;
 
 impl MarkdownWriter<'_> {
-    /// Ends a cell in which another table begins: its content so far is a paragraph.
+    /// Leaves a cell in which another table begins. The content of the cell becomes a paragraph.
     pub(super) fn leave_cell(&mut self) {
         if let Some(table) = self.tables.last_mut()
             && table.in_cell
@@ -17,7 +18,7 @@ impl MarkdownWriter<'_> {
         }
     }
 
-    /// The end of a row, or the start of one.
+    /// Ends a row, or starts one.
     pub(super) fn row(&mut self) {
         let Some(table) = self.tables.last_mut() else {
             self.boundary();
@@ -34,7 +35,7 @@ impl MarkdownWriter<'_> {
             self.links.clear();
             self.start = None;
         } else if cells == 1 {
-            // One cell to a row is a way to lay a page out, not a table.
+            // A table with one cell per row lays out a page and is not a table of values.
             let said = self.line.trim_start_matches(['|', ' ']).to_owned();
             self.line = said;
             self.links.clear();

@@ -1,10 +1,10 @@
-//! The title of a page.
+//! Finds the title of a page.
 
 use super::markdown_writer::MarkdownWriter;
 use super::page_block::HtmlBlockKind;
 use crate::html::tokens::HtmlToken;
 
-/// The title of a page stands at its head, wherever the page is read from.
+/// State of the search for the title, which may be before the main part of the page.
 #[derive(Default)]
 pub(super) struct TitleState {
     open: bool,
@@ -27,7 +27,7 @@ impl TitleState {
                 self.open = false;
                 writer.flush(HtmlBlockKind::Title);
             }
-            // A title that is not closed ends with the first thing that cannot be in it.
+            // A title without an end tag ends at the first token that cannot be part of it.
             _ if self.open => {
                 self.open = false;
                 writer.flush(HtmlBlockKind::Title);

@@ -1,14 +1,14 @@
-//! What stands before a line of build output.
+//! Removes what precedes the text of a line of build output.
 
 use crate::readers::timestamp;
 
-/// A line without the time, the step or the job that stands before it.
+/// Returns a line without the time or the step before its text.
 pub(in crate::readers) fn strip_prefix(line: &str) -> &str {
     let undated = line.get(timestamp::prefix_length(line)..).unwrap_or(line);
     within_step(undated)
 }
 
-/// A line of docker's plain progress, without its step and time.
+/// Returns a line of docker's plain progress, without its step and time.
 pub(super) fn within_step(line: &str) -> &str {
     let Some(rest) = line.strip_prefix('#') else { return line };
     let step = rest.bytes().take_while(u8::is_ascii_digit).count();

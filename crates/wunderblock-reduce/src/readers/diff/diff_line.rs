@@ -1,10 +1,10 @@
-//! The lines of a diff, told apart by where they stand.
+//! Classifies the lines of a diff by their context.
 use crate::part::PartOfList;
 
-/// The sort of a line of a diff.
+/// The class of a line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DiffLine {
-    /// `commit 3f9c…`, or the `From` of a mail.
+    /// `commit 3f9c…`, or the `From` line of a mail.
     Commit,
     /// Author, date, merged parents.
     Person,
@@ -15,13 +15,13 @@ pub(super) enum DiffLine {
     Stat,
     /// ` 2 files changed, …`.
     Total,
-    /// `diff --git a/x b/x`, or the `---` of a plain diff.
+    /// `diff --git a/x b/x`, or the `---` line of a plain diff.
     File,
     /// `--- a/x` and `+++ b/x` below a `diff` line.
     Path,
     /// `index 1234..5678`.
     Index,
-    /// A change of the file as a whole: its mode, its name, that it is binary.
+    /// A change of the file as a whole: of its mode, of its name, or that it is binary.
     FileChange,
     /// `@@ -1,3 +1,4 @@`.
     Place,
@@ -32,19 +32,19 @@ pub(super) enum DiffLine {
     Other,
 }
 
-/// The place in a diff of the next line.
+/// The state of a diff before its next line.
 #[derive(Debug, Default)]
 pub(super) struct DiffParser {
-    /// Lines that the hunk still has: of each old side, and of the new one.
+    /// Lines of the hunk that are still to come on the old sides. `new` counts those of the new side.
     olds: u64,
     new: u64,
-    /// The number of signs before a line of the hunk.
+    /// Number of signs before a line of the hunk.
     signs: usize,
-    /// A `diff` line was read, and no hunk since.
+    /// Whether a `diff` line was read, and no hunk after it.
     in_head: bool,
     in_commit: bool,
     subject: bool,
-    /// A `---` line was read just now.
+    /// Whether the previous line is a `---` line.
     old_path: bool,
 }
 
@@ -64,14 +64,14 @@ impl DiffParser {
         }
         match text {
             _ if text.starts_with('\\') && self.signs > 0 => DiffLine::NoNewline,
-            // `diff --stat` alone.
+            // The output of `diff --stat` alone.
             _ if is_stat(text) => DiffLine::Stat,
             _ if text.starts_with(' ') && is_total(text) => DiffLine::Total,
             _ => DiffLine::Other,
         }
     }
 
-    /// A line of a hunk that is not yet at its end.
+    /// Classifies a line of a hunk that is not complete yet.
     fn within(&mut self, text: &str) -> Option<DiffLine> {
         if text.starts_with('\\') {
             return Some(DiffLine::NoNewline);
@@ -82,7 +82,7 @@ impl DiffParser {
         } else if signs.contains(&b'-') {
             DiffLine::Removed
         } else if signs.iter().all(|sign| *sign == b' ') {
-            // Some programs cut the spaces at the end of an empty line.
+            // Some programs remove the spaces of an empty line.
             DiffLine::Same
         } else {
             (self.olds, self.new) = (0, 0);
@@ -94,7 +94,7 @@ impl DiffParser {
         if line != DiffLine::Removed {
             self.new = self.new.saturating_sub(1);
         }
-        // A combined hunk has several old sides; their lengths differ, so only the new one is counted.
+        // A combined hunk has several old sides of different lengths, so only the new side is counted.
         if self.signs > 1 {
             self.olds = u64::from(self.new > 0);
         }
@@ -153,7 +153,7 @@ impl DiffParser {
         CHANGES.iter().any(|fate| text.starts_with(fate)).then_some(DiffLine::FileChange)
     }
 
-    /// A line between `commit` and the first `diff`.
+    /// Classifies a line between `commit` and the first `diff`.
     fn commit(&mut self, text: &str) -> DiffLine {
         const PERSONS: [&str; 7] =
             ["Author:", "AuthorDate:", "Commit:", "CommitDate:", "Date:", "Merge:", "From:"];
@@ -178,12 +178,12 @@ impl DiffParser {
     }
 }
 
-/// Whether a line could be one of a hunk.
+/// Returns whether a line could be part of a hunk.
 pub(super) fn is_body(text: &str) -> bool {
     text.starts_with([' ', '+', '-', '\\'])
 }
 
-/// The signs, old and new lengths of `@@ -1,3 +1,4 @@` and its combined forms.
+/// Returns the number of signs and the old and new lengths of `@@ -1,3 +1,4 @@` and its combined forms.
 fn parse_hunk_header(text: &str) -> Option<(usize, u64, u64)> {
     let ats = text.bytes().take_while(|byte| *byte == b'@').count();
     if !(2..=9).contains(&ats) {
@@ -208,7 +208,7 @@ fn parse_hunk_header(text: &str) -> Option<(usize, u64, u64)> {
     (seen == ats).then_some((ats - 1, olds, new?))
 }
 
-/// `commit` and a hash, or the first line of a mail made by `git format-patch`.
+/// Returns whether a line is `commit` with a hash, or the first line of a mail written by `git format-patch`.
 fn is_commit(text: &str) -> bool {
     let hash = text.strip_prefix("commit ").or_else(|| text.strip_prefix("From "));
     hash.is_some_and(|rest| {
@@ -218,7 +218,7 @@ fn is_commit(text: &str) -> bool {
     })
 }
 
-/// ` src/a.rs | 12 ++--` or ` a.png | Bin 0 -> 3 bytes`.
+/// Returns whether a line has the form ` src/a.rs | 12 ++--` or ` a.png | Bin 0 -> 3 bytes`.
 fn is_stat(text: &str) -> bool {
     let Some((path, change)) = text.rsplit_once(" | ") else { return false };
     let change = change.trim_start();
@@ -227,7 +227,7 @@ fn is_stat(text: &str) -> bool {
         && (change.starts_with(|c: char| c.is_ascii_digit()) || change.starts_with("Bin"))
 }
 
-/// ` 3 files changed, 10 insertions(+)`.
+/// Returns whether a line has the form ` 3 files changed, 10 insertions(+)`.
 fn is_total(text: &str) -> bool {
     let text = text.trim_start();
     let number = text.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! The worth of each line of an infrastructure tool's output, by its class.
+//! Ranks each line of an infrastructure tool's output by its class.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,29 +10,30 @@ use crate::readers::fingerprint;
 use crate::rules::{InfraLine, KnownTool};
 use crate::span::{LineSpan, Rank};
 
-/// Maximum number of equal blocks, of differences, and of steps of a sort that are shown.
+/// Maximum number of equal blocks, equal differences, and steps of one sort that are shown.
 const MAX_SHOWN: u32 = 2;
 /// Maximum rows of one sort that are shown.
 const MAX_ROWS: u32 = 3;
 /// Maximum rows of a table that is shown whole.
 const MAX_WHOLE_ROWS: usize = 20;
 
-/// A line's worth: rank, score, and what a mark counts it as.
+/// The worth of a line: rank, score, and the label under which a mark counts it.
 type InfraWorth = (Rank, u16, Option<Label>);
 
 pub(super) struct InfraRanker<'r, 't> {
     lines: &'r TextLines<'t>,
     spans: &'r mut [LineSpan],
-    /// The head above, and the resource of the open block.
+    /// Hash of the head above. `key` is the key of the resource whose block is open.
     head: u64,
     key: &'t str,
-    /// Whether the block is of what will be destroyed: its head says all that will be.
+    /// Whether the open block is about something that will be destroyed. The head of such a block says enough, so the
+    /// other lines are left out.
     is_gone: bool,
-    /// Where the open block, or what was printed since the last result, begins, and what it says.
+    /// First line of the open block, or of the lines since the last result. `signature` is a hash of these lines.
     from: usize,
     signature: u64,
     counts: HashMap<u64, u32>,
-    /// The resources that have a block.
+    /// Resources that have a block.
     named: HashSet<&'t str>,
 }
 
@@ -74,13 +75,14 @@ impl<'r, 't> InfraRanker<'r, 't> {
                 self.head = fingerprint::exact_hash(line);
                 (Rank::Must, 60_000, None)
             }
+            // A repeated failure scores lower each time.
             InfraLine::Error => (Rank::Must, 40_000 - self.count(line) as u16 % 9_000, Some(Label::Failed)),
             InfraLine::Block => {
                 self.named.insert(item);
                 self.is_gone = line.ends_with(" will be destroyed");
                 self.key =
                     item.split_once('[').map_or("", |(_, key)| key.trim_end_matches(']').trim_matches('"'));
-                // One of a series, by its key or by the number in its name.
+                // Blocks are a series if they differ only in a key or in the number in their name.
                 self.head = fingerprint::masked_hash(item.split('[').next().unwrap_or(item));
                 (Rank::Must, 60_000, None)
             }
@@ -91,7 +93,8 @@ impl<'r, 't> InfraRanker<'r, 't> {
             }
             InfraLine::End => (Rank::Context, 10, None),
             InfraLine::Vital | InfraLine::Detail => {
-                // The name of the resource tells it from the next, and nothing else does.
+                // Only the name of the resource differs between the blocks of a series, so it is left out of their
+                // hash.
                 let named = self.key.len() > 1 && !self.key.bytes().all(|byte| byte.is_ascii_digit());
                 let said = if named { line.replace(self.key, "") } else { line.to_owned() };
                 self.signature = self.signature.rotate_left(5) ^ fingerprint::masked_hash(&said);
@@ -116,7 +119,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
         }
     }
 
-    /// How many there were of this, it included, below the same head.
+    /// Counts an occurrence below the current head, and returns the count.
     fn count(&mut self, what: impl Hash) -> u32 {
         let mut hasher = DefaultHasher::new();
         (self.head, what).hash(&mut hasher);
@@ -125,7 +128,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
         *count
     }
 
-    /// The first of a sort stay.
+    /// Ranks a line of a sort of which only the first lines stay.
     fn few(&mut self, sort: &str, rank: Rank, label: Label) -> InfraWorth {
         let shown = self.count(sort) <= MAX_SHOWN;
         (if shown { rank } else { Rank::Filler }, 100, Some(label))
@@ -142,7 +145,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
         }
     }
 
-    /// Ends a block, or a difference before its result: where the same came before, its lines are left out.
+    /// Ends a block, or a difference before its result. If equal lines came before, the lines are left out.
     fn close(&mut self, end: usize) {
         let signature = std::mem::take(&mut self.signature);
         let again = signature != 0 && self.count(signature) > MAX_SHOWN;
@@ -156,12 +159,12 @@ impl<'r, 't> InfraRanker<'r, 't> {
     }
 }
 
-/// The sort of a row: its words without the parts that tell one of a kind from the next.
+/// Returns a hash of the sort of a row: its words without the parts that distinguish rows of one sort.
 fn row_sort(line: &str) -> u64 {
     let mut sort = 0u64;
     let fields = line.split("  ").map(str::trim).filter(|field| !field.is_empty()).take(6);
     for field in fields.filter(|field| !field.starts_with(|c: char| c.is_ascii_digit())) {
-        // The last parts of a pod's name are drawn at random.
+        // The last parts of a pod's name are random.
         let mut stem = field.split(' ').next().unwrap_or(field);
         for _ in 0..2 {
             match stem.rsplit_once('-') {

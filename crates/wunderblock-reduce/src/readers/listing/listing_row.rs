@@ -1,4 +1,4 @@
-//! One line of a listing, and the forms of listings.
+//! The rows of a listing, and the formats of listings.
 
 use crate::lines::{TextLines, TextPart};
 use crate::part::PartOfList;
@@ -17,7 +17,7 @@ pub(super) enum ListingFormat {
     Paths,
     /// A size and a path per line: `du`.
     Sizes,
-    /// Lines drawn: `tree`, `cargo tree`, `npm ls`.
+    /// Lines drawn as a tree: `tree`, `cargo tree`, `npm ls`.
     Tree,
     /// `ps`, `top`: a header with `PID`.
     Processes,
@@ -33,7 +33,7 @@ pub(super) struct ListingRows<'r, 't> {
     kept: Vec<StoredRow>,
 }
 
-/// A row as it is kept: there are as many as lines.
+/// A stored row, which is small, because there are as many rows as lines.
 struct StoredRow {
     size: u64,
     folder: TextPart,
@@ -65,40 +65,41 @@ impl<'t> ListingRows<'_, 't> {
     }
 }
 
-/// The property by which entries form a series.
+/// The property that decides the sort of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SeriesKey {
-    /// Files: the end of their name.
+    /// The end of the name of a file.
     #[default]
     End,
-    /// Packages: the first part of it.
+    /// The first part of the name of a package.
     Prefix,
-    /// Processes: their command.
+    /// The command of a process.
     Command,
 }
 
-/// A thing, as far as its line tells.
+/// An item, as its line describes it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ListingRow<'t> {
-    /// A header, a folder's name, a total: what the lines below belong to.
+    /// Whether the lines below belong to this line: a header, a folder's name, a total.
     pub(super) is_head: bool,
-    /// Something is not as it should be: a broken package, a full disk, a zombie.
+    /// Whether something is wrong: a broken package, a full disk, a zombie.
     pub(super) is_odd: bool,
     pub(super) folder: &'t str,
     pub(super) name: &'t str,
-    /// Bytes, or use in hundredths of per cent.
+    /// Bytes, or resource use in hundredths of a per cent.
     pub(super) size: u64,
-    /// A number that grows with time.
+    /// A number that increases with time.
     pub(super) time: u32,
     pub(super) depth: u8,
     sorted: SeriesKey,
 }
 
 impl<'t> ListingRow<'t> {
-    /// The sort of an entry: by the end of a file's name, the first part of a package's.
+    /// Returns a hash of the sort of an entry: of the end of a file's name, of the first part of a package's name, or
+    /// of a command.
     pub(super) fn sort(&self) -> u64 {
         if self.sorted == SeriesKey::Command {
-            // The program and what it runs: `python3 serve.py` is not `python3 test.py`.
+            // The program and its argument: `python3 serve.py` and `python3 test.py` are different commands.
             let mut words = self.name.split(' ').filter(|word| !word.is_empty());
             let mut program = words.next().unwrap_or("").split(['/', ':']).filter(|part| !part.is_empty());
             let runs = words.find(|word| !word.starts_with('-')).unwrap_or("");
@@ -108,7 +109,7 @@ impl<'t> ListingRow<'t> {
                 ^ fingerprint::masked_hash(runs);
         }
         if self.sorted == SeriesKey::Prefix {
-            // Libraries are one sort: there are hundreds of them, and few ask for one.
+            // Libraries are one sort: there are hundreds of them, and few readers look for one.
             if self.name.starts_with("lib") {
                 return 0;
             }
@@ -123,7 +124,7 @@ impl<'t> ListingRow<'t> {
         fingerprint::masked_hash(if folder { "/" } else { end })
     }
 
-    /// The folder that a tool filled and this lies in, up to its name.
+    /// Returns the path of the tool-filled folder that contains the entry, if there is one.
     pub(super) fn vendor(&self) -> Option<&'t str> {
         let mut end = 0;
         for part in self.folder.split_inclusive('/') {
@@ -136,7 +137,7 @@ impl<'t> ListingRow<'t> {
     }
 }
 
-/// The form of a listing, and how sure it is that it is one.
+/// Returns the format of a listing, and how certain it is that the text is a listing.
 pub(super) fn detect_format(lines: &[&str]) -> Option<(ListingFormat, u32)> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.trim().is_empty()).collect();
     if said.len() < 4 {
@@ -145,7 +146,7 @@ pub(super) fn detect_format(lines: &[&str]) -> Option<(ListingFormat, u32)> {
     let share =
         |such: &dyn Fn(&str) -> bool| said.iter().filter(|line| such(line)).count() * 100 / said.len();
     let head: Vec<&str> = said.iter().copied().take(12).collect();
-    // What stands above the header is the tool's own, and short; sentences are none of it.
+    // Lines above the header are the tool's own, and short. Sentences cannot be among them.
     let header = head.iter().position(|line| is_process_header(line));
     let processes = header.is_some_and(|at| !head.iter().take(at).any(|line| line.contains(": ")));
     let top = head.first().is_some_and(|line| line.starts_with("top - "))
@@ -174,7 +175,7 @@ pub(super) fn detect_format(lines: &[&str]) -> Option<(ListingFormat, u32)> {
     if tree >= 80 {
         return Some((ListingFormat::Tree, if tree >= 90 { 90 } else { 62 }));
     }
-    // `uniq -c` and tables of counts have numbers before words, too; paths have slashes.
+    // Tables of counts (`uniq -c`) also have numbers before words, but paths have slashes.
     let is_size_of_path = |line: &str| {
         split_size(line).is_some_and(|(_, path)| path.contains('/') || matches!(path, "." | "total"))
     };
@@ -198,7 +199,7 @@ fn is_process_header(line: &str) -> bool {
         && words().any(|word| matches!(word, "COMMAND" | "CMD" | "TTY" | "USER"))
 }
 
-/// A line that is a path and nothing else.
+/// Returns whether a line is a path and nothing else.
 fn is_path(line: &str) -> bool {
     !line.starts_with([' ', '\t', '#', '/']) | (line.starts_with('/') && !line.starts_with("//"))
         && !line.bytes().any(|byte| b"\t\";({<=|`,".contains(&byte))
@@ -208,12 +209,12 @@ fn is_path(line: &str) -> bool {
         && line.len() < 400
 }
 
-/// A name alone on its line, as `ls` prints them into a pipe.
+/// Returns whether a line is a single name, as `ls` prints names into a pipe.
 fn is_name(line: &str) -> bool {
     !line.contains([' ', '\t', ':', '\'', '[', ']', '*', '>']) && line.len() < 200
 }
 
-/// A name no word of a language is: with an ending, or made of parts.
+/// Returns whether a name cannot be a word of a language: it has an ending, or several parts.
 fn is_file_name(line: &str) -> bool {
     line.trim_start_matches('.')
         .bytes()
@@ -227,8 +228,8 @@ fn is_long_head(line: &str) -> bool {
         || (line.ends_with(':') && !line.contains(": ") && (line.contains('/') || line.starts_with('.')))
 }
 
-/// The parts of a line of `ls -l`: mode, size, time, name.
-/// `find -ls` sets the node and its blocks before them, `tar -tv` and archives name owner and group as one.
+/// Parses a line of `ls -l`: mode, size, time, name. `find -ls` puts the inode and its blocks before them. `tar -tv`
+/// and archives write owner and group as one word.
 fn parse_long(line: &str) -> Option<ListingRow<'_>> {
     let mut words = SpacedWords { rest: line };
     let numbers = words.by_ref().take(2).filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
@@ -249,7 +250,7 @@ fn parse_long(line: &str) -> Option<ListingRow<'_>> {
         let (_, _) = (words.next()?, words.next()?);
     }
     let mut size = words.next()?;
-    // Devices have two numbers in place of a size.
+    // Devices have two numbers instead of a size.
     if size.ends_with(',') {
         size = words.next()?;
     }
@@ -265,7 +266,7 @@ fn parse_long(line: &str) -> Option<ListingRow<'_>> {
     } else {
         let third = words.next()?;
         let month = MONTHS.iter().position(|month| *month == first).unwrap_or(0) as u32;
-        // Without a year it is of the last months, and newer than any with one.
+        // A time without a year is in the last months, and therefore newer than any time with a year.
         let recent = third.contains(':');
         let (year, clock) = if recent { (u32::MAX, third) } else { (digits_value(third), "") };
         order_of_time(year, month, digits_value(second), clock)
@@ -286,14 +287,15 @@ fn parse_long(line: &str) -> Option<ListingRow<'_>> {
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Minutes, about: in an order, not at a distance. `clock` begins `12:00`.
+/// Returns an approximate number of minutes that gives the order of times, but not their distance. `clock` begins
+/// with `12:00`.
 fn order_of_time(year: u32, month: u32, day: u32, clock: &str) -> u32 {
     let clock = digits_value(clock.get(..5).unwrap_or(clock));
     let days = (year.min(4_095) * 13 + month.min(12)) * 32 + day.min(31);
     days * 24 * 60 + clock / 100 % 24 * 60 + clock % 100 % 60
 }
 
-/// The number its digits are: of a date at most, which has eight.
+/// Returns the number that the digits of a text form. At most eight digits are used, as many as a date has.
 fn digits_value(text: &str) -> u32 {
     text.bytes()
         .filter(u8::is_ascii_digit)
@@ -301,7 +303,7 @@ fn digits_value(text: &str) -> u32 {
         .fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
 }
 
-/// A size as people or programs write it: `123`, `4.0K`, `1,2M`.
+/// Parses a size as people or programs write it: `123`, `4.0K`, `1,2M`.
 fn parse_size(size: &str) -> u64 {
     let end = size.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(size.len());
     let (number, unit) = size.split_at(end);
@@ -316,7 +318,7 @@ fn parse_size(size: &str) -> u64 {
     (number * factor) as u64
 }
 
-/// Words between spaces; the rest of the line can be had at any time.
+/// Iterates over words between spaces. The rest of the line is available at any time.
 struct SpacedWords<'t> {
     rest: &'t str,
 }
@@ -333,7 +335,8 @@ impl<'t> Iterator for SpacedWords<'t> {
     }
 }
 
-/// The depth of a line in a drawn tree; its root has depth 0.
+/// Returns the depth of a line in a drawn tree, from 1. Returns `None` for a line that is not drawn, such as the
+/// root.
 fn tree_depth(line: &str) -> Option<u8> {
     let name = line.find(|c: char| {
         !matches!(c, ' ' | '\u{a0}' | '│' | '├' | '└' | '─' | '┬' | '|' | '`' | '+' | '-' | '\\')
@@ -347,7 +350,7 @@ fn tree_depth(line: &str) -> Option<u8> {
     is_drawn.then(|| u8::try_from(drawn.chars().count().div_ceil(4).max(1)).unwrap_or(u8::MAX))
 }
 
-/// A size and a path: `4.0K\t./src`.
+/// Splits a line into a size and a path: `4.0K\t./src`.
 fn split_size(line: &str) -> Option<(&str, &str)> {
     let (size, path) = line.split_once(['\t', ' '])?;
     let size_only = size.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
@@ -356,7 +359,7 @@ fn split_size(line: &str) -> Option<(&str, &str)> {
     (size_only && !path.contains("  ") && size.len() < 14).then_some((size, path))
 }
 
-/// The state and name of a line of `dpkg -l`.
+/// Returns the state and the name in a line of `dpkg -l`.
 fn parse_dpkg(line: &str) -> Option<(&str, &str)> {
     let (state, rest) = line.split_once(' ')?;
     let is_state = (2..=3).contains(&state.len())
@@ -377,7 +380,8 @@ pub(super) fn parse_rows<'r, 't>(lines: &'r TextLines<'t>, form: ListingFormat) 
             let mut row = parse_long(line).unwrap_or(ListingRow { is_head: true, ..ListingRow::default() });
             let inner = parse_path(row.name);
             row.folder = folder;
-            // Links name what they point to; other names with folders in them stand for themselves.
+            // A link names its target, so its slashes are not folders. Any other name with slashes contains its
+            // folder.
             if folder.is_empty() && !inner.folder.is_empty() && !row.name.contains(" -> ") {
                 (row.folder, row.name) = (inner.folder, inner.name);
             }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::lines::TextLines;
 
-/// Lines that belong together, with the empty ones after them.
+/// Lines that belong together, with the empty lines after them.
 #[derive(Clone, Debug)]
 pub(super) enum MarkdownBlock {
     /// A heading, and its level.
@@ -31,12 +31,12 @@ impl MarkdownBlock {
 
 /// Maximum lines of a heading that is written as a tag.
 const MAX_TAG_LINES: usize = 4;
-/// Maximum lines of a fence that is kept as a whole: a longer one would not fit a small budget.
+/// Maximum lines of a fence that is kept as a whole. A longer one would not fit a small budget.
 const MAX_FENCE_LINES: usize = 40;
 
-/// The level of a heading; 0 for another line.
+/// Returns the level of a heading such as `## words`, or 0 for any other line.
 ///
-/// It is that of `## words`; a tag (`<h2>`) heads a section too.
+/// A tag (`<h2>`) is a heading too: see [`tag_level`].
 pub(super) fn heading_level(line: &str) -> u8 {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     if (1..=6).contains(&level) && line.as_bytes().get(level) == Some(&b' ') {
@@ -46,7 +46,7 @@ pub(super) fn heading_level(line: &str) -> u8 {
     }
 }
 
-/// The level of `<h2>`; 0 for another line.
+/// Returns the level of a heading such as `<h2>`, or 0 for any other line.
 fn tag_level(line: &str) -> u8 {
     let level = line.strip_prefix("<h").and_then(|rest| rest.bytes().next()).unwrap_or(0);
     if matches!(level, b'1'..=b'6') && line.as_bytes().get(3).is_some_and(|byte| matches!(byte, b'>' | b' '))
@@ -67,7 +67,7 @@ pub(super) fn is_item(line: &str) -> bool {
             && line.get(digits..).is_some_and(|rest| rest.starts_with(". ") || rest.starts_with(") ")))
 }
 
-/// An item that is a link to a heading of the same text, and little else.
+/// Returns whether a line is an item that consists of a link to a heading.
 pub(super) fn is_contents(line: &str) -> bool {
     let line = line.trim();
     is_item(line) && line.contains("](#") && line.ends_with(')')
@@ -82,7 +82,7 @@ fn is_row(line: &str) -> bool {
     line.trim_start().starts_with('|') && line.matches('|').count() >= 2
 }
 
-/// The mark that opens a fence, if the line does. Code between two such marks on one line is no fence.
+/// Returns the mark of a fence, if the line opens one. Code between two such marks on one line is not a fence.
 fn fence_mark(line: &str) -> Option<&'static str> {
     let line = line.trim_start();
     let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark))?;
@@ -90,13 +90,13 @@ fn fence_mark(line: &str) -> Option<&'static str> {
     (!named.contains('`')).then_some(mark)
 }
 
-/// Whether a line ends a fence: it is a mark and nothing else.
+/// Returns whether a line ends a fence: it is the mark and nothing else.
 fn ends_fence(line: &str, mark: &str) -> bool {
     let line = line.trim();
     line.starts_with(mark) && line.bytes().all(|byte| mark.as_bytes().contains(&byte))
 }
 
-/// The level of a heading by the line under it: a line of `=` or `-`.
+/// Returns the level of a heading that is underlined with `=` or `-`, or 0 for any other line.
 fn underline_level(lines: &TextLines<'_>, at: usize) -> u8 {
     let line = lines.get(at).trim();
     let alone = at.checked_sub(1).is_none_or(|before| lines.get(before).trim().is_empty());
@@ -118,7 +118,7 @@ fn line_kind(line: &str) -> u8 {
     }
 }
 
-/// The blocks of a text. They tile its lines.
+/// Splits a text into blocks, which tile its lines.
 pub(super) fn split_blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
     let mut blocks = Vec::new();
     let mut at = 0;
@@ -131,7 +131,7 @@ pub(super) fn split_blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
                 at += 1;
             }
             at = skip_empty(lines, (at + 1).min(lines.len()));
-            // A fence that never ends, or a long one, is taken line by line.
+            // A long fence, or one that never ends, is split into single lines.
             if at - start > MAX_FENCE_LINES {
                 blocks.extend((start..at).map(|at| MarkdownBlock::Code(at..at + 1)));
             } else {
@@ -176,11 +176,11 @@ pub(super) fn split_blocks(lines: &TextLines<'_>) -> Vec<MarkdownBlock> {
     blocks
 }
 
-/// Whether a line continues a block of that kind.
+/// Returns whether a line continues a block of this kind.
 fn continues_block(kind_here: u8, line: &str) -> bool {
     let next = line_kind(line);
     match kind_here {
-        // What stands below an item without an empty line belongs to it.
+        // A line directly below an item, without an empty line between them, belongs to the item.
         4 => next >= 4,
         _ => next == kind_here,
     }

@@ -1,13 +1,13 @@
-//! The weight of a stretch's words that are rare in the rest of the text.
+//! The weight of words in a stretch that are rare in the rest of the text.
 
 use crate::part::PartOfList;
 
-/// Number of counters. Words that share one count as the same, so memory does not grow with the text.
+/// Number of counters. Words that share a counter count as the same word, so that memory does not grow with the text.
 const COUNTERS: usize = 1 << 14;
 
 #[derive(Debug)]
 pub(super) struct WordRarity {
-    /// Of each, the stretches that have it, and the last of them.
+    /// For each counter, the number of stretches with its words, and the last of these stretches.
     counters: Vec<(u32, u32)>,
     stretches: u32,
 }
@@ -19,7 +19,7 @@ impl Default for WordRarity {
 }
 
 impl WordRarity {
-    /// Takes a stretch into account: each of its words once.
+    /// Counts each word of a stretch once.
     pub(super) fn count(&mut self, text: &str) {
         self.stretches += 1;
         let stretch = self.stretches;
@@ -32,8 +32,8 @@ impl WordRarity {
         });
     }
 
-    /// The mean worth of the words of a stretch: 100 for each halving of how common a word is, more for numbers and
-    /// names. At most 2500.
+    /// Returns the mean weight of the words of a stretch. A word weighs 100 for each time its frequency is halved,
+    /// and more if it is a number or a name. The result is at most 2500.
     pub(super) fn worth(&self, text: &str) -> u16 {
         let (mut sum, mut words) = (0u64, 0u64);
         for_each_word(text, |word, marked| {
@@ -42,17 +42,18 @@ impl WordRarity {
             sum += u64::from(halvings) * 100 + if marked { 150 } else { 0 };
             words += 1;
         });
-        // A word alone is rare by chance.
+        // A single word may be rare by chance, so the mean counts three more words.
         u16::try_from((sum / (words + 3)).min(2_500)).unwrap_or(2_500)
     }
 }
 
-/// Each word's counter, and whether it is a number or begins with a capital.
+/// Calls `see` with the counter of each word, and whether the word is a number or begins with a capital.
 fn for_each_word(text: &str, mut see: impl FnMut(usize, bool)) {
     let mut hash = 0u32;
     let (mut letters, mut marked) = (0, false);
     for byte in text.bytes().chain([b' ']) {
-        // Bytes beyond ASCII count as letters, three to a word: that is a character of a script without spaces.
+        // Bytes beyond ASCII count as letters. A word ends after six such bytes: two characters of a script without
+        // spaces.
         let letter = byte.is_ascii_alphanumeric() || byte >= 0x80 || byte == b'_';
         if letter {
             marked |= letters == 0 && (byte.is_ascii_uppercase() || byte.is_ascii_digit());

@@ -1,20 +1,20 @@
-//! The ends of sentences, in any script.
+//! Finds the ends of sentences, in any script.
 use crate::part::PartOfText;
 
-/// The ends of the sentences of a line, as bytes from its start; the last is the end of the line.
+/// Returns the ends of the sentences in a line, in bytes from its start. The last one is the end of the line.
 pub(super) fn sentence_ends(line: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut ended = false;
     let mut word = 0;
     let (mut start, mut ticks) = (0, false);
     for (at, c) in line.char_indices() {
-        // Closing quotes and spaces belong to the sentence they follow.
+        // Closing quotes and spaces belong to the sentence before them.
         let before = line.part(..at);
         let after_space = before.ends_with(char::is_whitespace);
         let closes = matches!(c, '"' | '\'' | ')' | '”' | '’' | '」' | '』' | '）' | '.' | '!' | '?');
         if ended && !c.is_whitespace() && (after_space || !closes) {
             let dense = before.ends_with(['。', '！', '？', '｡', '」', '』', '”', '）']);
-            // A small letter after a full stop goes on with an abbreviation.
+            // A lower-case letter after a full stop means that the full stop ended an abbreviation.
             if (after_space && !c.is_lowercase() || dense) && at > start {
                 ends.push(at);
                 start = at;

@@ -1,27 +1,27 @@
 //! One line of search results.
 use crate::part::PartOfText;
 
-/// The role of a line of results.
+/// The role of a line of search results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SearchRole {
-    /// A line that was found.
+    /// A line that matches the search.
     Match,
-    /// A line beside one.
+    /// A line beside a match.
     Near,
-    /// A path that the lines below it belong to.
+    /// A path to which the lines below belong.
     Path,
-    /// The tool's own words: totals, binary files.
+    /// A statement of the tool: totals, binary files.
     Other,
 }
 
-/// A line and its parts. No role: it separates, or is no result.
+/// A line and its parts. A line without a role is a separator, or not a result.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchLine<'t> {
     pub(super) role: Option<SearchRole>,
-    /// Empty where the line does not name it.
+    /// Path of the file, or empty if the line does not name it.
     pub(super) path: &'t str,
     pub(super) number: Option<u64>,
-    /// Whether a column stands after the number: one line may then come more than once.
+    /// Whether a column follows the number. In that case, one line may occur several times.
     pub(super) column: bool,
     pub(super) text: &'t str,
 }
@@ -66,7 +66,7 @@ pub(super) fn parse(line: &str, heading: bool) -> SearchLine<'_> {
     }
 }
 
-/// `12:text`, `12-text`, or a path.
+/// Parses `12:text`, `12-text`, or a path.
 fn parse_under_heading(line: &str) -> SearchLine<'_> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = line.split_at(digits);
@@ -85,7 +85,8 @@ fn parse_under_heading(line: &str) -> SearchLine<'_> {
     }
 }
 
-/// `path:12:text`, `path:12:5:text`, or the same with `-`: the first place where a number stands between two joints.
+/// Parses `path:12:text`, `path:12:5:text`, or the same with `-`. The path ends at the first number between two
+/// joints.
 fn parse_numbered(line: &str, joint: u8, role: SearchRole) -> Option<SearchLine<'_>> {
     let bytes = line.as_bytes();
     let window = bytes.get(..bytes.len().min(1024))?;
@@ -93,7 +94,7 @@ fn parse_numbered(line: &str, joint: u8, role: SearchRole) -> Option<SearchLine<
         let rest = bytes.get(at + 1..)?;
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 || digits > 9 || rest.get(digits) != Some(&joint) {
-            // A colon that no number follows ends the path; a dash may be part of it.
+            // A colon without a number after it ends the path. A dash may be part of the path.
             if joint == b':' && at > 1 {
                 return None;
             }
@@ -118,12 +119,13 @@ fn parse_numbered(line: &str, joint: u8, role: SearchRole) -> Option<SearchLine<
     None
 }
 
-/// A number as programs count lines: no zero before it. The `53` of a time may be one, its `08` is not.
+/// Parses a number as programs count lines, without a leading zero. The `53` of a time may be such a number, the `08`
+/// is not.
 fn plain_number(digits: &str) -> Option<u64> {
     if digits.is_empty() || digits.starts_with('0') { None } else { digits.parse().ok() }
 }
 
-/// Whether a text may be the path of a file, as a search prints it.
+/// Returns whether a text may be the path of a file, as a search prints it.
 fn is_path(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     !path.is_empty()
@@ -139,8 +141,8 @@ fn is_path(path: &str) -> bool {
         && !is_dated(name)
 }
 
-/// A name that ends as a time begins (`app.log_13`, `2024-05-16_13`, `2024-05-16T13`): what stands after its colon is
-/// the rest of the time.
+/// Returns whether a name ends as a time begins (`app.log_13`, `2024-05-16_13`, `2024-05-16T13`). The text after its
+/// colon is the rest of that time.
 fn is_dated(name: &str) -> bool {
     let bytes = name.as_bytes();
     let tail = bytes.len().saturating_sub(3);
@@ -149,7 +151,7 @@ fn is_dated(name: &str) -> bool {
     hour && matches!(bytes.get(tail), Some(b'_' | b'T' | b' ' | b'['))
 }
 
-/// A record of `rg --json`.
+/// Returns whether a line is a record of `rg --json`.
 pub(super) fn is_record(line: &str) -> bool {
     parse_record(line).is_some()
 }
@@ -175,7 +177,7 @@ fn parse_record(line: &str) -> Option<SearchLine<'_>> {
     }
 }
 
-/// Whether paths stand on lines of their own, above numbered lines.
+/// Returns whether paths are on their own lines, above numbered lines.
 pub(super) fn has_headings(lines: &[&str]) -> bool {
     let (mut paths, mut numbered, mut said) = (0, 0, 0);
     for line in lines.iter().filter(|line| !line.is_empty() && **line != "--") {

@@ -8,23 +8,23 @@ use crate::readers::fingerprint;
 
 /// Maximum number of different values of a column that are counted one by one.
 const MAX_VALUES: usize = 64;
-/// Maximum number of different values of a column that tells rows apart by what they are, not by who.
+/// Maximum number of different values of a column that classifies rows. A column with more values identifies rows.
 const MAX_CLASSES: usize = 12;
 /// Maximum rows of a rare value that stay.
 const MAX_RARE: u32 = 3;
-/// Maximum rows per column and side that are its extremes.
+/// Maximum rows per column that count as its lowest numbers, and as its highest.
 const MAX_EXTREMES: u32 = 3;
 /// Maximum columns that a mark describes.
 const MAX_DESCRIBED: usize = 3;
 
-/// Why a row stands out.
+/// The reason why a row stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotableRow {
     /// A value that few rows have, in a column of few values.
     Rare,
     /// A number more than two standard deviations from the mean.
     Extreme,
-    /// The first row of a run of another value.
+    /// The first row of a run with another value.
     Change,
 }
 
@@ -39,12 +39,12 @@ struct TableColumn {
     filled: u64,
     sentences: u64,
     numbers: Numbers,
-    /// Every number followed the one before it by the same step: a counter, of no interest.
+    /// Number of times that a number followed the one before it by the same step. If all do, the column is a counter.
     steps: u32,
     before: f64,
     step: f64,
     values: HashMap<u64, ValueCount>,
-    /// There were more values than are counted.
+    /// Whether there are more values than are counted.
     many: bool,
     changes: u64,
     last: u64,
@@ -64,7 +64,7 @@ struct ValueCount {
     shown: u32,
 }
 
-/// A number as tables write it: `1,234.5`, `12%`, `$3`.
+/// Parses a number as tables write it: `1,234.5`, `12%`, `$3`.
 fn parse_number(field: &str) -> Option<f64> {
     let field = field.trim();
     if !field.bytes().any(|byte| byte.is_ascii_digit()) || field.len() > 32 {
@@ -76,7 +76,7 @@ fn parse_number(field: &str) -> Option<f64> {
     number.ok().filter(|number| number.is_finite())
 }
 
-/// A number with at most three digits after its point.
+/// Formats a number with at most three digits after its point.
 fn format_number(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -95,7 +95,7 @@ impl TableColumns {
         }
     }
 
-    /// Takes a row into account.
+    /// Counts the fields of a row.
     pub(super) fn count(&mut self, fields: &[Cow<'_, str>]) {
         while self.columns.len() < fields.len() {
             let name = format!("column {}", self.columns.len() + 1).into();
@@ -106,7 +106,7 @@ impl TableColumns {
         }
     }
 
-    /// Decides what each column is, after all rows were counted.
+    /// Decides the class of each column. Call it after all rows were counted.
     pub(super) fn classify(&mut self, rows: usize) {
         for column in &mut self.columns {
             let distinct = column.values.len();
@@ -124,7 +124,7 @@ impl TableColumns {
         }
     }
 
-    /// Why a row stands out, if it does, and the combination of its classes as a number.
+    /// Returns the reason why a row stands out, if it does, and a hash of the combination of its classes.
     pub(super) fn rank(&mut self, fields: &[Cow<'_, str>]) -> (Option<NotableRow>, u64) {
         let mut notable = None;
         let mut combination = 0u64;
@@ -144,12 +144,12 @@ impl TableColumns {
         (notable, combination)
     }
 
-    /// Whether a column holds different sentences, most of the time.
+    /// Returns whether most fields of some column are different sentences.
     pub(super) fn has_sentences(&self) -> bool {
         self.columns.iter().any(|column| column.many && column.sentences * 2 > column.filled)
     }
 
-    /// Short descriptions of the columns: first those of few values, then numbers.
+    /// Returns short descriptions of the columns: first columns of few values, then columns of numbers.
     pub(super) fn descriptions(&self) -> Vec<String> {
         let classes = self.columns.iter().filter(|column| column.is_class).map(TableColumn::describe_values);
         let numbers = self.columns.iter().filter(|column| column.is_number && !column.is_class);
@@ -203,6 +203,7 @@ impl TableColumn {
             self.last = hash;
             if let Some(value) = self.values.get_mut(&hash) {
                 value.shown += 1;
+                // A value is rare if at most 2 % of the rows have it.
                 let rare = u64::from(value.count) * 50 <= self.filled.max(50) && value.shown <= MAX_RARE;
                 if rare {
                     return (Some(NotableRow::Rare), hash);

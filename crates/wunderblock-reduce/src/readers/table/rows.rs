@@ -1,4 +1,4 @@
-//! A table cut into rows, and a row into fields.
+//! Cuts a table into rows, and a row into fields.
 
 use crate::part::{PartOfList, PartOfText};
 use std::borrow::Cow;
@@ -6,32 +6,32 @@ use std::ops::Range;
 
 use crate::lines::TextLines;
 
-/// The separation of fields.
+/// The separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableFormat {
-    /// By one character; a field in quotes may hold it, and line breaks.
+    /// One character. A field in quotes may contain it, and line breaks.
     Separated(u8),
-    /// By `|` or `│`, rules between rows.
+    /// `|` or `│`, with rules between rows.
     Drawn,
-    /// By two spaces or more, a rule of dashes below the header.
+    /// At least two spaces, with a rule of dashes below the header.
     Spaced,
 }
 
-/// One record, or another line (a rule, a total).
+/// A record, or another line (a rule, a total).
 #[derive(Clone, Debug)]
 pub(super) struct TableRow {
     pub(super) span: Range<usize>,
     pub(super) is_data: bool,
 }
 
-/// Maximum bytes of a quoted field: a quote that never ends must not swallow the table.
+/// Maximum bytes of a quoted field. A quote that never ends must not include the rest of the table.
 const MAX_QUOTED_BYTES: usize = 64 * 1024;
-/// Maximum bytes of a text that are looked at to tell how its fields are separated.
+/// Maximum bytes of a text that are examined to find the separator of fields.
 const MAX_SAMPLED_BYTES: usize = 16 * 1024;
-/// Maximum columns of a row that are looked at.
+/// Maximum columns of a row that are examined.
 const MAX_COLUMNS: usize = 64;
 
-/// The form of a table, and how sure it is that it is one.
+/// Returns the format of a table, and how certain it is that the text is a table.
 pub(super) fn detect_format(text: &str, lines: &[&str]) -> Option<(TableFormat, u32)> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.trim().is_empty()).collect();
     if said.len() < 4 {
@@ -45,14 +45,14 @@ pub(super) fn detect_format(text: &str, lines: &[&str]) -> Option<(TableFormat, 
     let spaced = said.get(1).is_some_and(|line| is_dashes(line))
         && said.iter().filter(|line| line.trim().contains("  ")).count() * 10 >= said.len() * 8;
     if spaced {
-        // A rule of dashes for each column is drawn by nothing but a table.
+        // Only a table has a rule of dashes for each column.
         return Some((
             TableFormat::Spaced,
             if said.get(1).is_some_and(|line| line.contains("--  --")) { 90 } else { 72 },
         ));
     }
     let best = [b'\t', b',', b';', b'|'].into_iter().filter(|by| {
-        // Most texts are told to be no table by a glance at their first lines.
+        // The first lines are enough to rule out most texts.
         let has = |line: &&&str| line.as_bytes().contains(by);
         said.first().is_some_and(|line| has(&line))
             && said.iter().take(20).filter(has).count() * 5 >= said.len().min(20) * 2
@@ -61,7 +61,7 @@ pub(super) fn detect_format(text: &str, lines: &[&str]) -> Option<(TableFormat, 
     best.max_by_key(|(_, vote)| *vote)
 }
 
-/// How sure it is that a character separates the fields of a text: records have as many fields as the first one.
+/// Returns the vote for a character as the separator of fields: records must have as many fields as the first record.
 fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
     let head = crate::readers::fingerprint::truncate(text, MAX_SAMPLED_BYTES);
     let head = if head.len() < text.len() { head.rsplit_once('\n')?.0 } else { head };
@@ -81,7 +81,7 @@ fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
     let share = same * 100 / fields.len();
     let first = rows.first().map(|row| form.fields(head.part(row.span.clone())))?;
     let header = is_header(&first);
-    // Sentences have commas too, but not as many in each line, and words between them.
+    // Sentences have commas too, but a different number in each line, and more words between them.
     let wordy = by == b',' && first.iter().any(|field| field.split_whitespace().count() > 6);
     let vote = match (share, width, header) {
         _ if wordy => 0,
@@ -101,7 +101,8 @@ fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
     (vote > 0).then_some((form, vote))
 }
 
-/// The names of columns: all there, short, none a number, no two alike.
+/// Returns whether fields are the names of columns: short and different texts, most of them with letters, none a
+/// number.
 pub(super) fn is_header(fields: &[Cow<'_, str>]) -> bool {
     let numbers = fields.iter().filter(|field| field.trim().parse::<f64>().is_ok()).count();
     let named = fields
@@ -115,7 +116,7 @@ pub(super) fn is_header(fields: &[Cow<'_, str>]) -> bool {
     !fields.is_empty() && numbers == 0 && named * 10 >= fields.len() * 6 && !long && !alike
 }
 
-/// A line between rows: `|---|:--:|`, `+----+`, `├──┼──┤`, `----+----`.
+/// Returns whether a line is a rule between rows: `|---|:--:|`, `+----+`, `├──┼──┤`, `----+----`.
 fn is_rule(line: &str) -> bool {
     let line = line.trim();
     line.chars().all(|c| matches!(c, '-' | '+' | '|' | ':' | '=' | ' ' | '\u{2500}'..='\u{257f}'))
@@ -140,7 +141,7 @@ fn is_drawn(line: &str) -> bool {
     bars >= 2 || (bars >= 1 && (line.contains(" | ") || line.contains(" │ ")))
 }
 
-/// The rows of a table. They tile the text.
+/// Splits a table into rows, which tile the text.
 pub(super) fn split_rows(lines: &TextLines<'_>, form: TableFormat) -> Vec<TableRow> {
     let mut rows = Vec::with_capacity(lines.len());
     let mut at = 0;
@@ -149,13 +150,14 @@ pub(super) fn split_rows(lines: &TextLines<'_>, form: TableFormat) -> Vec<TableR
         let line = lines.get(at);
         let is_data = match form {
             TableFormat::Separated(_) => {
-                // A record goes on while a quote is open.
+                // A record continues while a quote is open.
                 let mut open = has_open_quote(line);
                 let start = lines.span(at).start;
                 while open && end < lines.len() && lines.span(end).start - start < MAX_QUOTED_BYTES {
                     open ^= has_open_quote(lines.get(end));
                     end += 1;
                 }
+                // A quote that is never closed does not begin a quoted field.
                 if open {
                     end = at + 1;
                 }
@@ -164,7 +166,7 @@ pub(super) fn split_rows(lines: &TextLines<'_>, form: TableFormat) -> Vec<TableR
             TableFormat::Drawn => is_drawn(line) && !is_rule(line),
             TableFormat::Spaced => !is_dashes(line) && !line.trim().is_empty(),
         };
-        // A rule below a header does not part it from its rows.
+        // A rule below a header does not separate it from its rows.
         rows.push(TableRow {
             span: lines.spans(at..end),
             is_data: is_data
@@ -186,7 +188,7 @@ fn has_open_quote(line: &str) -> bool {
 }
 
 impl TableFormat {
-    /// The fields of a row, without quotes and the spaces around them.
+    /// Returns the fields of a row, without quotes and the spaces around them.
     pub(super) fn fields(self, row: &str) -> Vec<Cow<'_, str>> {
         let row = row.trim_end_matches(['\n', '\r']);
         match self {

@@ -96,7 +96,7 @@ fn a_record_with_line_breaks_is_one_row() {
     let text = "a,b,c\n1,\"two\nlines\",3\n2,x,y\n3,x,y\n4,x,y\n";
     let lines = TextLines::of(text);
     assert_eq!(spans(&lines).len(), 5);
-    // A quote that never ends takes no other row with it.
+    // A quote that never ends does not include any other row.
     let text = "a,b,c\n1,\"two,3\n2,x,y\n3,x,y\n4,x,y\n5,x,y\n";
     assert_eq!(rows::split_rows(&TextLines::of(text), TableFormat::Separated(b',')).len(), 6);
 }

@@ -1,4 +1,4 @@
-//! JUnit's report in XML, on many lines or on one: its cases are elements, not lines.
+//! JUnit reports in XML, on many lines or on one. Their cases are elements, not lines.
 
 use crate::part::{PartOfList, PartOfText};
 use std::ops::Range;
@@ -10,16 +10,16 @@ use crate::label::Label;
 use crate::readers::stack_frame::{self, FrameOwner};
 use crate::span::{LineSpan, Rank};
 
-/// Bytes within which a report says what it is.
+/// Bytes at the start by which a report is recognised.
 const HEAD_BYTES: usize = 4_096;
-/// Maximum bytes of a tag that stay: messages stand in attributes, and may be as long as a trace.
+/// Maximum bytes of a tag that stay. Messages are in attributes, and may be as long as a trace.
 const MAX_TAG_BYTES: usize = 1_200;
-/// Maximum lines of a failure's text that are its core.
+/// Maximum lines of a failure's text that count as its message.
 const MAX_MESSAGE_LINES: usize = 16;
 /// Maximum number of skipped cases that are named.
 const MAX_SKIPPED: usize = 12;
 
-/// Whether a text is such a report.
+/// Returns whether a text is a JUnit report.
 pub(super) fn is_report(text: &str) -> bool {
     let head = text.as_bytes().get(..HEAD_BYTES).unwrap_or(text.as_bytes());
     let begins = text.trim_start_matches('\u{feff}').trim_start();
@@ -41,12 +41,12 @@ pub(super) fn spans(text: &str) -> Vec<LineSpan> {
     let mut skipped = Vec::new();
     let mut at = 0;
     for start in memmem::find_iter(text.as_bytes(), b"<testcase") {
-        // What a failure quotes may look like a case.
+        // The text that a failure quotes may look like a case.
         if start < at {
             continue;
         }
         let (end, ended) = parse_case(text, start);
-        // The white space before and after it goes with it, so that whole lines do.
+        // White space before and after a case belongs to the case, so that whole lines are left out.
         let before = text.part(at..start).trim_end_matches([' ', '\t']).len();
         push_between(text, at..at + before, &mut spans);
         let range = at + before..end;
@@ -74,7 +74,7 @@ pub(super) fn spans(text: &str) -> Vec<LineSpan> {
     spans
 }
 
-/// The end of a case, with the line break after it, and its result.
+/// Returns the end of a case, including the line break after it, and the result of the case.
 fn parse_case(text: &str, start: usize) -> (usize, CaseResult) {
     let open = tag_end(text, start);
     let rest = |from: usize| text.as_bytes().part(from..);
@@ -110,7 +110,7 @@ fn parse_case(text: &str, start: usize) -> (usize, CaseResult) {
     (end + breaks, ended)
 }
 
-/// The end of a tag: the first `>` that stands in no attribute.
+/// Returns the end of a tag: after the first `>` that is not in an attribute.
 fn tag_end(text: &str, start: usize) -> usize {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate().skip(start) {
@@ -137,7 +137,7 @@ fn push_between(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
     }
 }
 
-/// A case that failed: its name and messages first, then the lines of what it says.
+/// Adds the spans of a failed case. The name and messages of the case rank highest, before the lines of its text.
 fn push_failed(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
     let mut said = 0;
     let mut captured = false;
@@ -167,7 +167,7 @@ fn push_failed(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
     }
 }
 
-/// The lines of a stretch.
+/// Returns the ranges of the lines in a stretch.
 fn line_ranges(text: &str, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut at = range.start;
     text.part(range).split_inclusive('\n').map(move |line| {

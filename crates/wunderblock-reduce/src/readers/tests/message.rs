@@ -2,7 +2,7 @@
 
 use crate::readers::diagnostic;
 
-/// A line of an assertion's message.
+/// Returns whether a line is part of the message of an assertion.
 pub(super) fn is_message(text: &str, line: &str) -> bool {
     if line.starts_with("E   ") || line.starts_with("E ") && line.len() > 4 {
         return true;
@@ -37,13 +37,13 @@ pub(super) fn is_message(text: &str, line: &str) -> bool {
     if text.contains("' panicked at ") || text.contains(") panicked at ") || text.contains("Error Trace:") {
         return true;
     }
-    // `    shop_test.go:12: got 3, want 4`
+    // A message of Go: `    shop_test.go:12: got 3, want 4`.
     line.starts_with([' ', '\t'])
         && text.split_once(".go:").is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a line is the place of a failure: `tests/test_a.py:12: AssertionError`, `❯ src/a.test.ts:3:7`, `a.cc:12:
-/// Failure`.
+/// Returns whether a line is the place of a failure: `tests/test_a.py:12: AssertionError`, `❯ src/a.test.ts:3:7`,
+/// `a.cc:12: Failure`.
 pub(super) fn is_place(line: &str) -> bool {
     let text = line.strip_prefix(" ❯ ").unwrap_or(line);
     if let Some(rest) = line.strip_prefix("  File \"") {

@@ -1,4 +1,4 @@
-//! Printed source below a failure: where others failed in the same words before, it explains nothing more.
+//! Leaves out the source below a failure if earlier failures had the same message: it explains nothing new.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,16 +11,16 @@ use crate::rules::TestLine;
 use crate::span::{LineSpan, Rank};
 use crate::template;
 
-/// Maximum number of failures of one message that are shown with all that was printed.
+/// Maximum number of failures with one message that are shown with everything they printed.
 const MAX_SHOWN: u32 = 2;
 
-/// Folds further failures of one message: their name, message and place stay.
+/// Folds further failures with the same message. Their name, message and place stay.
 pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spans: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
     let mut seen: HashSet<(u64, &str)> = HashSet::new();
     let mut start: Option<usize> = None;
     for at in 0..=lines.len() {
-        // Below the last line the last failure ends.
+        // The last failure ends at the end of the text.
         let case = cases.get(at).copied().flatten();
         if at < lines.len() && case.is_none_or(|case| case == TestLine::Captured) {
             continue;
@@ -39,7 +39,7 @@ pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spa
             seen.extend((start..at).map(|at| (message, lines.get(at))));
         }
         if matches!(case, Some(TestLine::Details | TestLine::Failed)) {
-            // Each but the first has a rule above it.
+            // Each failure except the first has a rule above it.
             let above = (0..at).rev().take_while(|at| is_rule(lines.get(*at)) && !said.is_empty());
             for span in above.last().map(|first| spans.part_mut(first..at)).unwrap_or_default() {
                 (span.rank, span.score) = (Rank::Filler, 1);
@@ -49,12 +49,12 @@ pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spa
     }
 }
 
-/// Whether a line is a rule, or empty.
+/// Returns whether a line is a rule, or empty.
 fn is_rule(line: &str) -> bool {
     line.bytes().all(|byte| byte == b'=')
 }
 
-/// The hash of a message without its place and without the names and numbers in it.
+/// Returns a hash of a message without its place, and without the names and numbers in it.
 fn message_hash(line: &str) -> u64 {
     let text = line.trim_start();
     let text = diagnostic::place_length(text).and_then(|place| text.get(place..)).unwrap_or(text);
@@ -77,8 +77,8 @@ fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, spans: &mut [
     }
 }
 
-/// Leaves out the frames that an earlier failure of the same message has line for line, with their source and what
-/// leads to them; the last frame stays.
+/// Leaves out the frames that an earlier failure with the same message also has, with their source and the lines that
+/// lead to them. The last frame stays.
 fn leave_out_frames(
     lines: &TextLines<'_>,
     block: std::ops::Range<usize>,
@@ -91,7 +91,7 @@ fn leave_out_frames(
     };
     let leads = |at: &usize| lines.get(*at).starts_with(['-', 'T']);
     let start = (block.start.saturating_sub(2)..first).rev().take_while(leads).last().unwrap_or(first);
-    // Below a frame stands its source.
+    // The source of a frame is below the frame.
     let end = (last + 1..block.end).find(|at| !lines.get(*at).starts_with("    ")).unwrap_or(block.end);
     for at in (start..end).filter(|at| *at != last && seen(lines.get(*at))) {
         if let Some(span) = spans.item_mut(at) {
