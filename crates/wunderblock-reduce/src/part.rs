@@ -56,7 +56,7 @@ impl<T> PartOfList<T> for [T] {
 
 #[track_caller]
 fn in_bounds<P>(part: Option<P>, len: usize) -> Option<P> {
-    debug_assert!(part.is_some(), "outside the {len} bytes or items that there are");
+    debug_assert!(part.is_some(), "range or index out of bounds: there are {len} bytes or items");
     part
 }
 

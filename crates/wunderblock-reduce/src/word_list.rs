@@ -52,7 +52,7 @@ impl WordList {
             let list = sections.find(|(name, _)| *name == self.name).map_or("", |(_, list)| list);
             let mut words: Vec<&str> =
                 list.split([',', '\n']).map(str::trim).filter(|word| !word.is_empty()).collect();
-            debug_assert!(!words.is_empty(), "no list {}", self.name);
+            debug_assert!(!words.is_empty(), "missing word list `{}`", self.name);
             words.sort_by_key(|word| word.bytes().next());
             let before = |byte: usize| {
                 words.partition_point(|word| {

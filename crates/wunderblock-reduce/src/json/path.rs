@@ -48,22 +48,26 @@ pub fn find_json(text: &str, path: &str) -> Result<JsonPlace, String> {
         let array = tree.kind(at) == JsonType::Array;
         let (from, to) = match step {
             PathPart::Named(name) if array => {
-                let item = name.parse().map_err(|_| format!("{way} is an array; its items have numbers"))?;
+                let item = name
+                    .parse()
+                    .map_err(|_| format!("invalid index `{name}`: `{way}` is an array; expected a number"))?;
                 (item, item)
             }
             PathPart::Named(name) => {
                 let found = children.iter().rposition(|child| is_named(&tree, *child, name));
-                let found = found.ok_or_else(|| format!("{way} has no member `{name}`"))?;
+                let found = found.ok_or_else(|| format!("`{way}` has no member `{name}`"))?;
                 (found, found)
             }
-            PathPart::Items(..) if !array => return Err(format!("{way} is no array")),
+            PathPart::Items(..) if !array => {
+                return Err(format!("cannot select items in `{way}`: it is not an array"));
+            }
             PathPart::Members(..) if tree.kind(at) != JsonType::Object => {
-                return Err(format!("{way} is no object"));
+                return Err(format!("cannot select members in `{way}`: it is not an object"));
             }
             PathPart::Items(from, to) | PathPart::Members(from, to) => (*from, *to),
         };
         let (Some(first), Some(last)) = (children.get(from), children.get(to)) else {
-            return Err(format!("{way} has {} items, counted from 0", children.len()));
+            return Err(format!("index out of range: `{way}` has {} items, counted from 0", children.len()));
         };
         if from != to || matches!(step, PathPart::Members(..)) {
             if nth + 1 < steps.len() || part.is_some() {
@@ -82,13 +86,17 @@ pub fn find_json(text: &str, path: &str) -> Result<JsonPlace, String> {
             let start = span.start + 1;
             Ok(JsonPlace { span: start + from..start + to, is_string: false })
         }
-        Some(_) if is_string => Err(format!("the string at {way} has {} bytes", span.len() - 2)),
-        Some(_) => Err(format!("{way} is no string")),
+        Some(_) if is_string => {
+            Err(format!("byte range out of bounds: the string at `{way}` has {} bytes", span.len() - 2))
+        }
+        Some(_) => Err(format!("cannot select bytes in `{way}`: it is not a string")),
     }
 }
 
 fn invalid(path: &str) -> String {
-    format!("`{path}` is an invalid path; one is $.items[0].name, $.items[13..198] or $.text#B0-64")
+    format!(
+        "invalid path `{path}`; expected a path such as $.items[0].name, $.items[13..198] or $.text#B0-64"
+    )
 }
 
 fn is_named(tree: &JsonTree<'_>, at: usize, name: &str) -> bool {
@@ -199,15 +207,15 @@ mod tests {
     #[test]
     fn what_is_not_there_is_said() {
         for (path, part) in [
-            ("$.items[3]", "$.items has 3 items"),
-            ("$.items[2..3]", "$.items has 3 items"),
+            ("$.items[3]", "`$.items` has 3 items"),
+            ("$.items[2..3]", "`$.items` has 3 items"),
             ("$.nothing", "has no member `nothing`"),
-            ("$.items.name", "its items have numbers"),
+            ("$.items.name", "invalid index `name`"),
             ("$.s[0]", "$.s"),
-            ("$.items{0..1}", "is no object"),
+            ("$.items{0..1}", "is not an object"),
             ("$.s#B0-9", "has 5 bytes"),
             ("$.items[0..1].name", "invalid path"),
-            ("$.items[1..0]", "its items have numbers"),
+            ("$.items[1..0]", "invalid index `1..0`"),
             ("$[\"a", "invalid path"),
         ] {
             let said = found(path).unwrap_err();

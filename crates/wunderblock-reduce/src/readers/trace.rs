@@ -372,7 +372,7 @@ mod tests {
             assert!(shown.contains(&format!("item {nth}\n")), "{nth}");
         }
         assert!(shown.contains("shelf 0 is gone") && shown.contains("shelf 1 is gone"));
-        assert!(shown.matches("shelf").count() < 9, "the same cause is said again");
+        assert!(shown.matches("shelf").count() < 9, "the same cause is repeated");
         assert!(shown.len() * 2 < text.len());
     }
 }

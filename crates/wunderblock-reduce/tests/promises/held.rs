@@ -66,7 +66,7 @@ fn is_whole(bytes: &[u8], short: &Reduced) -> Result<bool, String> {
     if end == Some(bytes.len()) || short.gaps.iter().any(|gap| gap.span == (0..bytes.len())) {
         return Ok(true);
     }
-    let source = std::str::from_utf8(bytes).map_err(|_| "bytes that are no text are lost".to_owned())?;
+    let source = std::str::from_utf8(bytes).map_err(|_| "bytes that are not text are lost".to_owned())?;
     let mut kept = String::new();
     let mut at = 0;
     for gap in &short.gaps {
@@ -75,7 +75,7 @@ fn is_whole(bytes: &[u8], short: &Reduced) -> Result<bool, String> {
         at = gap.span.end;
     }
     kept.push_str(source.get(at..).ok_or("a gap ends inside a character")?);
-    let shown = unpack(&short.text).ok_or_else(|| format!("a code is broken\n{}", short.text))?;
+    let shown = unpack(&short.text).ok_or_else(|| format!("an encoded block is invalid\n{}", short.text))?;
     Ok(bare(&without_notes(&without_marks(&shown))) == bare(&without_notes(&kept)))
 }
 
