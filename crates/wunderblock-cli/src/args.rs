@@ -1,4 +1,4 @@
-//! What was typed. Help, completions and the man page are made from this one list.
+//! The command line as it is parsed. Help, completions and the manual page are made from this one list.
 
 mod compaction;
 mod erase;
@@ -151,18 +151,20 @@ pub(crate) struct Help {
 #[command(after_help = "Examples:
   wunderblock import ~/.claude/projects        every session of Claude Code
   wunderblock import chat.json --format openai-chat
-Importing again adds only what is new. The original stays byte for byte: export --original.")]
+  wunderblock import ~/.claude/projects -v     a line per file, and every warning
+
+Importing again adds only what is new. The original is kept byte for byte: `export --original`.")]
 pub(crate) struct Import {
-    /// Files, or folders that are searched for transcripts
+    /// Files, or folders of transcripts
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// The format; recognised by itself if not given
+    /// Format of the files
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Auto)]
     pub(crate) format: FormatArg,
-    /// Compare files whole with what is kept of them, even those that look unchanged
+    /// Compare even unchanged-looking files whole with what is stored
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Count and index later: search scans what is not indexed yet
+    /// Count and index later; until then search scans
     #[arg(long)]
     pub(crate) no_index: bool,
 }
@@ -185,33 +187,34 @@ pub(crate) enum FormatArg {
 #[command(after_help = "Each line is an event or a message:
   {\"id\":\"m1\",\"kind\":\"message.appended\",\"message\":{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"text\":\"hi\"}]}}
   {\"id\":\"m2\",\"role\":\"assistant\",\"content\":\"hello\"}
-`id` is the idempotency key: the same id with the same content is a no-op, with other content a conflict (exit 3).
-Without an id one is made, and sending the line again adds it again: equal texts are not guessed to be one event.
-Each line is answered by {\"line\":1,\"id\":\"m1\",\"seq\":2,\"status\":\"appended\"} once it is durable.")]
+`id` is the idempotency key: the same id with the same content is a no-op, with other content a conflict (exit 3). A line
+without an id gets a new one, so sending it again adds it again. Once a line is durable, its answer is
+{\"line\":1,\"id\":\"m1\",\"seq\":2,\"status\":\"appended\"}.")]
 pub(crate) struct Append {
-    /// The session's id; it is opened if it is new
+    /// Session's id; a new session is opened
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock sessions             the newest 50
-  wunderblock sessions 3f9c        those whose id begins so
+  wunderblock sessions             the latest 50
+  wunderblock sessions 3f9c        ids that begin with 3f9c
+  wunderblock sessions -v          whole ids, and the files they were read from
   wunderblock sessions --json      one JSON object per line
 
 ID~2 is a branch of ID: the session was rewound and went on from there.")]
 pub(crate) struct Sessions {
-    /// Only ids that begin so
+    /// Beginning of the ids
     #[arg(default_value = "", hide_default_value = true)]
     pub(crate) prefix: String,
-    /// Only sessions of this project, as recorded (often the folder)
+    /// Only this project, as recorded (often its folder)
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
-    /// Only sessions of this agent
+    /// Only this agent
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
-    /// Only sessions with an event since this time: 2026-11-01, or 2026-11-01T09:30:00Z
+    /// Only sessions with an event since 2026-11-01, or 2026-11-01T09:30:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
     /// Maximum number of sessions
@@ -240,22 +243,22 @@ pub(crate) struct Show {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock export 3f9c | wunderblock append copy      events as JSON lines, texts in full
+  wunderblock export 3f9c | wunderblock append copy      events as JSON lines, with their texts
   wunderblock export 3f9c --original -o session.jsonl    the imported file, byte for byte
-  wunderblock export 3f9c --to anthropic                 one request that holds everything")]
+  wunderblock export 3f9c --to anthropic                 one request with the whole session")]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) session: SessionArg,
-    /// The imported file, byte for byte
+    /// Write the imported file, byte for byte
     #[arg(long, conflicts_with = "to")]
     pub(crate) original: bool,
-    /// With --original: another file or an earlier state of it, by its number in `sessions -v`
+    /// File or earlier revision, by its number in `sessions -v`
     #[arg(long, value_name = "N", requires = "original")]
     pub(crate) source: Option<usize>,
-    /// One request with the whole session, in this format
+    /// Write one request with the whole session, in this format
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<DialectArg>,
-    /// Write to a file; `-`: to stdout, as without it
+    /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -263,25 +266,26 @@ pub(crate) struct Export {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock context session.jsonl --window 32000 --out request.json
-  wunderblock context 3f9c --out request.md                 to read it oneself
+  wunderblock context 3f9c --out request.md                 as text for people
   wunderblock context 3f9c --query \"why did the build fail\" --out - --json 2>report.txt
   wunderblock context 3f9c --cwd ~/project --state plan.toml --tools tools.json
   wunderblock context 3f9c --prompt \"now the tests\" --out request.json
-An empty file (/dev/null) takes back what was given before.
-Exit 3: even what cannot be left out does not fit; the parts are listed.")]
+
+An empty file (/dev/null) removes an input that was given before. Exit 3: the request cannot fit; the
+parts that cannot be left out are listed.")]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
     pub(crate) session: SessionArg,
-    /// Write the request to a file, as text to read if its name ends in .md; `-`: to stdout, and the report to stderr
+    /// Output file for the request; .md gives text for people; `-` is stdout (report on stderr)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// As of a position; nothing is recorded then
+    /// Build it as of this position, and record nothing
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
-    /// The user's next turn: it is appended to the session, and the request ends with it
+    /// The user's next turn: appended to the session, and the end of the request
     #[arg(long, value_name = "TEXT", conflicts_with = "at")]
     pub(crate) prompt: Option<String>,
-    /// The format of the request [default: the model's own]
+    /// Format of the request [default: the model's own]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<DialectArg>,
     #[command(flatten)]
@@ -290,31 +294,31 @@ pub(crate) struct ContextArgs {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock explain 3f9c --window 32000                       what the next request would be
-  wunderblock explain 3f9c --find \"cannot find module\"          where that is in it, or why it is not
-  wunderblock explain 3f9c --find wb:3f9c1a7be2d04c58           the same for a handle
-  wunderblock explain 3f9c --at 120                             what it would have been then
-  wunderblock explain 3f9c --html request.html                  a page to click through
-  wunderblock explain 3f9c --agent-view --find \"port 4711\"      whether the agent itself still saw it")]
+  wunderblock explain 3f9c --window 32000                    what the next request would be
+  wunderblock explain 3f9c --find \"cannot find module\"       where that text is, or why it is not there
+  wunderblock explain 3f9c --find wb:3f9c1a7be2d04c58        the same for a handle
+  wunderblock explain 3f9c#120                               what it would have been at position 120
+  wunderblock explain 3f9c --html request.html               a page to click through
+  wunderblock explain 3f9c --agent-view --find \"port 4711\"   whether the agent itself still saw it")]
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) session: SessionArg,
-    /// Say where a text or a handle is in the request, or why it is not there
+    /// Find a text or a handle in the request, or the reason why it is not there
     #[arg(long, value_name = "TEXT|HANDLE")]
     pub(crate) find: Option<String>,
-    /// Write a page for a browser to a file, too: sections, timeline, gaps to read. It loads and runs nothing
+    /// Also write a page for a browser: sections, timeline, gaps; it loads and runs nothing
     #[arg(long, value_name = "FILE", conflicts_with = "agent_view")]
     pub(crate) html: Option<PathBuf>,
-    /// Instead: what the agent that recorded the session had in view, by its own compactions
+    /// Show what the recording agent had in view, by its own compactions
     #[arg(long)]
     pub(crate) agent_view: bool,
-    /// As of a position
+    /// Build it as of this position
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
-    /// The user's next turn, as `context --prompt` would append it
+    /// The user's next turn, as with `context --prompt`
     #[arg(long, value_name = "TEXT", conflicts_with = "at")]
     pub(crate) prompt: Option<String>,
-    /// The format of the request [default: the model's own]
+    /// Format of the request [default: the model's own]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<DialectArg>,
     #[command(flatten)]
@@ -323,15 +327,15 @@ pub(crate) struct Explain {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock replay 3f9c                          the newest request, proved by its hash
-  wunderblock replay 3f9c --at 120 -o request.json    an older one, written out")]
+  wunderblock replay 3f9c                          the latest request, proved by its hash
+  wunderblock replay 3f9c#120 -o request.json      an earlier one, written to a file")]
 pub(crate) struct Replay {
     #[command(flatten)]
     pub(crate) session: SessionArg,
-    /// The newest request recorded at or before this position
+    /// Position: the latest request recorded at or before it
     #[arg(long, value_name = "SEQ")]
     pub(crate) at: Option<u64>,
-    /// Write the request to a file; `-`: to stdout
+    /// Output file for the request; `-` is stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -340,14 +344,14 @@ pub(crate) struct Replay {
 #[command(after_help = "Example:
   wunderblock diff 3f9c 120 131    the requests recorded at or before positions 120 and 131
 
-Names the first byte that differs. A request that only adds to the one before keeps the provider's prefix cache.")]
+Names the first different byte. A request that only adds to the previous one keeps the provider's prefix cache.")]
 pub(crate) struct Diff {
     #[command(flatten)]
     pub(crate) session: SessionArg,
-    /// A position: the newest request recorded at or before it
+    /// Position: the latest request recorded at or before it
     #[arg(value_name = "SEQ")]
     pub(crate) first: u64,
-    /// Another one
+    /// Position of the other request
     #[arg(value_name = "SEQ")]
     pub(crate) second: u64,
 }
@@ -357,53 +361,53 @@ pub(crate) struct Diff {
   wunderblock read wb:3f9c1a7b                            the exact bytes
   wunderblock read wb:3f9c1a7b#L120-181                   lines, as a mark names them
   wunderblock read wb:3f9c1a7b '$.items[13..198]'         items 13 to 198 of an array, counted from 0
-  wunderblock read wb:3f9c1a7b --grep timeout             lines that have it, with their numbers
+  wunderblock read wb:3f9c1a7b --grep timeout             lines that contain it, with their numbers
   wunderblock read wb:3f9c1a7b --page 2                   a page sized for a model
   wunderblock read 3f9c#12-80                             events 12 to 80 of a session, as JSON lines
 
-On a terminal control characters are made visible; in a pipe the bytes are exact.")]
+A terminal shows control characters visibly; a pipe gets the exact bytes.")]
 pub(crate) struct Read {
     /// `wb:` and 8 to 16 digits, as marks and reports have it, a place behind `#` perhaps; or SESSION#12-80
     #[arg(value_name = "HANDLE|PLACE")]
     pub(crate) handle: String,
-    /// A place in the text, as a mark names it: L120-181, B0-4096, `$.items[13..198]`
+    /// Place in the text, as in a mark: L120-181, B0-4096, `$.items[13..198]`
     #[arg(value_name = "PLACE", conflicts_with_all = ["lines", "bytes", "json_path", "grep", "page"])]
     pub(crate) place: Option<String>,
-    /// Lines, counted from 1: 120-181
+    /// Lines, counted from 1, such as 120-181
     #[arg(long, value_name = "A-B", conflicts_with_all = ["bytes", "json_path", "grep", "page"])]
     pub(crate) lines: Option<String>,
-    /// Bytes, counted from 0, the end excluded: 0-4096
+    /// Bytes, counted from 0, end excluded, such as 0-4096
     #[arg(long, value_name = "A-B", conflicts_with_all = ["json_path", "grep", "page"])]
     pub(crate) bytes: Option<String>,
-    /// A value in a JSON text: `$.items[0].name`, /items/0/name, items `$.items[13..198]`
+    /// Value in a JSON text: `$.items[0].name`, /items/0/name, `$.items[13..198]`
     #[arg(long, value_name = "PATH", conflicts_with_all = ["grep", "page"])]
     pub(crate) json_path: Option<String>,
     /// Lines that contain this text, each after its number
     #[arg(long, value_name = "TEXT", conflicts_with = "page")]
     pub(crate) grep: Option<String>,
-    /// What --grep looks for is a regular expression
+    /// Treat the text of --grep as a regular expression
     #[arg(long, requires = "grep")]
     pub(crate) regex: bool,
-    /// A page sized for a model, counted from 1
+    /// Page sized for a model, counted from 1
     #[arg(long, value_name = "N")]
     pub(crate) page: Option<u64>,
 }
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock grep \"error[E0308]\"                    as it stands there, in every session
+  wunderblock grep \"error[E0308]\"                    literally, in every session
   wunderblock grep -i --regex \"panicked at .*rs\" -n 20
   wunderblock grep unwrap --session 3f9c -C 3           with three lines before and after
 
 A match is named by its place, SESSION#950:15: position 950, line 15. Exit 1 when nothing matches, as grep does.")]
 pub(crate) struct Grep {
-    /// The text, taken literally
+    /// Text, taken literally
     #[arg(value_name = "PATTERN")]
     pub(crate) pattern: String,
     /// Only this session
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
-    /// Take the pattern as a regular expression
+    /// Treat the pattern as a regular expression
     #[arg(long)]
     pub(crate) regex: bool,
     /// Ignore case
@@ -426,13 +430,13 @@ pub(crate) struct Grep {
 +word is required, -word excluded, \"several words\" must stand in a row; quote them for the shell. The index holds
 redacted text: secrets are not found here; grep looks in the originals. Exit 1 when nothing is found.")]
 pub(crate) struct Search {
-    /// What to look for
+    /// Words to search for
     #[arg(required = true, value_name = "QUERY", num_args = 1..)]
     pub(crate) query: Vec<String>,
     /// Only this session
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
-    /// The newest first instead of the best; all words are required then
+    /// Latest first, and all words required, instead of best first
     #[arg(long)]
     pub(crate) newest: bool,
     /// Maximum number of hits
@@ -445,15 +449,15 @@ pub(crate) struct Search {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock doctor             looks at everything, changes nothing
-  wunderblock doctor --repair    repairs counts, index and file modes, and finishes erasures
+  wunderblock doctor             checks everything, changes nothing
+  wunderblock doctor --repair    repairs counts, index and file modes, finishes erasures
 
-Every tenant, or --tenant's. Exit 1 when something is wrong. What cannot be repaired: that is what `backup` is for.")]
+Checks every tenant, or that of --tenant. Exit 1 if something is wrong. Restore a backup if it cannot be repaired.")]
 pub(crate) struct Doctor {
     /// Rebuild everything derived: counts, tallies, the text index
     #[arg(long)]
     pub(crate) rebuild: bool,
-    /// Repair what can be repaired, only where something is wrong with it
+    /// Repair what is wrong and can be repaired
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) repair: bool,
 }
@@ -462,9 +466,9 @@ pub(crate) struct Doctor {
 #[command(after_help = "Example:
   wunderblock backup ledger-2026-03-01.db
 
-Safe while others write. `wunderblock restore` brings it back.")]
+Safe while other processes write. `wunderblock restore` puts it back.")]
 pub(crate) struct Backup {
-    /// The new file
+    /// Path of the new file
     #[arg(value_name = "FILE")]
     pub(crate) to: PathBuf,
 }
@@ -473,13 +477,13 @@ pub(crate) struct Backup {
 #[command(after_help = "Example:
   wunderblock restore ledger-2026-03-01.db --replace
 
-The backup is examined before it is used. What was erased from the ledger after the backup was made is erased from the
-restored one, too. The ledger that was there before is kept beside it. No erasure reaches other copies of the backup.")]
+The backup is checked first. Content erased from the ledger since the backup is erased from the restored ledger, too. The
+replaced ledger is kept beside it. Erasures do not reach other copies of the backup.")]
 pub(crate) struct Restore {
-    /// The backup
+    /// Path of the backup
     #[arg(value_name = "FILE")]
     pub(crate) from: PathBuf,
-    /// Take the place of a ledger that is there
+    /// Replace an existing ledger
     #[arg(long)]
     pub(crate) replace: bool,
 }
@@ -490,7 +494,7 @@ pub(crate) struct Restore {
   wunderblock completions zsh > ~/.zfunc/_wunderblock
   wunderblock completions fish > ~/.config/fish/completions/wunderblock.fish")]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

@@ -82,9 +82,23 @@ pub(crate) fn command() -> Command {
     let page = first_page(&plain);
     plain.override_help(page).mut_subcommands(|command| {
         let after = command.get_after_help().map(ToString::to_string);
-        let after = after.map_or_else(String::new, |text| format!("{text}\n\n"));
+        let after = after.map_or_else(String::new, |text| format!("{}\n\n", unwrapped(&text)));
         command.after_help(format!("{after}{OTHERS}"))
     })
+}
+
+/// A text whose paragraphs are one line each, so that they are broken at the terminal's width. Indented lines stay.
+fn unwrapped(text: &str) -> String {
+    let is_prose = |line: &str| line.starts_with(|c: char| !c.is_whitespace());
+    let mut out = String::with_capacity(text.len());
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        out.push_str(line);
+        let goes_on = lines.peek().is_some_and(|next| is_prose(line) && is_prose(next));
+        out.push(if goes_on { ' ' } else { '\n' });
+    }
+    out.truncate(out.trim_end().len());
+    out
 }
 
 /// The commands for the manual page and for completions: nothing hidden, one list.
@@ -178,6 +192,14 @@ fn options_page() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paragraphs_are_one_line_and_examples_stay() {
+        assert_eq!(
+            unwrapped("Examples:\n  a\n  b\n\nOne\ntwo.\n\nThree."),
+            "Examples:\n  a\n  b\n\nOne two.\n\nThree."
+        );
+    }
 
     #[test]
     fn every_command_is_in_one_group() {

@@ -19,23 +19,34 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Maximum number of a file's warnings that are shown without `-v`.
 const WARNINGS: usize = 5;
 
-/// Imports a transcript and prints its warnings.
+/// What is shown of an import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// A progress bar and the warnings.
+    All,
+    /// The warnings: a bar for the whole folder is there.
+    Warnings,
+    /// Neither.
+    Nothing,
+}
+
+/// Imports a transcript and shows its progress and warnings.
 pub(crate) async fn import(
     global: &Global,
     engine: &Engine,
     path: &Path,
-    (format, verify): (Option<Format>, bool),
+    (format, verify, shown): (Option<Format>, bool, Shown),
 ) -> Result<Imported, Failure> {
     let name = path.to_string_lossy();
-    let mut shown = Importing::begin(global, &name);
-    let progress = &mut |done, total| shown.update(done, total);
+    let mut importing = Importing::begin(global, &name, shown);
+    let progress = &mut |done, total| importing.update(done, total);
     let imported = match verify {
         true => engine.verify_import(path, format, progress).await,
         false => engine.import(path, format, progress).await,
     };
-    shown.bar.finish_and_clear();
+    importing.bar.finish_and_clear();
     let imported = imported?;
-    if !global.quiet {
+    if !global.quiet && shown != Shown::Nothing {
         warn(global, &imported.warnings);
     }
     Ok(imported)
@@ -52,10 +63,13 @@ struct Importing<'g> {
 }
 
 impl<'g> Importing<'g> {
-    fn begin(global: &'g Global, path: &'g str) -> Self {
+    fn begin(global: &'g Global, path: &'g str, shown: Shown) -> Self {
         let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
         let template = "importing {msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
-        let bar = bar(global, &clean(&name.unwrap_or_default()), template);
+        let bar = match shown {
+            Shown::All => bar(global, &clean(&name.unwrap_or_default()), template),
+            _ => ProgressBar::hidden(),
+        };
         Self { global, path, bar, since: None, told: false }
     }
 

@@ -5,36 +5,35 @@ use clap::Args as ClapArgs;
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock erase 3f9c#131 --reason \"a password\" --yes
-  wunderblock erase 3f9c --yes                       the whole session, branches included
-  wunderblock erase 3f9c --with-children --yes       its sub-agents' sessions, too
-  wunderblock erase --text hunter2                   show every place where a text stands
-  wunderblock erase --text - --yes < secret.txt      erase them; no shell's history keeps the text
+  wunderblock erase 3f9c --yes                    the whole session with its branches
+  wunderblock erase 3f9c --with-children --yes    the sessions of its sub-agents, too
+  wunderblock erase --text hunter2                list every place that holds a text
+  wunderblock erase --text - --yes < secret.txt   erase them; no shell history keeps the text
 
-Erases bodies, the raw records in every file the session was read from, recalled copies, foreign
-summaries and index entries. --text erases whole events and records: messages, summaries, requests,
-and in the originals also what is no part of the conversation. A receipt stays, and what was erased
-is not stored again by another import. Copies of backups elsewhere are out of reach. There is no way
-back, and --yes says that you know.")]
+Erases bodies, the raw records in every imported file, recalled copies, foreign summaries and index
+entries. --text erases whole events and records: messages, summaries, requests, and other records of
+the imported files. A receipt stays, and a later import does not store erased content again. Copies
+of backups elsewhere are out of reach. Erasing cannot be undone, so nothing happens without --yes.")]
 pub(crate) struct Erase {
     /// A session's id, a short one, or a transcript's path
     #[arg(value_name = "SESSION", required_unless_present = "text")]
     pub(crate) session: Option<String>,
-    /// Every event and record of all sessions that holds this text, exactly so written; `-`: read it from stdin
+    /// Every event and record that holds this exact text, in all sessions; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["session", "at", "with_children", "with_copies"])]
     pub(crate) text: Option<String>,
-    /// Positions: 12 or 12-80 [default: the whole session]
+    /// Positions, such as 12 or 12-80; or SESSION#12-80 [default: the whole session]
     #[arg(long, value_name = "A-B")]
     pub(crate) at: Option<String>,
-    /// With the whole session: its sub-agents' sessions, too
+    /// Also erase the sessions of its sub-agents
     #[arg(long, conflicts_with = "at")]
     pub(crate) with_children: bool,
-    /// With the whole session: sessions that went on from it under other ids, and copies, too
+    /// Also erase sessions that continue it under other ids, and copies
     #[arg(long, conflicts_with = "at")]
     pub(crate) with_copies: bool,
-    /// Why; kept in the receipt
+    /// Reason, kept in the receipt
     #[arg(long, value_name = "WHY")]
     pub(crate) reason: Option<String>,
-    /// Do it
+    /// Confirm: erase now
     #[arg(long)]
     pub(crate) yes: bool,
 }

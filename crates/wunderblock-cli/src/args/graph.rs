@@ -12,8 +12,8 @@ use clap::Args as ClapArgs;
 `shown`: it is part of its lane's present view. `#12–80 · 9,120 → 640 tokens`: the positions it replaces, and tokens
 before and after.")]
 pub(crate) struct Describe {
-    /// A summary, as marks in requests name it, or a session
-    #[arg(value_name = "NODE|SESSION")]
+    /// A session, or a summary (SESSION#412, SESSION#12-80, or its text's handle)
+    #[arg(value_name = "SESSION|PLACE|HANDLE")]
     pub(crate) node: String,
 }
 
@@ -24,23 +24,23 @@ pub(crate) struct Describe {
   wunderblock expand 3f9c#412 --query \"port 4711\"   messages in there with these words, best first
   wunderblock expand wb:77aa01c2d9e4b836           a long text, page by page
 
-Texts are verbatim; one longer than a page is split, never skipped. With --json a page has `items`: those with the same
-`seq` and `part`, joined by `from_byte` over all pages, are the original, byte for byte. Exit 1 when a query finds
+Texts are verbatim; a text longer than a page is split, never skipped. With --json a page has `items`: those with the
+same `seq` and `part`, joined by `from_byte` over all pages, are the original, byte for byte. Exit 1 if a query finds
 nothing.")]
 pub(crate) struct Expand {
-    /// A summary, positions of a session, or a text, as marks in requests name them
-    #[arg(value_name = "NODE")]
+    /// A summary or positions (SESSION#412, SESSION#12-80), or a text's handle (wb:…)
+    #[arg(value_name = "PLACE|HANDLE")]
     pub(crate) node: String,
-    /// Only messages that have some of these words, as they stand there, in any case; one page
+    /// Only messages with some of these words, in any case; one page
     #[arg(long, value_name = "TEXT", conflicts_with = "page")]
     pub(crate) query: Option<String>,
-    /// The page, counted from 1
+    /// Page, counted from 1
     #[arg(long, value_name = "N")]
     pub(crate) page: Option<u64>,
-    /// How long a page may be
+    /// Maximum tokens of a page
     #[arg(long, value_name = "N", default_value_t = wunderblock::limits::EXPAND_TOKENS)]
     pub(crate) tokens: u64,
-    /// Of a summary of summaries: the messages beneath them all
+    /// For a summary of summaries: the messages beneath all of them
     #[arg(long)]
     pub(crate) events: bool,
 }

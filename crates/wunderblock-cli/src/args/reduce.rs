@@ -1,4 +1,4 @@
-//! What was typed to shorten a text, or the output of a command.
+//! Arguments of `reduce` and `run`.
 
 use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
@@ -12,16 +12,16 @@ use std::path::PathBuf;
   wunderblock reduce logs/*.log                             each after a line `==> FILE <==`
 
 Each gap is marked in place, `⟨… wb:3f9c1a7b#L120-181: 62 lines, 3 WARN⟩`, and later ones without the
-handle: `⟨… L204-260: 12 INFO⟩`. `wunderblock read wb:3f9c1a7b#L204-260` gives the exact bytes back.
-They are kept before the text is shown. What would hardly get shorter stays as it is, and stderr says
-why. Levels and kinds: docs/reduce.md.")]
+handle: `⟨… L204-260: 12 INFO⟩`. `wunderblock read wb:3f9c1a7b#L204-260` writes the exact bytes. The
+original is stored before the short text is shown. A text that would hardly get shorter stays as it
+is, and stderr says why. Levels and kinds: docs/reduce.md.")]
 pub(crate) struct ReduceArgs {
-    /// The texts; `-`: stdin. Of several, each follows a line `==> FILE <==`
+    /// Files; `-` for stdin. With several, each follows a line `==> FILE <==`
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) how: HowArgs,
-    /// The command that wrote the text: a file that was read stays as it is, a selection (`rg`, `jq`) is never cut
+    /// Command that wrote the text: output of `cat` stays whole, selections (`rg`, `jq`) are never cut
     #[arg(long, value_name = "CMD")]
     pub(crate) command: Option<String>,
 }
@@ -29,19 +29,19 @@ pub(crate) struct ReduceArgs {
 /// How far a text is shortened, and where it is kept.
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct HowArgs {
-    /// What the text is; auto: it is found out
+    /// Kind of the text; auto detects it
     #[arg(long, value_name = "KIND", default_value = "auto", value_parser = kinds())]
     pub(crate) kind: String,
-    /// lossless: it can be undone from the short text alone; fold: repeats become marks; budget: the best that fits
+    /// lossless: reversible from the short text; fold: repeats become marks; budget: the best that fits
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LevelArg::Fold)]
     pub(crate) level: LevelArg,
-    /// Tokens the text may have, with --level budget
+    /// Maximum tokens, with --level budget
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<u64>,
-    /// What you look for: what is relevant to it stays
+    /// Keep what is relevant to this
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
-    /// The session that the text belongs to: the original is kept beside it, in SESSION-outputs
+    /// Session that the text belongs to: the original is kept in SESSION-outputs
     #[arg(long, value_name = "SESSION", default_value = "outputs")]
     pub(crate) session: String,
 }
@@ -65,25 +65,25 @@ fn kinds() -> clap::builder::PossibleValuesParser {
   wunderblock run -- sh -c 'grep -rn unsafe . | sort'
   wunderblock run --session 7d1 --heartbeat 30 -- make world
 
-What goes into a pipe or a file is shortened; on a terminal all of it passes through. Either way it
-is kept as it comes, in the session `outputs`, also where `run` is killed. The exit code is that of
-the command, stdout and stderr stay apart (or together, where both go to one place), signals reach
-the command, and a reader that closes ends it. A command of more than a second shows its first lines
-at once. One line on stderr says what was saved: `12,431 → 812 tokens · wb:3f9c1a7b`; none with -q.")]
+Output into a pipe or a file is shortened; output on a terminal passes through whole. Either way the
+session `outputs` keeps all of it, even if `run` is killed. The exit code is that of the command;
+stdout and stderr stay apart unless both go to one place; signals reach the command, and a closed
+reader ends it. A command that runs longer than a second shows its first lines immediately. One line
+on stderr reports the saving, `12,431 → 812 tokens · wb:3f9c1a7b`, except with -q.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) how: HowArgs,
-    /// Say on stderr that the command still runs, once per this many seconds
+    /// Report on stderr that the command still runs, every this many seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) heartbeat: Option<std::num::NonZeroU64>,
-    /// The command and its arguments
+    /// Command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
     pub(crate) command: Vec<std::ffi::OsString>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct OnTerminalArgs {
-    /// The command and its arguments
+    /// Command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
     pub(crate) command: Vec<std::ffi::OsString>,
 }

@@ -21,16 +21,16 @@ pub(crate) enum DialectArg {
     Gemini,
 }
 
-/// Who reads the request, and how much it can take.
+/// The model that reads the request, and its limits.
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct ReaderArgs {
-    /// The model [default: the transcript's last one, else the catalog's default]
+    /// Model [default: the transcript's last one, else the catalog's default]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// The context window in tokens; beats what provider and catalog say
+    /// Context window, whatever provider and catalog say
     #[arg(long, value_name = "TOKENS")]
     pub(crate) window: Option<u64>,
-    /// Tokens kept free for the answer
+    /// Tokens to keep free for the answer
     #[arg(long, value_name = "TOKENS")]
     pub(crate) reserve: Option<u64>,
 }
@@ -41,13 +41,13 @@ pub(crate) struct ReaderArgs {
 pub(crate) struct BuildArgs {
     #[command(flatten)]
     pub(crate) reader: ReaderArgs,
-    /// Keep room for the system prompt and the tools that the agent itself adds, as its recorded usage tells
+    /// Keep room for what the agent itself adds (system prompt, tools), learned from its usage
     #[arg(long)]
     pub(crate) harness: bool,
-    /// Bring back older entries that answer this, where there is room
+    /// Bring back older messages about this, if there is room
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
-    /// Which consumer's view of the session [default: the latest for this model, window and policy, else a new one]
+    /// Lane [default: the latest for this model, window and policy, or a new one]
     #[arg(long, value_name = "NAME")]
     pub(crate) lane: Option<String>,
     #[command(flatten)]
@@ -56,26 +56,26 @@ pub(crate) struct BuildArgs {
     pub(crate) sources: SourceArgs,
 }
 
-/// What enters a request from outside the ledger. What is not given stays as the lane has it on record.
+/// Inputs from outside the ledger. Those that are not given stay as the lane has them on record.
 #[derive(Clone, Debug, ClapArgs)]
-#[command(next_help_heading = "What enters from outside (what is not given stays as it was)")]
+#[command(next_help_heading = "From outside the ledger (kept from the last request if not given)")]
 pub(crate) struct SourceArgs {
-    /// Where work happens: the instruction files and skills of there enter
+    /// Working directory: its instruction files and skills enter
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Look for instruction files in the whole project of --cwd
+    /// Find instruction files in the whole project of --cwd
     #[arg(long)]
     pub(crate) scan: bool,
-    /// Instructions of yours for this session; with --cwd
+    /// Your own instructions for this session; requires --cwd
     #[arg(long, value_name = "FILE")]
     pub(crate) instructions: Vec<PathBuf>,
     /// Safety policy: nothing overrides it
     #[arg(long, value_name = "FILE")]
     pub(crate) safety: Vec<PathBuf>,
-    /// System text, after the transcript's own
+    /// System text, after that of the transcript
     #[arg(long, value_name = "FILE")]
     pub(crate) system: Vec<PathBuf>,
-    /// Tools to declare: a JSON array in a provider's form or the neutral one
+    /// Tools to declare: a JSON array in any provider's format
     #[arg(long, value_name = "FILE")]
     pub(crate) tools: Option<PathBuf>,
     /// Directories of skills: DIR/NAME/SKILL.md
@@ -87,10 +87,10 @@ pub(crate) struct SourceArgs {
     /// A JSON or TOML list of {uri, name, description, text, pinned}
     #[arg(long, value_name = "FILE")]
     pub(crate) resources: Option<PathBuf>,
-    /// Where the work stands, JSON or TOML: plan, todo, results, failures, …
+    /// State of the work, JSON or TOML: plan, todo, results, failures, …
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// Changed tools, skills, memory, resources hold now: costs the cache
+    /// Apply changed tools, skills, memory, resources now, at the cost of the cache
     #[arg(long)]
     pub(crate) now: bool,
 }

@@ -254,7 +254,7 @@ fn files_that_flags_name_must_be_what_they_are_to_be() {
             &["no\u{241b}[31m\u{240a}hint: such: does not exist"],
         );
     }
-    refused(&desk, &["--safety", "/dev/zero"], &["/dev/zero: has more than"]);
+    refused(&desk, &["--safety", "/dev/zero"], &["/dev/zero: is too large"]);
     refused(&desk, &["--instructions", "prose.md"], &["--cwd DIR"]);
     refused(&desk, &["--scan"], &["--cwd DIR"]);
     refused(&desk, &["--skills", "nosuch"], &["nosuch: is not a directory of skills"]);

@@ -5,6 +5,7 @@
 
 use super::bytes::RawChunk;
 use super::feed::Feed;
+use super::imported::ImportNotice;
 use super::name::has_no_ids;
 use super::waiting::{Sent, Waiting};
 use crate::engine::unexpected;
@@ -205,10 +206,11 @@ impl Feed<'_> {
                     }
                     event.id = EventId::new(format!("{id}~{own}"))
                         .or_else(|_| EventId::new(format!("record~{own}")))?;
-                    self.warn(format!(
+                    let text = format!(
                         "{}: byte {offset}: the id {id} is already at position {seq} with other content; both are kept",
                         self.path.display()
-                    ));
+                    );
+                    self.warn(ImportNotice::ReusedId, text);
                     todo.push(part);
                 }
                 Err(error) => return Err(error.into()),

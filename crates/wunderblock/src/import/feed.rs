@@ -2,7 +2,7 @@
 
 use super::bytes::RawBytes;
 use super::claim::Claim;
-use super::imported::{Imported, MAX_WARNINGS};
+use super::imported::{ImportNotice, Imported, MAX_WARNINGS};
 use super::known::KnownRecords;
 use super::name::nameless;
 use super::saved::{Saved, SavedTree};
@@ -23,6 +23,9 @@ use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{
     Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord,
 };
+
+/// Kind of the record that replaces a line too long to be parsed.
+const LONG: &str = "long";
 
 /// State of a running import.
 pub(super) struct Feed<'e> {
@@ -109,7 +112,7 @@ impl<'e> Feed<'e> {
             "{}:{line}: the file ends within a record; it is kept, and will be read when the file has grown",
             self.path.display()
         );
-        self.warn(text);
+        self.warn(ImportNotice::CutOff, text);
     }
 
     /// Returns a record for a line that is too long to be parsed; its text names the location of the bytes. The text
@@ -130,7 +133,7 @@ impl<'e> Feed<'e> {
             place: RecordPlace::Next,
             id: None,
             at: None,
-            kind: "long".into(),
+            kind: LONG.into(),
             items: vec![RecordItem::Message(message.standing(MessageOrigin::Aside("long record".into())))],
             kept: RecordStatus::Opaque { why: format!("a record of {len} bytes, too long to be parsed") },
         }
@@ -155,17 +158,29 @@ impl<'e> Feed<'e> {
     }
 
     pub(super) fn account(&mut self, record: &TranscriptRecord) {
-        let (word, why) = match &record.kept {
-            RecordStatus::Opaque { why } => ("unknown", why),
+        let is_message = |item: &&RecordItem| matches!(item, RecordItem::Message(_));
+        self.done.messages += record.items.iter().filter(is_message).count() as u64;
+        let (notice, word, why) = match &record.kept {
+            RecordStatus::Opaque { .. } if self.is_generic() && &*record.kind != LONG => {
+                self.done.opaque_bytes += record.len;
+                *self.done.notices.entry(ImportNotice::Generic).or_default() += 1;
+                return;
+            }
+            RecordStatus::Opaque { why } => (ImportNotice::UnknownRecord, "unknown", why),
             RecordStatus::Broken { why } => {
                 self.done.broken += 1;
-                ("kept as it is", why)
+                (ImportNotice::Broken, "kept as it is", why)
             }
             RecordStatus::Understood | RecordStatus::Bookkeeping => return self.account_blocks(record),
         };
         self.done.opaque_bytes += record.len;
         let text = format!("{}:{}: {word}: {why}", self.path.display(), record.line);
-        self.warn(text);
+        self.warn(notice, text);
+    }
+
+    /// Returns whether no reader knows the file's format, so that every record has an unknown shape.
+    fn is_generic(&self) -> bool {
+        matches!(self.format, Format::JsonLines | Format::JsonDocument)
     }
 
     /// Counts blocks of unknown shape in otherwise understood messages. Opaque items of the OpenAI Responses dialect,
@@ -184,15 +199,15 @@ impl<'e> Feed<'e> {
         if blocks > 0 {
             self.done.opaque_bytes += bytes;
             let what = if blocks == 1 { "a block".to_owned() } else { format!("{blocks} blocks") };
-            self.warn(format!(
-                "{}:{}: {what} of unknown shape; kept unchanged",
-                self.path.display(),
-                record.line
-            ));
+            let text =
+                format!("{}:{}: {what} of unknown shape; kept unchanged", self.path.display(), record.line);
+            self.warn(ImportNotice::UnknownBlock, text);
         }
     }
 
-    pub(super) fn warn(&mut self, text: String) {
+    /// Counts a notice, and lists its warning while there is room.
+    pub(super) fn warn(&mut self, notice: ImportNotice, text: String) {
+        *self.done.notices.entry(notice).or_default() += 1;
         if self.done.warnings.len() < MAX_WARNINGS {
             self.done.warnings.push(text);
         } else {

@@ -2,6 +2,7 @@
 
 use crate::report::lossy;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::id::StreamId;
 use wunderblock_wire::transcript::Format;
@@ -33,8 +34,55 @@ pub struct Imported {
     pub opaque_bytes: u64,
     /// Number of records that could not be read at all.
     pub broken: u64,
+    /// Number of messages in the records read.
+    pub messages: u64,
+    /// Number of notices of each kind, those without a warning included.
+    pub notices: BTreeMap<ImportNotice, u64>,
     /// Warnings with file and line: at most [`MAX_WARNINGS`], then the number of further ones.
     pub warnings: Vec<String>,
+}
+
+/// Kinds of what an import notices about the records of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ImportNotice {
+    /// A record of a file in no known format. Each is one: there is no warning for it.
+    Generic,
+    /// A record with an unknown shape in a known format.
+    UnknownRecord,
+    /// A message with a block of unknown shape.
+    UnknownBlock,
+    /// A record that cannot be read.
+    Broken,
+    /// A record whose id is in use for other content.
+    ReusedId,
+    /// A record that follows one which is not in the file.
+    MissingParent,
+    /// A file that ends within a record.
+    CutOff,
+    /// A session that was erased before.
+    ErasedSession,
+    /// A session whose id another session has.
+    ReusedSession,
+}
+
+impl ImportNotice {
+    /// One such record, and what becomes of it.
+    #[must_use]
+    pub const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Generic => ("record in no known format", "kept whole, text taken where found"),
+            Self::UnknownRecord => ("record of unknown shape", "kept whole"),
+            Self::UnknownBlock => ("message with a block of unknown shape", "kept whole"),
+            Self::Broken => ("unreadable record", "kept whole"),
+            Self::ReusedId => ("record with a used id", "both are kept"),
+            Self::MissingParent => ("record without its parent", "follows the record before it"),
+            Self::CutOff => ("unfinished last record", "read when the file grows"),
+            Self::ErasedSession => ("erased session", "not stored again"),
+            Self::ReusedSession => ("session with a used id", "stored under another"),
+        }
+    }
 }
 
 /// Callback for the progress of an import: bytes read, and total bytes. While the import waits for another import of
@@ -55,6 +103,8 @@ impl Imported {
             erased: 0,
             opaque_bytes: 0,
             broken: 0,
+            messages: 0,
+            notices: BTreeMap::new(),
             warnings: Vec::new(),
         }
     }

@@ -1,6 +1,7 @@
 //! Finds the place of a record in its session, and begins a branch if the record forks.
 
 use super::feed::Feed;
+use super::imported::ImportNotice;
 use super::known::first_message;
 use super::name::{event_id, is_of};
 use super::session::{fork_stream, link_stream, open_child, says_message};
@@ -71,7 +72,7 @@ pub(super) async fn find_place(
                     feed.path.display(),
                     record.line
                 );
-                feed.warn(text);
+                feed.warn(ImportNotice::MissingParent, text);
             }
         },
         RecordPlace::Root => {

@@ -11,6 +11,7 @@
 //! | known | all unknown | another session, `ID@…`, with a warning |
 
 use super::feed::Feed;
+use super::imported::ImportNotice;
 use super::known::{erasures_of, known_events};
 use super::name::{event_id, is_of, path_mark, session_name};
 use super::saved::Saved;
@@ -44,10 +45,9 @@ pub(super) async fn session_of(
     let erasures = erasures_of(feed.engine, &name).await?;
     let lost = Lost::by_session(&erasures).remove(&name).unwrap_or_default();
     if lost.whole {
-        feed.warn(format!(
-            "{}: session {name} was erased; nothing of it is stored again",
-            feed.path.display()
-        ));
+        let text =
+            format!("{}: session {name} was erased; nothing of it is stored again", feed.path.display());
+        feed.warn(ImportNotice::ErasedSession, text);
         feed.by_name.insert(key, Belongs::Erased);
         return Ok(None);
     }
@@ -97,10 +97,11 @@ async fn session_tree(
             }
             Some(_) => {}
             None => {
-                feed.warn(format!(
+                let text = format!(
                     "{}: the ledger has session {first} with other records; this session is stored as {other}",
                     feed.path.display()
-                ));
+                );
+                feed.warn(ImportNotice::ReusedSession, text);
                 return open_session(feed, other, name, record).await;
             }
         }
