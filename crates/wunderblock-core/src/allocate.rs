@@ -1,23 +1,23 @@
-//! How much of the limit each section may take: a function of limit, rules and demand.
+//! Allocation of the token limit among sections, as a function of limit, rules and demand.
 //!
-//! A section may take its share, but no less than its minimum and no more than its maximum. Where all of them together
-//! would leave the transcript less than its own minimum, they give way in a fixed order, down to their minimum, the most
-//! dispensable first. What a section does not use flows to the transcript.
+//! A section may take its share of the limit, at least its minimum and at most its maximum. If all sections together
+//! would leave the transcript less than its own minimum, they are reduced in a fixed order, the most dispensable
+//! first, each down to its minimum. The transcript may use whatever the other sections leave.
 
 use crate::section::Section;
 use crate::units::Tokens;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What one section may take.
+/// Rule for the tokens that one section may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Room {
-    /// At least so much, if it asks for it.
+    /// Minimum tokens the section may take, even if its share is smaller.
     pub min: Tokens,
-    /// At most so much; no bound if none.
+    /// Maximum tokens the section may take; `None` for no maximum.
     pub max: Option<Tokens>,
-    /// This part of the limit, in hundredths.
+    /// Share of the limit, in hundredths.
     pub share: u8,
 }
 
@@ -32,7 +32,7 @@ impl Room {
         Self { min: Tokens(min), max: None, share }
     }
 
-    /// What it comes to under a limit.
+    /// Returns the maximum tokens the section may take under a limit.
     #[must_use]
     pub fn of(&self, limit: Tokens) -> Tokens {
         let share = Tokens(limit.0.saturating_mul(u64::from(self.share)) / 100);
@@ -41,14 +41,14 @@ impl Room {
     }
 }
 
-/// What each section may take. The default is for a coding agent: instructions and tools are what it cannot do without,
-/// the transcript is what it works with.
+/// Rules for the tokens that each section may take. The defaults are for a coding agent: it cannot work without
+/// instructions and tools, and the transcript is the material it works with.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Shares {
-    /// Instruction files, those at the tail included.
+    /// Instruction files, including those that enter at the tail.
     pub instructions: Room,
-    /// What was said and done, the prompt included.
+    /// The conversation, including the prompt.
     pub transcript: Room,
     /// Tool schemas.
     pub tools: Room,
@@ -60,7 +60,7 @@ pub struct Shares {
     pub resources: Room,
     /// Summary nodes and the marks of gaps.
     pub summaries: Room,
-    /// What comes back at the tail.
+    /// Texts recalled at the tail.
     pub recall: Room,
 }
 
@@ -79,33 +79,33 @@ impl Default for Shares {
     }
 }
 
-/// What is wrong with a rule.
+/// Error in the rule of a section.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RoomError {
-    /// More than all of it.
+    /// The share exceeds 100 hundredths of the limit.
     #[error("the share of `{section}` is {share} hundredths of the limit; 100 is all of it")]
     Share {
-        /// Whose.
+        /// Key of the section.
         section: &'static str,
-        /// How much.
+        /// Share, in hundredths of the limit.
         share: u8,
     },
-    /// A minimum above the maximum.
+    /// The minimum is above the maximum.
     #[error(
         "`{section}` asks for at least {min} tokens and at most {max}; the minimum must not be the larger"
     )]
     Order {
-        /// Whose.
+        /// Key of the section.
         section: &'static str,
-        /// The minimum.
+        /// Minimum, in tokens.
         min: Tokens,
-        /// The maximum.
+        /// Maximum, in tokens.
         max: Tokens,
     },
 }
 
 impl Shares {
-    /// The rules, by the section they are for.
+    /// Returns each section that has a rule, with its rule.
     #[must_use]
     pub const fn rules(&self) -> [(Section, Room); 8] {
         [
@@ -120,7 +120,7 @@ impl Shares {
         ]
     }
 
-    /// What a section may take at most by its rule alone; a section without a rule may take all.
+    /// Returns the maximum tokens a section may take by its rule alone; the whole limit if the section has no rule.
     #[must_use]
     pub fn most(&self, section: Section, limit: Tokens) -> Tokens {
         self.rule(section).map_or(limit, |room| room.of(limit))
@@ -130,10 +130,10 @@ impl Shares {
         self.rules().into_iter().find(|(of, _)| *of == section).map(|(_, room)| room)
     }
 
-    /// Looks for rules that cannot be meant.
+    /// Checks the rules for shares above 100 hundredths and for minimums above their maximums.
     ///
     /// # Errors
-    /// The first of them.
+    /// Returns the error of the first invalid rule.
     pub fn check(&self) -> Result<(), RoomError> {
         for (section, room) in self.rules() {
             let section = key(section);
@@ -148,7 +148,7 @@ impl Shares {
     }
 }
 
-/// What a section is called among the rules.
+/// Returns the key of a section in the rules: its name, except `memory` for pinned memory.
 #[must_use]
 pub const fn key(section: Section) -> &'static str {
     match section {
@@ -157,12 +157,12 @@ pub const fn key(section: Section) -> &'static str {
     }
 }
 
-/// Who gives way first.
+/// Sections to reduce when the limit is too small, the most dispensable first.
 const DISPENSABLE: [Section; 5] =
     [Section::Resources, Section::Skills, Section::PinnedMemory, Section::Tools, Section::Instructions];
 
-/// What each section with a demand gets. `demand` is in tokens; sections without a rule (safety, system) cannot be cut,
-/// and get what they ask for.
+/// Returns the tokens granted to each section that has a demand. `demand` is in tokens. Sections without a rule
+/// (safety, system) cannot be reduced, and get what they demand.
 #[must_use]
 pub fn allocate(
     limit: Tokens,
@@ -172,6 +172,7 @@ pub fn allocate(
     let wanted = |section: &Section, asked: &Tokens| (*section, shares.most(*section, limit).min(*asked));
     let mut granted: BTreeMap<Section, Tokens> =
         demand.iter().map(|(section, asked)| wanted(section, asked)).collect();
+    // The transcript keeps its minimum: the other sections share what remains.
     let room = limit.saturating_sub(shares.transcript.min);
     for section in DISPENSABLE {
         let taken: Tokens = granted.values().copied().sum();
@@ -207,8 +208,8 @@ mod tests {
         let asked =
             demand(&[(Section::Instructions, 9_000), (Section::Tools, 9_000), (Section::Resources, 9_000)]);
         let granted = allocate(Tokens(5_000), &Shares::default(), &asked);
-        // 2,000 + 2,000 + 500 and 1,000 for the transcript are 5,500: the resources give way down to nothing below
-        // their minimum, so the sum stays above the limit, and what follows is a refusal that names the parts.
+        // The minimums of 2,000, 2,000 and 500 tokens and the transcript's 1,000 sum to 5,500. No section is reduced
+        // below its minimum, so the sum stays above the limit. Planning then refuses the request and names its parts.
         assert_eq!(
             granted,
             demand(&[(Section::Instructions, 2_000), (Section::Tools, 2_000), (Section::Resources, 500)])

@@ -1,4 +1,5 @@
-//! The exchanges of a view: entries that stay or go together. [`crate::pair`] finds them.
+//! Arrangement of a view: its entries grouped into exchanges, each kept or left out as a whole. [`crate::pair`]
+//! builds it.
 
 use crate::budget::Reason;
 use crate::decision::PartPosition;
@@ -6,50 +7,52 @@ use crate::id::CallId;
 use crate::units::Seq;
 use std::sync::{Arc, OnceLock};
 
-/// A tool call, and where its result is.
+/// A tool call, and the position of its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PairedCall {
-    /// The id as recorded; programs use the same one again and again.
+    /// Id as recorded. Some programs reuse the same id for several calls.
     pub id: CallId,
-    /// The id in a request, where no two calls may share one.
+    /// Id in a request, where no two calls may share one.
     pub name: CallId,
-    /// The place of the call.
+    /// Position of the call.
     pub place: PartPosition,
-    /// The place of its result.
+    /// Position of its result; `None` until the result arrives.
     pub result: Option<PartPosition>,
 }
 
-/// What an exchange is.
+/// Kind of an exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExchangeKind {
-    /// Something the user, or a harness in the user's place, said.
+    /// A turn of the user, or of a harness in the user's place.
     User,
-    /// Operator's text.
+    /// Text of the operator.
     System,
-    /// A reply of the model, and the results of the calls it made.
+    /// A reply of the model, with the results of the calls it made.
     Exchange {
-        /// The calls, in order.
+        /// Calls of the reply, in order.
         calls: Vec<PairedCall>,
     },
 }
 
-/// Entries that stay or go together.
+/// Entries that are kept or left out together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// What it is.
+    /// Kind of the exchange.
     pub shape: ExchangeKind,
-    /// Its entries, ascending.
+    /// Positions of all entries of the exchange, ascending.
     pub members: Vec<Seq>,
-    /// The entries that hold the speaker's own words: all but those that hold results only. Ascending.
+    /// Positions of the entries that hold the speaker's own words, ascending. Entries with only tool results are not
+    /// among them.
     pub speakers: Vec<Seq>,
-    /// Where it stands in a request: at its first speaker, unless that is before the frontier and something else is not.
+    /// Place of the exchange in a request: its first speaker at or after the frontier, or else its first entry there.
+    /// An exchange before the frontier has the place of its first speaker.
     pub key: Seq,
-    /// Its last member.
+    /// Position of the last entry.
     pub last: Seq,
 }
 
 impl Exchange {
-    /// The calls made in it.
+    /// Returns the calls made in the exchange.
     #[must_use]
     pub fn calls(&self) -> &[PairedCall] {
         match &self.shape {
@@ -58,29 +61,31 @@ impl Exchange {
         }
     }
 
-    /// Whether a call in it has no result yet.
+    /// Returns whether a call of the exchange has no result yet.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         self.calls().iter().any(|call| call.result.is_none())
     }
 }
 
-/// The exchanges of a view, and what belongs to none.
+/// The exchanges of a view, and the entries and results that belong to no exchange.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arrangement {
-    /// In the order of a request.
+    /// Exchanges in the order of a request.
     pub exchanges: Vec<Exchange>,
-    /// Those that are in no request because an entry of them is hidden, in the same order. Their entries are aside.
+    /// Exchanges withheld because one of their entries is hidden, in the same order. Entries that no other exchange
+    /// needs are also in `aside`.
     pub hidden: Vec<Exchange>,
-    /// Entries that can be in no request, with the reason.
+    /// Entries that no request can show, with the reason.
     pub aside: Vec<(Seq, Reason)>,
-    /// Results that cannot be shown, with the reason; the rest of their entry can.
+    /// Tool results that cannot be shown, with the reason. The rest of their entry can be shown.
     pub loose: Vec<(PartPosition, Reason)>,
-    /// The same of results that a call to come may still take.
+    /// Tool results whose call has not come yet, with the reason that applies until it comes.
     pub early: Vec<(PartPosition, Reason)>,
 }
 
-/// The arrangement of a view as it is, made when it is first asked for. A build asks in eight places.
+/// Arrangement of a view in its current state, computed on first use. The arrangement is cached because a build asks
+/// for it in eight places.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arranged(OnceLock<Arc<Arrangement>>);
 
@@ -90,7 +95,7 @@ impl Arranged {
     }
 }
 
-/// It says nothing that its view does not.
+/// Always equal, since the cached arrangement follows from its view.
 impl PartialEq for Arranged {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -1,45 +1,45 @@
-//! Who speaks, and how much that weighs.
+//! Authority of a text: who speaks, and how much weight the text has.
 //!
-//! A text's authority follows from where it came from and from nothing else: there is no way to set it, and none to
-//! raise it. What a text says of itself ("system:", "ignore the above") is part of the text.
+//! The authority of a text follows from its origin alone. Authority cannot be set or raised. Claims inside the text
+//! ("system:", "ignore the above") are part of the text.
 
 use crate::section::Section;
 use serde::{Deserialize, Serialize};
 
-/// How much a text weighs. Later beats earlier.
+/// Weight of a text. Later variants outrank earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Authority {
-    /// To be read, never to be obeyed: resources, tool output, memory, summaries, state.
+    /// Material to read, never to obey: resources, tool output, memory, summaries, state.
     Data,
-    /// Guidance from files of the project: whoever can write to the repository wrote it.
+    /// Guidance from project files, written by anyone who can write to the repository.
     Project,
-    /// The person: their own instruction files, and what they say.
+    /// The person: their own instruction files, and their messages.
     User,
-    /// Whoever runs the agent: system and developer text, managed policy.
+    /// The operator who runs the agent: system and developer text, managed policy.
     Operator,
-    /// Rules nothing may override.
+    /// Rules that nothing may override.
     Safety,
 }
 
-/// Where an instruction file stands in the hierarchy, from the broadest to the closest.
+/// Level of an instruction file in the hierarchy, from the broadest to the closest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InstructionLevel {
     /// Policy of the machine or the organisation.
     Managed,
-    /// The person's own, for all projects.
+    /// The person's own files, for all projects.
     User,
     /// The root of the project.
     Project,
     /// A directory of the project.
     Directory,
-    /// Given for this session only, by the person.
+    /// Given by the person for this session only.
     Session,
 }
 
 impl InstructionLevel {
-    /// What files of this level weigh.
+    /// Returns the authority of files of this level.
     #[must_use]
     pub const fn authority(self) -> Authority {
         match self {
@@ -49,7 +49,7 @@ impl InstructionLevel {
         }
     }
 
-    /// In words.
+    /// Returns the level in words.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -63,7 +63,8 @@ impl InstructionLevel {
 }
 
 impl Authority {
-    /// What the texts of a section weigh that are not instruction files.
+    /// Returns the authority of a section's texts. Instruction files are the exception: their authority follows from
+    /// their level.
     #[must_use]
     pub const fn of(section: Section) -> Self {
         match section {
@@ -82,13 +83,13 @@ impl Authority {
         }
     }
 
-    /// Whether a text of this authority may stand in a request's system text.
+    /// Returns whether a text of this authority may be part of a request's system text.
     #[must_use]
     pub const fn commands(self) -> bool {
         matches!(self, Self::Operator | Self::Safety)
     }
 
-    /// In words.
+    /// Returns the authority in words.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! How much fits, and the account of what was used.
+//! Budget of a request, and the report of what was used.
 
 use crate::id::Handle;
 use crate::reduction::ShownShorter;
@@ -6,21 +6,21 @@ use crate::section::Section;
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use serde::{Deserialize, Serialize};
 
-/// Who said how large the window is. Earlier beats later.
+/// Source of the window size. Earlier variants take precedence over later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WindowSource {
-    /// The caller.
+    /// Declared by the caller.
     Declared,
-    /// The provider, in an answer or a transcript.
+    /// Reported by the provider, in a reply or a transcript.
     Provider,
-    /// Our catalog.
+    /// Taken from our catalog.
     Catalog,
-    /// Nobody: the conservative default.
+    /// Unknown: the conservative default applies.
     Default,
 }
 
-/// How sure a count is.
+/// Certainty of a count. Later variants are less certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
@@ -34,21 +34,21 @@ pub enum Certainty {
     Unverified,
 }
 
-/// What a request may take up.
+/// Limits on the size of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// The model's context window.
+    /// The model's context window, in tokens.
     pub window: Tokens,
-    /// Who said so.
+    /// Source of the window size.
     pub window_source: WindowSource,
-    /// Kept free for the answer.
+    /// Tokens kept free for the reply.
     pub reserve: Tokens,
-    /// Kept free because counts of this model are estimates.
+    /// Tokens kept free because counts for this model are estimates.
     pub margin: Tokens,
-    /// Kept free for what the program that sends the request adds to it: its own system prompt and tools.
+    /// Tokens kept free for what the sending program adds to the request: its own system prompt and tools.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub added: Tokens,
-    /// The largest encoded request the provider takes.
+    /// Maximum bytes of an encoded request that the provider accepts.
     pub max_bytes: Bytes,
 }
 
@@ -57,7 +57,7 @@ fn is_nothing(tokens: &Tokens) -> bool {
 }
 
 impl Budget {
-    /// What sections may use: window − reserve − margin − what is added, and the byte limit.
+    /// Returns what the sections may use: window − reserve − margin − added tokens, and the byte limit.
     #[must_use]
     pub const fn limit(&self) -> Cost {
         let kept = self.window.saturating_sub(self.reserve).saturating_sub(self.margin);
@@ -65,24 +65,24 @@ impl Budget {
     }
 }
 
-/// In which form an entry is in the request.
+/// Form of an entry in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Treatment {
     /// Word for word.
     Verbatim,
-    /// Head and tail of a text that alone exceeds the window; flagged.
+    /// Head and tail of a text that exceeds the window by itself, or the beginning of a preamble text that was cut.
     Clipped,
-    /// Some of its texts in a shorter form that is recorded, or as a reference to where they stand.
+    /// Some texts in a recorded shorter form, or as a reference to the same text elsewhere in the request.
     Reduced,
-    /// Large bodies replaced by one line with a handle.
+    /// Large bodies each replaced by one line with a handle.
     Stub,
-    /// Not there.
+    /// Left out of the request.
     LeftOut,
 }
 
 impl Treatment {
-    /// Its word.
+    /// Returns the treatment in words.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -95,48 +95,49 @@ impl Treatment {
     }
 }
 
-/// Why something is not in the request.
+/// Reason why something is not in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// No room: older than everything that fits.
+    /// No room: everything that fits is newer.
     Budget,
-    /// It went at an earlier step, and a request only grows until the next. It may have room now.
+    /// Left out at an earlier step. A request only grows until the next step, so the entry stays out even if it would
+    /// fit now.
     Stepped,
-    /// A summary stands for it.
+    /// Covered by a summary.
     Summarised,
-    /// A policy left it out: it says nothing, or says again what was said.
+    /// Left out by a policy, because it has no content or repeats earlier text.
     Curated,
-    /// The turn failed or was broken off.
+    /// Part of a turn that failed or was broken off.
     FailedTurn,
-    /// Recorded beside the conversation, never meant for a model.
+    /// Recorded alongside the conversation, and never meant for a model.
     Aside,
-    /// Nothing in it.
+    /// Without content.
     Empty,
-    /// A tool result whose call is not known.
+    /// Tool result whose call is unknown.
     OrphanResult,
-    /// A call in it waits for its result, and nothing has come after it.
+    /// Part of an exchange in which a call waits for its result, and which nothing has followed yet.
     Waiting,
-    /// Another result for the same call is in the request.
+    /// Result of a call for which the request has another result.
     DuplicateResult,
-    /// The target dialect has no form for it.
+    /// Not expressible in the target dialect.
     Dialect,
-    /// Thinking without the signature its provider demands.
+    /// Thinking without the signature that its provider requires.
     Unsigned,
     /// Thinking of a turn that is shown as a stub.
     OldThinking,
-    /// Thinking that was written behind another beginning than the request has: its provider refuses it there.
+    /// Thinking written after a different beginning than the request has, where its provider would reject it.
     Unbound,
-    /// A block that its provider would refuse: of a broken shape, or one half of a pair.
+    /// Block that its provider would reject: malformed, or one half of a pair.
     Unsendable,
-    /// A person or program hid it.
+    /// Hidden by a person or a program.
     Hidden,
     /// Erased on request.
     Erased,
 }
 
 impl Reason {
-    /// In words.
+    /// Returns the reason in words.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -161,30 +162,30 @@ impl Reason {
     }
 }
 
-/// A run of entries that are not in the request, and how to read them.
+/// Run of entries left out of the request, with the handle that reads them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// First position of the run.
     pub from_seq: Seq,
     /// Last position of the run.
     pub to_seq: Seq,
-    /// How many entries (or parts of entries) it is.
+    /// Number of entries, or of parts of entries, in the run.
     pub count: u64,
-    /// Their tokens.
+    /// Tokens of these entries.
     pub tokens: Tokens,
-    /// Whether `tokens` is counted or estimated from sizes.
+    /// Certainty of `tokens`: counted, or estimated from sizes.
     pub certainty: Certainty,
-    /// Why.
+    /// Reason why the run was left out.
     pub reason: Reason,
-    /// Where the step is recorded that left them out, if one did.
+    /// Position of the recorded step that left the run out; `None` if no step did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Seq>,
-    /// What `read` takes to give them back: a handle, with a range of positions.
+    /// Argument for `read` that returns the entries: a handle with a range of positions.
     pub handle: String,
 }
 
 impl LeftOut {
-    /// Why, in words.
+    /// Returns the reason in words, with the step if it is known.
     #[must_use]
     pub fn why(&self) -> String {
         match self.step {
@@ -194,67 +195,68 @@ impl LeftOut {
     }
 }
 
-/// What one section takes up.
+/// Usage of one section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SectionLine {
-    /// The section.
+    /// Name of the section.
     pub name: Section,
-    /// Its tokens.
+    /// Tokens of the section.
     pub tokens: Tokens,
-    /// Its bytes.
+    /// Bytes of the section.
     pub bytes: Bytes,
-    /// How many entries it holds.
+    /// Number of entries in the section.
     pub entries: u64,
 }
 
-/// What one entry takes up, and as what.
+/// Usage of one entry, and its form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryLine {
-    /// Its position; none for text that no event holds, such as the mark of a gap.
+    /// Position of the entry; `None` for text that no event holds, such as the mark of a gap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<Seq>,
-    /// Where it is.
+    /// Section under which the entry is counted.
     pub section: Section,
-    /// In which form.
+    /// Form in which the entry is shown.
     pub treatment: Treatment,
-    /// Its tokens.
+    /// Tokens of the entry.
     pub tokens: Tokens,
-    /// In a few words.
+    /// Short description of the entry.
     pub what: String,
-    /// The handle of its largest body, if it has one.
+    /// Handle of its largest body; `None` if no body has a handle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<Handle>,
-    /// The parts of it that are shown shorter: as what, how much shorter, what was lost, and what reads the whole.
+    /// Parts shown in a shorter form: the form, the saving, the loss, and the handle that reads the whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reduced: Vec<ShownShorter>,
 }
 
-/// The account of one request: every token belongs to a section and a source, and what is missing is listed.
+/// Report on one request: each token is assigned to a section and a source, and all omissions are listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetReport {
-    /// The model's window.
+    /// The model's context window, in tokens.
     pub window: Tokens,
-    /// Who said so.
+    /// Source of the window size.
     pub window_source: WindowSource,
-    /// Kept free for the answer.
+    /// Tokens kept free for the reply.
     pub reserve: Tokens,
-    /// Kept free because counts are estimates.
+    /// Tokens kept free because counts are estimates.
     pub margin: Tokens,
-    /// Kept free for what the program that sends the request adds to it.
+    /// Tokens kept free for what the sending program adds to the request.
     #[serde(skip_serializing_if = "is_nothing")]
     pub added: Tokens,
-    /// What the sections may use.
+    /// Tokens the sections may use.
     pub limit: Tokens,
-    /// What they use. Equal to the sum of `sections`.
+    /// Tokens the sections use: the sum of `sections`.
     pub total_tokens: Tokens,
-    /// The request's maximum size, by section and entry; the exact one is the length of its body.
+    /// Upper bound on the bytes of the request, by section and entry. The exact size is the length of the encoded
+    /// body.
     pub total_bytes: Bytes,
-    /// How sure the token counts are.
+    /// Certainty of the token counts.
     pub certainty: Certainty,
-    /// By section, in order; empty sections are not listed.
+    /// Usage by section, in order; empty sections are not listed.
     pub sections: Vec<SectionLine>,
-    /// By entry, in the order of the request.
+    /// Usage by entry, in the order of the request.
     pub entries: Vec<EntryLine>,
-    /// What is not there.
+    /// Runs of entries left out of the request.
     pub left_out: Vec<LeftOut>,
 }

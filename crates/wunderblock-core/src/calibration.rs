@@ -1,60 +1,61 @@
-//! What is learned from a provider's own counts, as it is recorded. [`crate::usage`] says how.
+//! Records of calibration: what a provider's own counts showed about ours. [`crate::usage`] computes them.
 
 use crate::units::{Seq, Tokens};
 use serde::{Deserialize, Serialize};
 
-/// How a model's own counts compare with ours, learned from recorded usage of that model alone.
+/// Ratio of a model's own token counts to ours, learned from recorded usage of that model alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// Our estimate is multiplied by this, in thousandths: 500 to 2,000.
+    /// Factor applied to our estimate, in thousandths: 500 to 2,000.
     pub per_mille: u16,
-    /// From how many replies it was learned.
+    /// Number of replies the factor was learned from.
     pub replies: u64,
 }
 
 impl Calibration {
-    /// An estimate corrected, rounded up.
+    /// Returns the corrected estimate, rounded up.
     #[must_use]
     pub const fn of(self, estimate: Tokens) -> Tokens {
         Tokens(estimate.0.saturating_mul(self.per_mille as u64).div_ceil(1_000))
     }
 }
 
-/// What the program that made a session's requests put into them beside what is recorded: its own system prompt, its tools,
-/// files it read in. Learned as the intercept of measured input, of which [`Calibration`] is the slope.
+/// Tokens that the program behind a session added to its requests beyond the recorded content: its own system prompt,
+/// its tools, files it read in. Learned as the intercept of measured input, of which [`Calibration`] is the slope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overhead {
-    /// About how much that is.
+    /// Estimated tokens added to each request.
     pub tokens: Tokens,
-    /// From how many replies it was learned.
+    /// Number of replies the estimate was learned from.
     pub replies: u64,
 }
 
-/// What was learned of a model.
+/// Calibration of one model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCalibration {
-    /// The model.
+    /// Name of the model.
     pub model: Box<str>,
-    /// What was learned.
+    /// The learned calibration.
     #[serde(flatten)]
     pub learned: Calibration,
 }
 
-/// The newest count a provider gave, and our estimate of what has come since.
+/// Latest count from a provider, with our estimate of the entries added since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Anchor {
-    /// Where the provider's report is recorded.
+    /// Position of the provider's report.
     pub seq: Seq,
-    /// The model.
+    /// Name of the model.
     pub model: Box<str>,
-    /// What it took in and put out. Reasoning that is not sent again is among it, so this is rather too much.
+    /// Measured input and output tokens. Reasoning that is not sent again is included, so the value is somewhat too
+    /// high.
     pub measured: Tokens,
-    /// Our estimate of the entries after it.
+    /// Our estimate of the entries after the report, in tokens.
     pub since: Tokens,
 }
 
 impl Anchor {
-    /// What the provider would count now.
+    /// Returns our estimate of the tokens that the provider would count now.
     #[must_use]
     pub fn total(&self) -> Tokens {
         self.measured + self.since

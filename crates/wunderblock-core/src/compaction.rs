@@ -1,4 +1,4 @@
-//! What is recorded of compactions. Data only, since events hold it; [`crate::compact`] decides.
+//! Records of compactions. Data only, since events hold it; [`crate::compact`] makes the decisions.
 
 use crate::calibration::ModelCalibration;
 use crate::id::LaneId;
@@ -7,64 +7,64 @@ use crate::policy::Permille;
 use crate::units::{Seq, Tokens, is_default};
 use serde::{Deserialize, Serialize};
 
-/// A node of the summary graph. See [`crate::event::Fact::SessionCompacted`].
+/// Node of the summary graph. See [`crate::event::Fact::SessionCompacted`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionCompacted {
     /// First position summarised.
     pub from_seq: Seq,
     /// Last position summarised.
     pub to_seq: Seq,
-    /// The lane that adopted it; `None` for a boundary some other program set.
+    /// Lane that adopted the node; `None` for a boundary that another program set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<LaneId>,
-    /// Who wrote it: `extractive`, a model, a command, some other program.
+    /// Producer of the summary: `extractive`, a model, a command, another program.
     pub producer: Box<str>,
-    /// The summary, where it is known as text.
+    /// The summary, if it is known as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<Body>,
-    /// What set it off, in the producer's word.
+    /// Cause, in the producer's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<Box<str>>,
-    /// Tokens of what it stands for, as the producer counted.
+    /// Tokens of the content it covers, as the producer counted them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_before: Option<Tokens>,
-    /// Its own tokens.
+    /// Tokens of the summary itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_after: Option<Tokens>,
-    /// 0 for a summary of events; of summaries, one more than the highest of theirs.
+    /// Level: 0 for a summary of events, otherwise one more than the highest level of its sources.
     #[serde(default, skip_serializing_if = "is_default")]
     pub level: u32,
-    /// The summaries it was made from, by the positions of their events, ascending; none for one of events.
+    /// Summaries it was made from, by the positions of their events, ascending; empty for a summary of events.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Seq>,
-    /// The policy.
+    /// Name of the policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Box<str>>,
-    /// The first 16 hexadecimal digits of BLAKE3 over the template or prompt it was made by.
+    /// First 16 hexadecimal digits of the BLAKE3 hash of the template or prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<Box<str>>,
-    /// What it should look at most, in the words of whoever asked. Never a message.
+    /// Topic to focus on, in the caller's words. Never a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Focus,
-    /// How it came about; none where that was not recorded, or some other program made it.
+    /// Manner in which the summary was made; `None` if it was not recorded, or another program made the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manner: Option<Manner>,
-    /// What was found when it was checked.
+    /// Result of the check of the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<SummaryCheck>,
-    /// What was refused before it.
+    /// Summaries that were rejected before this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<Rejection>,
-    /// What making it cost.
+    /// Cost of making the summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<SummarySpend>,
 }
 
 impl SessionCompacted {
-    /// The word in `trigger` of a summary made before the level at which it takes effect.
+    /// Value of `trigger` for a summary made before the level at which it takes effect.
     pub const AHEAD: &'static str = "ahead";
 
-    /// Whether it was made before the level at which it takes effect.
+    /// Returns whether the summary was made before the level at which it takes effect.
     #[must_use]
     pub fn is_ahead(&self) -> bool {
         self.level == 0 && self.trigger.as_deref() == Some(Self::AHEAD)
@@ -72,28 +72,28 @@ impl SessionCompacted {
 }
 
 impl SessionCompacted {
-    /// A node of which nothing is known but its range and who made it.
+    /// Creates a node of which only the range and the producer are known.
     pub fn new(from_seq: Seq, to_seq: Seq, producer: impl Into<Box<str>>) -> Self {
         Self { from_seq, to_seq, producer: producer.into(), ..Self::default() }
     }
 }
 
-/// How a summary came about: lossless-claw's levels, from the best to the last.
+/// Manner in which a summary was made: lossless-claw's levels, from the best to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Manner {
-    /// As it was asked for.
+    /// As requested.
     Normal,
-    /// By a second try that aimed lower.
+    /// By a second attempt with a lower target.
     Aggressive,
-    /// Mechanically, because nothing of what the summariser wrote could be taken.
+    /// Mechanically, because no text of the summariser was acceptable.
     Fallback,
-    /// Mechanically, and cut to its cap.
+    /// Mechanically, and cut to the maximum length.
     Capped,
 }
 
 impl Manner {
-    /// Its word in records.
+    /// Returns the word used in records.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -105,59 +105,59 @@ impl Manner {
     }
 }
 
-/// What a person asked a summary to look at.
+/// Topic that a person asked a summary to focus on.
 pub type Focus = Option<Box<str>>;
 
-/// What was found when a summary was checked against what it stands for.
+/// Result of checking a summary against the content it covers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummaryCheck {
-    /// Which part of the paths, identifiers, numbers and quotations it names stand in its range.
+    /// Fraction of the paths, identifiers, numbers and quotations in the summary that occur in its range.
     pub grounded: Permille,
-    /// How many of those its range demands it has.
+    /// Number of demanded facts that the summary states.
     pub kept: u32,
-    /// How many its range demands.
+    /// Number of facts that its range demands.
     pub demanded: u32,
-    /// Which part of the mechanical questions about its range it answers, itself or by a handle it shows.
+    /// Fraction of mechanical questions about its range that the summary answers, itself or by a handle it shows.
     pub answered: Permille,
-    /// What its range demands and it does not have, the gravest first.
+    /// Demanded facts that the summary lacks, the gravest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<LostFact>,
-    /// How many of its lines nothing in its range says; they are marked in its text.
+    /// Number of lines that nothing in the range supports. These lines are marked in the text of the summary.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unfound: u32,
 }
 
-/// Something a summary should say and does not.
+/// A fact that a summary should state and does not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostFact {
-    /// What it is.
+    /// Kind of the fact.
     pub kind: FactKind,
-    /// Where it stands.
+    /// Position of the fact.
     pub at: Seq,
 }
 
-/// What a summary has to say, the gravest first.
+/// Kinds of facts that a summary must state, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactKind {
-    /// The first request: the task.
+    /// The first request, which is the task.
     Request,
     /// A standing rule.
     Rule,
-    /// An error that is open.
+    /// An open error.
     Error,
-    /// What is still to be done.
+    /// Work still to be done.
     Todo,
     /// A decision.
     Decision,
-    /// What became of a file last.
+    /// The last state of a file.
     File,
     /// A name in the newest request.
     Name,
 }
 
 impl FactKind {
-    /// Its words, with their article.
+    /// Returns the kind in words, with an article.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -173,126 +173,126 @@ impl FactKind {
 }
 
 impl SummaryCheck {
-    /// Whether the task itself is lost: however much else is right, its reader does not know what for.
+    /// Returns whether the task itself is lost. Without the task, a reader does not know the purpose of the rest.
     #[must_use]
     pub fn is_task_lost(&self) -> bool {
         self.lost.iter().any(|lost| lost.kind == FactKind::Request)
     }
 }
 
-/// A summary that was not taken.
+/// A rejected summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
-    /// Who wrote it.
+    /// Producer of the summary.
     pub producer: Box<str>,
-    /// Why it was not taken.
+    /// Reason for the rejection.
     pub why: Box<str>,
 }
 
-/// What a model's work on a summary cost.
+/// Cost of a model's work on a summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummarySpend {
-    /// The model.
+    /// Name of the model.
     pub model: Box<str>,
-    /// How often it was called.
+    /// Number of calls.
     pub calls: u32,
-    /// Tokens it was given, as it reported; our count where it did not.
+    /// Input tokens as the model reported them; our count if it reported none.
     pub input: Tokens,
-    /// Tokens it wrote.
+    /// Output tokens.
     pub output: Tokens,
-    /// Millionths of a US dollar, by the catalog's prices; none where they are not known.
+    /// Price in millionths of a US dollar, from the catalog; `None` if the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_dollars: Option<u64>,
 }
 
-/// What a policy did in one step of a lane. See [`crate::event::ViewTrimmed`].
+/// Changes that a policy made in one step of a lane. See [`crate::event::ViewTrimmed`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionOutcome {
-    /// The policy.
+    /// Name of the policy.
     pub policy: Box<str>,
-    /// What set it off: `soft`, `hard`, `manual`, `overflow`.
+    /// Urgency of the compaction (`soft`, `hard`, `overflow`, `cold`, `manual`), or `sweep`.
     pub level: Box<str>,
-    /// That in words.
+    /// Cause, in words.
     pub trigger: Box<str>,
-    /// What the request took before.
+    /// Tokens of the request before the step.
     pub tokens_before: Tokens,
-    /// What it takes now.
+    /// Tokens of the request after the step.
     pub tokens_after: Tokens,
-    /// The steps that were taken, in order.
+    /// Rungs of the ladder that were tried, in order.
     pub rungs: Vec<RungTaken>,
-    /// What the summaries should look at most.
+    /// Topic that the summaries should focus on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub focus: Focus,
-    /// What it was counted with: the replies that was learned from may have left the view.
+    /// Calibration of the counts, recorded because the replies it was learned from may have left the view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<ModelCalibration>,
 }
 
-// serde asks for functions that take references.
+// serde requires functions that take references.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_none(tokens: &Tokens) -> bool {
     *tokens == Tokens::ZERO
 }
 
-/// A step of a ladder, and what came of it.
+/// A rung of a ladder that was tried, with its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RungTaken {
-    /// Its name, as in the policy.
+    /// Name of the rung, as in the policy.
     pub rung: Box<str>,
-    /// Whether what it did was taken.
+    /// Whether the result of the rung was taken.
     pub taken: bool,
-    /// The tokens it saved, or would have saved.
+    /// Tokens that the rung saved, or would have saved.
     pub saved: Tokens,
-    /// The tokens it added: what has room is shown again.
+    /// Tokens that the rung added, by showing content again that fits.
     #[serde(default, skip_serializing_if = "is_none")]
     pub added: Tokens,
-    /// Why it was not taken.
+    /// Reason why the result was not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Box<str>>,
 }
 
-/// See [`crate::event::Fact::CompactionRejected`].
+/// Fields of [`crate::event::Fact::CompactionRejected`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionRejected {
-    /// Which consumer's view.
+    /// Lane that was to be compacted.
     pub lane: LaneId,
-    /// The policy.
+    /// Name of the policy.
     pub policy: Box<str>,
-    /// What set it off.
+    /// Cause of the compaction.
     pub trigger: Box<str>,
-    /// Why nothing was changed: `no_progress`, `vetoed`, `overtaken`, `summary_refused`.
+    /// Reason why nothing was changed: `no_progress`, `vetoed`, `overtaken`, `summary_refused`.
     pub outcome: Box<str>,
-    /// That in words.
+    /// The reason in words.
     pub why: Box<str>,
-    /// What the request takes.
+    /// Tokens of the request.
     pub tokens: Tokens,
-    /// How many in a row came to nothing, this one included if it [counts](Self::counts).
+    /// Number of consecutive compactions without a result, including this one if it [counts](Self::counts).
     pub round: u32,
-    /// What was tried.
+    /// Rungs of the ladder that were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rungs: Vec<RungTaken>,
-    /// Summaries that were refused.
+    /// Summaries that were rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected: Vec<Rejection>,
-    /// What was spent all the same.
+    /// Cost of the summaries that were not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<SummarySpend>,
 }
 
 impl CompactionRejected {
-    /// Whether it says that compacting the lane comes to nothing. That somebody said no, or that another was first, says
-    /// nothing of it.
+    /// Returns whether the outcome shows that compacting the lane is futile. A veto does not show that, and neither
+    /// does a competing compaction that finished first.
     #[must_use]
     pub fn counts(&self) -> bool {
         !matches!(&*self.outcome, "vetoed" | "overtaken")
     }
 }
 
-/// See [`crate::event::Fact::CompactionUndone`].
+/// Fields of [`crate::event::Fact::CompactionUndone`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionUndone {
-    /// Which consumer's view.
+    /// Lane whose compaction was undone.
     pub lane: LaneId,
-    /// The position of the `view.trimmed` that recorded the compaction.
+    /// Position of the `view.trimmed` that recorded the compaction.
     pub compaction: Seq,
 }

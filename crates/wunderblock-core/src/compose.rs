@@ -1,7 +1,8 @@
-//! From what sources offer to what a lane sends: which offers hold now, which wait, and what there is room for.
+//! Composition of a lane's preamble and tail from the offer of the sources: which offers take effect, wait, and fit.
 //!
-//! What commands takes effect at once, what is listed is frozen until the lane's beginning is rebuilt anyway. As long as
-//! nothing that takes effect has changed, the recorded preamble is used as it is: no text is looked at again.
+//! Sections that command (safety, system, instructions) take effect immediately. Listed sections are frozen until the
+//! lane's beginning is rebuilt anyway. As long as nothing that takes effect has changed, the recorded preamble is
+//! used as it is, and its texts are not processed again.
 
 use crate::allocate::{allocate, key};
 use crate::cost;
@@ -20,7 +21,7 @@ use crate::view::View;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The sections that have texts, in the order of the request.
+/// Sections that hold texts, in the order of the request.
 const TEXTS: [Section; 6] = [
     Section::Safety,
     Section::System,
@@ -30,45 +31,46 @@ const TEXTS: [Section; 6] = [
     Section::Resources,
 ];
 
-/// What the sources offer for a request.
+/// Content that the sources offer for a request.
 #[derive(Clone, Debug, Default)]
 pub struct Offer {
-    /// Texts, by section. A section that is absent stays as the lane has it.
+    /// Texts by section. An absent section keeps the texts of the lane.
     pub blocks: BTreeMap<Section, Vec<PreambleBlock>>,
-    /// Instructions of places that work has reached, from the outside in: all of them, at each build.
+    /// Instructions of places that work has reached, from the outermost inwards: all of them, at each build.
     pub nested: Vec<PreambleBlock>,
-    /// Tools, by name. None: as the lane has them.
+    /// Tools, sorted by name; `None` keeps the tools of the lane.
     pub tools: Option<Vec<ToolBlock>>,
-    /// Ignore rules in force.
+    /// Ignore rules in force; `None` keeps those of the lane.
     pub ignore: Option<Vec<IgnoreFile>>,
-    /// What a scan of the project found.
+    /// Instruction files that a scan of the project found.
     pub scanned: Vec<Box<str>>,
-    /// What the sources have to say of themselves.
+    /// Findings about the sources.
     pub findings: Vec<Finding>,
-    /// Whether the state of the work is said with this request.
+    /// Whether the request states the state of the work.
     pub says_state: bool,
-    /// Whether what is frozen changes now.
+    /// Whether changes to frozen sections take effect now.
     pub now: bool,
 }
 
-/// What a lane sends of an offer.
+/// Part of an offer that a lane sends.
 #[derive(Clone, Debug, Default)]
 pub struct Composed {
-    /// The preamble, to be recorded; none if that on record holds.
+    /// New preamble to record; `None` if the recorded one still applies.
     pub preamble: Option<Arc<Preamble>>,
-    /// What of the tail the preamble takes in.
+    /// Sections whose texts at the tail the preamble takes in.
     pub takes_in: Vec<Section>,
-    /// What is not as it was; empty for a preamble that the lane's first request has.
+    /// Changes since the recorded preamble; empty for the preamble of the lane's first request.
     pub changes: Vec<PreambleChange>,
-    /// What waits until the lane's beginning is rebuilt.
+    /// Changes that wait until the lane's beginning is rebuilt.
     pub pending: Vec<PreambleChange>,
     /// Instructions that enter at the tail.
     pub tail: Vec<Injection>,
-    /// What is to be known about the sources.
+    /// Findings about the sources.
     pub findings: Vec<Finding>,
 }
 
-/// Decides what a lane sends of an offer. `restarts` says that its beginning changes anyway, so nothing needs to wait.
+/// Decides what a lane sends of an offer. `restarts` says that the lane's beginning changes anyway, so that nothing
+/// needs to wait.
 #[must_use]
 pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: bool) -> Composed {
     let recorded = view.preamble();
@@ -84,6 +86,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
             continue;
         }
         let replaces = section == Section::Tools && wanted.tools.iter().any(|tool| !tool.inferred);
+        // A section with nothing to freeze can change at any time: no shown text is affected.
         if restarts || offer.now || is_empty(section, old, replaces) {
             holds = false;
         } else {
@@ -91,6 +94,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
             composed.pending.extend(changes);
         }
     }
+    // Nothing that takes effect has changed, so the recorded preamble is used and only the tail can grow.
     if holds && base.is_some() || base.is_none() && wanted.is_empty() {
         let (tail, mut crowded) = wanted.tail(old, view, input);
         composed.tail = tail;
@@ -98,7 +102,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
         composed.findings.extend(no_room(old));
         return composed;
     }
-    // A lane whose requests had no preamble so far begins otherwise from here on.
+    // If earlier requests of the lane had no preamble, this one begins differently, which is a change.
     let changes = base.is_some() || view.progress().built.is_some();
     for section in TEXTS.into_iter().chain([Section::Tools]) {
         if changes {
@@ -113,17 +117,18 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
         (Section::State, offer.says_state),
     ];
     composed.takes_in = takes.into_iter().filter(|(_, takes)| *takes).map(|(section, _)| section).collect();
+    // When the beginning is rebuilt, every section may be cut or shown again.
     let settled = if restarts || base.is_none() { BTreeSet::new() } else { wanted.unchanged(old) };
     let preamble = wanted.settle(offer, old, &settled, (input, view));
     composed.findings.extend(no_room(&preamble));
-    // With its record the view forgets what stands at the tail and is no longer so.
+    // The record also makes the view forget texts at the tail that no longer match their source.
     if base != Some(&preamble) || stale {
         composed.preamble = Some(Arc::new(preamble));
     }
     composed
 }
 
-/// What is to be known of the sources: of files that were not looked at again, what was known.
+/// Returns the findings about the sources. For files that were not read again, the known findings stay.
 fn findings(offer: &Offer, old: &Preamble) -> Vec<Finding> {
     let kept = old.findings.iter().filter(|known| {
         !offer.blocks.contains_key(&Section::Instructions) && !offer.findings.contains(known)
@@ -131,7 +136,7 @@ fn findings(offer: &Offer, old: &Preamble) -> Vec<Finding> {
     kept.chain(&offer.findings).cloned().collect()
 }
 
-/// Whether a section has nothing that would be frozen. Tools that nobody offered give way to those that somebody offers.
+/// Returns whether a section has nothing to freeze. Inferred tools give way to offered tools.
 fn is_empty(section: Section, old: &Preamble, replaces: bool) -> bool {
     match section {
         Section::Tools => old.tools.iter().all(|tool| tool.inferred && replaces),
@@ -139,7 +144,7 @@ fn is_empty(section: Section, old: &Preamble, replaces: bool) -> bool {
     }
 }
 
-/// What has no room in a preamble.
+/// Returns findings about the texts and tools that do not fit whole into a preamble.
 fn no_room(preamble: &Preamble) -> Vec<Finding> {
     let finding = |source: &str, detail: String| Finding {
         source: source.into(),
@@ -169,13 +174,13 @@ fn no_room(preamble: &Preamble) -> Vec<Finding> {
     findings
 }
 
-/// What would be sent if there were room for all of it.
+/// The preamble that would be sent if there were room for all of it.
 struct FullPreamble {
     blocks: BTreeMap<Section, Vec<PreambleBlock>>,
-    /// Nested instructions that the recorded preamble does not have.
+    /// Nested instructions that the recorded preamble does not include.
     nested: Vec<PreambleBlock>,
     tools: Vec<ToolBlock>,
-    /// Whether a text stands at the tail that is not what its source says now.
+    /// Whether a text at the tail differs from what its source says now.
     stale: bool,
 }
 
@@ -199,7 +204,7 @@ impl FullPreamble {
                 if absorbed && said.is_none() { head.push(block.clone()) } else { nested.push(block.clone()) }
             }
         }
-        // What stands at the tail and is offered no more.
+        // A text at the tail that its source no longer offers is stale, too.
         let gone = |name: &str| !nested.iter().any(|block| block.name.as_ref() == name);
         stale |= offer.blocks.contains_key(&Section::Instructions)
             && view.said_names(Section::Instructions).any(gone);
@@ -218,7 +223,7 @@ impl FullPreamble {
         !self.stale && commands.iter().all(|section| self.changes(*section, old).is_empty())
     }
 
-    /// What of a section is not as it was. Order counts as content: another order is everything altered that moved.
+    /// Returns the changes to a section. Order counts as content: if only the order differs, that is the one change.
     fn changes(&self, section: Section, old: &Preamble) -> Vec<PreambleChange> {
         let change = |(name, how)| PreambleChange { section, name, how };
         if section == Section::Tools {
@@ -236,7 +241,7 @@ impl FullPreamble {
         changes.into_iter().map(change).collect()
     }
 
-    /// What becomes of the instructions that stand at the tail.
+    /// Returns the changes to the instructions at the tail.
     fn moves(&self, view: &View) -> Vec<PreambleChange> {
         let offered: BTreeMap<&str, &Body> =
             self.nested.iter().map(|block| (block.name.as_ref(), &block.text)).collect();
@@ -251,7 +256,7 @@ impl FullPreamble {
             .collect()
     }
 
-    /// The sections of which everything is as it was.
+    /// Returns the sections in which nothing has changed.
     fn unchanged(&self, old: &Preamble) -> BTreeSet<Section> {
         let sections = TEXTS.into_iter().chain([Section::Tools]);
         let holds = |section: &Section| match section {
@@ -261,7 +266,7 @@ impl FullPreamble {
         sections.filter(holds).collect()
     }
 
-    /// Takes a section back to what it was.
+    /// Restores the recorded content of a section.
     fn freeze(&mut self, section: Section, old: &Preamble) {
         if section == Section::Tools {
             self.tools.clone_from(&old.tools);
@@ -270,14 +275,14 @@ impl FullPreamble {
         }
     }
 
-    /// Nested instructions that are new, as far as the section has room beside those that are there.
+    /// Returns the new nested instructions that fit alongside those already sent, and findings about the others.
     fn tail(self, old: &Preamble, view: &View, input: &ComposeInput<'_>) -> (Vec<Injection>, Vec<Finding>) {
         let taken: Tokens = preamble_text::fixed(old, input.costs)
             .iter()
             .filter(|part| part.section == Section::Instructions)
             .map(|part| part.cost.tokens)
             .sum();
-        // Once said, a text takes the room it took to say it, its fence included: no other may come in for less.
+        // A text that was sent keeps its full cost, fence included, so that it counts the same before and after.
         let weight = |name: &str| {
             let (_, text) = view.last_injected(Section::Instructions, name)?;
             let offered = self.nested.iter().find(|block| block.name.as_ref() == name);
@@ -315,9 +320,9 @@ impl FullPreamble {
         (tail, findings)
     }
 
-    /// What there is room for.
+    /// Returns the preamble with the texts that fit.
     ///
-    /// What has not changed stays in the form it has: another section's change does not cut or show it again.
+    /// An unchanged section keeps its form: a change in another section neither cuts it nor shows it again.
     fn settle(
         mut self,
         offer: &Offer,
@@ -327,7 +332,7 @@ impl FullPreamble {
     ) -> Preamble {
         if let Some(instructions) = self.blocks.get_mut(&Section::Instructions) {
             instructions.append(&mut self.nested);
-            // As the next build will offer them: what was taken in before and what is taken in now, from the outside in.
+            // The order in which the next build will offer the instructions, including those taken in earlier.
             let order: BTreeMap<&str, usize> =
                 offer.nested.iter().map(|block| block.name.as_ref()).zip(1..).collect();
             instructions.sort_by_key(|block| order.get(block.name.as_ref()).copied().unwrap_or_default());
@@ -374,8 +379,8 @@ fn of_section(section: Section, preamble: &Preamble) -> impl Iterator<Item = &Pr
     preamble.blocks.iter().filter(move |block| block.section == section)
 }
 
-/// What one list has and the other has not, or has otherwise, by name; none if the two are the same. Of several with one
-/// name the first counts.
+/// Returns what was added, removed or altered between two lists, by name; `None` if the lists are the same. Of
+/// several items with one name, the first counts.
 fn difference<T>(
     now: &[T],
     then: &[&T],

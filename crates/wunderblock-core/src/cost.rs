@@ -1,9 +1,9 @@
-//! What an entry takes up in a request, verbatim and as a stub.
+//! Cost of an entry in a request, verbatim and as a stub.
 //!
-//! Strings of a request are counted one by one, as they stand in the encoded body; the frames below cover what the
-//! providers' formats add around them, so that a sum of these costs is never below an independent count
-//! of the encoded request. Their tokens are for the string values a dialect adds (roles, type names), counted with
-//! o200k; their bytes are for keys and punctuation as well.
+//! The strings of a request are counted one by one, as they are in the encoded body. The frames below cover what the
+//! providers' formats add around the strings, so that a sum of these costs is never below an independent count of the
+//! encoded request. The tokens of a frame are for the string values that a dialect adds (roles, type names), counted
+//! with o200k. The bytes of a frame also cover keys and punctuation.
 
 use crate::budget::Reason;
 use crate::decision::{PartForm, PartPosition, Trim};
@@ -15,35 +15,37 @@ use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
 use crate::view::{View, ViewEntry};
 
-/// Around a message: its role, one token (`user`, `assistant`, `tool`, `system`, `developer`, `model`), and its type, one
-/// more, or the mark of a cached prefix on one of its blocks, `ephemeral` with a lifetime, four.
+/// Frame of a message: its role, one token (`user`, `assistant`, `tool`, `system`, `developer`, `model`), and its
+/// type, one more token, or the mark of a cached prefix on one of its blocks, `ephemeral` with a lifetime, four
+/// tokens.
 pub const MESSAGE_FRAME: Cost = Cost::new(6, 96);
-/// Around a text or thinking block: its type, at most two tokens (`input_text`); a block of system text can bear a cache
-/// mark as well. The longest forms are Anthropic's thinking block, 49 bytes, and a text of the model's in OpenAI
-/// responses, which is a message of its own: `message`, `assistant` and its phase, at most 80.
+/// Frame of a text or thinking block: its type, at most two tokens (`input_text`). A block of system text can have a
+/// cache mark as well. The longest forms are Anthropic's thinking block, 49 bytes, and a text of the model in OpenAI
+/// responses, at most 80 bytes: a separate message with `message`, `assistant` and its phase.
 pub const TEXT_FRAME: Cost = Cost::new(5, 80);
-/// Around a tool call or result, its id and name not counted: `tool_use`, `tool_result`, `function` or
-/// `function_call_output`, at most four tokens; the rest is for a word that says a result is a failure, in a dialect with
-/// no field for it, or for what stands for the signature of a call in Gemini, eight. The longest form is the latter, 98
-/// bytes.
+/// Frame of a tool call or result, without id and name: `tool_use`, `tool_result`, `function` or
+/// `function_call_output`, at most four tokens. The rest is for a word that marks a result as failed in a dialect
+/// without such a field, or for Gemini's stand-in for the signature of a call, eight tokens. The longest form is the
+/// stand-in, 98 bytes.
 pub const TOOL_FRAME: Cost = Cost::new(12, 160);
-/// Around a medium, its MIME type not counted: `image` and `base64`, or `image_url` and a level of detail, at most four
-/// tokens; the rest is for the words that say whose it is, where a dialect moves a medium out of a tool result.
+/// Frame of a medium, without its MIME type: `image` and `base64`, or `image_url` and a level of detail, at most four
+/// tokens. The rest is for the words that name the call if a dialect moves a medium out of a tool result.
 pub const MEDIA_FRAME: Cost = Cost::new(24, 160);
-/// Around a tool's schema: `function`, or a cache mark, or the schema of a tool that has none.
+/// Frame of a tool's schema: `function`, a cache mark, or the schema of a tool that has none.
 pub const SCHEMA_FRAME: Cost = Cost::new(16, 128);
-/// What a picture is taken to cost: a square of 1,568 px, the longest edge Anthropic's documentation lets stand, at its
-/// width × height / 750 tokens, rounded up to the next hundred. Its smaller ceiling for the area is not relied on.
+/// Assumed tokens of a picture: a square of 1,568 px, the longest edge that Anthropic's documentation allows, at its
+/// width × height / 750 tokens, rounded up to the next hundred. Anthropic's smaller limit for the area is not relied
+/// on.
 pub const MEDIA_TOKENS: Tokens = Tokens(3_300);
-/// What stands in for a result that was never recorded costs at most, the call's id not counted.
+/// Maximum cost of the stand-in for a result that was never recorded, without the id of the call.
 pub const SYNTHETIC_COST: Cost = Cost::new(64, 512);
 
-/// An entry's cost in either form.
+/// Cost of an entry in either form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EntryCost {
-    /// Word for word.
+    /// Cost of the verbatim form.
     pub verbatim: Cost,
-    /// With its large bodies as stubs, and without thinking.
+    /// Cost with large bodies as stubs, and without thinking.
     pub stub: Cost,
 }
 
@@ -54,31 +56,31 @@ impl std::ops::AddAssign for EntryCost {
     }
 }
 
-/// What a part costs in either form, its frame included. `gist` says what a tool result is a result of.
+/// Returns the cost of a part in either form, its frame included. `gist` describes the call of a tool result.
 #[must_use]
 pub fn forms(piece: &Part, costs: &dyn CostModel, gist: Option<&str>) -> EntryCost {
     EntryCost { verbatim: part(piece, costs), stub: stubbed(piece, &stub::part(piece, gist), costs) }
 }
 
-/// What a part costs in a form.
+/// Returns the cost of a part in a given form.
 pub(crate) fn stubbed(piece: &Part, form: &stub::Stubbed, costs: &dyn CostModel) -> Cost {
     form.shown(piece).map_or(Cost::ZERO, |shown| part(shown, costs))
 }
 
-/// What a message costs word for word, its frame included.
+/// Returns the cost of a message word for word, its frame included.
 #[must_use]
 pub fn message(message: &Message, costs: &dyn CostModel) -> Cost {
     let parts: Cost = message.parts.iter().map(|piece| part(piece, costs)).sum();
     frame(costs) + extra(&message.extra, costs) + parts
 }
 
-/// Around a message, for this model.
+/// Returns the frame of a message for this model.
 #[must_use]
 pub fn frame(costs: &dyn CostModel) -> Cost {
     MESSAGE_FRAME + Cost { tokens: costs.framing().message, ..Cost::ZERO }
 }
 
-/// What one part costs, its frame included.
+/// Returns the cost of one part, its frame included.
 #[must_use]
 pub fn part(piece: &Part, costs: &dyn CostModel) -> Cost {
     match piece {
@@ -103,7 +105,7 @@ pub fn part(piece: &Part, costs: &dyn CostModel) -> Cost {
         }
         Part::Media { mime, body: data, form, extra: more } => {
             let picture = Cost { tokens: MEDIA_TOKENS, ..Cost::ZERO };
-            // A name of data is text of the request; the data itself is not.
+            // A URL or file id is text of the request. Base64 data is not text, so it costs bytes only.
             let size = match form {
                 MediaForm::Base64 => Cost { bytes: data.bytes(), ..Cost::ZERO },
                 MediaForm::Url | MediaForm::File => body(data, costs),
@@ -114,14 +116,14 @@ pub fn part(piece: &Part, costs: &dyn CostModel) -> Cost {
     }
 }
 
-/// What an exchange costs in either form, never below what [`crate::render::measure`] finds of it.
+/// Returns the cost of an exchange in either form, never below what [`crate::render::measure`] finds for it.
 #[must_use]
 pub fn exchange(exchange: &Exchange, trim: &Trim, view: &View, costs: &dyn CostModel) -> EntryCost {
     let mut total = EntryCost::default();
     let priced = presentation::Priced { trim, view, costs };
     let forms = |at: PartPosition, piece: &Part, gist: Option<&str>| {
         let verbatim = presentation::cost(at, piece, priced, gist);
-        // A mark that nothing is left stays what it is in an exchange of stubs.
+        // A placeholder stays a placeholder in an exchange of stubs.
         let is_mark = trim.form_of(at) == Some(PartForm::Placeholder);
         EntryCost { verbatim, stub: if is_mark { verbatim } else { forms(piece, costs, gist).stub } }
     };
@@ -151,13 +153,13 @@ pub fn exchange(exchange: &Exchange, trim: &Trim, view: &View, costs: &dyn CostM
             let name = costs.text(call.name.as_str());
             total += both(name + name);
         }
-        // Each result may become a message of its own, in a dialect that wants it so.
+        // Each result may become a separate message, in a dialect that requires it.
         total += both(frame(costs));
     }
     total
 }
 
-/// Whether an entry is shown by a mark for which no part of it stands: it has none, or the dialect has no form for it.
+/// Returns whether an entry is shown by its mark alone: it has no part, or the marked part is not sent.
 pub(crate) fn is_marked_alone(said: &ViewEntry, trim: &Trim, costs: &dyn CostModel) -> bool {
     trim.mark_of(said.seq).is_some_and(|index| {
         let is_gone = |piece| missing((said.seq, index), piece, trim, costs).is_some();
@@ -165,30 +167,30 @@ pub(crate) fn is_marked_alone(said: &ViewEntry, trim: &Trim, costs: &dyn CostMod
     })
 }
 
-/// What the fence costs that an entry stands in.
+/// Returns the cost of the fence around an entry; zero for an entry without a fence.
 fn fenced(said: &ViewEntry, costs: &dyn CostModel) -> Cost {
     let fence = crate::fence::output(&said.message);
     fence.map_or(Cost::ZERO, |(open, close)| part(&open, costs) + part(&close, costs))
 }
 
-/// Why a part of an entry that is shown is not in the request.
+/// Returns the reason why a part of a shown entry is not in the request.
 pub(crate) fn missing(at: PartPosition, piece: &Part, trim: &Trim, costs: &dyn CostModel) -> Option<Reason> {
     costs.refuses(piece).or_else(|| crate::trim::withheld(at, piece, trim))
 }
 
-/// What a summary costs at most, its fence included.
+/// Returns the maximum cost of a summary, its fence included.
 #[must_use]
 pub fn node(node: &crate::view::SummaryNode, costs: &dyn CostModel) -> Cost {
     summary(&node.text, costs)
 }
 
-/// The same of a summary's text.
+/// Returns the maximum cost of a summary with the given text, its fence included.
 #[must_use]
 pub fn summary(said: &Body, costs: &dyn CostModel) -> Cost {
     frame(costs) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(said, costs)
 }
 
-/// What an exchange of the user's words costs when its texts are clipped.
+/// Returns the cost of a user's exchange whose texts are clipped.
 #[must_use]
 pub fn clipped(
     exchange: &Exchange,
@@ -206,7 +208,7 @@ pub fn clipped(
             if is_result || missing((said.seq, index), piece, trim, costs).is_some() {
                 continue;
             }
-            // What is weighed is to be rendered: in the latest form.
+            // The cost is for a request that is yet to be rendered, so the latest version of the form applies.
             let short = clip.and_then(|bytes| stub::clip(piece, bytes, bodies, u32::MAX));
             total += part(short.as_ref().unwrap_or(piece), costs);
         }
@@ -214,7 +216,7 @@ pub fn clipped(
     total
 }
 
-/// The gist of a call.
+/// Returns the gist of a call.
 pub(crate) fn gist(call: Option<&Part>) -> Option<&str> {
     match call {
         Some(Part::ToolCall { gist, .. }) => gist.as_deref(),
@@ -226,7 +228,7 @@ fn both(cost: Cost) -> EntryCost {
     EntryCost { verbatim: cost, stub: cost }
 }
 
-/// What a tool's schema costs.
+/// Returns the cost of a tool's schema.
 #[must_use]
 pub fn tool(tool: &crate::request::Tool, costs: &dyn CostModel) -> Cost {
     SCHEMA_FRAME
@@ -236,7 +238,7 @@ pub fn tool(tool: &crate::request::Tool, costs: &dyn CostModel) -> Cost {
         + extra(&tool.extra, costs)
 }
 
-/// What a tool of a preamble costs: what [`tool`] finds of it.
+/// Returns the cost of a tool of a preamble, equal to the cost that [`tool`] finds for the same tool.
 #[must_use]
 pub fn tool_block(tool: &crate::preamble::ToolBlock, costs: &dyn CostModel) -> Cost {
     SCHEMA_FRAME
@@ -246,14 +248,14 @@ pub fn tool_block(tool: &crate::preamble::ToolBlock, costs: &dyn CostModel) -> C
         + extra(&tool.extra, costs)
 }
 
-/// What a text of a preamble costs, the lines of its fence included.
+/// Returns the cost of a text of a preamble, the lines of its fence included.
 #[must_use]
 pub fn block(block: &crate::preamble::PreambleBlock, costs: &dyn CostModel) -> Cost {
     let (open, close) = crate::fence::fence(&[block]);
     TEXT_FRAME + body(&block.text, costs) + TEXT_FRAME + costs.text(&open) + TEXT_FRAME + costs.text(&close)
 }
 
-/// What a text costs at the tail, about: its fence is not counted.
+/// Returns the approximate cost of a text at the tail, without its fence.
 pub(crate) fn text(text: &Body, costs: &dyn CostModel) -> Cost {
     TEXT_FRAME + body(text, costs)
 }
@@ -272,7 +274,7 @@ fn json_body(body: &Body, costs: &dyn CostModel) -> Cost {
     }
 }
 
-/// What unknown fields cost.
+/// Returns the cost of unknown fields.
 pub(crate) fn extra(extra: &Extra, costs: &dyn CostModel) -> Cost {
     extra.as_deref().map_or(Cost::ZERO, |text| costs.json(text) + Cost { tokens: Tokens(2), bytes: Bytes(8) })
 }

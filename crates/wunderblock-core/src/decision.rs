@@ -1,6 +1,6 @@
-//! What a lane decides and records: what it leaves out, what it brings back, the plan of a request.
+//! Decisions that a lane makes and records: what it leaves out, what it brings back, and the plan of a request.
 //!
-//! Data only, since events hold it; [`crate::trim`] and [`crate::plan`] say what follows from it.
+//! Data only, since events hold it; [`crate::trim`] and [`crate::plan`] derive what follows from it.
 
 use crate::authority::Authority;
 use crate::id::{CallId, Handle, StreamId};
@@ -9,129 +9,132 @@ use crate::section::Section;
 use crate::units::{Bytes, Seq, is_default};
 use serde::{Deserialize, Serialize};
 
-/// A place in a session: a position, and a part of the message there.
+/// A place in a session: the position of a message, and the index of a part in it.
 pub type PartPosition = (Seq, usize);
 
-/// What a lane leaves out, until the next recorded step.
+/// State of a lane: what it leaves out, until the next recorded step.
 ///
-/// Two frontiers run through the session, both only ever forward: exchanges that end before `drop_before` are left out,
-/// those that end before `stub_before` are shown with their large bodies as stubs, the rest verbatim. Entries in `keep`
-/// stay verbatim wherever they stand.
+/// Two frontiers run through the session. Frontiers only move forward, except when the lane begins again or a
+/// compaction is undone. Exchanges that end before `drop_before` are left out. Exchanges that end before
+/// `stub_before` are shown with their large bodies as stubs, the rest verbatim. Entries in `keep` stay verbatim
+/// wherever they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trim {
-    /// The first position that is shown at all.
+    /// First position that is shown at all.
     pub drop_before: Seq,
-    /// The first position that is shown verbatim.
+    /// First position that is shown verbatim.
     pub stub_before: Seq,
-    /// Turns of the user before the frontiers that stay, ascending.
+    /// Speakers before the frontiers that stay verbatim, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<Seq>,
-    /// Positions before `drop_before` that a later request can still need, ascending: what stays, exchanges that go on
-    /// behind the frontier, and calls that still wait for a result.
+    /// Positions before `drop_before` that a later request can still need, ascending: entries that stay, exchanges
+    /// that continue after the frontier, and calls that still wait for a result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hold: Vec<Seq>,
-    /// Runs of positions before `drop_before` at which nothing was said, among entries that stay, ascending: there is no mark
-    /// for them.
+    /// Runs of positions before `drop_before` that hold no message, between entries that stay, ascending. No mark is
+    /// shown for these runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub silent: Vec<(Seq, Seq)>,
-    /// Places of results in entries that are not left out, ascending, which no call may take: duplicates, and those of
-    /// exchanges that are left out.
+    /// Places of results that no call may take, in entries that are still needed, ascending: duplicates, and results
+    /// of exchanges that are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spent: Vec<PartPosition>,
-    /// User texts that alone exceed the window: only this many bytes of each, half head, half tail, are shown.
+    /// User texts that exceed the window by themselves, with the bytes shown of each: half head, half tail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clip: Vec<(Seq, Bytes)>,
-    /// The summaries that stand before `drop_before`, in the order of their ranges, which do not overlap.
+    /// Summaries shown before `drop_before`, in the order of their ranges, which do not overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<PlacedSummary>,
-    /// The summaries stand behind everything else before `drop_before`, not where their ranges were.
+    /// Whether the summaries come after everything else before `drop_before`, instead of at their ranges.
     #[serde(default, skip_serializing_if = "is_default")]
     pub nodes_last: bool,
-    /// Speakers of the newest exchanges that are not shown yet, since results are outstanding. It holds for one request: no
-    /// step takes it along.
+    /// Speakers of the newest exchanges that are not shown yet, because results are outstanding. The list applies to
+    /// one request, and no step records it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Seq>,
-    /// Positions whose thinking is not sent, as runs from the first to the last, ascending: it was written behind another
-    /// beginning. Every request of a lane repeats them, and no step takes them back.
+    /// Runs of positions, first and last, whose thinking is not sent, ascending: it was written after a different
+    /// beginning. Every request of a lane repeats these runs, and no step removes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unbound: Vec<(Seq, Seq)>,
-    /// Parts that the provider would refuse, ascending. It holds for one request, as `waiting` does.
+    /// Parts that the provider would reject, ascending. The list applies to one request, as `waiting` does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsent: Vec<PartPosition>,
-    /// Parts that are shown in another form than the frontiers say, ascending by place.
+    /// Parts shown in a different form than the frontiers imply, ascending by place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forms: Vec<(PartPosition, PartForm)>,
-    /// What the user ordered for all that comes, in turns that are not shown.
+    /// Standing rules of the user, quoted from turns that are not shown.
     #[serde(default, skip_serializing_if = "StandingRules::is_unknown")]
     pub rules: StandingRules,
 }
 
-/// The user's standing rules, as quotes of their own turns.
+/// The user's standing rules, as quotes from the user's own turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandingRules {
-    /// The newest position at which rules were looked for; [`Seq::START`] where nobody has looked.
+    /// Newest position that was searched for rules; [`Seq::START`] if there was no search.
     pub through: Seq,
     /// The quotes, ascending by place.
     pub quotes: Vec<Quote>,
 }
 
 impl StandingRules {
-    /// Whether nobody has looked for rules.
+    /// Returns whether there was no search for rules.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The bodies that are quoted from, where those are in blobs.
+    /// Returns the handles of the quoted bodies that are in blobs.
     pub fn blobs(&self) -> impl Iterator<Item = Handle> + '_ {
         self.quotes.iter().filter_map(|quote| quote.blob)
     }
 }
 
-/// Some words of a text part. It holds no text, so that an erasure of the entry takes the quote along.
+/// A quotation from a text part. A quote holds a place and no text, so erasing the entry also erases the quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Quote {
-    /// The part.
+    /// Place of the part.
     pub at: PartPosition,
-    /// Where the words begin in its text, in bytes.
+    /// Offset of the first quoted byte in the part's text.
     pub from: Bytes,
-    /// Where they end.
+    /// Offset of the first byte after the quote.
     pub to: Bytes,
-    /// The part's body, where that is in a blob.
+    /// Handle of the part's body, if the body is in a blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<Handle>,
 }
 
-/// A summary in its place.
+/// A summary with its place in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedSummary {
-    /// The position of its `session.compacted`.
+    /// Position of its `session.compacted` event.
     pub at: Seq,
-    /// The first position it stands for.
+    /// First position the summary covers.
     pub from: Seq,
-    /// The last.
+    /// Last position the summary covers.
     pub to: Seq,
 }
 
-/// How a part is shown that is not left out.
+/// Form of a part that is not shown as the frontiers imply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartForm {
-    /// Its bodies as stubs.
+    /// The bodies of the part as stubs.
     Stub,
-    /// The text of a `content.reduced` at this position in place of its own; a stub where that has been erased.
+    /// The text of the `content.reduced` at this position in place of the part's text; a stub if that text was
+    /// erased.
     Reduced(Seq),
-    /// A reference to the place where the same text stands verbatim in the same request; a stub where it does not.
+    /// A reference to the place where the request shows the same text verbatim; a stub if the request does not.
     Same(PartPosition),
-    /// Not at all.
+    /// Not shown at all.
     Gone,
-    /// A mark, since nothing else is left of the message.
+    /// A placeholder, because nothing else is left of the message.
     Placeholder,
 }
 
 impl Trim {
-    /// The same trim, which holds on to further entries before its frontier: what had been left out can be shown again, if
-    /// it is pinned. `members` are the entries of whole exchanges; their results may be taken by their calls again.
+    /// Returns the same trim, which also holds the given entries before its frontier. Entries that had been left out
+    /// can then be shown again if they are pinned. `members` must be the entries of whole exchanges, since calls take
+    /// their results again.
     #[must_use]
     pub fn holding(&self, members: &[Seq]) -> Self {
         let mut trim = self.clone();
@@ -142,13 +145,13 @@ impl Trim {
         trim
     }
 
-    /// How many bytes of each text of an entry are shown, if it is clipped.
+    /// Returns the number of bytes shown of each text of an entry; `None` if the entry is not clipped.
     #[must_use]
     pub fn clip_of(&self, seq: Seq) -> Option<Bytes> {
         self.clip.iter().find(|(at, _)| *at == seq).map(|(_, bytes)| *bytes)
     }
 
-    /// Whether the thinking of an entry was written behind another beginning than requests have.
+    /// Returns whether the thinking of an entry was written after a different beginning than requests have.
     #[must_use]
     pub fn is_unbound(&self, seq: Seq) -> bool {
         let next = self.unbound.partition_point(|(from, _)| *from <= seq);
@@ -156,20 +159,20 @@ impl Trim {
         run.is_some_and(|(_, to)| seq <= *to)
     }
 
-    /// The trim as a step records it: without what holds for one request.
+    /// Returns the trim as a step records it, without the fields that apply to one request only.
     #[must_use]
     pub fn of_step(&self) -> Self {
         Self { waiting: Vec::new(), unsent: Vec::new(), ..self.clone() }
     }
 
-    /// In which form a part is shown, where that is not what the frontiers say.
+    /// Returns the form of a part if it differs from what the frontiers imply.
     #[must_use]
     pub fn form_of(&self, at: PartPosition) -> Option<PartForm> {
         let index = self.forms.binary_search_by_key(&at, |(place, _)| *place).ok()?;
         self.forms.get(index).map(|(_, form)| *form)
     }
 
-    /// The place of an entry's mark that nothing is left of it. An entry without any part has its mark at index 0.
+    /// Returns the index of an entry's placeholder. An entry without parts has its placeholder at index 0.
     #[must_use]
     pub fn mark_of(&self, seq: Seq) -> Option<usize> {
         let from = self.forms.partition_point(|((at, _), _)| *at < seq);
@@ -177,14 +180,14 @@ impl Trim {
         own.find(|(_, form)| *form == PartForm::Placeholder).map(|((_, index), _)| *index)
     }
 
-    /// Whether it names a summary, or a shorter text, recorded at a position.
+    /// Returns whether the trim names a summary, or a shorter text, that is recorded at a position.
     #[must_use]
     pub fn names(&self, at: Seq) -> bool {
         self.nodes.iter().any(|node| node.at == at)
             || self.forms.iter().any(|(_, form)| *form == PartForm::Reduced(at))
     }
 
-    /// The positions of the summaries and shorter texts it names.
+    /// Returns the positions of the summaries and shorter texts that the trim names.
     pub fn named(&self) -> impl Iterator<Item = Seq> + '_ {
         let reduced = self.forms.iter().filter_map(|(_, form)| match form {
             PartForm::Reduced(at) => Some(*at),
@@ -193,7 +196,7 @@ impl Trim {
         self.nodes.iter().map(|node| node.at).chain(reduced)
     }
 
-    /// Whether a view trimmed so has any use for the entry at a position.
+    /// Returns whether a view with this trim needs the entry at a position.
     #[must_use]
     pub fn needs(&self, seq: Seq) -> bool {
         seq >= self.drop_before
@@ -202,19 +205,19 @@ impl Trim {
     }
 }
 
-/// Why a lane moved its frontiers.
+/// Reason why a lane took a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrimReason {
     /// The request no longer fitted.
     OverBudget,
-    /// A reply that had been shown became more complete: a result arrived for a call that had been answered in its
-    /// place, or another record of the same reply. The frontiers stay.
+    /// A shown reply became more complete: a result arrived for a call that was answered by a stand-in, or another
+    /// record of the same reply. The frontiers stay.
     LateResult,
-    /// Something that had been shown was erased.
+    /// Shown content was erased.
     Erased,
-    /// The lane begins again, for another model or window: what had been left out is considered again. The frontiers may
-    /// move back, so a view takes this step by being resumed, not by going on. Records of earlier versions call it
+    /// The lane begins again, for another model or window, and reconsiders what it had left out. The frontiers may
+    /// move back, so a view takes this step by being resumed, not by continuing. Records of earlier versions call it
     /// `widened`.
     #[serde(alias = "widened")]
     Resized,
@@ -222,15 +225,15 @@ pub enum TrimReason {
     Compacted,
     /// A compaction was undone. As with [`TrimReason::Resized`], the frontiers move back.
     Undone,
-    /// The provider would refuse something that had been shown, as the request is now. The frontiers stay.
+    /// The provider would reject something that had been shown, in the request as it is now. The frontiers stay.
     Refused,
-    /// What the lane had left out was pinned and is held again. As with [`TrimReason::Undone`], a view takes it by being
-    /// resumed.
+    /// Content that the lane had left out was pinned, and is held again. As with [`TrimReason::Undone`], a view takes
+    /// this step by being resumed.
     Pinned,
 }
 
 impl TrimReason {
-    /// In words.
+    /// Returns the reason in words.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -246,25 +249,25 @@ impl TrimReason {
     }
 }
 
-/// Something that comes in at the tail: from the ledger, where it was left out, or from outside.
+/// A text that enters at the tail: from the ledger, where it was left out, or from outside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Injection {
-    /// Where it counts: recall, state or instructions.
+    /// Section under which the text is counted: recall, state, work or instructions.
     #[serde(default = "recall", skip_serializing_if = "is_recall")]
     pub section: Section,
-    /// What it weighs.
+    /// Authority of the text.
     #[serde(default = "data", skip_serializing_if = "is_data")]
     pub authority: Authority,
-    /// The stream of the entry it is from; `None`: the session's own.
+    /// Stream of the entry that the text is from; `None` for the session's own stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_stream: Option<StreamId>,
-    /// The entry it is from; [`Seq::START`] for what no entry holds.
+    /// Position of the entry that the text is from; [`Seq::START`] if no entry holds the text.
     pub from_seq: Seq,
     /// The text.
     pub body: Body,
-    /// What it is, in a few words.
+    /// Short description or name of the text.
     pub what: Box<str>,
-    /// Why it came back.
+    /// Reason why the text enters.
     pub why: Box<str>,
 }
 
@@ -276,7 +279,7 @@ fn data() -> Authority {
     Authority::Data
 }
 
-// serde asks for functions that take references.
+// serde requires functions that take references.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_recall(section: &Section) -> bool {
     *section == Section::Recall
@@ -288,27 +291,27 @@ fn is_data(authority: &Authority) -> bool {
 }
 
 impl Injection {
-    /// Whether its text is new to the ledger, not a body that an entry holds already.
+    /// Returns whether its text is new to the ledger, not a body that an entry already holds.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.section != Section::Recall
     }
 }
 
-/// What was decided. Everything needed to render the same request again from the same events.
+/// Decision about a request: everything needed to render the same request again from the same events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The newest position considered.
+    /// Newest position considered.
     pub through: Seq,
-    /// What is left out and stubbed.
+    /// State of the lane that the request shows.
     pub trim: Trim,
-    /// Why the frontiers moved, if they did.
+    /// Reason for the step, if the request takes one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<TrimReason>,
-    /// What comes back at the tail with this request.
+    /// Texts that enter at the tail with this request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inject: Vec<Injection>,
-    /// Calls without a recorded result, answered by a mark that says so.
+    /// Calls without a recorded result, answered by a stand-in that says so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub synthetic: Vec<CallId>,
 }

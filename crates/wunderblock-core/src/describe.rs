@@ -1,4 +1,4 @@
-//! What a message is, in a few words on one line.
+//! Short descriptions of messages.
 
 use crate::fence;
 use crate::message::{Body, Message, Part};
@@ -7,7 +7,7 @@ use crate::stub::{self, grouped};
 use crate::units::Seq;
 use crate::view::View;
 
-/// What a message is, in a few words on one line.
+/// Returns a description of a message in a few words, on one line.
 #[must_use]
 pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> String {
     let mut words = Vec::new();
@@ -18,7 +18,7 @@ pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> S
     for part in &said.parts {
         match part {
             Part::Text { text, .. } => {
-                // A stub is described without its text having been read.
+                // The text of a stub may not have been loaded, so only its length is known.
                 let unread = || format!("text, {} lines", grouped(text.lines()));
                 words.push(bodies.of(text).map_or_else(unread, first_words));
             }

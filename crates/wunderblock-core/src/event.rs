@@ -1,4 +1,4 @@
-//! What happened: the closed list of facts the ledger can hold. A new kind needs a design note.
+//! Events: the closed list of facts that the ledger can hold. A new kind needs a design note.
 
 #[macro_use]
 mod kind;
@@ -22,77 +22,77 @@ use crate::work::WorkLog;
 
 use serde::{Deserialize, Serialize};
 
-/// Where an event came from.
+/// Source of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventSource {
-    /// Handed in while it happened.
+    /// Appended by a caller as it happened.
     Live,
-    /// Read from a transcript; the raw record stands at this place of the imported source.
+    /// Read from a transcript. The raw record is at this place of the imported source.
     Import {
-        /// The source.
+        /// Handle of the source.
         source: Handle,
-        /// The revision of it that was read.
+        /// Revision that was read.
         revision: u32,
         /// First byte of the raw record.
         offset: u64,
-        /// Its length in bytes.
+        /// Length of the raw record, in bytes.
         len: u64,
     },
     /// Written by the engine itself.
     Engine,
 }
 
-/// One fact in the ledger, in its place.
+/// A fact in the ledger, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// Whose ledger.
+    /// Tenant that owns the ledger.
     pub tenant: TenantId,
-    /// Which log.
+    /// Stream that holds the event.
     pub stream: StreamId,
-    /// Its position: gapless, given when it is appended.
+    /// Position in the stream, assigned when the event is appended. Positions have no gaps.
     pub seq: Seq,
     /// The caller's idempotency key.
     pub id: EventId,
-    /// When, by the clock of whoever saw it happen.
+    /// Time of the event by the clock of the process that observed it.
     pub at: Millis,
-    /// From where.
+    /// Source of the event.
     pub source: EventSource,
-    /// What. `None` once it has been erased.
+    /// The fact; `None` once it has been erased.
     #[serde(flatten)]
     pub fact: Option<Fact>,
-    /// What is left of it once it has been erased; `None` while `fact` is there.
+    /// Remains of the fact once it has been erased; `None` while `fact` is present.
     #[serde(flatten)]
     pub erased: Option<Remains>,
 }
 
-/// What is left of an erased event beside its position, id and time.
+/// Remains of an erased event besides its position, id and time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remains {
-    /// The kind it had.
+    /// Kind of the erased fact.
     pub kind: Box<str>,
-    /// Always true: tells it from an event whose fields are missing.
+    /// Always true. Distinguishes an erased event from one whose fields are missing.
     pub erased: bool,
 }
 
 impl Remains {
-    /// The remains of an event of a kind.
+    /// Creates the remains of an event of a kind.
     pub fn of(kind: impl Into<Box<str>>) -> Self {
         Self { kind: kind.into(), erased: true }
     }
 }
 
-/// A fact on its way into the ledger.
+/// A fact to be appended to the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewEvent {
     /// The caller's idempotency key.
     pub id: EventId,
-    /// When it happened.
+    /// Time of the event.
     pub at: Millis,
-    /// From where.
+    /// Source of the event.
     #[serde(default = "live")]
     pub source: EventSource,
-    /// What.
+    /// The fact.
     #[serde(flatten)]
     pub fact: Fact,
 }
@@ -111,47 +111,47 @@ kinds! {
         TaskStarted(TaskStarted) = "task.started",
         /// A unit of work ended.
         TaskFinished(TaskFinished) = "task.finished",
-        /// Something was said.
+        /// A message was added to the conversation.
         MessageAppended(MessageAppended) = "message.appended",
-        /// An entry shall stay in every request, or no longer.
+        /// An entry was pinned into every request, or unpinned.
         ContentPinned(ContentPinned) = "content.pinned",
-        /// An entry shall be in no request, or may be again. It stays in the ledger, readable and found by searches.
+        /// An entry was hidden from all requests, or shown again. It stays readable and searchable in the ledger.
         ContentHidden(ContentHidden) = "content.hidden",
         /// A provider reported what a call used.
         UsageMeasured(UsageMeasured) = "usage.measured",
         /// A turn of the agent ended.
         TurnCompleted(TurnCompleted) = "turn.completed",
-        /// A sub-agent was started in a session of its own.
+        /// A sub-agent was started in a separate session.
         SubagentSpawned(SubagentSpawned) = "subagent.spawned",
     }
     engine {
-        /// A session went on from a position of another. Always the first event of a fork.
+        /// A session was continued from a position of another. Always the first event of a fork.
         SessionForked(SessionForked) = "session.forked",
-        /// A request was built; holds everything that is needed to build it again.
+        /// A request was built. Holds everything that is needed to build it again.
         ContextBuilt(Box<ContextBuilt>) = "context.built",
-        /// Something came back, at the tail.
+        /// Texts entered at the tail of a request.
         ContextInjected(ContextInjected) = "context.injected",
-        /// A text was given a shorter form, which a lane can show in its place, or shall if it has not shown the text yet.
+        /// A text got a shorter form. A lane may show it, and must if it is standing and the text is new.
         ContentReduced(Box<ContentReduced>) = "content.reduced",
-        /// Content was erased; the receipt of it.
+        /// Content was erased. This event is the receipt.
         ContentErased(ContentErased) = "content.erased",
-        /// A lane left something out, in one recorded step.
+        /// A lane changed what it leaves out, in one recorded step.
         ViewTrimmed(ViewTrimmed) = "view.trimmed",
-        /// What stands before the conversation is not what it was.
+        /// The preamble of a lane changed.
         PreambleChanged(Box<PreambleChanged>) = "preamble.changed",
-        /// A request has come near its limit.
+        /// A request came near its limit.
         BudgetWarned(BudgetWarned) = "budget.warned",
-        /// A range was summarised. Without a lane it is an available node, made elsewhere, that no view has adopted.
+        /// A range was summarised. Without a lane, the node was made elsewhere, and no view has adopted it.
         SessionCompacted(Box<SessionCompacted>) = "session.compacted",
         /// A compaction was tried and changed nothing.
         CompactionRejected(CompactionRejected) = "compaction.rejected",
-        /// The view before a compaction holds again.
+        /// A compaction was undone, and the view before it applies again.
         CompactionUndone(CompactionUndone) = "compaction.undone",
     }
 }
 
 impl Fact {
-    /// The lane it belongs to; `None` for what is said in the session or true of all its lanes.
+    /// Returns the lane that the fact belongs to; `None` for facts of the session and of all its lanes.
     #[must_use]
     pub fn lane(&self) -> Option<&LaneId> {
         match self {
@@ -168,7 +168,7 @@ impl Fact {
         }
     }
 
-    /// The bodies the fact carries, to be moved into blobs.
+    /// Returns the bodies that the fact holds, to be moved into blobs.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {
             Self::MessageAppended(said) => {
@@ -186,7 +186,7 @@ impl Fact {
         }
     }
 
-    /// The bodies that are read on demand, by their handle: they become blobs however short they are.
+    /// Returns the bodies that are read on demand by their handles. These bodies become blobs however short they are.
     pub fn on_demand_mut(&mut self) -> Vec<&mut Body> {
         match self {
             Self::PreambleChanged(changed) => {
@@ -199,7 +199,7 @@ impl Fact {
         }
     }
 
-    /// The bodies the fact carries.
+    /// Returns the bodies that the fact holds.
     #[must_use]
     pub fn bodies(&self) -> Vec<&Body> {
         match self {
@@ -218,279 +218,279 @@ impl Fact {
     }
 }
 
-/// See [`Fact::SessionOpened`].
+/// Fields of [`Fact::SessionOpened`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionOpened {
-    /// Whose session it is.
+    /// Project, agent or user that the session belongs to.
     #[serde(default)]
     pub scope: Scope,
-    /// The format it was imported from, if it was.
+    /// Format of the source it was imported from, if it was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Box<str>>,
-    /// Where the agent worked.
+    /// Working directory of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Box<str>>,
-    /// The version of the agent program.
+    /// Version of the agent program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Box<str>>,
-    /// The session this one was started from as a sub-agent.
+    /// Session that started this one as a sub-agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<StreamId>,
 }
 
-/// See [`Fact::SessionForked`].
+/// Fields of [`Fact::SessionForked`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionForked {
-    /// The session that was gone on from.
+    /// Session that the fork continues.
     pub parent: StreamId,
-    /// The last position the two have in common. The fork's own events follow with the next.
+    /// Last position that the two sessions share. The fork's own events follow it.
     pub at_seq: Seq,
 }
 
-/// See [`Fact::SessionClosed`].
+/// Fields of [`Fact::SessionClosed`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionClosed {
-    /// Why.
+    /// Reason why the session ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Box<str>>,
 }
 
-/// See [`Fact::TaskStarted`].
+/// Fields of [`Fact::TaskStarted`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskStarted {
     /// The caller's name for the task, unique in its session.
     pub task: Box<str>,
-    /// What it is about.
+    /// Subject of the task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Box<str>>,
 }
 
-/// See [`Fact::TaskFinished`].
+/// Fields of [`Fact::TaskFinished`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskFinished {
-    /// The task.
+    /// The caller's name for the task.
     pub task: Box<str>,
-    /// How it ended, in the caller's word.
+    /// Outcome, in the caller's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Box<str>>,
 }
 
-/// See [`Fact::MessageAppended`].
+/// Fields of [`Fact::MessageAppended`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageAppended {
-    /// What was said.
+    /// The message.
     pub message: Message,
 }
 
-/// See [`Fact::ContextBuilt`].
+/// Fields of [`Fact::ContextBuilt`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextBuilt {
-    /// Which consumer's view.
+    /// Lane of the request.
     pub lane: LaneId,
-    /// The model it was built for.
+    /// Model the request was built for.
     pub model: Box<str>,
-    /// The name of the policy its lane is compacted by; `None` in records from before lanes were told apart by it.
+    /// Policy that compacts the lane; `None` in records from before lanes were distinguished by policy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Box<str>>,
-    /// The format it was written in.
+    /// Format of the encoded request.
     pub dialect: Dialect,
-    /// The version of the renderer. Old versions stay in the program.
+    /// Version of the renderer. Old versions stay in the program.
     pub render: u32,
-    /// What it had to fit into.
+    /// Budget of the request.
     pub budget: Budget,
-    /// What was decided.
+    /// Plan of the request.
     pub plan: Plan,
-    /// The head of each stream it read, its own first.
+    /// Head of each stream that was read, its own first.
     pub heads: Vec<(StreamId, Seq)>,
-    /// Tools, as one JSON text, where the request was built before lanes had a preamble.
+    /// Tools, as one JSON text, if the request was built before lanes had a preamble.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Body>,
-    /// Where the preamble it begins with is recorded; none if it has none.
+    /// Position of the preamble's record; `None` if the request has no preamble.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preamble: Option<Seq>,
-    /// Where a provider was told to cache up to.
+    /// Places up to which the provider was asked to cache.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cache: Vec<CachePoint>,
-    /// The part of it that the next request should begin with.
+    /// Beginning that the lane's next request should share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stem: Option<Stem>,
-    /// How many bytes at the beginning it has in common with the lane's request before; none if there was none.
+    /// Bytes shared with the beginning of the lane's previous request; `None` if this is the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub common: Option<Bytes>,
-    /// How many of its tokens the provider should find in its cache.
+    /// Tokens that the provider should find in its cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_cached: Option<Tokens>,
-    /// What our counts were multiplied by.
+    /// Calibration applied to our counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
-    /// What the program that made the session's requests added to them.
+    /// Overhead of the program that made the session's requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Overhead>,
-    /// The report's sections.
+    /// Tokens by section, as reported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<(Section, Tokens)>,
-    /// The report's total.
+    /// Total tokens, as reported.
     pub total_tokens: Tokens,
-    /// The length of the encoded request.
+    /// Length of the encoded request.
     pub encoded_bytes: Bytes,
-    /// BLAKE3 of the encoded request, hexadecimal.
+    /// BLAKE3 hash of the encoded request, hexadecimal.
     pub digest: Box<str>,
 }
 
-/// The beginning of a request, without the brackets that close it: what the lane's next request should begin with.
+/// Beginning of a request, without the brackets that close it: the lane's next request should begin with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stem {
-    /// Its blocks: parts of messages, as the provider counts them.
+    /// Number of blocks: parts of messages, as the provider counts them.
     pub blocks: u64,
-    /// The first 16 hexadecimal digits of BLAKE3 over so many bytes from the beginning, ascending; the last is all of it.
+    /// First 16 hexadecimal digits of BLAKE3 over this many leading bytes, ascending; the last covers all bytes.
     pub marks: Vec<(Bytes, Box<str>)>,
-    /// The same up to the end of its last message: what the reply to it was written behind.
+    /// The same digits up to the end of the last message, after which the reply was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<(Bytes, Box<str>)>,
 }
 
 impl Stem {
-    /// How long it is.
+    /// Returns the length of the stem, in bytes.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.marks.last().map_or(Bytes::ZERO, |(bytes, _)| *bytes)
     }
 }
 
-/// See [`Fact::BudgetWarned`].
+/// Fields of [`Fact::BudgetWarned`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetWarned {
-    /// Which consumer's view.
+    /// Lane of the request.
     pub lane: LaneId,
-    /// The threshold that was passed, in hundredths of the limit.
+    /// Threshold that was passed, in hundredths of the limit.
     pub percent: u8,
-    /// What the request takes.
+    /// Tokens of the request.
     pub total_tokens: Tokens,
-    /// What it may take.
+    /// Maximum tokens of the request.
     pub limit: Tokens,
 }
 
-/// Why no request was sent: what could not be left out did not fit.
+/// Reason why no request was sent: the parts that cannot be left out did not fit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overflow {
-    /// What the sections may use.
+    /// Maximum that the sections may use.
     pub limit: Cost,
-    /// What the least request would take.
+    /// Cost of the smallest possible request.
     pub needed: Cost,
-    /// What that is made of, section by section.
+    /// Parts of that cost, by section.
     pub sections: Vec<(Section, Cost)>,
 }
 
-/// See [`Fact::ContextInjected`].
+/// Fields of [`Fact::ContextInjected`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextInjected {
-    /// Which consumer's view.
+    /// Lane that the texts entered.
     pub lane: LaneId,
-    /// What came back, in order.
+    /// Texts that entered, in order.
     pub items: Vec<Injection>,
-    /// What the lane's work has come to, where the items tell of it; it replaces what was recorded of it before.
+    /// Work log of the lane, if the items are made from it. The new log replaces the one recorded before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Box<WorkLog>>,
 }
 
 impl ContextInjected {
-    /// Texts that came in at a lane's tail.
+    /// Creates the record of texts that entered at a lane's tail.
     #[must_use]
     pub const fn new(lane: LaneId, items: Vec<Injection>) -> Self {
         Self { lane, items, work: None }
     }
 }
 
-/// See [`Fact::ContentPinned`].
+/// Fields of [`Fact::ContentPinned`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentPinned {
-    /// The entry.
+    /// Position of the entry.
     pub target: Seq,
-    /// Whether it is pinned from here on.
+    /// Whether the entry is pinned from here on.
     pub pinned: bool,
 }
 
-/// See [`Fact::ContentHidden`].
+/// Fields of [`Fact::ContentHidden`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentHidden {
-    /// The entry. What it belongs to goes along: a call with its results, and a result with its call.
+    /// Position of the entry. A call's results are hidden with it, and so is the call of a result.
     pub target: Seq,
-    /// Whether it is hidden from here on.
+    /// Whether the entry is hidden from here on.
     pub hidden: bool,
 }
 
-/// See [`Fact::ContentErased`].
+/// Fields of [`Fact::ContentErased`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentErased {
     /// First position erased.
     pub from_seq: Seq,
     /// Last position erased.
     pub to_seq: Seq,
-    /// How many events lost their content.
+    /// Number of events that lost their content.
     pub events: u64,
-    /// How many bodies were removed because nothing else held them.
+    /// Number of bodies removed because nothing else refers to them.
     pub blobs: u64,
-    /// How many bytes of imported sources were overwritten.
+    /// Number of overwritten bytes in imported sources.
     pub source_bytes: Bytes,
-    /// Why, in the words of whoever asked. Never the content.
+    /// Reason given by the caller. Never contains the erased content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Box<str>>,
 }
 
-/// See [`Fact::ViewTrimmed`].
+/// Fields of [`Fact::ViewTrimmed`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ViewTrimmed {
-    /// Which consumer's view.
+    /// Lane that took the step.
     pub lane: LaneId,
-    /// What is left out and stubbed from here on.
+    /// State of the lane from here on.
     pub trim: Trim,
-    /// Why the lane moved.
+    /// Reason for the step.
     pub reason: TrimReason,
-    /// What the lane's requests are for from here on, where a step was taken for that before a request was built.
+    /// Model and window of the lane's requests from here on, if the step states them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<LaneTarget>,
-    /// Of a step that a policy took: what it did.
+    /// Outcome of the compaction, if a policy took the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction: Option<Box<CompactionOutcome>>,
 }
 
-/// What a lane's requests are for.
+/// Model and window that a lane's requests are built for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneTarget {
-    /// The model.
+    /// Name of the model.
     pub model: Box<str>,
-    /// Its window.
+    /// Window of the model, in tokens.
     pub window: Tokens,
 }
 
-/// See [`Fact::UsageMeasured`]. Counts follow one convention, whatever the provider's: the parts add up.
+/// See [`Fact::UsageMeasured`]. All counts follow one convention, whatever the provider's own: the parts add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageMeasured {
-    /// The provider's id of the reply it belongs to; a later report for the same reply replaces an earlier one.
+    /// Provider's id of the reply. A later report for the same reply replaces an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_id: Option<Box<str>>,
-    /// The model.
+    /// Name of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Box<str>>,
-    /// Input that was neither read from nor written to a cache.
+    /// Input tokens that were neither read from nor written to a cache.
     pub input: Tokens,
-    /// Input read from the cache.
+    /// Input tokens read from the cache.
     pub cache_read: Tokens,
-    /// Input written to the cache.
+    /// Input tokens written to the cache.
     pub cache_write: Tokens,
-    /// Output, reasoning included.
+    /// Output tokens, reasoning included.
     pub output: Tokens,
-    /// The context window, where the provider told.
+    /// Context window, if the provider reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Tokens>,
-    /// The position of the `context.built` whose request was sent as it was built, where the caller says so. Usage that is
-    /// told right after a request was built need not say it.
+    /// Position of the `context.built` whose request was sent as built, if the caller states it. Usage that is
+    /// reported right after a request was built does not have to state it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Seq>,
 }
 
 impl UsageMeasured {
-    /// What was measured of a reply: input, read from a cache, written to it, output.
+    /// Creates the record for a reply from four counts: input, read from a cache, written to it, output.
     #[must_use]
     pub fn of(reply: &Message, tokens: [u64; 4]) -> Self {
         let [input, cache_read, cache_write, output] = tokens.map(Tokens);
@@ -499,25 +499,25 @@ impl UsageMeasured {
     }
 }
 
-/// See [`Fact::TurnCompleted`].
+/// Fields of [`Fact::TurnCompleted`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnCompleted {
-    /// Why the turn ended: `end`, `aborted`, `error`, or the provider's word.
+    /// Reason why the turn ended: `end`, `aborted`, `error`, or the provider's word.
     pub stop_reason: Box<str>,
-    /// Which error, such as `context_overflow`.
+    /// Code of the error, such as `context_overflow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_code: Option<Box<str>>,
-    /// What is to be known about it.
+    /// Details of how the turn ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Box<str>>,
-    /// Of a `context_overflow`: what did not fit.
+    /// Parts that did not fit, for a `context_overflow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow: Option<Overflow>,
 }
 
-/// See [`Fact::SubagentSpawned`].
+/// Fields of [`Fact::SubagentSpawned`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubagentSpawned {
-    /// The sub-agent's session.
+    /// Session of the sub-agent.
     pub session: StreamId,
 }

@@ -1,49 +1,53 @@
-//! Grounding: which of the literals a summary names stand in what it summarises.
+//! Grounding: whether the literals that a summary names occur in the content it summarises.
 //!
-//! A name is known if it stands in the sources in its normal form, or as a part of a longer one: `src/a.rs` where they
-//! have `/home/me/src/a.rs`, `Store::open` where they have `crate::store::Store::open`. A quotation is known if each
-//! pair of its neighbouring words stands side by side somewhere in the sources; marks, case and line ends do not matter.
+//! A name is known if it occurs in the sources in its normal form, or as a part of a longer name: `src/a.rs` if the
+//! sources have `/home/me/src/a.rs`, `Store::open` if they have `crate::store::Store::open`. A quotation is known if
+//! each pair of its neighbouring words occurs side by side somewhere in the sources. Punctuation, case and line ends
+//! do not matter.
 //!
-//! Not counted are: positions (`#123`), handles (`wb:…`), the numbers of a list, what [`SourceNames::set_aside`] names, and
-//! **counts**, which nobody wrote down anywhere. A count is written with a times sign before it: `×12`.
+//! Not counted are positions (`#123`), handles (`wb:…`), the numbers of list items, literals given to
+//! [`SourceNames::set_aside`], and **counts**, which no source states. A count is written with a times sign before
+//! it: `×12`.
 
 use crate::literal::{Literal, LiteralKey, LiteralKind, is_letter, literals};
 use crate::policy::Permille;
 use std::collections::HashSet;
 
-/// So many unknown literals are listed, at most.
+/// Maximum number of unknown literals that are listed.
 pub const UNKNOWN_MAX: usize = 20;
-/// So many parts of a name are known by themselves, at most: deeper ones only together.
+/// Maximum number of parts of a name that are known by themselves, counted from its end; earlier parts are known only
+/// together with later ones.
 const PARTS_MAX: usize = 12;
-/// The filter's size for words: so many bits for a byte of the sources …
+/// Bits of the word filter for each byte of the sources.
 const BITS_PER_BYTE: usize = 8;
-/// … at least, and at most.
+/// Minimum bits of a word filter.
 const BITS_MIN: usize = 1 << 18;
+/// Maximum bits of a word filter: 64 MiB.
 const BITS_MAX: usize = 1 << 29;
 
-/// What the sources of a summary name.
+/// Names and words in the sources of a summary.
 #[derive(Clone, Debug)]
 pub struct SourceNames {
     names: HashSet<u64>,
-    /// A Bloom filter of the sources' words and pairs of neighbouring words.
+    /// Bloom filter of the sources' words and of the pairs of neighbouring words.
     words: Box<[u64]>,
     aside: HashSet<u64>,
-    /// What alone is taken in, where it is known what will be asked.
+    /// Names and words of the only summary to be checked; others are not stored. `None` if any text may be checked.
     wanted: Option<NameQuery>,
 }
 
-/// What one summary asks.
+/// Names and words of one summary that is to be checked.
 #[derive(Clone, Debug)]
 struct NameQuery {
     names: HashSet<u64>,
-    /// A filter before the names: most names of a source are not asked for.
+    /// Bloom filter in front of `names`, because most names of a source are not in the summary.
     likely: Box<[u64]>,
     words: Box<[u64]>,
-    /// The names met last, by the lowest bits of their keys: a source repeats itself.
+    /// Names met last, indexed by the lowest bits of their keys, because sources repeat themselves.
     met: Box<[u64]>,
 }
 
-/// So many names are remembered as met.
+/// Number of names that are remembered as met.
 const MET: usize = 1 << 14;
 
 impl NameQuery {
@@ -60,31 +64,31 @@ impl NameQuery {
         marked(&self.likely, mixed(name)) && self.names.contains(&name)
     }
 
-    /// Whether the name was met already, as far as is remembered.
+    /// Remembers a name, and returns whether it was met before, as far as is remembered.
     fn meet(&mut self, name: u64) -> bool {
-        // Bits of a key are wanted.
+        // Only the lowest bits of the key are used, so the truncation is harmless.
         #[allow(clippy::cast_possible_truncation)]
         let place = name as usize & (MET - 1);
         self.met.get_mut(place).is_some_and(|met| std::mem::replace(met, name) == name)
     }
 }
 
-/// How much of what a text names is known.
+/// Result of checking a text against its sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grounding {
-    /// Literals it names, each time it does.
+    /// Number of literals in the text, each occurrence counted.
     pub named: u32,
-    /// Those that are known.
+    /// Number of known literals, each occurrence counted.
     pub grounded: u32,
-    /// The others, each once, at most [`UNKNOWN_MAX`].
+    /// Unknown literals, each once, at most [`UNKNOWN_MAX`].
     pub unknown: Vec<Box<str>>,
-    /// Those of the others that are [unmistakable](Literal::is_unmistakable) names, and so were made up; each once, at most
-    /// [`UNKNOWN_MAX`].
+    /// Unknown literals that are [unmistakable](Literal::is_unmistakable) names and therefore invented, each once, at
+    /// most [`UNKNOWN_MAX`].
     pub invented: Vec<Box<str>>,
 }
 
 impl Grounding {
-    /// The known ones' part of all. A text that names nothing invents nothing.
+    /// Returns the known fraction of all literals. A text without literals invents nothing, so its score is 1.
     #[must_use]
     pub fn score(&self) -> Permille {
         Permille::ratio(self.grounded.into(), self.named.into())
@@ -92,7 +96,8 @@ impl Grounding {
 }
 
 impl SourceNames {
-    /// What the texts name. Takes time linear in them; its size is at most that of the texts, and 64 MiB for words.
+    /// Collects the names in the texts, in linear time. The names take at most the size of the texts, and the words
+    /// at most 64 MiB.
     pub fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let texts: Vec<&str> = texts.into_iter().collect();
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
@@ -103,8 +108,9 @@ impl SourceNames {
         known
     }
 
-    /// What the texts name of what `summary` names. Answers for it as [`SourceNames::new`] would, and for no other text; takes
-    /// room for the summary alone, and less time.
+    /// Collects only those names in the texts that also occur in `summary`. The result answers for that summary as
+    /// one of [`SourceNames::new`] would, and for no other text. Only the summary takes memory, and the check takes
+    /// less time.
     pub fn asked<'t>(summary: &str, texts: impl IntoIterator<Item = &'t str>) -> Self {
         let words = vec![0; BITS_MIN / 64].into_boxed_slice();
         let wanted = Some(NameQuery::of(summary));
@@ -113,9 +119,10 @@ impl SourceNames {
         known
     }
 
-    /// Takes in another text. The filter keeps its size: meant for a few lines, not for another source.
+    /// Adds another text. The filter keeps its size, so the text should be a few lines, not another source.
     pub fn learn(&mut self, text: &str) {
         for literal in literals(text) {
+            // A quotation is checked by its words, so it is not stored as a name.
             if literal.kind == LiteralKind::Quotation {
                 continue;
             }
@@ -132,12 +139,12 @@ impl SourceNames {
         word_marks(text).for_each(|hash| self.mark(hash));
     }
 
-    /// Literals of this text count neither way: headings of a template.
+    /// Excludes the literals of a text from the counts, such as the headings of a template.
     pub fn set_aside(&mut self, text: &str) {
         self.aside.extend(literals(text).map(|literal| literal.key()));
     }
 
-    /// Every run of whole parts of a name is a name.
+    /// Adds every run of consecutive parts of a name as a separate name.
     fn learn_parts(&mut self, literal: &Literal<'_>) {
         let bytes = literal.normal().as_bytes();
         let splits = |byte: &u8| match literal.kind {
@@ -169,18 +176,18 @@ impl SourceNames {
         }
     }
 
-    /// Whether a literal of some text is known.
+    /// Returns whether a literal is known.
     #[must_use]
     pub fn has(&self, literal: &Literal<'_>) -> bool {
         match literal.kind {
             LiteralKind::Quotation => self.has_words(literal.text),
             LiteralKind::Path | LiteralKind::Url => self.names.contains(&literal.key()),
-            // A name may stand inside a longer run: `foo_bar` in `a-foo_bar`.
+            // A name may occur inside a longer run: `foo_bar` in `a-foo_bar`.
             _ => self.names.contains(&literal.key()) || self.has_words(literal.normal()),
         }
     }
 
-    /// Whether each pair of neighbouring words of a text stands side by side somewhere in the sources.
+    /// Returns whether each pair of neighbouring words of a text occurs side by side somewhere in the sources.
     #[must_use]
     pub fn has_words(&self, text: &str) -> bool {
         let mut before = None;
@@ -199,7 +206,7 @@ impl SourceNames {
         true
     }
 
-    /// What a text names, and how much of it is known.
+    /// Returns how many literals a text has, and which of them are unknown.
     #[must_use]
     pub fn check(&self, summary: &str) -> Grounding {
         let mut found = Grounding::default();
@@ -213,7 +220,7 @@ impl SourceNames {
                 found.grounded = found.grounded.saturating_add(1);
                 continue;
             }
-            // `*_test.go` and `{a,b}.json` are patterns.
+            // `*_test.go` and `{a,b}.json` are patterns, not names of files.
             let is_pattern =
                 summary.get(..literal.at).is_some_and(|before| before.ends_with(['*', '}', '?']));
             if literal.is_unmistakable()
@@ -233,7 +240,7 @@ impl SourceNames {
     fn is_uncounted(&self, summary: &str, literal: &Literal<'_>) -> bool {
         let before = summary.get(..literal.at).unwrap_or_default();
         match literal.kind {
-            // A single name in marks has been counted as a name.
+            // A single name in quotation marks was already counted as a name.
             LiteralKind::Quotation if !literal.text.contains(char::is_whitespace) => {
                 literals(literal.text).next().is_some() || self.aside.contains(&literal.key())
             }
@@ -271,7 +278,8 @@ fn marked(filter: &[u64], hash: u64) -> bool {
     bits(hash, filter.len()).into_iter().all(is_set)
 }
 
-// Bits of a hash are wanted; there are no more positions than a usize has.
+// Only bits of the hash are used, and a filter has no more bits than a `usize` can count. Its size is a power of two,
+// so that a mask selects a bit.
 #[allow(clippy::cast_possible_truncation)]
 const fn bits(hash: u64, words: usize) -> [usize; 2] {
     let mask = words * 64 - 1;
@@ -291,7 +299,7 @@ const fn pair(before: u64, word: u64) -> u64 {
     mixed(before.rotate_left(23) ^ word)
 }
 
-/// The hashes of a text's words, and of each two that stand side by side.
+/// Returns the hashes of a text's words, and of each pair of neighbouring words.
 fn word_marks(text: &str) -> impl Iterator<Item = u64> {
     let mut before = None;
     word_hashes(text).flat_map(move |word| {
@@ -302,10 +310,10 @@ fn word_marks(text: &str) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Where something was left out: what stands on either side of it are no neighbours.
+/// Pseudo-word for a place where something was left out. The words on either side of it are not neighbours.
 const GAP: u64 = 0;
 
-/// The words of a text as hashes, without case. Characters of scripts that write no spaces are words of their own.
+/// Returns the words of a text as hashes, without case. Each character of a script without spaces is a word.
 fn word_hashes(text: &str) -> impl Iterator<Item = u64> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -349,8 +357,8 @@ fn word_hashes(text: &str) -> impl Iterator<Item = u64> {
     })
 }
 
-/// How many bytes the sign at `at` has if it belongs to a word: ASCII letters, digits and the underscore one, letters of
-/// most other scripts that write spaces two.
+/// Returns the length in bytes of the character at `at` if it belongs to a word, otherwise 0. ASCII letters, digits
+/// and the underscore have one byte, letters of most other scripts with spaces have two.
 fn word_sign(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at).copied() {
         Some(byte) if byte.is_ascii_alphanumeric() || byte == b'_' => 1,
@@ -463,7 +471,7 @@ mod tests {
         ) {
             let sources = [other.as_str(), "aa/bb.rs"];
             let (asked, any) = (SourceNames::asked(&text, sources).check(&text), SourceNames::new(sources).check(&text));
-            // A filter that is fuller takes more for known.
+            // A fuller filter finds more words by chance.
             proptest::prop_assert!(asked.named == any.named && asked.grounded <= any.grounded);
         }
     }

@@ -1,37 +1,37 @@
-//! Names of things: ids are types, so that a call's id is never taken for a session's.
+//! Identifiers as types, so that the id of a call is never mistaken for that of a session.
 
 use crate::units::Seq;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The longest id the ledger takes, in bytes.
+/// Maximum length of an id in the ledger, in bytes.
 pub const MAX_ID_BYTES: usize = 512;
 
-/// Why a text cannot be an id.
+/// Reason why a text is not a valid id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// Nothing there.
+    /// The text is empty.
     #[error("the {what} is empty")]
     Empty {
-        /// Which kind of id.
+        /// Kind of id.
         what: &'static str,
     },
-    /// Longer than [`MAX_ID_BYTES`].
+    /// The text is longer than [`MAX_ID_BYTES`].
     #[error("the {what} is {bytes} bytes long; at most {MAX_ID_BYTES} are kept")]
     TooLong {
-        /// Which kind of id.
+        /// Kind of id.
         what: &'static str,
-        /// How long it was.
+        /// Length of the text, in bytes.
         bytes: usize,
     },
-    /// Control characters make ids that look alike but are not, and write to terminals.
+    /// The text has a control character. Such ids can look alike without being equal, and could control a terminal.
     #[error("the {what} contains a control character")]
     Control {
-        /// Which kind of id.
+        /// Kind of id.
         what: &'static str,
     },
-    /// Not of the form `wb:` + 8 to 16 hexadecimal digits.
+    /// The text does not consist of `wb:` and 8 to 16 hexadecimal digits.
     #[error("`{0}` is not a handle: a handle is `wb:` and 8 to 16 hexadecimal digits, like wb:3f9c1a7b")]
     NotAHandle(String),
 }
@@ -44,10 +44,10 @@ macro_rules! text_id {
         pub struct $name(Box<str>);
 
         impl $name {
-            /// Takes a text as this kind of id.
+            /// Creates an id of this kind from a text.
             ///
             /// # Errors
-            /// When it is empty, too long, or contains control characters.
+            /// Returns an error if the text is empty, too long, or contains control characters.
             pub fn new(text: impl Into<String>) -> Result<Self, IdError> {
                 let text = text.into();
                 if text.is_empty() {
@@ -62,7 +62,7 @@ macro_rules! text_id {
                 Ok(Self(text.into_boxed_str()))
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -98,7 +98,7 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// Whose ledger it is. Nothing of one tenant is visible to, or ranks anything of, another.
+    /// Owner of a ledger. No data of one tenant is visible to another tenant, or affects its search results.
     TenantId, "tenant"
 }
 text_id! {
@@ -110,12 +110,12 @@ text_id! {
     EventId, "event id"
 }
 text_id! {
-    /// One consumer's view of a session.
+    /// Name of a lane, a line of requests over a session.
     LaneId, "lane"
 }
 
 impl TenantId {
-    /// The tenant of a machine with one user.
+    /// Returns the tenant of a machine with one user.
     #[must_use]
     pub fn local() -> Self {
         Self("local".into())
@@ -123,7 +123,7 @@ impl TenantId {
 }
 
 impl LaneId {
-    /// The lane that is meant when none is named.
+    /// Returns the lane that is used if none is named.
     #[must_use]
     pub fn main() -> Self {
         Self("main".into())
@@ -136,13 +136,13 @@ impl Default for LaneId {
     }
 }
 
-/// What joins a tool call to its result. Providers choose it, so any text is taken, the empty one too.
+/// Id that joins a tool call to its result. Providers choose it, so any text is valid, even an empty one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub Box<str>);
 
 impl CallId {
-    /// The id as the provider wrote it.
+    /// Returns the id as the provider wrote it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -161,38 +161,38 @@ impl From<String> for CallId {
     }
 }
 
-/// How a person or a model names something kept: `wb:` and 16 hexadecimal digits.
+/// Name under which a person or a model reads stored content: `wb:` and 16 hexadecimal digits.
 ///
-/// The digits are the first 64 bits of a hash keyed with the tenant's secret, so a handle tells nothing about the
-/// content, and resolves only inside its tenant. A handle names a body, a stream or an imported source.
+/// The digits are the first 64 bits of a hash keyed with the tenant's secret, so a handle reveals nothing about the
+/// content, and resolves only within its tenant. A handle names a body, a stream or an imported source.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Handle(pub u64);
 
 impl Handle {
-    /// What `read` takes for a range of positions of a session with this handle: `wb:3f9c1a7be2d04c58#12-80`, or `…#12` for
-    /// one.
+    /// Returns the argument of `read` for a range of positions in a session with this handle:
+    /// `wb:3f9c1a7be2d04c58#12-80`, or `…#12` for one position.
     #[must_use]
     pub fn range(self, from: Seq, to: Seq) -> String {
         if from == to { format!("{self}#{from}") } else { format!("{self}#{from}-{to}") }
     }
 }
 
-/// The beginning of a handle, `wb:` and 8 to 16 digits: what a mark prints, and a person types.
+/// Prefix of a handle, `wb:` and 8 to 16 digits, as marks print it and people type it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandlePrefix {
-    /// The first handle that begins so.
+    /// First handle with this prefix.
     pub first: Handle,
-    /// The last one.
+    /// Last handle with this prefix.
     pub last: Handle,
 }
 
 impl HandlePrefix {
-    /// Minimum number of digits: of 100,000 handles one given handle shares them with another with a probability of
-    /// 1 in 43,000.
+    /// Minimum number of digits. Among 100,000 handles, a given one shares its first 8 digits with another with a
+    /// probability of 1 in 43,000.
     pub const MIN_DIGITS: usize = 8;
 
-    /// The handle, if all of its digits are given.
+    /// Returns the handle if all of its digits are given.
     #[must_use]
     pub fn exact(self) -> Option<Handle> {
         (self.first == self.last).then_some(self.first)
@@ -206,7 +206,7 @@ impl From<Handle> for HandlePrefix {
 }
 
 impl Handle {
-    /// The shortest form that stands for it in marks: `wb:` and 8 digits.
+    /// Returns the shortest form of the handle in marks: `wb:` and 8 digits.
     #[must_use]
     pub fn short(self) -> String {
         format!("wb:{:08x}", self.0 >> 32)
@@ -268,7 +268,7 @@ impl From<Handle> for String {
     }
 }
 
-/// Whose something is, from the widest to the narrowest. Stored with every stream from the first version.
+/// Scope of a stream, from the widest to the narrowest. Every stream has had a scope since the first version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scope {
     /// The person.
@@ -280,10 +280,10 @@ pub struct Scope {
     /// The agent program or role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The session it belongs to, where that is not the stream itself.
+    /// The session that the stream belongs to, if that is not the stream itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// One run inside the session: a sub-agent, a batch.
+    /// One run inside the session, such as a sub-agent or a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
 }

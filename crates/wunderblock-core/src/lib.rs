@@ -1,13 +1,14 @@
-//! The deciding half of Wunderblock.
+//! The deciding half of Wunderblock: it makes all decisions, and does no I/O.
 //!
-//! Events fold into a [`view`]; a pure function turns view and budget into a [`plan`]; the plan is rendered into a
-//! [`request`] and a [`report`]. Nothing here reads a clock, a file or the network, so every decision can be made again
-//! from its record.
+//! Events fold into a [`view`]. A pure function turns a view and a budget into a [`plan`], and the plan is rendered
+//! into a [`request`] and a [`report`]. Nothing here reads a clock, a file or the network, so every decision can be
+//! repeated from its record.
 //!
-//! In reading order: [`id`] and [`units`] name things, [`message`], [`decision`] and [`event`] say what the ledger holds,
-//! [`view`] and [`pair`] what a model could see, [`budget`], [`cost`], [`trim`] and [`plan`] what it will see, [`stub`] and
-//! [`render`] in which form, [`report`] what that amounts to. [`authority`], [`instruction`], [`state`] and [`preamble`] say
-//! what enters from outside the ledger, [`usage`] what providers measured. [`ports`] is all that core asks of the world.
+//! In reading order: [`id`] and [`units`] name things. [`message`], [`decision`] and [`event`] define what the ledger
+//! holds. [`view`] and [`pair`] define what a model could see. [`budget`], [`cost`], [`trim`] and [`plan`] decide
+//! what the model will see, and [`stub`] and [`render`] in which form. [`report`] lists the result. [`authority`],
+//! [`instruction`], [`state`] and [`preamble`] define what enters from outside the ledger, and [`usage`] what
+//! providers measured. [`ports`] is everything that core requires of its caller.
 
 pub mod allocate;
 pub mod arrangement;

@@ -1,4 +1,4 @@
-//! The account of a request, line by line: who put what into it, and what is not in it.
+//! Account of a request, line by line: the source of each text, and the runs that are missing.
 
 use crate::budget::{Reason, Treatment};
 use crate::id::Handle;
@@ -6,34 +6,34 @@ use crate::reduction::ShownShorter;
 use crate::section::Section;
 use crate::units::{Cost, Seq};
 
-/// What one source put into the request.
+/// Text that one source put into the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
-    /// The entry; none for marks and tools.
+    /// Position of the entry; `None` for text that no entry holds.
     pub seq: Option<Seq>,
-    /// Where it stands.
+    /// Section under which the text is counted.
     pub section: Section,
-    /// In which form.
+    /// Form of the text.
     pub treatment: Treatment,
-    /// What it costs.
+    /// Cost of the text.
     pub cost: Cost,
-    /// What it is, in a few words.
+    /// Short description of the text.
     pub what: String,
-    /// Its largest body.
+    /// Handle of the largest body.
     pub handle: Option<Handle>,
-    /// The parts of it that are shown shorter, where it is known what that came to.
+    /// Parts shown in a shorter form, if the result of the reduction is known.
     pub reduced: Vec<ShownShorter>,
 }
 
 impl SourceLine {
-    /// What no entry put there, word for word.
+    /// Creates a line for verbatim text that no entry holds.
     #[must_use]
     pub fn outside(section: Section, what: String, cost: Cost) -> Self {
         let treatment = Treatment::Verbatim;
         Self { seq: None, section, treatment, cost, what, handle: None, reduced: Vec::new() }
     }
 
-    /// What stands where something is missing.
+    /// Creates a line for a mark that replaces something missing.
     #[must_use]
     pub fn mark(section: Section, what: String, cost: Cost) -> Self {
         Self { treatment: Treatment::Stub, ..Self::outside(section, what, cost) }
@@ -43,12 +43,13 @@ impl SourceLine {
 /// A run of positions that is not in the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// First position.
+    /// First position of the run.
     pub from: Seq,
-    /// Last position.
+    /// Last position of the run.
     pub to: Seq,
-    /// Entries and cost, where the view holds them; a run before the frontier is looked up in the ledger's tallies.
+    /// Number and cost of the entries, if the view holds them. A run before the frontier is looked up in the ledger's
+    /// tallies.
     pub known: Option<(u64, Cost)>,
-    /// Why.
+    /// Reason why the run is missing.
     pub reason: Reason,
 }

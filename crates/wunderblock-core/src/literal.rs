@@ -1,69 +1,71 @@
-//! Literals: what of a text is a name and no word. Paths, URLs, identifiers, ids, numbers, codes, quotations.
+//! Literals of a text, as opposed to words: paths, URLs, identifiers, ids, numbers, codes and quotations.
 //!
-//! They are what a summary must copy and must not invent, so they are found mechanically: one pass over the bytes, no
-//! regular expressions, nothing allocated. The rules lean towards silence: a plain word, a compound (`read-only`) and an
-//! alternative (`and/or`) is no literal, even where some program uses it as a name.
+//! A summary must copy literals and must not invent any, so they are found mechanically: one pass over the bytes, no
+//! regular expressions, no allocation. If in doubt, the rules find nothing: a plain word, a compound (`read-only`)
+//! and an alternative (`and/or`) are not literals, even if some program uses them as names.
 
 mod kind;
 
 pub(crate) use kind::is_letter;
 use kind::{CLASS, RunContext};
 
-/// What kind of literal it is.
+/// Kind of a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LiteralKind {
-    /// A path, or the name of a file with a known extension; a line suffix (`:10-40`) belongs to it.
+    /// A path, or the name of a file with a known extension. A line suffix (`:10-40`) is part of it.
     Path,
     /// `scheme://…`.
     Url,
     /// A name in a program: `snake_case`, `CamelCase`, `dotted.name`, `a::b`, `utf8`, `gpt-4o`, `--flag`.
     Identifier,
-    /// A hash, UUID, handle or the id of a call.
+    /// A hash, a UUID, a handle, or the id of a call.
     Id,
-    /// A number of at least two digits; a version, a date, a time.
+    /// A number of at least two digits, a version, a date, or a time.
     Number,
-    /// Letters and a number that name an error, an issue, a standard: `E0308`, `CVE-2024-3094`.
+    /// Letters and a number that name an error, an issue or a standard: `E0308`, `CVE-2024-3094`.
     Code,
-    /// What stands in quotation marks or backticks on one line, at least [`QUOTATION_MIN`] characters. The literals in
-    /// it come before it.
+    /// Text in quotation marks or backticks on one line, of at least [`QUOTATION_MIN`] characters. The literals
+    /// inside it are returned before it.
     Quotation,
 }
 
-/// A shorter quotation says nothing.
+/// Minimum length of a quotation, in characters. A shorter quotation says nothing.
 pub const QUOTATION_MIN: usize = 4;
-/// A shorter id may be the beginning of one: that of a commit is seldom written in full.
+/// Minimum length of an unmistakable id, in bytes. A shorter id may be a prefix, since commit ids are seldom written
+/// in full.
 pub const ID_MIN: usize = 16;
-/// A longer run of signs is data, in bytes.
+/// Maximum length of a literal, in bytes. A longer run of characters is data.
 pub const LITERAL_MAX: usize = 512;
-/// An entity has at least so many bytes in its normal form.
+/// Minimum length of an entity's normal form, in bytes.
 pub const ENTITY_MIN: usize = 4;
 
-/// A literal of a text.
+/// A literal found in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Literal<'t> {
-    /// What it is.
+    /// Kind of the literal.
     pub kind: LiteralKind,
-    /// As it stands in the text, without what punctuates the sentence around it, and without its quotation marks.
+    /// The literal as written, without the punctuation of the sentence around it, and without its quotation marks.
     pub text: &'t str,
-    /// Where that begins, in bytes.
+    /// Offset at which it begins, in bytes.
     pub at: usize,
 }
 
 impl<'t> Literal<'t> {
-    /// What is compared: without line suffix, leading `./`, final slash, a number's unit.
+    /// Returns the form used for comparisons: without line suffix, leading `./`, final slash, or a number's unit.
     #[must_use]
     pub fn normal(&self) -> &'t str {
         kind::normal(self.kind, self.text)
     }
 
-    /// Whether it is a path, an identifier, a number or an id of at least [`ENTITY_MIN`] bytes.
+    /// Returns whether the literal is an entity: anything but a quotation, of at least [`ENTITY_MIN`] bytes.
     #[must_use]
     pub fn is_entity(&self) -> bool {
         self.kind != LiteralKind::Quotation && self.normal().len() >= ENTITY_MIN
     }
 
-    /// Whether nobody can have meant it as a figure of speech, a kind of file or a part of a name: a file with a known
-    /// extension, a path of at least two parts from a root, an id of at least [`ID_MIN`] bytes.
+    /// Returns whether the literal can only be a specific name, not a figure of speech, a kind of file or a part of a
+    /// name: a file with a known extension, a path of at least two parts from a root, an id of at least [`ID_MIN`]
+    /// bytes.
     #[must_use]
     pub fn is_unmistakable(&self) -> bool {
         match self.kind {
@@ -73,7 +75,7 @@ impl<'t> Literal<'t> {
         }
     }
 
-    /// The same number for the same normal form. Either slash is the same, and a doubled one is one.
+    /// Returns a hash of the normal form. Slashes and backslashes are equal, and a doubled one counts as one.
     #[must_use]
     pub fn key(&self) -> u64 {
         let mut key = LiteralKey::default();
@@ -82,7 +84,7 @@ impl<'t> Literal<'t> {
     }
 }
 
-/// A literal's key, byte by byte: FNV-1a, with one kind of slash.
+/// Hash of a literal, computed byte by byte: FNV-1a, with one kind of slash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LiteralKey {
     state: u64,
@@ -111,16 +113,16 @@ impl LiteralKey {
     }
 }
 
-/// The literals of a text, in the order in which they end.
+/// Returns the literals of a text, in the order in which they end.
 #[must_use]
 pub fn literals(text: &str) -> Literals<'_> {
     Literals { text, bytes: text.as_bytes(), at: 0, open: [None; QUOTES] }
 }
 
-/// How many pairs of quotation marks there are.
+/// Number of pairs of quotation marks.
 const QUOTES: usize = 6;
 
-/// Quotation marks beyond ASCII: the mark, the number of its pair, and whether it opens.
+/// Quotation marks beyond ASCII: the mark, the index of its pair, and whether it opens a quotation.
 const WIDE: [(&str, usize, bool); 8] = [
     ("“", 2, true),
     ("”", 2, false),
@@ -132,13 +134,13 @@ const WIDE: [(&str, usize, bool); 8] = [
     ("»", 5, false),
 ];
 
-/// See [`literals`].
+/// Iterator over the literals of a text; see [`literals`].
 #[derive(Clone, Debug)]
 pub struct Literals<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
-    /// Where the text of a quotation begins that is not closed yet, by its pair of marks.
+    /// Offset at which each open quotation begins, by its pair of marks.
     open: [Option<usize>; QUOTES],
 }
 
@@ -157,7 +159,8 @@ impl<'t> Iterator for Literals<'t> {
 }
 
 impl<'t> Literals<'t> {
-    /// A sign that belongs to no run: quotations open and close, lines end.
+    /// Advances past a character that belongs to no run: quotation marks open and close, and a line end discards open
+    /// quotations.
     fn pass(&mut self, byte: u8) -> Option<Literal<'t>> {
         let at = self.at;
         match byte {
@@ -176,13 +179,13 @@ impl<'t> Literals<'t> {
                 // Fences and empty pairs quote nothing.
                 if run > 1 { None } else { self.toggle(1, at) }
             }
-            // `\n` in a text that is JSON is a line's end; the letter belongs to no word.
+            // `\n` in JSON text is a line end, and its letter belongs to no word.
             b'\\' => {
                 self.at += if matches!(self.bytes.get(at + 1), Some(b'n' | b't' | b'r')) { 2 } else { 1 };
                 None
             }
             0xE2 | 0xE3 | 0xC2 => self.wide(),
-            // The rest of a character is of no class either, so it goes by byte for byte.
+            // The other bytes of the character have no class either, so they are passed one at a time.
             _ => {
                 self.at += 1;
                 None
@@ -194,7 +197,7 @@ impl<'t> Literals<'t> {
         self.bytes.get(at..).unwrap_or_default()
     }
 
-    /// A mark of several bytes: see [`WIDE`].
+    /// Reads a quotation mark of several bytes; see [`WIDE`].
     fn wide(&mut self) -> Option<Literal<'t>> {
         let (at, rest) = (self.at, self.rest(self.at));
         let found = WIDE.into_iter().find(|(mark, _, _)| rest.starts_with(mark.as_bytes()));
@@ -218,7 +221,7 @@ impl<'t> Literals<'t> {
         }
     }
 
-    /// A mark that both opens and closes.
+    /// Reads a mark that both opens and closes quotations.
     fn toggle(&mut self, pair: usize, at: usize) -> Option<Literal<'t>> {
         match self.open.get(pair).copied().flatten() {
             None => {
@@ -240,11 +243,11 @@ impl<'t> Literals<'t> {
         is_one.then_some(Literal { kind: LiteralKind::Quotation, text, at: from })
     }
 
-    /// A run of signs that names are made of.
+    /// Reads a run of characters that can form a name.
     fn run(&mut self) -> Option<Literal<'t>> {
         let from = self.at;
         let end = kind::end_of_run(self.bytes, from);
-        // A run is never empty, whatever it begins with.
+        // Advance by at least one byte, whatever the run begins with.
         self.at = end.at.max(from + 1);
         if end.is_word() {
             return None;

@@ -1,20 +1,20 @@
-//! What was said, in a form no provider owns.
+//! Messages of a conversation, in a form that is independent of any provider.
 //!
-//! A [`Message`] is a list of [`Part`]s. What a provider adds that we have no word for travels along: unknown fields of
-//! a known part in `extra`, unknown parts whole as [`Part::Opaque`]. Texts are [`Body`]s: the ledger moves long ones
-//! into blobs and leaves a handle, so that a view of a long session stays small.
+//! A [`Message`] is a list of [`Part`]s. Provider data without a counterpart here is kept: unknown fields of a known
+//! part in `extra`, unknown parts whole as [`Part::Opaque`]. Texts are [`Body`]s: the ledger moves long texts into
+//! blobs and leaves a handle, so that the view of a long session stays small.
 
 use crate::id::{CallId, Handle};
 use crate::units::{Bytes, is_default};
 use serde::{Deserialize, Serialize};
 
-/// Who speaks.
+/// Speaker of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The operator: system and developer messages.
+    /// The operator, in system and developer messages.
     System,
-    /// The person, and whatever a harness says in the person's place.
+    /// The person, and a harness in the person's place.
     User,
     /// The model.
     Assistant,
@@ -23,7 +23,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Its name, as records and most providers have it.
+    /// Returns the name used in records and by most providers.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,11 +35,11 @@ impl Role {
     }
 }
 
-/// Which provider's format something is written in.
+/// Format of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
-    /// Our own form.
+    /// Our own format.
     Neutral,
     /// Anthropic Messages.
     Anthropic,
@@ -52,7 +52,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Its name, as flags, reports and records have it.
+    /// Returns the name used in flags, reports and records.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -65,25 +65,25 @@ impl Dialect {
     }
 }
 
-/// A text: here, or in a blob.
+/// A text, inline or in a blob.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Body {
     /// The text itself.
     Inline(String),
-    /// A text kept once in the ledger.
+    /// A text stored once in the ledger.
     Blob {
-        /// How to read it back.
+        /// Handle that reads the text.
         blob: Handle,
-        /// Its length in UTF-8.
+        /// Length in bytes of UTF-8.
         bytes: Bytes,
-        /// How many lines it has: newlines, plus one for a last line without.
+        /// Number of lines: newlines, plus one for a last line without a newline.
         lines: u64,
     },
 }
 
 impl Body {
-    /// The length of the text in bytes.
+    /// Returns the length of the text in bytes.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         match self {
@@ -92,7 +92,7 @@ impl Body {
         }
     }
 
-    /// How many lines the text has.
+    /// Returns the number of lines of the text.
     #[must_use]
     pub fn lines(&self) -> u64 {
         match self {
@@ -101,7 +101,7 @@ impl Body {
         }
     }
 
-    /// The text, if it is here and not in a blob.
+    /// Returns the text if it is inline.
     #[must_use]
     pub fn inline(&self) -> Option<&str> {
         match self {
@@ -110,7 +110,7 @@ impl Body {
         }
     }
 
-    /// The handle, if the text is in a blob.
+    /// Returns the handle if the text is in a blob.
     #[must_use]
     pub fn handle(&self) -> Option<Handle> {
         match self {
@@ -132,17 +132,18 @@ impl From<String> for Body {
     }
 }
 
-/// How many lines a text has: its newlines, plus one for a last line that has none. The empty text has none.
+/// Returns the number of lines of a text: its newlines, plus one for a last line without a newline; 0 for an empty
+/// text.
 #[must_use]
 pub fn count_lines(text: &str) -> u64 {
     let newlines = text.bytes().filter(|byte| *byte == b'\n').count() as u64;
     newlines + u64::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
-/// Fields of a provider's object that we have no word for: the text of a JSON object, or nothing.
+/// Unknown fields of a provider's object, as the text of a JSON object; `None` if all fields are known.
 pub type Extra = Option<Box<str>>;
 
-/// How a medium is carried.
+/// Form in which a medium is carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MediaForm {
@@ -160,14 +161,14 @@ pub enum MediaForm {
 pub enum Part {
     /// Plain text.
     Text {
-        /// What it says.
+        /// The text.
         text: Body,
         /// Unknown fields of the provider's block.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Extra,
     },
-    /// A model's reasoning. Text and signature go back exactly as they came, or not at all. An empty text with a signature
-    /// is whole: the provider keeps the text to itself.
+    /// Reasoning of a model. Text and signature go back exactly as they came, or not at all. An empty text with a
+    /// signature is complete, since some providers withhold the text.
     Thinking {
         /// The reasoning.
         text: Body,
@@ -180,48 +181,48 @@ pub enum Part {
     },
     /// A request to run a tool.
     ToolCall {
-        /// Joins call and result.
+        /// Id that joins call and result.
         call: CallId,
-        /// The tool.
+        /// Name of the tool.
         name: Box<str>,
-        /// The arguments as the model wrote them: the text of a JSON object, digits and key order untouched.
+        /// Arguments as the model wrote them: the text of a JSON object, with digits and key order unchanged.
         input: Body,
-        /// The least that is needed to do it again, in one line: a command, a path and range, a URL.
-        /// Derived when the event is recorded; never what identifies it.
+        /// Minimum that is needed to repeat the call, in one line: a command, a path and range, a URL. Derived when
+        /// the event is recorded; never identifies the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gist: Option<Box<str>>,
         /// Unknown fields of the provider's block.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Extra,
     },
-    /// What a tool answered.
+    /// Result of a tool call.
     ToolResult {
-        /// Joins call and result.
+        /// Id that joins call and result.
         call: CallId,
         /// Text, media and opaque parts.
         content: Vec<Part>,
-        /// The tool said it failed.
+        /// Whether the tool reported a failure.
         #[serde(default, skip_serializing_if = "is_default")]
         failed: bool,
         /// Unknown fields of the provider's block.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Extra,
     },
-    /// An image, a document, a sound.
+    /// An image, a document or a sound.
     Media {
-        /// Its MIME type; empty where the provider gave none.
+        /// MIME type; empty if the provider gave none.
         mime: Box<str>,
-        /// How `body` is to be read.
+        /// Form of `body`.
         form: MediaForm,
-        /// The data, URL or file id.
+        /// Data, URL or file id of the medium.
         body: Body,
         /// Unknown fields of the provider's block.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Extra,
     },
-    /// A block we do not understand, carried verbatim, and sent only to the provider it came from.
+    /// An unknown block, carried verbatim and sent only to the provider it came from.
     Opaque {
-        /// Whose block it is.
+        /// Format the block is from.
         dialect: Dialect,
         /// The text of the JSON value.
         raw: Body,
@@ -229,7 +230,8 @@ pub enum Part {
 }
 
 impl Part {
-    /// Whether a request can hold a message of this part alone: thinking and blank text it cannot.
+    /// Returns whether a request can hold a message that consists of this part alone. Thinking or blank text alone is
+    /// not enough.
     #[must_use]
     pub fn speaks(&self) -> bool {
         match self {
@@ -241,23 +243,24 @@ impl Part {
         }
     }
 
-    /// A text part.
+    /// Creates a text part.
     pub fn text(text: impl Into<Body>) -> Self {
         Self::Text { text: text.into(), extra: None }
     }
 
-    /// Whether it is a model's reasoning.
+    /// Returns whether the part is reasoning of a model.
     #[must_use]
     pub const fn is_thinking(&self) -> bool {
         matches!(self, Self::Thinking { .. })
     }
 
-    /// The part's bodies, in order; a tool result has those of its content.
+    /// Returns the bodies of the part, in order; for a tool result those of its content.
     pub fn bodies(&self) -> Vec<&Body> {
         self.leaves().into_iter().map(|(_, body)| body).collect()
     }
 
-    /// The parts that hold bodies themselves, with their bodies, in order: of a tool result those of its content.
+    /// Returns the parts that hold bodies themselves, with their bodies, in order; for a tool result those of its
+    /// content.
     pub fn leaves(&self) -> Vec<(&Self, &Body)> {
         match self {
             Self::Text { text: body, .. }
@@ -269,14 +272,14 @@ impl Part {
         }
     }
 
-    /// Whether its body is a medium's data. That is never counted: it is no text of a request, and the same letters
-    /// elsewhere may be.
+    /// Returns whether the body is the data of a medium. Such data is never counted: it is not text of a request,
+    /// although the same characters elsewhere may be.
     #[must_use]
     pub fn is_data(&self) -> bool {
         matches!(self, Self::Media { form: MediaForm::Base64, .. })
     }
 
-    /// The part's bodies, to be moved into blobs or back.
+    /// Returns the bodies of the part, to be moved into blobs or back.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {
             Self::Text { text: body, .. }
@@ -289,23 +292,24 @@ impl Part {
     }
 }
 
-/// Whether, and as what, a message can enter a request.
+/// Origin of a message, which decides whether the message can enter a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageOrigin {
     /// Said in the conversation.
     #[default]
     Said,
-    /// Put in by a harness or by us, not said by the person: attachments, reminders, recalled bodies. Says what it is.
+    /// Put in by a harness or by us, not said by the person: attachments, reminders, recalled bodies. Names what was
+    /// put in.
     Injected(Box<str>),
-    /// A turn that failed or was broken off. Kept, never sent, and its calls claim no ids.
+    /// Part of a turn that failed or was broken off. The message is kept but never sent, and its calls claim no ids.
     Failed(Box<str>),
-    /// Recorded, not part of any request. Says why.
+    /// Recorded, but part of no request. Gives the reason.
     Aside(Box<str>),
 }
 
 impl MessageOrigin {
-    /// Whether the model may see it at all.
+    /// Returns whether a model may see the message.
     #[must_use]
     pub fn is_sendable(&self) -> bool {
         matches!(self, Self::Said | Self::Injected(_))
@@ -315,20 +319,20 @@ impl MessageOrigin {
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// Speaker of the message.
     pub role: Role,
-    /// What is said, in order.
+    /// Parts of the message, in order.
     pub parts: Vec<Part>,
-    /// Whether it counts as said.
+    /// Origin of the message.
     #[serde(default, skip_serializing_if = "is_default")]
     pub standing: MessageOrigin,
-    /// The provider's id of the reply. Records with the same id are pieces of one message.
+    /// Provider's id of the reply. Records with the same id are parts of one reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_id: Option<Box<str>>,
-    /// The model that wrote it.
+    /// Model that wrote the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Box<str>>,
-    /// Why the model stopped, in the provider's word.
+    /// Reason why the model stopped, in the provider's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Box<str>>,
     /// Unknown fields of the provider's message.
@@ -337,7 +341,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message as said, with nothing known beyond its parts.
+    /// Creates a message of the conversation of which only the parts are known.
     #[must_use]
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         Self {
@@ -351,33 +355,33 @@ impl Message {
         }
     }
 
-    /// A message of one text.
+    /// Creates a message of one text.
     pub fn text(role: Role, text: impl Into<Body>) -> Self {
         Self::new(role, vec![Part::text(text)])
     }
 
-    /// A message of the user.
+    /// Creates a message of the user.
     pub fn user(text: impl Into<Body>) -> Self {
         Self::text(Role::User, text)
     }
 
-    /// A reply of the model.
+    /// Creates a reply of the model.
     pub fn assistant(text: impl Into<Body>) -> Self {
         Self::text(Role::Assistant, text)
     }
 
-    /// The operator's words.
+    /// Creates a message of the operator.
     pub fn system(text: impl Into<Body>) -> Self {
         Self::text(Role::System, text)
     }
 
-    /// A reply of the model that calls a tool; `input` is the JSON of its arguments.
+    /// Creates a reply of the model that calls a tool; `input` is the JSON of its arguments.
     pub fn tool_call(call: impl Into<CallId>, name: &str, input: impl Into<Body>) -> Self {
         let (call, name, input) = (call.into(), name.into(), input.into());
         Self::new(Role::Assistant, vec![Part::ToolCall { call, name, input, gist: None, extra: None }])
     }
 
-    /// What a tool answered to a call.
+    /// Creates the message with the result of a tool call.
     pub fn tool_result(call: impl Into<CallId>, text: impl Into<Body>) -> Self {
         let content = vec![Part::text(text)];
         Self::new(
@@ -386,13 +390,13 @@ impl Message {
         )
     }
 
-    /// The same message with another standing.
+    /// Returns the same message with a different origin.
     #[must_use]
     pub fn standing(self, standing: MessageOrigin) -> Self {
         Self { standing, ..self }
     }
 
-    /// The ids of the tool calls made here, in order.
+    /// Returns the ids of the tool calls in the message, in order.
     pub fn calls(&self) -> impl Iterator<Item = &CallId> {
         self.parts.iter().filter_map(|part| match part {
             Part::ToolCall { call, .. } => Some(call),
@@ -400,7 +404,7 @@ impl Message {
         })
     }
 
-    /// The ids of the tool results given here, in order.
+    /// Returns the ids of the tool results in the message, in order.
     pub fn results(&self) -> impl Iterator<Item = &CallId> {
         self.parts.iter().filter_map(|part| match part {
             Part::ToolResult { call, .. } => Some(call),
@@ -408,12 +412,12 @@ impl Message {
         })
     }
 
-    /// The parts the speaker says: all but tool results, which stand with their calls.
+    /// Returns the parts that the speaker says: all except tool results, which are shown with their calls.
     pub fn own_parts(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| !matches!(part, Part::ToolResult { .. }))
     }
 
-    /// Whether this is a person's own turn: said by the user, and not only tool results or nothing at all.
+    /// Returns whether the message is a person's own turn: said by the user, with content other than tool results.
     #[must_use]
     pub fn is_user_turn(&self) -> bool {
         self.role == Role::User && self.standing == MessageOrigin::Said && self.own_parts().any(Part::speaks)

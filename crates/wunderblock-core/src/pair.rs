@@ -1,12 +1,13 @@
-//! Which entries belong together: calls with their results, split records of one reply.
+//! Pairing of entries: calls with their results, and the split records of one reply.
 //!
-//! Pairing goes by id over the whole set. A result is bound to the nearest call before it that still waits for one;
-//! failing that, to the first such call after it, since some programs write a result before its call. Where a call has
-//! both, the result after it counts. Ids come again: a result that repeats the last one of its id is a duplicate, another
-//! may be for a call to come. What can be bound to nothing is set aside with the reason, never answered by something
-//! made up.
+//! Pairing goes by id, over all entries. A result is bound to the nearest call before it that still waits for one. If
+//! there is no such call, the result is bound to the first waiting call after it, since some programs write a result
+//! before its call. If a call has both, the result after it counts. Ids can occur again: a result that repeats the
+//! last one of its id is a duplicate, and another one may belong to a call that is yet to come. A result that cannot
+//! be bound is set aside with the reason. No call is invented for it.
 //!
-//! What a trim leaves out takes part in pairing no more, and must not change it: see [`crate::decision::Trim::spent`].
+//! Entries that a trim leaves out no longer take part in pairing, and must not change it; see
+//! [`crate::decision::Trim::spent`].
 
 use crate::budget::Reason;
 use crate::decision::PartPosition;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 pub use crate::arrangement::{Arrangement, Exchange, ExchangeKind, PairedCall};
 
-/// Groups a view's entries.
+/// Groups the entries of a view into exchanges.
 #[must_use]
 pub fn arrange(view: &View) -> Arc<Arrangement> {
     view.arranged().get_or_make(|| {
@@ -36,25 +37,25 @@ struct OpenExchange<'v> {
     shape: ExchangeKind,
     speakers: Vec<Seq>,
     api_id: Option<&'v str>,
-    /// Whether there is anything to send; thinking alone is not.
+    /// Whether there is content to send; thinking alone is not enough.
     speaks: bool,
 }
 
-/// A call: the index of its draft, and its own in there.
+/// Place of a call: the index of its draft, and the index of the call in the draft.
 type Slot = (usize, usize);
 
 struct Pairer<'v> {
     view: &'v View,
     drafts: Vec<OpenExchange<'v>>,
-    /// Calls that wait, newest last.
+    /// Calls that wait for their result, newest last.
     waiting: HashMap<&'v CallId, Vec<Slot>>,
-    /// The latest result of each id that has been answered.
+    /// Latest result of each id that has been answered.
     answered: HashMap<&'v CallId, &'v Part>,
     /// Results that came before their call, oldest first.
     early: HashMap<&'v CallId, VecDeque<PartPosition>>,
-    /// Calls that were answered by such a result, and by none since.
+    /// Calls that were answered by such an early result, and by no other since.
     foretold: HashMap<&'v CallId, Slot>,
-    /// The ids used in a request.
+    /// Ids that are used in a request.
     names: HashSet<Cow<'v, str>>,
     last_exchange: Option<usize>,
     arrangement: Arrangement,
@@ -80,7 +81,7 @@ impl<'v> Pairer<'v> {
         let reason = match &message.standing {
             MessageOrigin::Failed(_) => Some(Reason::FailedTurn),
             MessageOrigin::Aside(_) => Some(Reason::Aside),
-            // A policy shows that there was a reply.
+            // A policy marked the reply with a placeholder, so it is shown even without content.
             _ if message.role == Role::Assistant && self.view.trim().mark_of(entry.seq).is_some() => None,
             _ if message.parts.is_empty() => Some(Reason::Empty),
             _ if message.role != Role::Assistant && !message.parts.iter().any(Part::speaks) => {
@@ -95,7 +96,7 @@ impl<'v> Pairer<'v> {
         }
     }
 
-    /// A record of a reply. Records of the same reply are one exchange.
+    /// Adds a record of a reply. Records of the same reply form one exchange.
     fn reply(&mut self, seq: Seq, message: &'v Message) {
         let is_marked = self.view.trim().mark_of(seq).is_some();
         let speaks = is_marked || message.own_parts().any(Part::speaks);
@@ -116,6 +117,7 @@ impl<'v> Pairer<'v> {
 
     fn speaker(&mut self, seq: Seq, message: &'v Message, speaks: bool) -> usize {
         let api_id = message.api_id.as_deref();
+        // Only the latest reply can continue, and a record without an id always begins a new one.
         let same = self.last_exchange.filter(|index| {
             api_id.is_some() && self.drafts.get(*index).is_some_and(|draft| draft.api_id == api_id)
         });
@@ -150,8 +152,9 @@ impl<'v> Pairer<'v> {
         }
     }
 
-    /// The first call of an id keeps it, later ones add their place. It goes by the order of recording, not by what is
-    /// shown, so that an id in a request stays what it is as the session goes on.
+    /// Returns the id of a call in a request. The first call with an id keeps it; later ones append their place. The
+    /// order of recording decides, not what is shown, so that an id in a request stays the same as the session
+    /// continues.
     fn name(&mut self, id: &'v CallId, (seq, index): PartPosition) -> CallId {
         let text = id.as_str();
         if !text.is_empty() && self.names.insert(Cow::Borrowed(text)) {
@@ -165,7 +168,7 @@ impl<'v> Pairer<'v> {
         name.into()
     }
 
-    /// A message that is no reply: its results go to their calls, its words are an exchange of their own.
+    /// Adds a message that is not a reply: its results go to their calls, and its words form a separate exchange.
     fn add_message(&mut self, seq: Seq, message: &'v Message) {
         for (index, part) in message.parts.iter().enumerate() {
             if let Part::ToolResult { call, .. } = part {
@@ -194,7 +197,7 @@ impl<'v> Pairer<'v> {
         }
     }
 
-    /// Sets a call's result; the answer is the one it had.
+    /// Sets the result of a call, and returns the result that the call had before.
     fn answer(&mut self, (exchange, index): Slot, at: PartPosition) -> Option<PartPosition> {
         match &mut self.drafts.get_mut(exchange)?.shape {
             ExchangeKind::Exchange { calls } => calls.get_mut(index)?.result.replace(at),
@@ -208,6 +211,7 @@ impl<'v> Pairer<'v> {
             let reason = if known { Reason::DuplicateResult } else { Reason::OrphanResult };
             self.arrangement.early.extend(results.into_iter().map(|at| (at, reason)));
         }
+        // The map has no order, and the same view must give the same arrangement.
         self.arrangement.early.sort_unstable();
         self.arrangement.loose.sort_unstable();
         let silent = self.drafts.iter().filter(|draft| !draft.speaks).flat_map(|draft| &draft.speakers);
@@ -223,8 +227,8 @@ impl<'v> Pairer<'v> {
     }
 }
 
-/// Takes out the exchanges of which an entry is hidden: pairing and the names of calls stay as they are. An entry that an
-/// exchange which stays needs as well loses the results of the hidden one only.
+/// Removes the exchanges that have a hidden entry. Pairing and the names of calls stay as they are. An entry that
+/// another exchange also needs loses only the results of the hidden exchange.
 fn hide(arrangement: &mut Arrangement, view: &View) {
     if view.hidden().is_empty() {
         return;
@@ -240,7 +244,7 @@ fn hide(arrangement: &mut Arrangement, view: &View) {
         let results = exchange.calls().iter().filter_map(|call| call.result);
         loose.extend(results.filter(|(seq, _)| needed.contains(seq)).map(|at| (at, Reason::Hidden)));
     }
-    // What has no words and no pair, but was hidden all the same, says so, too.
+    // An entry set aside for lack of words or of a pair gets the reason `Hidden` if it was hidden.
     for (seq, reason) in &mut arrangement.aside {
         if view.hidden().contains(seq) || aside.remove(seq) {
             *reason = Reason::Hidden;

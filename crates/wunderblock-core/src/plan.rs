@@ -1,9 +1,9 @@
-//! The one decision: which entries go in, and in which form, under this budget.
+//! Planning of a request: which entries it shows, and in which form, under a budget.
 //!
-//! Between two steps a request only grows at its end. When it no longer fits, the lane's two frontiers ([`Trim`]) move
-//! forward far enough that at least a fifth of the window is free again, and the move is recorded; until the next one,
-//! nothing that has been shown changes. What stays whatever happens: the operator's words, the user's first turn while
-//! it is short, the user's newest turn, and what is pinned.
+//! Between two steps a request only grows at its end. When it no longer fits, the lane's two frontiers ([`Trim`])
+//! move forward far enough to free a fifth of the window if possible, and the step is recorded. Until the next step,
+//! nothing that was shown changes. Some content always stays: the operator's words, the user's first turn while it is
+//! short, the user's newest turn, and pins.
 
 mod fit;
 mod recall;
@@ -27,49 +27,53 @@ use crate::view::View;
 use fit::{longest_that, reach};
 pub use refusal::{Fixed, PlanRefusal};
 
-/// The first event of a stream opens it; a view that holds all after it is whole.
+/// First position that a view must hold to be whole. The first event of a stream only opens the stream.
 const FIRST: Seq = Seq(2);
-/// The part of the window one step sets free, as a divisor: a fifth.
+/// Divisor of the window: one step frees a fifth of it. A step changes the beginning of the request, which then has
+/// to be paid for without the provider's cache, so steps should be rare and large.
 pub const STEP_DIVISOR: u64 = 5;
-/// The part of the limit that stubs may take, as a divisor: a tenth.
+/// Divisor of the limit: stubs may take a tenth of it.
 pub const STUB_DIVISOR: u64 = 10;
-/// The part of the window up to which the user's first turn is kept, as a divisor: a twentieth.
+/// Divisor of the window: the user's first turn stays while it takes at most a twentieth of the window.
 pub const FIRST_TURN_DIVISOR: u64 = 20;
-/// What the mark of a gap costs at most.
+/// Maximum cost of the mark of a gap.
 pub const GAP_COST: Cost = Cost::new(96, 512);
 
-/// What is known when a request is to be planned.
+/// Input of planning.
 #[derive(Clone, Copy)]
 pub struct PlanInput<'a> {
-    /// What could be seen.
+    /// View of the lane, with all entries that could be shown.
     pub view: &'a View,
-    /// The session's own handle: marks name positions of it.
+    /// Handle of the session; marks name positions of the session.
     pub stream: Handle,
-    /// What must fit.
+    /// Budget that the request must fit.
     pub budget: Budget,
-    /// What texts cost.
+    /// Cost of texts.
     pub costs: &'a dyn CostModel,
-    /// The texts of long user turns, for the case that one alone exceeds the window.
+    /// Texts of long user turns, needed if one of them alone exceeds the window.
     pub bodies: &'a dyn Bodies,
     /// Tools and other text outside the transcript.
     pub fixed: &'a [Fixed],
-    /// What is said at the tail unless the request shows it already: state, instructions of places work has reached.
+    /// Texts that must be at the tail unless the request shows them elsewhere: state, instructions of places that
+    /// work has reached.
     pub must: &'a [Injection],
-    /// What could come back, best first.
+    /// Texts that could be brought back, best first.
     pub hits: &'a [Injection],
-    /// What may come back takes at most so much.
+    /// Maximum tokens of the texts that are brought back.
     pub recall: Tokens,
-    /// What is not fixed takes at most so much.
+    /// Maximum tokens of everything that is not fixed.
     pub transcript: Tokens,
-    /// The first position of which everything is in the view. Whatever lies before it and behind the lane's frontier was
-    /// not loaded, because it is more than any window holds: the lane must step past it.
+    /// Everything from this position on is in the view. Entries between the lane's frontier and this position were
+    /// not loaded, because they are more than any window holds: the lane must step past them.
     pub floor: Seq,
 }
 
-/// Decides what goes into a request. Total: the answer is a plan that fits, or the parts that do not.
+/// Decides what goes into a request. The function is total: it returns a plan that fits, or the parts that do not
+/// fit.
 ///
 /// # Errors
-/// When fixed parts, system messages, pinned entries and the newest turn, clipped as far as allowed, exceed the limit.
+/// Returns a refusal if fixed parts, system messages, pinned entries and the newest turn, clipped as far as allowed,
+/// exceed the limit.
 pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     let arrangement = arrange(ask.view);
     let waiting = waiting(&arrangement, ask.view);
@@ -77,7 +81,7 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     let mut scale = ExchangeCosts::new(ask, &arrangement, &trim);
     let mut plan = Plan { through: ask.view.head(), trim, ..Plan::default() };
     if ask.floor > plan.trim.drop_before.max(FIRST) || !scale.total(&plan.trim).fits(scale.limit) {
-        // What moves the frontiers changes the beginning of all that stands behind them.
+        // A step changes the beginning of the request, after which all thinking in it was written.
         plan.trim.unbound =
             if ask.costs.binds_thinking() { vec![(Seq::START, plan.through)] } else { Vec::new() };
         scale = ExchangeCosts::new(ask, &arrangement, &plan.trim);
@@ -89,7 +93,7 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     if plan.step.is_some() {
         trim::settle(&mut plan.trim, &arrangement, ask.view);
     }
-    // What enters now would stand behind what waits, and then before it.
+    // A text that entered now would come after the waiting calls, but before them once they are shown.
     if plan.trim.waiting.is_empty() {
         plan.inject = scale.unsaid(&plan.trim).cloned().chain(scale.returning(&plan.trim)).collect();
     }
@@ -97,7 +101,7 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     Ok(plan)
 }
 
-/// What the request takes that a view's own trim shows: never less than what is rendered.
+/// Returns the cost of the request that the view's own trim shows, never less than the cost of what is rendered.
 #[must_use]
 pub fn weigh(ask: &PlanInput<'_>) -> Cost {
     let arrangement = arrange(ask.view);
@@ -105,12 +109,13 @@ pub fn weigh(ask: &PlanInput<'_>) -> Cost {
     ExchangeCosts::new(ask, &arrangement, &trim).total(&trim)
 }
 
-/// The positions whose thinking is not sent.
+/// Returns the runs of positions whose thinking is not sent.
 fn unbound(ask: &PlanInput<'_>) -> Vec<(Seq, Seq)> {
     if ask.costs.binds_thinking() { thinking::unbound(ask.view) } else { Vec::new() }
 }
 
-/// What sections and shares leave for it.
+/// Returns the limit of the request: the budget's limit, or the fixed parts and the transcript's share if that is
+/// less.
 #[must_use]
 pub fn limit(ask: &PlanInput<'_>) -> Cost {
     let fixed: Cost = ask.fixed.iter().map(|part| part.cost).sum();
@@ -118,7 +123,7 @@ pub fn limit(ask: &PlanInput<'_>) -> Cost {
     Cost { tokens: limit.tokens.min(fixed.tokens + ask.transcript), ..limit }
 }
 
-/// Whether the lane's last request showed this exchange, and it has grown since.
+/// Returns whether the lane's last request showed this exchange, and the exchange has grown since.
 fn has_changed(exchange: &Exchange, view: &View) -> bool {
     let Some((_, through)) = view.progress().built.filter(|(_, through)| exchange.last > *through) else {
         return false;
@@ -137,22 +142,23 @@ fn synthetic(arrangement: &Arrangement, trim: &Trim, view: &View) -> Vec<CallId>
     calls.filter(|call| call.result.is_none()).map(|call| call.id.clone()).collect()
 }
 
-/// The exchanges with their costs, ordered by where they end: a frontier divides them into a front and a back.
+/// Exchanges with their costs, ordered by where they end, so that a frontier divides them into a front and a back.
 struct ExchangeCosts<'a> {
     ask: &'a PlanInput<'a>,
     limit: Cost,
     fixed: Cost,
-    /// The user's standing rules: no step changes them but a compaction.
+    /// Cost of the user's standing rules. Of all steps, only a compaction changes the rules.
     rules: Cost,
     newest: Option<Seq>,
-    /// Without those that wait.
+    /// Exchanges that do not wait.
     exchanges: Vec<(&'a Exchange, EntryCost)>,
-    /// The speakers of those.
+    /// Speakers of the exchanges that wait.
     waiting: Vec<Seq>,
 }
 
-/// The newest exchanges with calls whose results are outstanding: a mark in their places would be replaced in the next
-/// request. What the user has gone on from waits no longer, nor what an earlier request has shown with a mark.
+/// Returns the speakers of the newest exchanges with calls whose results are outstanding. Such an exchange is
+/// withheld, because a stand-in for the result would be replaced in the next request. An exchange no longer waits
+/// once the user has continued, or an earlier request has shown it with a stand-in.
 fn waiting(arrangement: &Arrangement, view: &View) -> Vec<Seq> {
     let (newest, built) = (view.newest_user(), view.progress().built.map(|(_, through)| through));
     let is_shown =
@@ -163,7 +169,7 @@ fn waiting(arrangement: &Arrangement, view: &View) -> Vec<Seq> {
     };
     let exchanges = &arrangement.exchanges;
     let mut from = exchanges.iter().rposition(|exchange| !waits(exchange)).map_or(0, |index| index + 1);
-    // Behind all that is shown, wherever that stands after a step.
+    // The waiting exchanges must come after everything that is shown, wherever a step moves that.
     let mut last = exchanges.iter().take(from).map(|exchange| exchange.last).max();
     for (index, exchange) in exchanges.iter().enumerate().skip(from) {
         if last.is_none_or(|last| exchange.speakers.first().is_some_and(|seq| *seq <= last)) {
@@ -203,7 +209,7 @@ impl<'a> ExchangeCosts<'a> {
         total
     }
 
-    /// What must be said at the tail, since the request does not show it under this trim.
+    /// Returns the texts that must be at the tail because the request does not show them elsewhere under this trim.
     fn unsaid(&self, trim: &Trim) -> impl Iterator<Item = &'a Injection> {
         self.ask.must.iter().filter(move |item| !self.is_said(item, trim))
     }
@@ -212,7 +218,7 @@ impl<'a> ExchangeCosts<'a> {
         let view = self.ask.view;
         let Some((at, body)) = view.last_injected(item.section, &item.what) else { return false };
         let exchange = self.exchanges.iter().find(|(exchange, _)| exchange.members.contains(&at));
-        // What a step has made a stub of is said again: the state belongs at the end, where a model looks.
+        // A text that a step turned into a stub is sent again: the state belongs at the end, where a model looks.
         *body == item.body
             && exchange.is_some_and(|(exchange, _)| treatment(exchange, trim, view) == Treatment::Verbatim)
     }
@@ -231,18 +237,22 @@ impl<'a> ExchangeCosts<'a> {
         rules + stands.iter().map(cost).sum()
     }
 
-    /// The limit less what a step sets free: of a window that is mostly reserved, and of the bytes, no more than half.
+    /// Returns the limit minus what a step frees: a fifth of the window, but at most half of the token limit, and a
+    /// fifth of the bytes.
     fn roomy(&self) -> Cost {
         let Cost { tokens, bytes } = self.limit;
         let share = (self.ask.budget.window.0 / STEP_DIVISOR).min(tokens.0 / 2);
         Cost::new(tokens.0 - share, bytes.0 - bytes.0 / STEP_DIVISOR)
     }
 
-    /// The next step: frontiers far enough forward, but no further than the newest exchange unless it must be.
+    /// Returns the next step: its frontiers are far enough forward, but not past the newest exchange if that can be
+    /// avoided.
     fn step(&self) -> Result<Trim, Box<PlanRefusal>> {
         let roomy = self.roomy();
         let kept = [self.kept(true), self.kept(false)];
-        // A summary stands for more than the room that a step makes: it goes only where it does not fit at all.
+        // A summary represents more than the room that its removal frees, so it goes only if it does not fit at all.
+        // Without this rule, a first request of 5,600 tokens lost the summary of everything older, and stayed 43 %
+        // empty.
         for (target, newest, summaries) in [
             (roomy, NewestForm::Whole, Summaries::All),
             (self.limit, NewestForm::Whole, Summaries::All),
@@ -258,7 +268,8 @@ impl<'a> ExchangeCosts<'a> {
         self.last_resort(roomy)
     }
 
-    /// The turns that stay wherever they stand. Without the comfort of the first one if there is no room.
+    /// Returns the user's turns that always stay: the newest and, if `with_first` is set, the first while it is
+    /// short.
     fn kept(&self, with_first: bool) -> Vec<Seq> {
         let small = Tokens(self.ask.budget.window.0 / FIRST_TURN_DIVISOR);
         let is_small = |seq: &Seq| {
@@ -272,7 +283,8 @@ impl<'a> ExchangeCosts<'a> {
         keep
     }
 
-    /// The step with all summaries, or with as many as fit, the newest: what they leave out is listed as everything else is.
+    /// Returns the step with all summaries, or with as many of the newest as fit. The ranges of the others are listed
+    /// as left out.
     fn with_nodes(
         &self,
         target: Cost,
@@ -290,7 +302,7 @@ impl<'a> ExchangeCosts<'a> {
             return whole;
         }
         let mut best = without(all.len())?;
-        // What is left out leaves room for the rest: the fewest that must go are found by halving.
+        // Each dropped summary leaves more room, so a binary search finds the smallest number to drop.
         let (mut low, mut high) = (0, all.len());
         while low + 1 < high {
             let middle = low + (high - low) / 2;
@@ -302,8 +314,8 @@ impl<'a> ExchangeCosts<'a> {
         Some(best)
     }
 
-    /// The furthest back the frontiers may stand under `target`; `None` when what stays does not fit, or not even the
-    /// newest exchange fits in the form it must have.
+    /// Returns the trim with its frontiers as far back as `target` allows; `None` if the content that must stay does
+    /// not fit, or the newest exchange does not fit in its required form.
     fn frontiers(
         &self,
         target: Cost,
@@ -335,7 +347,7 @@ impl<'a> ExchangeCosts<'a> {
         let left_out =
             |(exchange, _): &&(&Exchange, EntryCost)| treatment(exchange, &trim, view) == Treatment::LeftOut;
         let free: Vec<&(&Exchange, EntryCost)> = self.exchanges.iter().filter(left_out).collect();
-        // Stubs get a share of the room, but not that of the newest exchange.
+        // Stubs get a share of the room, but not the room of the newest exchange.
         let beside = free.last().map_or(room, |(_, cost)| room.saturating_sub(cost.verbatim)).tokens;
         let stubs = free.iter().map(|(_, cost)| cost.stub).sum::<Cost>().tokens;
         let reserved = stubs.min(Tokens(self.limit.tokens.0 / STUB_DIVISOR)).min(beside);
@@ -356,23 +368,25 @@ impl<'a> ExchangeCosts<'a> {
         let floor = if self.ask.floor > FIRST { self.ask.floor } else { Seq::START };
         trim.stub_before = trim.stub_before.max(floor);
         trim.drop_before = frontier(from).max(old.drop_before).max(floor).min(trim.stub_before);
+        // Turns after the frontier are shown anyway, so they do not have to be kept.
         trim.keep.retain(|seq| *seq < trim.stub_before);
         Some(trim)
     }
 
-    /// The first position behind all that could be shown. Not behind the head: what the engine recorded since the newest
-    /// message is nothing that is left out.
+    /// Returns the first position after everything that could be shown. The position is not after the head: records
+    /// of the engine after the newest message are not left-out content, and would cost a mark.
     fn end(&self) -> Seq {
         let view = self.ask.view;
         let last = view.entries().next_back().map_or(Seq::START, |entry| entry.seq);
         last.next().max(view.trim().drop_before).max(self.ask.floor)
     }
 
-    /// Nothing of the transcript but what must be there; the user's words as head and tail, since they are too long.
+    /// Returns a trim that shows only what must be there. If the user's newest turn is too long, it is shown as head
+    /// and tail.
     fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<PlanRefusal>> {
         let after = self.end();
         let keep = self.newest.into_iter().collect();
-        // What is pinned stays in the form that it was weighed in.
+        // A pinned entry stays in the form in which it was weighed.
         let (waiting, forms) = (self.waiting.clone(), self.ask.view.trim().forms.clone());
         let trim = Trim { drop_before: after, stub_before: after, keep, waiting, forms, ..Trim::default() };
         if self.total(&trim).fits(self.limit) {
@@ -386,7 +400,7 @@ impl<'a> ExchangeCosts<'a> {
         let clipped = |bytes| Trim { clip: vec![(seq, bytes)], ..trim.clone() };
         let cost =
             |bytes| cost::clipped(exchange, &clipped(bytes), self.ask.view, self.ask.costs, self.ask.bodies);
-        // All else is what the total says beside the turn itself.
+        // The rest is everything except the turn itself.
         let rest = self.total(&trim).saturating_sub(whole.verbatim);
         let longest = self.longest_text(seq);
         for target in [roomy, self.limit] {
@@ -439,25 +453,25 @@ impl<'a> ExchangeCosts<'a> {
     }
 }
 
-/// What a text costs that enters at the tail by itself.
+/// Returns the cost of a text that enters at the tail in its own message.
 fn injection(item: &Injection, costs: &dyn CostModel) -> Cost {
     cost::message(&fence::injected(std::slice::from_ref(item)), costs)
 }
 
-/// In which form a step must leave the newest exchange.
+/// Form in which a step must leave the newest exchange.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NewestForm {
     Whole,
     Any,
 }
 
-/// Which summaries a step keeps.
+/// Summaries that a step keeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Summaries {
     All,
     Newest,
 }
 
-/// The least of a clipped text that is still worth sending. A text that is no longer than this may have no handle by which
-/// the rest could be read.
+/// Minimum bytes of a clipped text that is worth sending. A shorter text may have no handle by which the rest could
+/// be read.
 pub const MIN_CLIP: Bytes = Bytes(512);

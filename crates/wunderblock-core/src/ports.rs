@@ -1,55 +1,55 @@
-//! What core asks of the world: two small, synchronous traits over recorded inputs.
+//! Ports: everything that core requires of its caller, as two small, synchronous traits over recorded inputs.
 
 use crate::budget::Reason;
 use crate::id::Handle;
 use crate::message::{Body, Part};
 use crate::units::{Cost, Tokens};
 
-/// What texts cost for the model a request is for.
+/// Cost of texts for the model that a request is for.
 ///
-/// An implementation is a function of its inputs: the same text always costs the same. A token count is never below the
-/// o200k count of the text.
+/// An implementation must be a pure function: the same text always has the same cost. A token count is never below
+/// the o200k count of the text.
 pub trait CostModel: Sync {
-    /// The cost of a text as a JSON string value.
+    /// Returns the cost of a text as a JSON string value.
     fn text(&self, text: &str) -> Cost;
-    /// The cost of a JSON text that may be sent as a JSON value or as a string: covers both.
+    /// Returns the cost of a JSON text that may be sent as a JSON value or as a string. The cost covers both.
     fn json(&self, text: &str) -> Cost;
-    /// The cost of a body in a blob, as text: that of [`CostModel::text`] of it. Of a body that has been erased, at least that
-    /// of [`crate::stub::ERASED`].
+    /// Returns the cost of a body in a blob as text, equal to [`CostModel::text`] of the body. An erased body costs
+    /// at least as much as [`crate::stub::ERASED`].
     fn blob(&self, handle: Handle) -> Cost;
-    /// The cost of a body in a blob, as JSON: that of [`CostModel::json`] of it. Of a body that has been erased, at least that
-    /// of [`crate::stub::ERASED_JSON`].
+    /// Returns the cost of a body in a blob as JSON, equal to [`CostModel::json`] of the body. An erased body costs
+    /// at least as much as [`crate::stub::ERASED_JSON`].
     fn json_blob(&self, handle: Handle) -> Cost;
-    /// What the provider adds around the texts, beyond the frames every dialect has.
+    /// Returns what the provider adds around texts, beyond the frames that every dialect has.
     fn framing(&self) -> Framing {
         Framing::default()
     }
-    /// Whether the provider takes thinking only behind the beginning it was written behind.
+    /// Returns whether the provider accepts thinking only if it follows the beginning it was written after.
     fn binds_thinking(&self) -> bool {
         false
     }
-    /// Why the model's dialect has no place for a part; `None` when it has.
+    /// Returns the reason why the model's dialect has no place for a part; `None` if it has one.
     fn refuses(&self, part: &Part) -> Option<Reason> {
         let _ = part;
         None
     }
 }
 
-/// What a provider adds around texts.
+/// Tokens that a provider adds around texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Framing {
-    /// Per message.
+    /// Tokens per message.
     pub message: Tokens,
-    /// Per tool call.
+    /// Tokens per tool call.
     pub call: Tokens,
 }
 
 /// The texts of blobs.
 pub trait Bodies: Sync {
-    /// The text behind a handle; `None` when it has been erased.
+    /// Returns the text behind a handle; `None` if the text was erased.
     fn text(&self, handle: Handle) -> Option<&str>;
 
-    /// The text of a body, wherever it is; `None` when it has been erased.
+    /// Returns the text of a body, inline or in a blob; `None` if the text was erased.
     fn of<'a>(&'a self, body: &'a Body) -> Option<&'a str> {
         match body {
             Body::Inline(text) => Some(text),
@@ -58,7 +58,7 @@ pub trait Bodies: Sync {
     }
 }
 
-/// No blobs: for views whose bodies are all inline.
+/// Empty source of blobs, for views whose bodies are all inline.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoBodies;
 

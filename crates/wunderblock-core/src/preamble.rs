@@ -1,8 +1,8 @@
-//! The preamble: what stands before the conversation, as a lane has it.
+//! Preamble of a lane: everything that precedes the conversation in its requests.
 //!
-//! Safety, system text, instructions, tools, skills, pinned memory and resources come from outside the ledger. What a
-//! lane sends of them is recorded as `preamble.changed` when it changes, and only then, so that the beginning of the
-//! request stays what it was until an event says otherwise.
+//! Safety, system text, instructions, tools, skills, pinned memory and resources come from outside the ledger. The
+//! parts that a lane sends are recorded as `preamble.changed`, and only when they change, so that the beginning of
+//! the request stays the same until an event says otherwise.
 
 use crate::authority::{Authority, InstructionLevel};
 use crate::id::LaneId;
@@ -13,34 +13,34 @@ use crate::section::Section;
 use crate::units::is_default;
 use serde::{Deserialize, Serialize};
 
-/// One text of the preamble, with all that is to be known of it.
+/// One text of the preamble, with its metadata.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreambleBlock {
-    /// Where it stands.
+    /// Section of the text.
     pub section: Section,
-    /// What it is called: a path, a skill's or resource's name.
+    /// Name of the text: a path, or the name of a skill or resource.
     pub name: Box<str>,
-    /// What it weighs. Made from `section` and `level` alone.
+    /// Authority of the text, derived from `section` and `level` alone.
     pub authority: Authority,
-    /// Of an instruction file: where it stands in the hierarchy.
+    /// Level in the hierarchy, for an instruction file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<InstructionLevel>,
-    /// Why it is here.
+    /// Reason why the text is included.
     pub reason: LoadReason,
-    /// BLAKE3 of the source's bytes, hexadecimal.
+    /// BLAKE3 hash of the source's bytes, hexadecimal.
     pub digest: Box<str>,
-    /// What it says; of a text that was cut, what is left of it.
+    /// The text; if it was cut, the remaining beginning.
     pub text: Body,
-    /// How much of it is in the request.
+    /// Extent of the text in the request.
     #[serde(default, skip_serializing_if = "is_default")]
     pub shown: Inclusion,
-    /// What is not shown, and read on demand by its handle: a skill's or a resource's body, the whole of a cut text.
+    /// Body that is not shown but read on demand by its handle: of a skill or a resource, or the whole of a cut text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
 }
 
 impl PreambleBlock {
-    /// A text that is not an instruction file.
+    /// Creates a block that is not an instruction file.
     #[must_use]
     pub fn new(section: Section, name: &str, (digest, text): (&str, Body)) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl PreambleBlock {
         }
     }
 
-    /// The text of an instruction file.
+    /// Creates a block for an instruction file.
     #[must_use]
     pub fn instruction(
         name: &str,
@@ -72,25 +72,25 @@ impl PreambleBlock {
         }
     }
 
-    /// The same text, with a body that is read on demand.
+    /// Returns the same block with a body that is read on demand.
     #[must_use]
     pub fn with_body(self, body: Body) -> Self {
         Self { body: Some(body), ..self }
     }
 
-    /// Whether it is one line of a list: its body is read on demand.
+    /// Returns whether the block is one line of a list, with a body that is read on demand.
     #[must_use]
     pub fn is_listed(&self) -> bool {
         self.body.is_some() && self.shown != Inclusion::Cut
     }
 
-    /// The text as it was offered, before it was cut.
+    /// Returns the text as it was offered, before any cut.
     #[must_use]
     pub fn offered(&self) -> &Body {
         self.body.as_ref().filter(|_| self.shown == Inclusion::Cut).unwrap_or(&self.text)
     }
 
-    /// Whether a source offers now what it offered when the other was recorded.
+    /// Returns whether this block offers the same as a recorded block.
     #[must_use]
     pub fn is_offered_as(&self, recorded: &Self) -> bool {
         let listed = |block: &Self| block.body.clone().filter(|_| block.is_listed());
@@ -101,51 +101,51 @@ impl PreambleBlock {
     }
 }
 
-/// How much of a text is in the request.
+/// Extent of a text in the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Inclusion {
-    /// All of it.
+    /// The whole text.
     #[default]
     Whole,
-    /// Its beginning.
+    /// The beginning of the text.
     Cut,
-    /// Nothing: there was no room.
+    /// Nothing, because there was no room.
     Out,
 }
 
-/// Why only a tool's name is in the request.
+/// Reason why a request contains only the name of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deferral {
-    /// Whoever offered it wanted it so.
+    /// The caller that offered the tool asked for it.
     Asked,
-    /// There was no room for its schema.
+    /// There was no room for the schema of the tool.
     NoRoom,
 }
 
-/// A tool, as a lane declares it.
+/// A tool as a lane declares it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolBlock {
-    /// Its name.
+    /// Name of the tool.
     pub name: Box<str>,
-    /// What it does.
+    /// Description of the tool.
     pub description: Body,
-    /// The text of the JSON Schema of its input.
+    /// Text of the JSON Schema of the tool's input.
     pub schema: Body,
     /// Unknown fields of the provider's tool object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Extra,
-    /// Only its name is in the request, and why.
+    /// Reason why only the name is in the request; `None` if the tool is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferred: Option<Deferral>,
-    /// Nobody offered it: it stands here because the conversation calls it.
+    /// Whether the tool was inferred from calls in the conversation, because no source offers it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub inferred: bool,
 }
 
 impl ToolBlock {
-    /// Whether a source offers now what it offered when the other was recorded.
+    /// Returns whether this tool offers the same as a recorded tool.
     #[must_use]
     pub fn is_offered_as(&self, recorded: &Self) -> bool {
         let asked = |tool: &Self| tool.deferred == Some(Deferral::Asked);
@@ -160,44 +160,44 @@ impl ToolBlock {
 /// An ignore file as it was when the session began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IgnoreFile {
-    /// Where it is, relative to the project's root.
+    /// Path of the file, relative to the project's root.
     pub path: Box<str>,
-    /// What it says.
+    /// Text of the file.
     pub text: Body,
 }
 
-/// What stands before the conversation.
+/// Preamble of a lane: everything that precedes the conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preamble {
-    /// Texts, by section, in the order of the request.
+    /// Texts by section, in the order of the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<PreambleBlock>,
-    /// Tools, by name.
+    /// Tools, sorted by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolBlock>,
-    /// Ignore rules, frozen.
+    /// Ignore rules, frozen for the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<IgnoreFile>,
-    /// The instruction files a scan of the project found when the lane's first preamble was made.
+    /// Instruction files that a scan of the project found when the lane's first preamble was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scanned: Vec<Box<str>>,
-    /// What was refused, left out, or could not be read.
+    /// Findings about content that was rejected, left out, or could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// Where to cache up to. The end of the request comes beside these.
+    /// Places up to which a provider should cache. The end of the request is cached in addition, and not listed here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cache: Vec<CachePoint>,
 }
 
 impl Preamble {
-    /// All bodies, in order.
+    /// Returns all bodies, in order.
     pub fn bodies(&self) -> impl Iterator<Item = &Body> {
         let blocks = self.blocks.iter().flat_map(|block| std::iter::once(&block.text).chain(&block.body));
         let tools = self.tools.iter().flat_map(|tool| [&tool.description, &tool.schema]);
         blocks.chain(tools).chain(self.ignore.iter().map(|file| &file.text))
     }
 
-    /// All bodies, to be moved into blobs or back; in the order of [`Preamble::bodies`].
+    /// Returns all bodies in the order of [`Preamble::bodies`], to be moved into blobs or back.
     pub fn bodies_mut(&mut self) -> impl Iterator<Item = &mut Body> {
         let blocks =
             self.blocks.iter_mut().flat_map(|block| std::iter::once(&mut block.text).chain(&mut block.body));
@@ -205,7 +205,7 @@ impl Preamble {
         blocks.chain(tools).chain(self.ignore.iter_mut().map(|file| &mut file.text))
     }
 
-    /// The bodies a request shows.
+    /// Returns the bodies that a request shows.
     pub fn shown(&self) -> impl Iterator<Item = &Body> {
         let blocks =
             self.blocks.iter().filter(|block| block.shown != Inclusion::Out).map(|block| &block.text);
@@ -214,33 +214,33 @@ impl Preamble {
     }
 }
 
-/// One thing that is not as it was before.
+/// One change to a preamble.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreambleChange {
-    /// Where.
+    /// Section of the change.
     pub section: Section,
-    /// Which text or tool.
+    /// Name of the changed text or tool.
     pub name: Box<str>,
-    /// How.
+    /// Kind of the change.
     pub how: ChangeKind,
 }
 
-/// How something has changed.
+/// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
-    /// It was not there before.
+    /// The text or tool is new.
     Added,
-    /// It is not there any more.
+    /// The text or tool is gone.
     Removed,
-    /// It says something else.
+    /// The text or tool has other content.
     Altered,
-    /// It stands at another place: what was said at the tail now stands before the conversation.
+    /// The text is at another place: it was at the tail, and now precedes the conversation.
     Moved,
 }
 
 impl ChangeKind {
-    /// In words.
+    /// Returns the kind in words.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -252,17 +252,17 @@ impl ChangeKind {
     }
 }
 
-/// See [`crate::event::Fact::PreambleChanged`].
+/// Fields of [`crate::event::Fact::PreambleChanged`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreambleChanged {
-    /// Which consumer's view.
+    /// Lane whose preamble changed.
     pub lane: LaneId,
-    /// What stands before the conversation from here on.
+    /// Preamble of the lane from here on.
     pub preamble: Preamble,
-    /// What is not as it was.
+    /// Changes since the previous preamble.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PreambleChange>,
-    /// What of the tail it takes in: from here on the copies there are not shown.
+    /// Sections whose texts at the tail the preamble takes in. From here on, the copies at the tail are not shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes_in: Vec<Section>,
 }

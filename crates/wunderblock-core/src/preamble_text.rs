@@ -1,4 +1,5 @@
-//! How a preamble stands in a request: what commands as system text, the tools, and all else fenced in a first message.
+//! Form of a preamble in a request: system text that commands, tools, and a first message with all other texts
+//! fenced.
 
 use crate::authority::Authority;
 use crate::budget::Treatment;
@@ -17,19 +18,19 @@ use crate::units::{Cost, Tokens};
 /// A preamble in the form of a request. Its bodies may still be in blobs.
 #[derive(Clone, Debug, Default)]
 pub struct PreambleText<'p> {
-    /// System text that goes before the transcript's own.
+    /// System text that precedes the transcript's own.
     pub safety: Vec<Part>,
-    /// System text that goes after it.
+    /// System text that follows the transcript's own.
     pub system: Vec<Part>,
-    /// The tools that are declared.
+    /// Tools that are declared.
     pub tools: Vec<&'p ToolBlock>,
-    /// The first message; none if there is nothing for it.
+    /// First message; `None` if it would be empty.
     pub message: Option<Message>,
-    /// Who put what into it. The costs add up to all of it.
+    /// Source and cost of each part. The costs add up to that of the whole preamble.
     pub lines: Vec<SourceLine>,
 }
 
-/// Puts a preamble into the form of a request.
+/// Converts a preamble into the form of a request.
 #[must_use]
 pub fn preamble_text<'p>(preamble: &'p Preamble, costs: &dyn CostModel) -> PreambleText<'p> {
     let mut text = PreambleText::default();
@@ -48,6 +49,7 @@ pub fn preamble_text<'p>(preamble: &'p Preamble, costs: &dyn CostModel) -> Pream
     }
     let fenced: Vec<&PreambleBlock> = shown().filter(|block| !block.authority.commands()).collect();
     let mut first = Enclosure { costs, parts: Vec::new(), lines: Vec::new() };
+    // The names of deferred tools go between the fenced texts, at the place of their section.
     let before = fenced.partition_point(|block| block.section < Section::Tools);
     let (before, after) = fenced.split_at(before);
     before.chunk_by(|a, b| in_one_fence(a, b)).for_each(|group| first.add(group));
@@ -64,15 +66,15 @@ pub fn preamble_text<'p>(preamble: &'p Preamble, costs: &dyn CostModel) -> Pream
     text
 }
 
-/// What a preamble takes up, part by part.
+/// Returns the cost of a preamble, part by part.
 #[must_use]
 pub fn fixed(preamble: &Preamble, costs: &dyn CostModel) -> Vec<Fixed> {
     let lines = preamble_text(preamble, costs).lines.into_iter();
     lines.map(|line| Fixed { section: line.section, what: line.what, cost: line.cost }).collect()
 }
 
-/// Where a provider that caches from `least` tokens on can cache up to. `further` is what stands before the preamble's
-/// own message beside it: the transcript's system text.
+/// Returns the places up to which a provider can cache that caches from `min` tokens on. `further` is the tokens of
+/// the transcript's system text, which precedes the preamble's own message as well.
 #[must_use]
 pub fn cache_points(
     preamble: &Preamble,
@@ -94,7 +96,7 @@ pub fn cache_points(
     points
 }
 
-/// The tool as a request declares it.
+/// Returns a tool as a request declares it.
 #[must_use]
 pub fn declared(tool: &ToolBlock, bodies: &dyn Bodies) -> Tool {
     let text = |body: &Body, gone: &str| bodies.of(body).unwrap_or(gone).into();
@@ -106,7 +108,7 @@ pub fn declared(tool: &ToolBlock, bodies: &dyn Bodies) -> Tool {
     }
 }
 
-/// The parts of the first message.
+/// Parts of the first message.
 struct Enclosure<'g> {
     costs: &'g dyn CostModel,
     parts: Vec<Part>,
@@ -114,7 +116,7 @@ struct Enclosure<'g> {
 }
 
 impl Enclosure<'_> {
-    /// A fence around a run of blocks. What the fence costs counts with the first of them.
+    /// Adds a fence around a run of blocks. The cost of the fence is counted with the first block.
     fn add(&mut self, group: &[&PreambleBlock]) {
         let (open, close) = fence::fence(group);
         let (open, close) = (Part::text(open), Part::text(close));
@@ -130,7 +132,7 @@ impl Enclosure<'_> {
     }
 }
 
-/// Lists share a fence; a text that is shown has its own.
+/// Returns whether two blocks share a fence. Lists do; a text that is shown has a separate fence.
 fn in_one_fence(a: &PreambleBlock, b: &PreambleBlock) -> bool {
     a.is_listed() && b.is_listed() && a.section == b.section && a.authority == b.authority
 }
@@ -147,7 +149,7 @@ fn line(block: &PreambleBlock, cost: Cost) -> SourceLine {
     }
 }
 
-/// Tools that are named and not declared, as one text.
+/// Returns the names of the tools that are not declared, as one text.
 fn deferred_names(preamble: &Preamble) -> Option<PreambleBlock> {
     let names: Vec<&str> =
         preamble.tools.iter().filter(|tool| tool.deferred.is_some()).map(|tool| tool.name.as_ref()).collect();

@@ -1,4 +1,4 @@
-//! In which form a part is shown: word for word, as a stub, shortened, as a reference, or not at all.
+//! Form in which a part is shown: verbatim, as a stub, shortened, as a reference, or not at all.
 
 use crate::budget::Treatment;
 use crate::cost;
@@ -14,14 +14,14 @@ use crate::view::{View, ViewEntry};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// What stands where a reply of the model had nothing to show.
+/// Placeholder for a reply of the model that has nothing to show.
 const PLACEHOLDER: &str = "⟨no output⟩";
 
-/// What a request shows of a view under a trim, as far as forms depend on it.
+/// Forms in which a request shows the parts of a view under a trim.
 pub(crate) struct Presentation<'v> {
     view: &'v View,
     trim: &'v Trim,
-    /// The parts that stand word for word: what a reference may point to. Empty where there is no reference.
+    /// Parts that are shown verbatim, to which a reference may point. Empty if no part is a reference.
     verbatim: HashSet<PartPosition>,
 }
 
@@ -37,7 +37,7 @@ impl<'v> Presentation<'v> {
         Self { view, trim, verbatim }
     }
 
-    /// The form of a part. `gist` is that of the call, where the part is a result.
+    /// Returns the form of a part. `gist` is that of the call, if the part is a result.
     pub(crate) fn of(
         &self,
         at: PartPosition,
@@ -46,6 +46,7 @@ impl<'v> Presentation<'v> {
         gist: Option<&str>,
     ) -> Stubbed {
         match (shown(at, self.trim, self.view), treatment) {
+            // A part that is gone or marked stays so in an exchange of stubs.
             (form @ Some(PartForm::Gone | PartForm::Placeholder), _) => formed(piece, form, self.view, gist),
             (_, Treatment::Stub) => stub::part(piece, gist),
             (Some(PartForm::Same(place)), _) if self.verbatim.contains(&place) => same(piece, place.0, gist),
@@ -53,7 +54,7 @@ impl<'v> Presentation<'v> {
         }
     }
 
-    /// What is known of the shorter text that is shown in place of a part.
+    /// Returns the record of the shorter text that is shown in place of a part.
     pub(crate) fn shorter(
         &self,
         at: PartPosition,
@@ -68,12 +69,13 @@ impl<'v> Presentation<'v> {
     }
 }
 
-/// In which form a part is shown where its exchange is shown word for word: as the trim says, else as a reduction that stands.
+/// Returns the form of a part in an exchange that is shown verbatim: the form in the trim, or else the standing
+/// reduction.
 pub(crate) fn shown(at: PartPosition, trim: &Trim, view: &View) -> Option<PartForm> {
     trim.form_of(at).or_else(|| view.standing(at).map(PartForm::Reduced))
 }
 
-/// A part in a form; a stub where a reference to the same text would stand.
+/// Returns a part in a form. A reference to the same text becomes a stub here.
 fn formed(piece: &Part, form: Option<PartForm>, view: &View, gist: Option<&str>) -> Stubbed {
     match form {
         None => Stubbed::Kept,
@@ -87,12 +89,12 @@ fn formed(piece: &Part, form: Option<PartForm>, view: &View, gist: Option<&str>)
     }
 }
 
-/// The mark that stands for an entry of which nothing is left.
+/// Returns the placeholder for an entry of which nothing is left.
 pub(crate) fn mark() -> Part {
     Part::text(PLACEHOLDER)
 }
 
-/// The places of an exchange's own parts, and of the results it shows.
+/// Returns the places of an exchange's own parts, and of the results that it shows.
 pub(crate) fn parts<'v>(exchange: &'v Exchange, view: &'v View) -> impl Iterator<Item = PartPosition> + 'v {
     let own = exchange.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
         let parts = entry.message.parts.iter().enumerate();
@@ -103,7 +105,7 @@ pub(crate) fn parts<'v>(exchange: &'v Exchange, view: &'v View) -> impl Iterator
     own.chain(exchange.calls().iter().filter_map(|call| call.result))
 }
 
-/// A trim of a view, and what texts cost.
+/// A trim with its view, and the cost of texts.
 #[derive(Clone, Copy)]
 pub(crate) struct Priced<'a> {
     pub(crate) trim: &'a Trim,
@@ -111,19 +113,19 @@ pub(crate) struct Priced<'a> {
     pub(crate) costs: &'a dyn CostModel,
 }
 
-/// Maximum cost of a part in the form a trim gives it, where its exchange is shown word for word.
+/// Returns the maximum cost of a part in the form that a trim gives it, if its exchange is shown verbatim.
 pub(crate) fn cost(at: PartPosition, piece: &Part, priced: Priced<'_>, gist: Option<&str>) -> Cost {
     let Priced { trim, view, costs } = priced;
     let form = shown(at, trim, view);
     let own = cost::stubbed(piece, &formed(piece, form, view, gist), costs);
     let Some(PartForm::Same(place)) = form else { return own };
-    // Whether the target still stands is known only when all is decided.
+    // Whether the target of a reference is shown is known only when everything is decided, so the larger cost counts.
     let other = cost::stubbed(piece, &same(piece, place.0, gist), costs);
     Cost { tokens: own.tokens.max(other.tokens), bytes: own.bytes.max(other.bytes) }
 }
 
-/// A message as it was first sent: shorter where a reduction stood before a reply followed. A request that somebody else
-/// made before that held the whole.
+/// Returns a message as it was first sent: shorter if a standing reduction preceded the next reply. A request that
+/// another program made earlier held the whole text.
 pub(crate) fn sent<'v>(entry: &'v ViewEntry, view: &View) -> Cow<'v, Message> {
     let reply = view.next_reply(entry.seq);
     let stands =
@@ -140,7 +142,7 @@ pub(crate) fn sent<'v>(entry: &'v ViewEntry, view: &View) -> Cow<'v, Message> {
     message
 }
 
-/// A reference to the same text, in place of it.
+/// Returns a reference to the same text, in place of the text.
 fn same(piece: &Part, place: Seq, gist: Option<&str>) -> Stubbed {
     let of = gist.filter(|gist| !gist.is_empty());
     let of = of.map(|gist| format!(" of `{}`", crate::fence::plain(gist))).unwrap_or_default();
@@ -154,7 +156,7 @@ fn same(piece: &Part, place: Seq, gist: Option<&str>) -> Stubbed {
     replaced(piece, line.into())
 }
 
-/// A part with one text in place of its texts; media stay.
+/// Returns a part with one text in place of its texts. Media stay.
 fn replaced(piece: &Part, text: Body) -> Stubbed {
     let one = |text: Body| Part::Text { text, extra: None };
     match piece {

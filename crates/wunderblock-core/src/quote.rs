@@ -1,4 +1,5 @@
-//! The user's standing rules in a request: quotes of turns that are not shown, in one message before the summaries.
+//! Standing rules of the user in a request: quotes from turns that are not shown, in one message before the
+//! summaries.
 
 use crate::cost;
 use crate::decision::{Quote, Trim};
@@ -7,7 +8,7 @@ use crate::ports::{Bodies, CostModel};
 use crate::units::Cost;
 use crate::view::View;
 
-/// The words of a quote; none where the entry is erased or hidden, or its text is not at hand.
+/// Returns the words of a quote; `None` if the entry is erased or hidden, or its text is not available.
 #[must_use]
 pub fn words<'a>(quote: &Quote, view: &'a View, bodies: &'a dyn Bodies) -> Option<&'a str> {
     if view.hidden().contains(&quote.at.0) {
@@ -18,14 +19,14 @@ pub fn words<'a>(quote: &Quote, view: &'a View, bodies: &'a dyn Bodies) -> Optio
     bodies.of(text)?.get(range)
 }
 
-/// What a rule costs at most.
+/// Returns the maximum cost of a rule.
 #[must_use]
 pub fn cost(words: &str, costs: &dyn CostModel) -> Cost {
     costs.text(&format!("\n{words}"))
 }
 
-/// The rules of a trim, as the message that a request shows: a line each, in the order in which they were said; none if there
-/// are none. Their positions stand in the trim and would take a fifth of the room.
+/// Returns the message that shows the rules of a trim, one per line, in the order in which they were said; `None` if
+/// no rule can be shown. The message has no positions: they are in the trim, and would take a fifth of the room.
 #[must_use]
 pub fn message(trim: &Trim, view: &View, bodies: &dyn Bodies) -> Option<Message> {
     let quotes = trim.rules.quotes.iter().filter_map(|quote| words(quote, view, bodies));
@@ -33,11 +34,11 @@ pub fn message(trim: &Trim, view: &View, bodies: &dyn Bodies) -> Option<Message>
     (text.len() > HEADING.len()).then(|| Message::text(Role::User, text))
 }
 
-/// What the message of a trim's rules costs.
+/// Returns the cost of the message with a trim's rules.
 #[must_use]
 pub fn total(trim: &Trim, view: &View, bodies: &dyn Bodies, costs: &dyn CostModel) -> Cost {
     message(trim, view, bodies).map_or(Cost::ZERO, |message| cost::message(&message, costs))
 }
 
-/// What stands before the quotes. They bear the user's authority, as the turns do that they are from.
+/// Heading before the quotes. The quotes have the user's authority, as do the turns they are from.
 pub const HEADING: &str = "⟨What the user said that may hold for all that comes, word for word. Of two that contradict each other the later holds.⟩";

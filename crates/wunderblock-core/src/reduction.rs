@@ -1,9 +1,9 @@
-//! Shorter texts as they are recorded. What makes them is not this crate's business.
+//! Records of shorter texts. Other crates make the texts.
 //!
-//! A trim can name one, and shows it then. A *standing* one needs no trim to name it: a lane that has not shown the part
-//! before shows the shorter text from then on, and one that has shown it goes on as it did. It stands for the lane whose
-//! policy asked for it: what one lane records changes no other. Which of the two holds follows
-//! from the order of events alone, so a request still only grows at its end.
+//! A request shows a reduction if a trim names it. A *standing* reduction needs no trim: a lane that has not shown
+//! the part before shows the shorter text from then on, and a lane that has shown the part continues as before. A
+//! standing reduction applies to the lane whose policy asked for it, so that one lane's records change no other lane.
+//! The order of events alone decides which form applies, so a request still only grows at its end.
 
 use crate::decision::PartPosition;
 use crate::id::{Handle, LaneId};
@@ -12,57 +12,57 @@ use crate::units::{Bytes, Seq, Tokens, is_default};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// See [`crate::event::Fact::ContentReduced`].
+/// Fields of [`crate::event::Fact::ContentReduced`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentReduced {
-    /// The entry.
+    /// Position of the entry.
     pub target: Seq,
-    /// Which part of it.
+    /// Index of the part in the entry.
     pub part: u32,
-    /// What stands in place of the part's texts. It says itself what it left out, and how to read that.
+    /// Text shown in place of the part's texts. The text itself says what it leaves out, and how to read that.
     pub text: Body,
-    /// What made it: `head-tail`, or a reducer's name.
+    /// Producer of the text: `head-tail`, or the name of a reducer.
     pub reducer: Box<str>,
-    /// The part's size.
+    /// Size of the part.
     pub bytes_before: Bytes,
-    /// Whether it holds without a trim that names it.
+    /// Whether the reduction applies without a trim that names it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub standing: bool,
-    /// The lane by whose policy it stands; every lane's if `None`.
+    /// Lane for which the reduction stands; `None` for every lane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<LaneId>,
-    /// What the text was taken for, and what shortening it came to, where that is known.
+    /// Kind of the text, and the result of shortening it, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<Reduction>,
 }
 
 impl ContentReduced {
-    /// The part it is of.
+    /// Returns the place of the part.
     #[must_use]
     pub fn at(&self) -> PartPosition {
         (self.target, usize::try_from(self.part).unwrap_or(usize::MAX))
     }
 }
 
-/// What shortening a text came to.
+/// Result of shortening a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reduction {
-    /// What the text was taken for, such as `log`.
+    /// Kind assigned to the text, such as `log`.
     pub kind: Box<str>,
-    /// How far it went: `lossless` or `fold`.
+    /// Extent of the reduction: `lossless` or `fold`.
     pub level: Box<str>,
-    /// The tokens of the text, by the model it was shortened for.
+    /// Tokens of the whole text, for the model it was shortened for.
     pub tokens_before: Tokens,
-    /// The tokens of what stands in its place.
+    /// Tokens of the shorter text.
     pub tokens_after: Tokens,
-    /// Whether the text can be had again from what stands in its place alone.
+    /// Whether the whole text can be restored from the shorter text alone.
     pub lossless: bool,
-    /// How many stretches are left out, each with a mark.
+    /// Number of stretches that are left out, each with a mark.
     pub gaps: u64,
 }
 
 impl Reduction {
-    /// What was lost, in words.
+    /// Returns the loss in words.
     #[must_use]
     pub fn loss(&self) -> String {
         match self.gaps {
@@ -73,28 +73,28 @@ impl Reduction {
     }
 }
 
-/// A part of a request that is shown shorter, for the account of it.
+/// A part that a request shows in a shorter form, for the report on the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShownShorter {
-    /// Which part of the entry.
+    /// Index of the part in the entry.
     pub part: u32,
-    /// What it came to.
+    /// Result of the reduction.
     #[serde(flatten)]
     pub how: Reduction,
-    /// What reads the whole; none for a text so short that it has no handle.
+    /// Handle that reads the whole; `None` for a text so short that it has no handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<Handle>,
 }
 
-/// The shorter texts of a view.
+/// Reductions of a view.
 ///
-/// A standing one counts from the lane's frontier on; before it the trim names what holds ([`crate::trim`]), since a view
-/// that is resumed there reads no older event that nothing names.
+/// A standing reduction counts from the lane's frontier on. Before the frontier the trim names what applies
+/// ([`crate::trim`]), since a view that is resumed there reads no older event that nothing names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reductions {
-    /// By the positions of their events.
+    /// Shorter texts, by the positions of their events.
     texts: BTreeMap<Seq, ReducedText>,
-    /// Which part each standing one is of: of several the first counts.
+    /// Places of the parts that have standing reductions, with the events. Of several for one part, the first counts.
     standing: BTreeSet<(PartPosition, Seq)>,
 }
 
@@ -105,18 +105,18 @@ struct ReducedText {
 }
 
 impl Reductions {
-    /// Takes in what a trim names.
+    /// Adds a reduction that a trim names.
     pub(crate) fn name(&mut self, event: Seq, reduced: &ContentReduced) {
         self.texts.insert(event, ReducedText { text: reduced.text.clone(), how: reduced.how.clone() });
     }
 
-    /// Takes in what stands by itself.
+    /// Adds a standing reduction.
     pub(crate) fn stand(&mut self, event: Seq, reduced: &ContentReduced) {
         self.standing.insert((reduced.at(), event));
         self.name(event, reduced);
     }
 
-    /// Takes in texts nothing else is known of.
+    /// Adds texts of which nothing else is known.
     pub(crate) fn extend<'t>(&mut self, texts: impl Iterator<Item = &'t (Seq, Body)>) {
         for (event, text) in texts {
             let shorter = || ReducedText { text: text.clone(), how: None };
@@ -124,40 +124,40 @@ impl Reductions {
         }
     }
 
-    /// Loses what was recorded in a run of positions.
+    /// Removes the reductions that were recorded in a run of positions.
     pub(crate) fn erase(&mut self, from: Seq, to: Seq) {
         self.texts.retain(|event, _| *event < from || *event > to);
         self.standing.retain(|(_, event)| *event < from || *event > to);
     }
 
-    /// Forgets what a trim neither names nor leaves standing.
+    /// Removes the reductions that a trim neither names nor leaves standing.
     pub(crate) fn trim(&mut self, named: &HashSet<Seq>, frontier: Seq) {
         self.standing.retain(|((target, _), _)| *target >= frontier);
         let standing: HashSet<Seq> = self.standing.iter().map(|(_, event)| *event).collect();
         self.texts.retain(|event, _| named.contains(event) || standing.contains(event));
     }
 
-    /// The text recorded at a position.
+    /// Returns the text recorded at a position.
     pub(crate) fn text(&self, event: Seq) -> Option<&Body> {
         self.texts.get(&event).map(|shorter| &shorter.text)
     }
 
-    /// What it came to.
+    /// Returns the result of the reduction recorded at a position.
     pub(crate) fn how(&self, event: Seq) -> Option<&Reduction> {
         self.texts.get(&event)?.how.as_ref()
     }
 
-    /// All texts.
+    /// Returns all shorter texts.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &Body> {
         self.texts.values().map(|shorter| &shorter.text)
     }
 
-    /// Where the one that stands for a part is recorded.
+    /// Returns the position at which the standing reduction of a part is recorded.
     pub(crate) fn of(&self, at: PartPosition) -> Option<Seq> {
         self.standing.range((at, Seq::START)..).next().filter(|(of, _)| *of == at).map(|(_, event)| *event)
     }
 
-    /// Every part one stands for, with the position of its event, ascending.
+    /// Returns every part that has a standing reduction, with the position of the event, ascending.
     pub(crate) fn standing(&self) -> impl Iterator<Item = (PartPosition, Seq)> {
         let mut last = None;
         self.standing.iter().copied().filter(move |(at, _)| last.replace(*at) != Some(*at))

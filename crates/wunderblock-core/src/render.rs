@@ -1,8 +1,8 @@
-//! Turns a decided trim into a request: entries in order, marks where something is missing, results with their calls.
+//! Rendering of a decided trim into a request: entries in order, marks for what is missing, results with their calls.
 //!
-//! Rendering reads recorded events and bodies and nothing else, so the same record gives the same bytes. Fields a provider
-//! added to a message as a whole are not sent: they describe the reply, not what the next request may say. It is
-//! versioned: when the text of a mark or the order of anything changes, [`VERSION`] grows and the old form stays.
+//! Rendering reads recorded events and bodies and nothing else, so the same record gives the same bytes. Fields that
+//! a provider added to a whole message are not sent: they describe the reply, not the next request. Rendering is
+//! versioned: if the text of a mark or the order of anything changes, [`VERSION`] grows and the old form stays.
 
 mod missing;
 
@@ -30,46 +30,46 @@ use crate::view::{SummaryNode, View, ViewEntry};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The version of what this module writes.
+/// Version of the form that this module writes.
 ///
-/// 1: the first. 2: a lane's preamble stands before the conversation, and says where to cache up to. 3: a tool's output
-/// that an import could not bind to a call stands in a fence. 4: the mark in a text that was cut says which bytes are
-/// gone, as `read` takes them.
+/// 1: the first. 2: a lane's preamble precedes the conversation, and says where to cache up to. 3: tool output that
+/// an import could not bind to a call is fenced. 4: the mark in a text that was cut says which bytes are gone, in the
+/// form that `read` takes.
 pub const VERSION: u32 = 4;
 
-/// What rendering needs beside the view.
+/// Input of rendering besides the view.
 #[derive(Clone, Copy)]
 pub struct RenderInput<'a> {
-    /// The session's own handle: marks name ranges of it.
+    /// Handle of the session; marks name ranges of the session.
     pub stream: Handle,
     /// The texts.
     pub bodies: &'a dyn Bodies,
-    /// What texts cost.
+    /// Cost of texts.
     pub costs: &'a dyn CostModel,
-    /// The tools to declare where the lane has no preamble that declares them.
+    /// Tools to declare if the lane has no preamble.
     pub tools: &'a [Tool],
-    /// The version to render: [`VERSION`], or an earlier one for what it rendered.
+    /// Version to render: [`VERSION`], or an earlier one to repeat what it rendered.
     pub version: u32,
 }
 
-/// A request, and the account of it.
+/// A request, with its account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RenderedRequest {
-    /// The request. Its model and output limit are the caller's to fill in.
+    /// The request. The caller fills in its model and output limit.
     pub request: Request,
-    /// Who put what into it, in its order. The costs add up to [`measure`] of the request.
+    /// Source and cost of each text, in the order of the request. The costs add up to [`measure`] of the request.
     pub lines: Vec<SourceLine>,
-    /// What is not in it.
+    /// Runs that are not in the request.
     pub missing: Vec<Missing>,
-    /// Whether its last message is the assistant's.
+    /// Whether the last message is the assistant's.
     pub ends_with_reply: bool,
-    /// Where parts of entries stand in it, by message and part; results of tools aside.
+    /// Places of the entries' parts in the request, by message and part. Tool results are not among them.
     pub places: BTreeMap<(usize, usize), PartPosition>,
 }
 
-/// What a request costs, counted from its text alone.
+/// Returns the cost of a request, counted from its text alone.
 ///
-/// [`render`] leaves model and unknown fields to its caller; who fills them in adds a line for what they cost.
+/// [`render`] leaves model and unknown fields to its caller. A caller that sets them adds a line for their cost.
 #[must_use]
 pub fn measure(request: &Request, costs: &dyn CostModel) -> Cost {
     let model = request.model.as_deref().map_or(Cost::ZERO, |model| costs.text(model));
@@ -82,7 +82,7 @@ pub fn measure(request: &Request, costs: &dyn CostModel) -> Cost {
     model + cost::extra(&request.extra, costs) + system + tools + messages.sum()
 }
 
-/// Renders what a trim shows of a view that has been trimmed with it.
+/// Renders what a trim shows of a view. The view must have been trimmed with that trim.
 #[must_use]
 pub fn render(view: &View, trim: &Trim, input: RenderInput<'_>) -> RenderedRequest {
     let arrangement = arrange(view);
@@ -129,7 +129,7 @@ pub fn render(view: &View, trim: &Trim, input: RenderInput<'_>) -> RenderedReque
     writer.out
 }
 
-/// The bodies a rendering reads.
+/// Returns the handles of the bodies that a rendering reads.
 #[must_use]
 pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
     let blocks = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
@@ -154,7 +154,7 @@ pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
     handles
 }
 
-/// The positions whose tallies [`crate::report::report`] asks for.
+/// Returns the positions whose tallies [`crate::report::report`] asks for.
 #[must_use]
 pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
     let arrangement = arrange(view);
@@ -167,7 +167,7 @@ pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
     edges
 }
 
-/// A part of a message, and the place of the entry's part it shows.
+/// A part of a message, with the place of the entry's part that it shows.
 type PlacedPart = (Part, Option<PartPosition>);
 
 struct RequestWriter<'a> {
@@ -177,18 +177,18 @@ struct RequestWriter<'a> {
     presentation: Presentation<'a>,
     newest: Option<Seq>,
     out: RenderedRequest,
-    /// Whether there has been a message: system text before the first is not part of the conversation.
+    /// Whether a message was written: system text before the first message is not part of the conversation.
     spoken: bool,
 }
 
-/// What entries put into one exchange; parts of one entry are one line.
+/// Lines of one exchange. The parts of one entry share a line.
 #[derive(Default)]
 struct ExchangeLines {
     lines: Vec<(Option<Seq>, Cost)>,
     places: HashMap<Seq, usize>,
-    /// Those of which something is shown in another form.
+    /// Entries of which a part is shown in another form.
     reduced: HashSet<Seq>,
-    /// What of that has become shorter.
+    /// Parts that are shown in a shorter form.
     shorter: Vec<(Seq, ShownShorter)>,
 }
 
@@ -209,7 +209,7 @@ impl<'a> RequestWriter<'a> {
         self.out.request.tools.push(tool.clone());
     }
 
-    /// What stands before the conversation. The answer is the system text that goes after the transcript's own.
+    /// Writes the preamble, and returns the system text that follows the transcript's own.
     fn preamble(&mut self, preamble: &Preamble) -> Vec<Part> {
         let text = preamble_text::preamble_text(preamble, self.input.costs);
         let resolved = |part: &Part| stub::resolve(part, self.input.bodies);
@@ -226,7 +226,7 @@ impl<'a> RequestWriter<'a> {
         text.system.iter().filter_map(resolved).collect()
     }
 
-    /// The user's standing rules, before the first thing that is not shown.
+    /// Writes the user's standing rules, which come before the first gap or summary.
     fn rules(&mut self, message: Option<Message>) {
         let Some(message) = message else { return };
         let cost = cost::message(&message, self.input.costs);
@@ -242,7 +242,7 @@ impl<'a> RequestWriter<'a> {
         }
     }
 
-    /// A summary; one whose text is gone is the mark of a gap.
+    /// Writes a summary. If a summary was erased, its range has the mark of a gap instead.
     fn summary(&mut self, node: &SummaryNode) {
         let message = fence::summary(node, self.input.stream);
         let cost = cost::message(&message, self.input.costs);
@@ -280,7 +280,7 @@ impl<'a> RequestWriter<'a> {
         }
     }
 
-    /// An exchange of one speaker's words, no results.
+    /// Writes an exchange of one speaker's words, without results.
     fn plain_exchange(&mut self, exchange: &Exchange, role: Role, treatment: Treatment) {
         for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let clip = self.trim.clip_of(entry.seq);
@@ -321,7 +321,7 @@ impl<'a> RequestWriter<'a> {
         }
     }
 
-    /// Says parts of entries, and notes where they stand.
+    /// Writes parts of entries as a message, and records their places.
     fn say_of(&mut self, role: Role, parts: Vec<PlacedPart>) {
         let message = self.out.request.messages.len();
         let places = parts.iter().enumerate().filter_map(|(part, (_, at))| Some(((message, part), (*at)?)));
@@ -329,7 +329,7 @@ impl<'a> RequestWriter<'a> {
         self.say(Message::new(role, parts.into_iter().map(|(part, _)| part).collect()));
     }
 
-    /// A speaker's own parts that are sent; the others are listed.
+    /// Returns the speaker's own parts that are sent, and lists the others as missing.
     fn sendable(&mut self, entry: &'a ViewEntry) -> Vec<(usize, &'a Part)> {
         let mut parts = Vec::new();
         for (index, part) in entry.message.parts.iter().enumerate() {
@@ -342,7 +342,7 @@ impl<'a> RequestWriter<'a> {
         parts
     }
 
-    /// A reply and the results of its calls.
+    /// Writes a reply and the results of its calls.
     fn reply(&mut self, exchange: &Exchange, calls: &[PairedCall], treatment: Treatment) {
         let mut account = ExchangeLines::default();
         let mut names = calls.iter().map(|call| &call.name);
@@ -429,7 +429,7 @@ impl<'a> RequestWriter<'a> {
         parts
     }
 
-    /// Puts a part into a message in the form its entry has. The answer is what it costs there.
+    /// Puts a part into a message in the given form, and returns its cost there.
     fn put(
         &self,
         piece: &Part,
@@ -443,7 +443,7 @@ impl<'a> RequestWriter<'a> {
         if matches!(&shown, Part::Text { .. }) && !shown.speaks() {
             return Cost::ZERO;
         }
-        // A body in a blob is counted once for all; one that is gone costs what stands in its place.
+        // A body in a blob is counted once for all requests. An erased body costs what replaces it.
         let cost = cost::part(if is_whole { form } else { &shown }, self.input.costs);
         parts.push((shown, at));
         cost
@@ -485,7 +485,7 @@ impl<'a> RequestWriter<'a> {
         });
     }
 
-    /// Lists an entry of which nothing was left to show.
+    /// Lists an entry as missing if nothing of it was left to show.
     fn miss(&mut self, seq: Seq, treatment: Treatment) {
         let reason = match treatment {
             Treatment::Stub => Reason::Budget,
@@ -495,7 +495,7 @@ impl<'a> RequestWriter<'a> {
         self.list(seq, None, reason);
     }
 
-    /// Lists an entry, or one part of it.
+    /// Lists an entry, or one of its parts, as missing.
     fn list(&mut self, seq: Seq, part: Option<usize>, reason: Reason) {
         let costs = self.input.costs;
         let cost = match part {
@@ -516,7 +516,7 @@ fn missing_result(call: &CallId) -> Part {
     }
 }
 
-/// A call or result under the id it has in the request.
+/// Returns a call or result with the id that it has in the request.
 fn renamed<'p>(piece: &'p Part, name: Option<&CallId>) -> Cow<'p, Part> {
     let (Part::ToolCall { call, .. } | Part::ToolResult { call, .. }, Some(name)) = (piece, name) else {
         return Cow::Borrowed(piece);

@@ -1,4 +1,4 @@
-//! The account of a rendered request, for people and machines.
+//! Report on a rendered request, for people and machines.
 
 use crate::budget::{Budget, BudgetReport, Certainty, EntryLine, LeftOut, Reason, SectionLine};
 use crate::id::Handle;
@@ -6,18 +6,18 @@ use crate::render::{Missing, RenderedRequest};
 use crate::section::Section;
 use crate::units::{Cost, Seq, Tokens};
 
-/// What the ledger holds up to a position, inclusive.
+/// Content of the ledger up to a position, inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Their tokens.
+    /// Tokens of the messages.
     pub tokens: Tokens,
-    /// Whether the tokens are counted, or estimated from sizes.
+    /// Certainty of `tokens`: counted, or estimated from sizes.
     pub certainty: Certainty,
 }
 
-/// Makes the report of a rendered request. `tally` answers what the ledger holds up to a position.
+/// Returns the report on a rendered request. `tally` returns the content of the ledger up to a position.
 #[must_use]
 pub fn report(
     rendered: &RenderedRequest,
@@ -62,14 +62,15 @@ pub fn report(
             .missing
             .iter()
             .map(|missing| left_out(missing, certainty, stream, tally))
+            // A run without messages, such as the engine's own events, is not an omission.
             .filter(|run| run.count > 0)
             .collect(),
     }
 }
 
 impl BudgetReport {
-    /// Says of what was left out for want of room that it went at the lane's newest step. How much room there is changes with
-    /// each request, and how large a run is may be known by estimate only: the step is what is true of it.
+    /// Marks the runs that were left out for lack of room as left out at the lane's newest step. The room changes
+    /// with each request, and the size of a run may be an estimate, so only the step is certain.
     pub fn at_step(&mut self, step: Seq) {
         let gone = self.left_out.iter_mut().filter(|run| run.reason == Reason::Budget && step > Seq::START);
         for run in gone {

@@ -1,4 +1,4 @@
-//! A model request in neutral form: what `render` makes and the dialects encode.
+//! Model requests in neutral form: `render` makes them, and the dialects encode them.
 
 use crate::message::{Extra, Message, Part};
 use crate::units::Tokens;
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 /// A tool the model may call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
-    /// Its name.
+    /// Name of the tool.
     pub name: Box<str>,
-    /// What it does.
+    /// Description of the tool.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub description: Box<str>,
-    /// The text of the JSON Schema of its input.
+    /// Text of the JSON Schema of the tool's input.
     pub schema: Box<str>,
-    /// Unknown fields of the provider's tool object; for a tool we have no form for, the whole object.
+    /// Unknown fields of the provider's tool object; for a tool without a form here, the whole object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Extra,
 }
 
-/// Where a provider that wants to be told may cache a request's beginning up to. A provider that finds out by itself, or
-/// has no cache, takes no notice.
+/// Place up to which a provider may cache the beginning of a request. Only providers that require cache marks use it;
+/// the others cache by themselves or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CachePoint {
@@ -28,25 +28,25 @@ pub enum CachePoint {
     Tools,
     /// After the system text.
     System,
-    /// After the first message, which holds what stands before the conversation.
+    /// After the first message, which holds the preamble.
     Preamble,
-    /// After a block further on, counted over all blocks of all messages: the end of the request before, where more
-    /// blocks have been added since than a provider looks back.
+    /// After a block further on, counted over all blocks of all messages: the end of the previous request, if more
+    /// blocks were added since than a provider looks back.
     Block(usize),
-    /// At the end.
+    /// At the end of the request.
     End,
 }
 
-/// A request: everything a model is sent, before any provider's format. All bodies are inline.
+/// A request: everything that a model is sent, before it is encoded for a provider. All bodies are inline.
 ///
-/// Message roles are `User`, `Assistant` and `Tool`; a `Tool` message holds tool results only and follows the
-/// `Assistant` message that made the calls. Text a system message puts between turns keeps role `System`.
+/// Message roles are `User`, `Assistant` and `Tool`. A `Tool` message holds tool results only, and follows the
+/// `Assistant` message that made the calls. Text that a system message puts between turns keeps the role `System`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// The model's name, as the provider knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Box<str>>,
-    /// The most the model may answer.
+    /// Maximum tokens of the model's reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<Tokens>,
     /// System text, in order.
@@ -57,8 +57,8 @@ pub struct Request {
     pub tools: Vec<Tool>,
     /// The conversation.
     pub messages: Vec<Message>,
-    /// Where to cache up to, in order. With a list, an empty one too, the request is written so that what is added to it
-    /// later changes no byte before; without, texts keep the form they came in.
+    /// Places up to which to cache, in order. With a list, even an empty one, the request is written so that later
+    /// additions change no earlier byte. Without a list, texts keep the form in which they came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Vec<CachePoint>>,
     /// Unknown fields of the provider's request (sampling parameters, metadata): the text of a JSON object.

@@ -1,12 +1,12 @@
-//! The places of a request, ordered from what never changes to what changes every turn.
+//! Sections of a request, ordered from those that never change to those that change every turn.
 
 use serde::{Deserialize, Serialize};
 
-/// A place in the request. The order of the variants is the order of volatility.
+/// A section of a request. The order of the variants is the order of volatility, the most stable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Section {
-    /// Rules nothing may override.
+    /// Rules that nothing may override.
     Safety,
     /// System and developer messages.
     System,
@@ -22,13 +22,13 @@ pub enum Section {
     Resources,
     /// Summary nodes and the marks of what was left out.
     Summaries,
-    /// What was said and done.
+    /// The conversation.
     Transcript,
-    /// Plan, todo, execution state, as the caller says it.
+    /// Plan, todo and execution state, as stated by the caller.
     State,
-    /// What the work has come to, as the session shows it.
+    /// Work log: the state of the work, as the session shows it.
     Work,
-    /// Bodies and memories that came back.
+    /// Bodies and memories that were brought back.
     Recall,
     /// The newest turn of the user.
     Prompt,
@@ -52,7 +52,7 @@ impl Section {
         Self::Prompt,
     ];
 
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,28 +1,28 @@
-//! The state of the work, said explicitly: it stands at the end of a request, where a model looks, and is said again only
-//! when it has changed.
+//! Explicit state of the work. The state is at the end of a request, where a model looks, and is repeated only if it
+//! has changed.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// How far something is.
+/// Progress of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemStatus {
-    /// Not begun.
+    /// Not started.
     #[default]
     Pending,
-    /// Being done.
+    /// In progress.
     InProgress,
     /// Done.
     Done,
-    /// Waits for something.
+    /// Waiting for something.
     Blocked,
-    /// Given up.
+    /// Abandoned.
     Dropped,
 }
 
 impl ItemStatus {
-    /// The mark that stands before an item.
+    /// Returns the mark that precedes an item.
     #[must_use]
     pub const fn mark(self) -> &'static str {
         match self {
@@ -35,65 +35,65 @@ impl ItemStatus {
     }
 }
 
-/// A step of a plan, or a thing to do.
+/// A step of a plan, or an item of a todo list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StateItem {
-    /// What is to be done.
+    /// Work to be done.
     pub what: Box<str>,
-    /// How far it is.
+    /// Progress of the item.
     #[serde(default)]
     pub status: ItemStatus,
 }
 
-/// Something that has a name and a text: a variable, a result, a failure, what a provider of state says.
+/// A text with a name: a variable, a result, a failure, the output of a provider of state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedText {
-    /// Its name.
+    /// Name of the text.
     pub name: Box<str>,
-    /// What it is.
+    /// The text.
     pub text: Box<str>,
 }
 
-/// Something a person was asked.
+/// Approval that a person was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Approval {
-    /// What for.
+    /// Subject of the approval.
     pub what: Box<str>,
-    /// Whether it was given; not yet answered if none.
+    /// Whether the approval was given; `None` if it was not answered yet.
     #[serde(default)]
     pub given: Option<bool>,
-    /// By whom.
+    /// Person who answered.
     #[serde(default)]
     pub by: Option<Box<str>>,
 }
 
-/// Where the work stands. Every list may be empty; what is empty is not said.
+/// State of the work. Every list may be empty; empty lists are not sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkState {
-    /// The plan, step by step.
+    /// Plan, step by step.
     pub plan: Vec<StateItem>,
-    /// What is still to be done beside it.
+    /// Items to be done besides the plan.
     pub todo: Vec<StateItem>,
-    /// What the agent is executing, in its own words: a phase, a branch, a mode.
+    /// Activity of the agent in its own words: a phase, a branch, a mode.
     pub execution: Option<Box<str>>,
     /// Variables.
     pub variables: Vec<NamedText>,
-    /// What sub-tasks have come to.
+    /// Results of sub-tasks.
     pub results: Vec<NamedText>,
-    /// What failed, and how.
+    /// Failures, with their causes.
     pub failures: Vec<NamedText>,
-    /// What was asked and answered.
+    /// Approvals that were asked for.
     pub approvals: Vec<Approval>,
-    /// What providers of state say: git status, a browser's page, open files.
+    /// Outputs of providers of state: git status, a browser's page, open files.
     pub provided: Vec<NamedText>,
 }
 
 impl WorkState {
-    /// The state as texts, each under the name that a later text of the same name replaces. In a fixed order.
+    /// Returns the state as named texts, in a fixed order. A later text replaces an earlier one of the same name.
     #[must_use]
     pub fn texts(&self) -> Vec<(String, String)> {
         let items = |items: &[StateItem]| {

@@ -1,37 +1,38 @@
-//! Stubs: what stands in a request where a large body was.
+//! Stubs: lines that replace large bodies in a request.
 //!
-//! A stub is one line: what it was, how large, and how to get it — by our handle, and by the least that is needed to do
-//! it again. It depends on the recorded message alone, so the same entry always has the same stub.
+//! A stub is one line that says what the body was, how large it was, and how to get it: by our handle, and by the
+//! minimum needed to repeat the call. A stub depends on the recorded message alone, so an entry always has the same
+//! stub.
 
 use crate::id::Handle;
 use crate::message::{Body, Part};
 use crate::ports::Bodies;
 use crate::units::{Bytes, Seq};
 
-/// Tool arguments and results from this size on become stubs; what is shorter costs no more than its stub would.
+/// Minimum size of tool arguments and results that become stubs. A shorter body costs no more than its stub.
 pub const TOOL_BODY_MIN: Bytes = Bytes(512);
-/// Spoken texts from this size on become stubs.
+/// Minimum size of spoken texts that become stubs.
 pub const TEXT_BODY_MIN: Bytes = Bytes(4_096);
-/// The longest gist a stub repeats, in bytes.
+/// Maximum length of a gist in a stub, in bytes.
 pub const GIST_MAX: usize = 200;
-/// What stands where content was erased.
+/// Replacement for erased content.
 pub const ERASED: &str = "⟨erased⟩";
-/// What stands where the arguments of a call were erased: they are a JSON object.
+/// Replacement for the erased arguments of a call, which must be a JSON object.
 pub const ERASED_JSON: &str = r#"{"erased":true}"#;
 
-/// What becomes of a part in a stubbed entry.
+/// Form of a part in a stubbed entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stubbed {
-    /// It is small: it stays as it is.
+    /// The part is small and stays as it is.
     Kept,
-    /// It is not shown at all: thinking is of use only while its turn goes on.
+    /// The part is not shown. Thinking is useful only while its turn continues.
     Gone,
-    /// This stands in its place.
+    /// The given part is shown instead.
     Part(Part),
 }
 
 impl Stubbed {
-    /// What is shown of a part in this form.
+    /// Returns what is shown of a part in this form.
     #[must_use]
     pub fn shown<'p>(&'p self, part: &'p Part) -> Option<&'p Part> {
         match self {
@@ -42,7 +43,7 @@ impl Stubbed {
     }
 }
 
-/// The stub of a part. `gist` is that of the call, where `part` is a tool result and the call is known.
+/// Returns the stub of a part. `gist` is that of the call, if `part` is a tool result and the call is known.
 #[must_use]
 pub fn part(part: &Part, gist: Option<&str>) -> Stubbed {
     match part {
@@ -91,7 +92,8 @@ fn shorten(content: &Part, gist: Option<&str>) -> Part {
     }
 }
 
-/// Head and tail of a text that is longer than `keep` bytes, with a mark between them, as a version of rendering has it.
+/// Returns head and tail of a text longer than `keep` bytes, with the mark that a version of rendering puts between
+/// them. `None` for a shorter text, and for other parts.
 #[must_use]
 pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies, version: u32) -> Option<Part> {
     let Part::Text { text: body, extra } = piece else { return None };
@@ -108,21 +110,21 @@ pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies, version: u32) -> Opt
     Some(Part::Text { text: text.into(), extra: extra.clone() })
 }
 
-/// Where a text that was cut can be read whole.
+/// Place at which a text that was cut can be read whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WholeText {
-    /// Under a handle of its own.
+    /// Under the handle of the text.
     Body(Handle),
     /// At a position of a session.
     Position(Handle, Seq),
-    /// Nowhere by itself.
+    /// No place: the text cannot be addressed.
     Nowhere,
-    /// As marks said it before version 4 of rendering, which did not say the place.
+    /// Handle only, as in the marks before version 4 of rendering.
     Old(Option<Handle>),
 }
 
-/// The head and tail of a text, of these maximum bytes, and a mark between them that says where the rest is read:
-/// `⟨… wb:3f9c1a7b#B600-2006: 1,406 bytes⟩`.
+/// Returns head and tail of a text, of the given maximum bytes, with a mark between them that says where the rest can
+/// be read: `⟨… wb:3f9c1a7b#B600-2006: 1,406 bytes⟩`.
 pub(crate) fn ends(text: &str, (front, back): (usize, usize), whole: WholeText) -> String {
     let (head, tail) = (head(text, front), tail(text, back));
     let (from, to) = (head.len(), text.len().saturating_sub(tail.len()).max(head.len()));
@@ -137,8 +139,8 @@ pub(crate) fn ends(text: &str, (front, back): (usize, usize), whole: WholeText) 
     format!("{head}\n⟨{mark}⟩\n{tail}")
 }
 
-/// A part with its bodies in place. What has been erased is replaced by a mark that says so; thinking is of no use
-/// without its exact text, and goes.
+/// Returns a part with its bodies inline. An erased body is replaced by a mark that says so. Thinking is dropped if
+/// its text was erased, since it is useless without its exact text.
 #[must_use]
 pub fn resolve(piece: &Part, bodies: &dyn Bodies) -> Option<Part> {
     if let Part::ToolResult { call, content, failed, extra } = piece {
@@ -165,7 +167,7 @@ pub fn resolve(piece: &Part, bodies: &dyn Bodies) -> Option<Part> {
     }
 }
 
-/// One line for one body.
+/// Returns the stub line of a body.
 fn line(what: &str, body: &Body, gist: Option<&str>) -> String {
     let mut line = format!("⟨{}", if what.is_empty() { "medium" } else { what });
     if let Some(gist) = gist.filter(|gist| !gist.is_empty()) {
@@ -184,19 +186,19 @@ fn line(what: &str, body: &Body, gist: Option<&str>) -> String {
     line
 }
 
-/// The longest prefix of at most `max` bytes that ends on a character.
+/// Returns the longest prefix of at most `max` bytes that ends on a character boundary.
 #[must_use]
 pub fn head(text: &str, max: usize) -> &str {
     text.get(..text.floor_char_boundary(max)).unwrap_or_default()
 }
 
-/// The longest suffix of at most `max` bytes that begins on a character.
+/// Returns the longest suffix of at most `max` bytes that begins on a character boundary.
 #[must_use]
 pub fn tail(text: &str, max: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(max))..).unwrap_or_default()
 }
 
-/// Digits in groups of three: `12,431`.
+/// Returns a number with its digits in groups of three: `12,431`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -210,7 +212,7 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// A text as a JSON string, quotes included.
+/// Returns a text as a JSON string, quotes included.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

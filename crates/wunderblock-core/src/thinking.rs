@@ -1,15 +1,16 @@
-//! Which of a lane's thinking still stands behind the beginning it was written behind.
+//! Thinking of a lane that is not sent, because the request has a different beginning than the thinking was written
+//! after.
 //!
-//! A provider that binds thinking refuses it behind any other beginning. What a lane can know is this much: a reply that
-//! is told live, right after a request of the lane, answers that request. Thinking of other requests (of an import, of
-//! another lane) was written behind a beginning nobody here knows. Whether a request still begins as the one that was
-//! answered is a matter of bytes, which whoever encodes it compares.
+//! A provider that binds thinking rejects it after any other beginning. A lane knows only this much: a reply that is
+//! recorded live, right after a request of the lane, answers that request. Thinking from other requests (of an
+//! import, of another lane) was written after an unknown beginning. Whether a request still begins like the one that
+//! was answered is a comparison of bytes, made where the request is encoded.
 
 use crate::decision::Trim;
 use crate::units::Seq;
 use crate::view::{View, ViewEntry};
 
-/// The positions whose thinking the lane's next request does not send, as far as its events say.
+/// Returns the runs of positions whose thinking the lane's next request does not send, as far as its events show.
 #[must_use]
 pub fn unbound(view: &View) -> Vec<(Seq, Seq)> {
     let judged = view.progress().built.map(|(_, through)| through);
@@ -24,6 +25,7 @@ pub fn unbound(view: &View) -> Vec<(Seq, Seq)> {
             bound = entry.seq;
             continue;
         }
+        // Extend the last run, unless thinking that is still bound lies between.
         match trim.unbound.last_mut() {
             Some((_, to)) if *to >= bound => *to = entry.seq,
             _ => trim.unbound.push((entry.seq, entry.seq)),
@@ -32,7 +34,7 @@ pub fn unbound(view: &View) -> Vec<(Seq, Seq)> {
     trim.unbound
 }
 
-/// Takes further positions out of what is sent.
+/// Adds positions whose thinking is no longer sent.
 pub fn unbind(trim: &mut Trim, positions: impl IntoIterator<Item = Seq>) {
     for seq in positions {
         if !trim.is_unbound(seq) {
@@ -42,7 +44,7 @@ pub fn unbind(trim: &mut Trim, positions: impl IntoIterator<Item = Seq>) {
     }
 }
 
-/// Whether an entry holds reasoning of the model.
+/// Returns whether an entry holds thinking.
 #[must_use]
 pub fn thinks(entry: &ViewEntry) -> bool {
     entry.message.parts.iter().any(crate::message::Part::is_thinking)

@@ -1,4 +1,4 @@
-//! What follows from a trim: which exchanges it shows, in which form, and what a view must hold on to.
+//! Consequences of a trim: which exchanges it shows, in which form, and what a view must hold.
 
 use crate::budget::{Reason, Treatment};
 use crate::decision::{PartForm, PartPosition, Trim};
@@ -8,11 +8,12 @@ use crate::units::Seq;
 use crate::view::{SummaryNode, View};
 use std::collections::HashSet;
 
-/// How many left-out exchanges with open calls a view remembers, the newest first. A result that comes later than that
-/// is listed as an orphan; without a limit, calls that are never answered would pile up for as long as a session lasts.
+/// Maximum number of left-out exchanges with open calls that a view remembers, the newest first. A result that
+/// arrives later is listed as an orphan. Without a limit, calls that are never answered would pile up for as long as
+/// a session lasts.
 pub const HELD_WAITING: usize = 64;
 
-/// Whether an exchange is in a request under a trim, and in which form.
+/// Returns the form of an exchange under a trim.
 #[must_use]
 pub fn treatment(exchange: &Exchange, trim: &Trim, view: &View) -> Treatment {
     if waits(exchange, trim) {
@@ -28,7 +29,7 @@ pub fn treatment(exchange: &Exchange, trim: &Trim, view: &View) -> Treatment {
     }
 }
 
-/// Why a part is not sent although its entry is shown, and its dialect has a form for it.
+/// Returns the reason why a part is not sent although its entry is shown and its dialect has a form for it.
 pub(crate) fn withheld((seq, index): PartPosition, part: &Part, trim: &Trim) -> Option<Reason> {
     if part.is_thinking() && trim.is_unbound(seq) {
         Some(Reason::Unbound)
@@ -37,27 +38,27 @@ pub(crate) fn withheld((seq, index): PartPosition, part: &Part, trim: &Trim) -> 
     }
 }
 
-/// Whether an exchange is not shown before its results are there.
+/// Returns whether an exchange is withheld until its results arrive.
 pub(crate) fn waits(exchange: &Exchange, trim: &Trim) -> bool {
     !trim.waiting.is_empty() && exchange.speakers.iter().any(|seq| trim.waiting.contains(seq))
 }
 
-/// Whether an exchange stays wherever the frontiers are. A record can hold the words of a kept turn beside results of an
-/// exchange: the turn stays, the exchange need not. A pin means everything in the record.
+/// Returns whether an exchange stays wherever the frontiers are. A record can hold the words of a kept turn alongside
+/// results of another exchange: the turn stays, and the exchange may go. A pin applies to everything in its record.
 pub(crate) fn stays(exchange: &Exchange, trim: &Trim, view: &View) -> bool {
     exchange.shape == ExchangeKind::System
         || exchange.speakers.iter().any(|seq| trim.keep.binary_search(seq).is_ok())
         || (!view.pinned().is_empty() && exchange.members.iter().any(|seq| view.pinned().contains(seq)))
 }
 
-/// Whether a standing rule is quoted from an exchange.
+/// Returns whether a standing rule is quoted from an exchange.
 fn is_quoted(exchange: &Exchange, trim: &Trim) -> bool {
     let quotes = &trim.rules.quotes;
     exchange.speakers.iter().any(|seq| quotes.binary_search_by_key(seq, |quote| quote.at.0).is_ok())
 }
 
-/// Completes a trim whose frontiers have been set: what a view must hold on to, so that its later requests are those of
-/// a view that forgot nothing.
+/// Completes a trim whose frontiers have been set, with everything that a view must hold. The later requests of the
+/// view then equal those of a view that forgot nothing.
 pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     let mut waiting = HELD_WAITING;
     let (mut hold, mut left) = (Vec::new(), Vec::new());
@@ -75,25 +76,27 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     }
     hold.sort_unstable();
     hold.dedup();
-    // Beside what goes there is a mark again: it is one with that of what is not shown.
+    // A silent run without a held neighbour becomes part of the mark around it.
     let holds = |seq: Seq| hold.binary_search(&seq).is_ok();
     trim.silent.retain(|(from, to)| holds(from.prev()) || holds(to.next()));
     trim.hold = hold;
-    // What is hidden keeps its results: it may be shown again.
+    // A hidden exchange keeps its results, because it may be shown again.
     let loose = arrangement.loose.iter().filter(|(_, reason)| *reason != Reason::Hidden);
     left.extend(loose.map(|(at, _)| *at));
     left.retain(|(seq, _)| trim.needs(*seq));
     left.sort_unstable();
     left.dedup();
     trim.spent = left;
-    // An exchange that ends behind the frontier is shown word for word from its beginning on, one that stays wherever it is.
+    // An exchange that ends after the frontier is shown word for word from its beginning, and one that stays is shown
+    // word for word anywhere.
     let is_whole = |exchange: &&Exchange| exchange.last >= trim.stub_before || stays(exchange, trim, view);
     let whole = arrangement.exchanges.iter().filter(is_whole);
     let whole: HashSet<Seq> = whole.flat_map(|exchange| exchange.members.iter().copied()).collect();
     let shown =
         |seq: Seq| seq >= trim.stub_before || whole.contains(&seq) || trim.hold.binary_search(&seq).is_ok();
     let mut forms = std::mem::take(&mut trim.forms);
-    // What stands behind the frontier stands by itself. Before it, nobody would look for its event.
+    // A standing reduction applies by itself after the frontier. Before the frontier nobody would look for its event,
+    // so the trim names it.
     let before = view.standings().filter(|((seq, _), _)| *seq < trim.drop_before);
     let unnamed = before.filter(|(at, _)| forms.binary_search_by_key(at, |(place, _)| *place).is_err());
     let unnamed: Vec<(PartPosition, PartForm)> =
@@ -104,8 +107,8 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     trim.forms = forms;
 }
 
-/// The runs of positions before a frontier, without those in `shown`. The first event of a stream opens it; nothing is
-/// missing there.
+/// Returns the runs of positions before a frontier, without those in `shown`. The first event of a stream only opens
+/// the stream, so nothing is missing there.
 pub(crate) fn runs(mut shown: Vec<Seq>, frontier: Seq) -> Vec<(Seq, Seq)> {
     shown.retain(|seq| *seq < frontier);
     shown.push(frontier);
@@ -121,17 +124,17 @@ pub(crate) fn runs(mut shown: Vec<Seq>, frontier: Seq) -> Vec<(Seq, Seq)> {
     runs
 }
 
-/// What stands before the frontier where entries are missing.
+/// Replacement for entries that are missing before the frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GapOrSummary<'v> {
-    /// The mark of a run of positions.
+    /// Mark of a run of positions.
     Gap(Seq, Seq),
-    /// A summary, before everything from a position on.
+    /// A summary, placed before everything from a position on.
     Node(Seq, &'v SummaryNode),
 }
 
 impl GapOrSummary<'_> {
-    /// Where it stands: before everything from this position on.
+    /// Returns its place: it comes before everything from this position on.
     pub(crate) fn key(&self) -> Seq {
         match self {
             Self::Gap(_, to) => *to,
@@ -140,7 +143,8 @@ impl GapOrSummary<'_> {
     }
 }
 
-/// What stands before the frontier in place of what is not shown, in order. What a summary stands for has no mark.
+/// Returns the marks and summaries before the frontier that replace missing entries, in order. Ranges that a summary
+/// covers have no mark.
 pub(crate) fn stands<'a, 'v>(
     exchanges: impl Iterator<Item = &'a Exchange>,
     trim: &Trim,
@@ -157,7 +161,7 @@ pub(crate) fn stands<'a, 'v>(
     stands
 }
 
-/// The summaries that stand for some of a run, of all in order.
+/// Returns the summaries that cover a part of a run. `nodes` must be in the order of their ranges.
 fn over<'n, 'v>(
     from: Seq,
     to: Seq,
@@ -167,7 +171,7 @@ fn over<'n, 'v>(
     nodes.iter().skip(first).take_while(move |node| node.from <= to).copied()
 }
 
-/// The pieces of a run that no summary stands for, and at which something was said.
+/// Returns the pieces of a run that hold messages and that no summary covers.
 fn outside((from, to): (Seq, Seq), nodes: &[&SummaryNode], trim: &Trim) -> impl Iterator<Item = (Seq, Seq)> {
     let mut pieces = Vec::new();
     let mut next = from;
@@ -185,7 +189,8 @@ fn outside((from, to): (Seq, Seq), nodes: &[&SummaryNode], trim: &Trim) -> impl 
     pieces.into_iter()
 }
 
-/// The runs before the frontier that are not in `shown`, each with the reason: a summary stands for it, or there is no room.
+/// Returns the runs before the frontier that are not in `shown`, each with the reason: covered by a summary, hidden,
+/// or no room.
 pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, Seq, Reason)> {
     let nodes: Vec<&SummaryNode> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
     let mut runs_with_reason = Vec::new();
@@ -199,7 +204,7 @@ pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, S
     runs_with_reason
 }
 
-/// A run that no summary stands for, parted at what is hidden.
+/// Splits a run that no summary covers at its hidden positions.
 fn around_hidden(from: Seq, to: Seq, view: &View) -> Vec<(Seq, Seq, Reason)> {
     let mut pieces = Vec::new();
     let mut next = from;
@@ -216,8 +221,8 @@ fn around_hidden(from: Seq, to: Seq, view: &View) -> Vec<(Seq, Seq, Reason)> {
     pieces
 }
 
-/// The runs a request marks as left out. An exchange that goes on behind the frontier stands there and parts no run, so
-/// that a result which comes late changes no mark.
+/// Returns the runs that a request marks as left out. An exchange that continues after the frontier is shown there
+/// and splits no run, so that a late result changes no mark.
 fn marks<'a>(exchanges: impl Iterator<Item = &'a Exchange>, trim: &Trim, view: &View) -> Vec<(Seq, Seq)> {
     let before = exchanges.filter(|exchange| exchange.last < trim.drop_before);
     let shown = before.filter(|exchange| treatment(exchange, trim, view) != Treatment::LeftOut);

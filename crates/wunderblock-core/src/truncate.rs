@@ -1,4 +1,4 @@
-//! What there is room for: schemas and texts in the order in which they are served, the last one cut.
+//! Fitting of schemas and texts into the available room, in the order of their priority. The last text is cut.
 
 use crate::allocate::Shares;
 use crate::authority::InstructionLevel;
@@ -13,29 +13,29 @@ use crate::units::{Cost, Tokens};
 use crate::view::View;
 use std::collections::BTreeSet;
 
-/// What a decision needs beside the offer.
+/// Input of composition besides the offer.
 #[derive(Clone, Copy)]
 pub struct ComposeInput<'a> {
-    /// What the sections may use.
+    /// Maximum tokens that the sections may use.
     pub limit: Tokens,
-    /// Who may take how much of it.
+    /// Shares of the sections.
     pub shares: &'a Shares,
-    /// What texts cost.
+    /// Cost of texts.
     pub costs: &'a dyn CostModel,
-    /// The texts that were offered, for those that must be cut.
+    /// Offered texts, for those that must be cut.
     pub bodies: &'a dyn Bodies,
-    /// Takes in a text, for those that were cut.
+    /// Stores a text that was cut, and returns its body.
     pub pack: &'a dyn Fn(String) -> Body,
-    /// From how many tokens on the provider caches where it is told to; none if it is not told.
+    /// Minimum tokens that the provider caches; `None` if it is not told where to cache.
     pub cache: Option<Tokens>,
 }
 
-/// A text is cut only if so many tokens of it are left; less than that says little.
+/// Minimum room for which a text is cut. A shorter beginning says little.
 const MIN_CUT: Tokens = Tokens(256);
-/// A text shorter than this is not cut. Whoever records it may keep it in place, where it has no handle to read the rest by.
+/// Minimum bytes of a text that is cut. A shorter text may be recorded inline, without a handle to read the rest by.
 const MIN_WHOLE: usize = 1_024;
 
-/// A block as it was offered.
+/// Returns a block as it was offered, before any cut.
 pub(crate) fn whole(block: &PreambleBlock) -> PreambleBlock {
     let mut whole = PreambleBlock { shown: Inclusion::Whole, ..block.clone() };
     if block.shown == Inclusion::Cut {
@@ -45,7 +45,7 @@ pub(crate) fn whole(block: &PreambleBlock) -> PreambleBlock {
     whole
 }
 
-/// The tools the view has calls of.
+/// Returns the names of the tools that the view has calls of.
 pub(crate) fn called(view: &View) -> BTreeSet<Box<str>> {
     let sent = view.entries().filter(|entry| entry.message.standing.is_sendable());
     let parts = sent.flat_map(|entry| &entry.message.parts);
@@ -56,8 +56,8 @@ pub(crate) fn called(view: &View) -> BTreeSet<Box<str>> {
     names.collect()
 }
 
-/// The tools that a conversation calls, where nobody says which there are: providers take no calls of tools that are not
-/// declared. Any object is their input.
+/// Returns declarations of the tools that a conversation calls, for when no source offers any. Providers reject calls
+/// of tools that are not declared. Any object is valid as input.
 pub(crate) fn inferred(view: &View) -> Vec<ToolBlock> {
     let tool = |name| ToolBlock {
         name,
@@ -70,10 +70,10 @@ pub(crate) fn inferred(view: &View) -> Vec<ToolBlock> {
     called(view).into_iter().map(tool).collect()
 }
 
-/// The schema of a tool that nobody described.
+/// Schema of a tool that nobody described.
 const ANY_OBJECT: &str = r#"{"type":"object","additionalProperties":true}"#;
 
-/// As many schemas as fit, those of tools that have been called first; of the others the name is left.
+/// Keeps as many schemas as fit, those of called tools first. Of the other tools only the names remain.
 pub(crate) fn fit_tools(
     mut tools: Vec<ToolBlock>,
     room: Tokens,
@@ -93,7 +93,8 @@ pub(crate) fn fit_tools(
             left = left.saturating_sub(cost);
         }
     }
-    // The name alone says nothing of a tool that nobody offers; but one has to be declared where any is called.
+    // The name alone says nothing about an inferred tool, so such a tool is removed. But a request with calls must
+    // declare at least one tool.
     if let Some(first) = tools.first_mut().filter(|tool| tool.inferred) {
         first.deferred = None;
     }
@@ -101,8 +102,8 @@ pub(crate) fn fit_tools(
     tools
 }
 
-/// How early a block is served: what commands first, then from the person to the project, the closest directory before
-/// those further out, what a scan turned up last.
+/// Returns the priority of a block: first text that commands, then from the person to the project, then directories
+/// from the closest outwards. Files that a scan found come last in their group.
 fn turn(block: &PreambleBlock, index: usize) -> (u8, u8, isize) {
     let level = match block.level {
         _ if block.authority.commands() => 0,
@@ -120,7 +121,7 @@ fn turn(block: &PreambleBlock, index: usize) -> (u8, u8, isize) {
     (level, reason, if block.level == Some(InstructionLevel::Directory) { -index } else { index })
 }
 
-/// As many texts as fit; the first that does not is cut if enough of it remains.
+/// Keeps as many texts as fit. The first that does not is cut, if enough of it remains.
 pub(crate) fn fit(
     mut blocks: Vec<PreambleBlock>,
     room: Tokens,
@@ -133,6 +134,7 @@ pub(crate) fn fit(
     for (index, _) in order {
         let Some(block) = blocks.get_mut(index) else { continue };
         let cost = cost::block(block, input.costs).tokens;
+        // Text that commands is never cut, even if there is no room.
         if cost <= left || block.authority.commands() {
             left = left.saturating_sub(cost);
             continue;
@@ -148,13 +150,14 @@ pub(crate) fn fit(
     blocks
 }
 
-/// Cuts a text to what fits, at the end of a line. False if too little of it would be left.
+/// Cuts a text to what fits, at the end of a line. Returns false if too little of the text would remain.
 fn cut(block: &mut PreambleBlock, room: Tokens, input: &ComposeInput<'_>) -> bool {
     if room < MIN_CUT {
         return false;
     }
     let text = input.bodies.of(&block.text).filter(|text| text.len() >= MIN_WHOLE);
     let Some(text) = text else { return false };
+    // Start with six bytes per token, and shorten until the text fits.
     let mut bytes = text.len().min(usize::try_from(room.0.saturating_mul(6)).unwrap_or(usize::MAX));
     while bytes > 256 {
         let head = stub::head(text, bytes);

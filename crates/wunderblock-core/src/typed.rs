@@ -1,13 +1,15 @@
-//! What a person typed of a text in the user's place: harnesses put reminders, states and outputs of their own there.
+//! Typed text: the part of a user message that a person wrote. Harnesses put reminders, states and outputs there,
+//! too.
 
 use crate::message::{Message, MessageOrigin, Part, Role};
 
-/// Elements that harnesses write into the user's place, by name. What stands in them nobody typed.
+/// Names of elements that harnesses write in the user's place. Nobody typed the text inside them.
 ///
-/// From transcripts: Claude Code (`system-reminder`, `local-command-*`, `bash-std*`, `command-name`, `command-message`,
-/// `task-notification`, `ide_*`, `user-prompt-submit-hook`), Codex (`environment_context`, `user_instructions`,
+/// From transcripts: Claude Code (`system-reminder`, `local-command-*`, `bash-std*`, `command-name`,
+/// `command-message`, `task-notification`, `ide_*`), Codex (`environment_context`, `user_instructions`,
 /// `turn_aborted`, `subagent_notification`, `user_shell_command`), Cline (`environment_details`), Cursor
-/// (`additional_data`, `attached_files`, `project_layout`, `user_info`, `git_status`), droid and Kimi (`system-reminder`).
+/// (`additional_data`, `attached_files`, `project_layout`, `user_info`, `git_status`), droid and Kimi
+/// (`system-reminder`).
 const ELEMENTS: [&str; 25] = [
     "additional_data",
     "attached_files",
@@ -36,7 +38,7 @@ const ELEMENTS: [&str; 25] = [
     "user_shell_command",
 ];
 
-/// The pieces of a text outside the elements of harnesses, in order, each with where it begins, in bytes.
+/// Returns the pieces of a text outside the elements of harnesses, in order, each with its offset in bytes.
 #[must_use]
 pub fn typed(text: &str) -> Vec<(usize, &str)> {
     let (mut pieces, mut from, mut at) = (Vec::new(), 0, 0);
@@ -53,9 +55,11 @@ pub fn typed(text: &str) -> Vec<(usize, &str)> {
     pieces
 }
 
-/// The element of a harness that begins at a place: its name and where it ends. One that is not closed goes on to the end.
+/// Returns the name and the end of the harness element that begins at a place. An element that is not closed extends
+/// to the end of the text.
 fn element(text: &str, open: usize) -> Option<(&'static str, usize)> {
     let rest = text.get(open + 1..)?;
+    // The name must end here: `system-reminders` is a different element.
     let name = ELEMENTS
         .iter()
         .find(|name| rest.strip_prefix(**name).is_some_and(|rest| rest.starts_with(['>', ' ', '\n'])))?;
@@ -64,7 +68,7 @@ fn element(text: &str, open: usize) -> Option<(&'static str, usize)> {
     Some((name, end))
 }
 
-/// The message as who wrote it: the user's, or a harness's where nobody typed any of it.
+/// Returns the message with its origin corrected: it is a harness's if nobody typed any of it.
 #[must_use]
 pub fn settled(said: Message) -> Message {
     match harness(&said) {
@@ -73,7 +77,7 @@ pub fn settled(said: Message) -> Message {
     }
 }
 
-/// The name of the first element of a message that a harness wrote in the user's place, all of it.
+/// Returns the name of the first element in a message that a harness wrote as a whole in the user's place.
 fn harness(said: &Message) -> Option<&'static str> {
     if said.role != Role::User || said.standing != MessageOrigin::Said {
         return None;

@@ -1,11 +1,11 @@
-//! Units as types: a count of tokens is never a count of bytes, and neither is a position in a stream.
+//! Units as types: a count of tokens cannot be used as a count of bytes, or as a position in a stream.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-/// Whether a field has its default, and is not written.
+/// Returns whether a field has its default value, which is not written.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -18,10 +18,10 @@ macro_rules! unit {
         pub struct $name(pub $repr);
 
         impl $name {
-            /// Nothing of it.
+            /// Zero.
             pub const ZERO: Self = Self(0);
 
-            /// The difference, never below zero: budgets run out, they do not wrap.
+            /// Returns the difference, never below zero: a budget that is used up must not wrap.
             #[must_use]
             pub const fn saturating_sub(self, other: Self) -> Self {
                 Self(self.0.saturating_sub(other.0))
@@ -56,34 +56,34 @@ macro_rules! unit {
 }
 
 unit! {
-    /// Model tokens.
+    /// Number of model tokens.
     Tokens(u64)
 }
 unit! {
-    /// Bytes of UTF-8 text or of an encoded request.
+    /// Number of bytes of UTF-8 text or of an encoded request.
     Bytes(u64)
 }
 unit! {
-    /// Milliseconds; as a point in time, since 1970-01-01T00:00:00Z.
+    /// Number of milliseconds; as a point in time, since 1970-01-01T00:00:00Z.
     Millis(i64)
 }
 
-/// A position in a stream. The first event has `Seq(1)`; `Seq(0)` is "before everything".
+/// A position in a stream. The first event has `Seq(1)`; `Seq(0)` comes before all events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seq(pub u64);
 
 impl Seq {
-    /// Before the first event.
+    /// Position before the first event.
     pub const START: Self = Self(0);
 
-    /// The position after this one.
+    /// Returns the position after this one.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
 
-    /// The position before this one; [`Seq::START`] stays where it is.
+    /// Returns the position before this one. [`Seq::START`] returns itself.
     #[must_use]
     pub const fn prev(self) -> Self {
         Self(self.0.saturating_sub(1))
@@ -96,7 +96,7 @@ impl fmt::Display for Seq {
     }
 }
 
-/// What a text takes up in a request: tokens for the window, bytes for the provider's size limit.
+/// Cost of a text in a request: tokens for the window, bytes for the provider's size limit.
 ///
 /// `bytes` is the length inside a JSON string, escapes included, without the quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,16 +108,16 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Free.
+    /// Zero cost.
     pub const ZERO: Self = Self { tokens: Tokens(0), bytes: Bytes(0) };
 
-    /// A cost of so many tokens and bytes.
+    /// Creates a cost from tokens and bytes.
     #[must_use]
     pub const fn new(tokens: u64, bytes: u64) -> Self {
         Self { tokens: Tokens(tokens), bytes: Bytes(bytes) }
     }
 
-    /// What is left after paying `other`, never below zero.
+    /// Returns what is left after paying `other`, never below zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl Cost {
         }
     }
 
-    /// Whether this fits into `limit`, in tokens and in bytes.
+    /// Returns whether the cost fits into `limit`, in tokens and in bytes.
     #[must_use]
     pub fn fits(self, limit: Self) -> bool {
         self.tokens <= limit.tokens && self.bytes <= limit.bytes

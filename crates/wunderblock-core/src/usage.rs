@@ -1,16 +1,16 @@
-//! What providers measured, and what follows from it for our own counts.
+//! Usage that providers measured, and what it shows about our own counts.
 //!
-//! A session is told as a row of [`UsageMark`]s, oldest first: what was said and what it weighs by our own estimate, and what
-//! a provider measured of a reply. From it follow three things:
+//! A session is given as a sequence of [`UsageMark`]s, oldest first: messages with their weight by our own estimate,
+//! and what a provider measured of a reply. Three results are computed from the marks:
 //!
-//! - [`anchor`]: the newest measured size of the context, and our estimate of what has come since. It is as good as the
-//!   provider's own count but for its last few entries.
-//! - [`calibrate`]: by how much our estimates of a model's texts are off. Between two measured replies of one model the
-//!   input grew by the first reply and what followed it; what it grew by is compared with what we had estimated. Where
-//!   the reply answered a request of ours, the whole of it is compared instead.
-//! - [`overhead`]: what the program that sent the first requests had in them beside what is recorded.
+//! - [`anchor`]: the newest measured size of the context, with our estimate of what was added since. The sum is as
+//!   good as the provider's own count, except for the last few entries.
+//! - [`calibrate`]: the error of our estimates of a model's texts. Between two measured replies of one model, the
+//!   input grew by the first reply and what followed it. The measured growth is compared with our estimate of the
+//!   growth. If the reply answered a request of ours, the whole request is compared instead.
+//! - [`overhead`]: what the program that sent the first requests added to the recorded content.
 //!
-//! Nothing is carried from one model to another, not even within a family: vocabularies change between versions.
+//! Nothing is carried over from one model to another, not even within a family: vocabularies change between versions.
 
 pub use crate::calibration::{Anchor, Calibration, Overhead};
 use crate::cost;
@@ -22,39 +22,40 @@ use crate::units::{Cost, Seq, Tokens};
 use crate::view::{View, ViewEntry};
 use std::ops::AddAssign;
 
-/// The least and the most our estimates are multiplied by, in thousandths.
+/// Minimum and maximum factor for our estimates, in thousandths.
 pub const PER_MILLE: (u16, u16) = (500, 2_000);
-/// Replies that are learned from, the newest.
+/// Maximum number of replies to learn from, the newest.
 pub const NEWEST: usize = 64;
-/// Replies that are needed to learn anything.
+/// Minimum number of replies to learn anything.
 pub const LEAST_REPLIES: usize = 8;
-/// Tokens by which the input must have grown over them.
+/// Minimum tokens by which the input must have grown over these replies.
 pub const LEAST_GROWTH: Tokens = Tokens(4_000);
-/// How far one reply can speak for or against our estimate: a quarter to four times. What a harness puts in unrecorded
-/// (a reminder, a file) and what it silently drops are of any size, and one such reply is not to outweigh sixty others.
+/// Maximum factor by which one reply can differ from our estimate: a reply counts as at least a quarter and at most
+/// four times the estimate. A harness adds unrecorded text (a reminder, a file) of any size, or silently drops some.
+/// A single reply must not outweigh sixty others.
 const SWAY: u64 = 4;
 
-/// What an entry adds to a request, by our estimate.
+/// Weight of an entry in a request, by our estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weight {
-    /// Frames every dialect has, and media: constants, whatever the model.
+    /// Tokens of the frames that every dialect has, and of media: constants for any model.
     pub fixed: Tokens,
-    /// Texts, and what the model's provider adds around them: what a calibration multiplies.
+    /// Tokens of texts, and of what the model's provider adds around them. A calibration multiplies these.
     pub scaled: Tokens,
 }
 
 impl Weight {
-    /// Nothing.
+    /// Zero weight.
     pub const ZERO: Self = Self { fixed: Tokens::ZERO, scaled: Tokens::ZERO };
 
-    /// All of it.
+    /// Returns all tokens.
     #[must_use]
     pub fn total(self) -> Tokens {
         self.fixed + self.scaled
     }
 
-    /// What a message adds: its frame, the parts the model's dialect has a place for, and a frame for each result, which
-    /// may become a message of its own. Nothing, if it is not sent.
+    /// Returns the weight of a message: its frame, the parts that the model's dialect has a place for, and a frame
+    /// for each result, which may become a separate message. A message that is not sent weighs nothing.
     #[must_use]
     pub fn of(message: &Message, costs: &dyn CostModel) -> Self {
         let sent: Vec<&Part> = message.parts.iter().filter(|part| costs.refuses(part).is_none()).collect();
@@ -70,7 +71,7 @@ impl Weight {
         Self { fixed, scaled: weigh(costs).saturating_sub(fixed) }
     }
 
-    /// What an entry of a view added when it was first sent, which is not always all of it.
+    /// Returns the weight of a view's entry as it was first sent, which may be shorter than the entry.
     #[must_use]
     pub fn as_sent(entry: &ViewEntry, view: &View, costs: &dyn CostModel) -> Self {
         Self::of(&presentation::sent(entry, view), costs)
@@ -84,7 +85,7 @@ impl AddAssign for Weight {
     }
 }
 
-/// Takes texts for nothing, so that what is left of a cost is its constants.
+/// Cost model in which texts are free, so that a cost consists of its constants only.
 struct Frames;
 
 impl CostModel for Frames {
@@ -105,72 +106,73 @@ impl CostModel for Frames {
     }
 }
 
-/// What a provider measured of a reply. Names of models are compared as they stand: whoever makes a mark gives the same
-/// model the same name.
+/// A provider's measurement of a reply. Names of models are compared literally: the caller must give the same model
+/// the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured<'a> {
-    /// Where its report is recorded.
+    /// Position of the provider's report.
     pub seq: Seq,
-    /// The model.
+    /// Name of the model.
     pub model: &'a str,
     /// The provider's id of the reply.
     pub api_id: Option<&'a str>,
-    /// All it took in: what a cache held or took up is part of it.
+    /// All input tokens, including those read from a cache or written to it.
     pub input: Tokens,
-    /// All it put out.
+    /// All output tokens.
     pub output: Tokens,
-    /// Told while it happened: a request of ours right before it is the one that was measured. A transcript's requests
-    /// were made by the program that wrote it.
+    /// Whether the usage was reported while it happened. If so, a request of ours right before it is the one that was
+    /// measured. The requests of a transcript were made by the program that wrote the transcript.
     pub live: bool,
-    /// Its caller says that it measures a request of ours, sent as it was built.
+    /// Whether the caller states that this measures a request of ours, sent as it was built.
     pub sent: bool,
 }
 
-/// What a session holds that measurements speak of.
+/// An element of a session that matters to measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageMark<'a> {
-    /// The model said something. Records with the same id, or of none and side by side, are pieces of one reply.
+    /// A record of a reply. Records with the same id are pieces of one reply, and so are adjacent records without an
+    /// id.
     Reply {
         /// The provider's id of the reply.
         api_id: Option<&'a str>,
-        /// What it adds.
+        /// Weight of the record.
         weight: Weight,
-        /// It failed or was broken off: what was measured of it is not relied on.
+        /// Whether the reply failed or was broken off. Its measurement is then not reliable.
         failed: bool,
     },
-    /// Something else was said, and is sent.
+    /// Weight of another message that is sent.
     Other(Weight),
-    /// A provider reported the usage of the reply before, or of the one with that id; the last report counts.
+    /// A provider's usage report for the reply before it, or for the reply with its id. The last report counts.
     Measured(Measured<'a>),
-    /// What follows answers a request of ours.
+    /// A request of ours, which the next reply answers.
     Built {
-        /// The model it was built for; empty if it was built for another consumer than the one that asks.
+        /// Model the request was built for; empty if it was built for a different lane than the one that asks.
         model: &'a str,
-        /// What we had estimated of the whole of it before any correction, if that is known.
+        /// Our estimate of the whole request before any correction, if known.
         estimate: Option<Tokens>,
     },
-    /// A turn ended aborted or in error: if nothing came in between, the reply before was cut short.
+    /// A turn ended aborted or in error. If nothing came in between, the reply before it was cut short.
     CutShort,
-    /// What the next reply takes in cannot be compared with our estimate: there are media, or a provider drops earlier
-    /// reasoning.
+    /// The input of the next reply cannot be compared with our estimate: there are media, or the provider drops
+    /// earlier reasoning.
     Blur,
-    /// What was measured so far is no part of the next request: a compaction, a step, an erasure.
+    /// Earlier measurements do not apply to the next request: there was a compaction, a step or an erasure.
     Reset,
 }
 
-/// A reply, what was measured of it, and what followed it.
+/// A reply, with its measurement and what followed it.
 #[derive(Clone, Copy, Debug, Default)]
 struct MeasuredReply<'a> {
     api_id: Option<&'a str>,
     own: Weight,
-    /// A piece without id can still belong to it.
+    /// Whether a piece without an id can still belong to the reply.
     open: bool,
     measured: Option<Measured<'a>>,
     failed: bool,
-    /// The request it answers, if that was ours: the model, and our estimate.
+    /// Model and estimate of the request that the reply answers, if the request was ours.
     built: Option<(&'a str, Option<Tokens>)>,
     after: Weight,
-    /// Whether anything was said after it.
+    /// Whether another message followed the reply.
     answered: bool,
     blurred: bool,
     reset: bool,
@@ -179,29 +181,29 @@ struct MeasuredReply<'a> {
 impl<'a> MeasuredReply<'a> {
     fn good(&self, model: &str) -> Option<Measured<'a>> {
         let measured = self.measured.filter(|measured| measured.model == model && measured.input.0 > 0)?;
-        // What answers a request of ours for another model or lane speaks of another context.
+        // A reply to a request of ours for another model or lane measures another context.
         let elsewhere = measured.live && self.built.is_some_and(|(name, _)| name != model);
         (!self.failed && !elsewhere).then_some(measured)
     }
 
-    /// Whether what was measured was a request of this ledger, and nobody else's.
+    /// Returns whether the measured request was one of this ledger.
     fn is_ours(&self, measured: &Measured<'_>) -> bool {
         measured.sent || (measured.live && self.built.is_some_and(|(model, _)| model == measured.model))
     }
 }
 
-/// How many replies back a late piece or report is looked for.
+/// Maximum number of replies back to which a late piece or report can belong.
 const LATE: usize = 8;
 
-/// A session's replies, in the making.
+/// The replies of a session while they are collected.
 struct Replies<'a> {
     replies: Vec<MeasuredReply<'a>>,
-    /// A request that nothing has followed yet.
+    /// Request that nothing has followed yet.
     built: Option<(&'a str, Option<Tokens>)>,
 }
 
 fn replies<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>) -> Vec<MeasuredReply<'a>> {
-    // What stands before the first reply hangs on one that says nothing.
+    // An empty reply holds what comes before the first reply.
     let mut row = Replies { replies: vec![MeasuredReply::default()], built: None };
     for mark in marks {
         match mark {
@@ -252,7 +254,7 @@ impl<'a> Replies<'a> {
         let known = self.named(measured.api_id).is_some();
         let reply = if known { self.named(measured.api_id) } else { self.nameless(measured.api_id) };
         let Some(reply) = reply else {
-            // Its words come later, or never.
+            // The text of the reply comes later, or never.
             let built = self.built.take();
             let (api_id, measured) = (measured.api_id, Some(measured));
             self.replies.push(MeasuredReply { api_id, measured, built, ..MeasuredReply::default() });
@@ -264,7 +266,7 @@ impl<'a> Replies<'a> {
     }
 
     fn other(&mut self, weight: Weight) {
-        // A request that something followed is not the one the next reply answers.
+        // If another message follows a request, the next reply does not answer that request.
         self.built = None;
         self.last(|reply| {
             reply.after += weight;
@@ -273,23 +275,26 @@ impl<'a> Replies<'a> {
         });
     }
 
-    /// The reply with an id.
+    /// Returns the reply with an id, if it is one of the newest.
     fn named(&mut self, api_id: Option<&str>) -> Option<&mut MeasuredReply<'a>> {
         let newest = self.replies.iter_mut().rev().take(LATE);
         newest.filter(|reply| api_id.is_some() && reply.api_id == api_id).last()
     }
 
-    /// The last reply, if it waits for a report and nothing says that this one speaks of another.
+    /// Returns the last reply, if it has no report yet and the ids do not show that the report is for another reply.
     fn nameless(&mut self, api_id: Option<&str>) -> Option<&mut MeasuredReply<'a>> {
+        // The first element is the empty reply before all others.
         let last = self.replies.get_mut(1..).and_then(<[_]>::last_mut);
         last.filter(|last| last.measured.is_none() && (last.api_id.is_none() || api_id.is_none()))
     }
 }
 
-/// The newest good measurement of a request of ours, and our estimate of what has come since; none since the last reset.
-/// What others sent had another beginning, and was compacted by others: it says nothing of the size of ours.
+/// Returns the newest good measurement of a request of ours, with our estimate of what was added since; `None` if
+/// there is no such measurement since the last reset. Requests of other programs had a different beginning and
+/// different compactions, so they say nothing about the size of ours.
 ///
-/// Good is a reply of this model that neither failed nor was cut short. What the marks weigh should be calibrated.
+/// A measurement is good if its reply is of this model, did not fail and was not cut short. The weights of the marks
+/// should be calibrated.
 #[must_use]
 pub fn anchor<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -> Option<Anchor> {
     let mut since = Weight::ZERO;
@@ -311,21 +316,21 @@ pub fn anchor<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -
     None
 }
 
-/// What one reply says of our estimates.
+/// Comparison of one reply with our estimates.
 #[derive(Clone, Copy, Debug)]
 enum Sample {
-    /// The input had grown by so much, and by our estimate by so much.
+    /// Growth of the input, as measured and by our estimate.
     Grown { measured: Tokens, weight: Weight },
-    /// A request of ours was so large, and by our estimate so large.
+    /// Size of a request of ours, as measured and by our estimate.
     Whole { measured: Tokens, estimate: Tokens },
 }
 
-/// What our estimates of a model's texts are to be multiplied by; none while too little is known. What the marks weigh
-/// must not be calibrated.
+/// Returns the factor for our estimates of a model's texts; `None` while too little is known. The weights of the
+/// marks must not be calibrated.
 ///
-/// Over the newest [`NEWEST`] replies the measured growth, less our frames, is set against the estimated growth, less our
-/// frames, each reply swaying the sum by a bounded factor. Where [`LEAST_REPLIES`] of them answered requests of ours, the
-/// median of measured input to estimated request counts instead.
+/// Over the newest [`NEWEST`] replies, the measured growth without our frames is compared with the estimated growth
+/// without our frames. Each reply influences the sum by a bounded factor. If at least [`LEAST_REPLIES`] of them
+/// answered requests of ours, the median ratio of measured input to estimated request counts instead.
 #[must_use]
 pub fn calibrate<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -> Option<Calibration> {
     let samples = samples(&replies(marks), model);
@@ -333,14 +338,16 @@ pub fn calibrate<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str
     whole(newest).or_else(|| grown(newest))
 }
 
-/// Replies from which an overhead is learned, the first: the less stands before them, the less an estimate can be off.
+/// Maximum number of first replies that an overhead is learned from: the less precedes a reply, the smaller the
+/// error.
 const FIRST: usize = 8;
-/// An overhead of fewer tokens is taken for none: estimates are no better than that.
+/// Minimum overhead, in tokens. A smaller overhead is ignored, because estimates are no more exact than that.
 const LEAST_OVERHEAD: Tokens = Tokens(200);
 
-/// What the program that sent a session's requests added to them, from the first replies to requests that were not of this
-/// ledger: the median of measured input less what stood before. The marks begin where the session does, and what they weigh
-/// should be calibrated. What follows media, a compaction, a step or an erasure tells nothing.
+/// Returns the tokens that the program behind a session added to its requests. The value is the median, over the
+/// first replies to requests of other programs, of the measured input minus what came before. The marks must begin
+/// where the session does, and their weights should be calibrated. Replies after media, a compaction, a step or an
+/// erasure are not used.
 #[must_use]
 pub fn overhead<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -> Option<Overhead> {
     let mut before = Weight::ZERO;
@@ -366,11 +373,12 @@ fn samples(replies: &[MeasuredReply<'_>], model: &str) -> Vec<Sample> {
     let mut weight = Weight::ZERO;
     for reply in replies {
         let good = reply.good(model);
-        // Another model's context may be another one altogether.
+        // The context of another model may be a different one.
         if good.is_none() && reply.measured.is_some_and(|measured| measured.model != model) {
             before = None;
         }
         if let Some(good) = good {
+            // A request of ours is compared as a whole. An input that shrank unannounced gives no sample.
             let estimate = reply.built.filter(|_| good.live).and_then(|(_, estimate)| estimate);
             if let Some(estimate) = estimate {
                 samples.push(Sample::Whole { measured: good.input, estimate });

@@ -1,7 +1,7 @@
-//! The view: events folded into the ordered entries a model *could* see.
+//! View of a lane: events folded into the ordered entries that a model *could* see.
 //!
-//! A view belongs to one lane of one session. It forgets nothing that a later request could show, and holds nothing
-//! else: what lies before the lane's frontier is gone from it, so its size follows the window, not the history.
+//! A view belongs to one lane of one session. A view holds everything that a later request could show, and nothing
+//! else: entries before the lane's frontier are gone, so the size of a view follows the window, not the history.
 
 pub(crate) mod entry;
 mod summaries;
@@ -27,23 +27,23 @@ pub use entry::{LaneProgress, SummaryNode, ViewEntry};
 pub(crate) use summaries::all_prepared;
 pub use summaries::{prepared, prepared_to, unchecked_by};
 
-/// The ordered entries a model could see, and what the lane has done with them so far.
+/// Ordered entries that a model could see, and the state of the lane.
 ///
 /// # Resuming
 ///
-/// A view need not be folded from the first event. The same view, plan and request come from applying, in this order:
+/// A view can be resumed without the earlier events. The same view, plan and request result from applying, in order:
 ///
 /// 1. the lane's latest `view.trimmed`, if there is one;
 /// 2. the lane's latest `preamble.changed` and every `content.pinned`, `content.hidden` and `content.erased` before its
 ///    `drop_before`, in order;
-/// 3. the events at the positions of its `hold`, of its `nodes`, and those its `forms` name, in order;
-/// 4. every event from `drop_before` on, in order (the trim comes by again; that changes nothing).
+/// 3. the events at the positions of its `hold` and its `nodes`, and those that its `forms` name, in order;
+/// 4. every event from `drop_before` on, in order (the trim occurs again, which changes nothing).
 ///
-/// What of them a view shall not apply it [passes](View::pass) over: what the lane has shown stays shown.
+/// Events among them that a view must not apply are [passed](View::pass) over, so that what was shown stays shown.
 ///
-/// Without a trim that is every event. More than that does no harm: [`View::apply`] drops what the trim does not
-/// [need](Trim::needs). Erasure takes the content of messages, injections and summaries; events that steer a view
-/// (trims, pins, hides, builds, receipts of erasure) hold none, and must keep what they say.
+/// Without a trim, these are all events. More events do no harm: [`View::apply`] drops what the trim does not
+/// [need](Trim::needs). Erasure takes the content of messages, injections and summaries. Events that steer a view
+/// (trims, pins, hides, builds, receipts of erasure) have no such content, and must keep their fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     lane: LaneId,
@@ -53,39 +53,39 @@ pub struct View {
     trim: Trim,
     pinned: BTreeSet<Seq>,
     hidden: BTreeSet<Seq>,
-    /// First position of a run, its last, and how many events lost their content in it.
+    /// Runs of erased positions: the first, the last, and the number of events that lost their content.
     erased: BTreeMap<Seq, (Seq, u64)>,
-    /// What stands before the conversation, and where that is recorded.
+    /// Preamble of the lane, and the position of its record.
     preamble: Option<(Seq, Arc<Preamble>)>,
-    /// The positions of the summaries and shorter texts the trim names.
+    /// Positions of the summaries and shorter texts that the trim names.
     named: HashSet<Seq>,
-    /// The summaries the trim names, by the positions of their events.
+    /// Summaries that the trim names, by the positions of their events.
     nodes: BTreeMap<Seq, SummaryNode>,
-    /// The summaries that were made ahead and no trim names yet, by where they begin.
+    /// Summaries made ahead that no trim names yet, by their first positions.
     prepared: BTreeMap<Seq, SummaryNode>,
-    /// The shorter texts the trim names, and those that stand.
+    /// Shorter texts that the trim names, and those that stand.
     reduced: Reductions,
-    /// The entries that came in at the tail by this lane: anybody may put in messages, and call them what they like.
+    /// Entries that this lane put in at the tail. Callers can append messages that look the same.
     ours: BTreeSet<Seq>,
-    /// What has come in at the tail from outside, by what it is called: where it was said last, and as what.
+    /// Texts from outside at the tail, by section and name: the position of the latest, and its body.
     injected: BTreeMap<(Section, Box<str>), (Seq, Body)>,
-    /// What the lane's work has come to: the newest record last.
+    /// Work logs of the lane, the newest last.
     work: WorkHistory<ToldWork>,
-    /// How far the lane has come.
+    /// Progress of the lane.
     progress: LaneProgress,
-    /// How the entries belong together.
+    /// Arrangement of the entries.
     arranged: Arranged,
 }
 
 impl View {
-    /// The empty view of a lane.
+    /// Creates the empty view of a lane.
     #[must_use]
     pub fn new(lane: LaneId) -> Self {
         Self { lane, ..Self::default() }
     }
 
-    /// Takes in the next event. Events of other lanes, and those that [cannot be](Fact::contradiction) at their position,
-    /// change nothing but the head.
+    /// Applies the next event. Events of other lanes, and those that [contradict](Fact::contradiction) their
+    /// position, change nothing but the head.
     pub fn apply(&mut self, event: &Event) {
         self.head = self.head.max(event.seq);
         self.arranged = Arranged::default();
@@ -119,13 +119,13 @@ impl View {
                 self.preamble = Some((event.seq, Arc::new(changed.preamble.clone())));
                 self.absorb(event.seq, &changed.takes_in);
             }
-            // A trim names those that stand: this lane's, or another's that it began with.
+            // A trim names the summaries to show: this lane's, or another lane's that this lane began with.
             Fact::SessionCompacted(made) => place(self, event, made),
             Fact::ContentReduced(reduced) => self.shorten(event.seq, reduced),
             Fact::ContentPinned(pin) => set(&mut self.pinned, pin.target, pin.pinned),
             Fact::ContentHidden(hidden) => hide(self, hidden.target, hidden.hidden),
             Fact::ContentErased(erased) => self.erase(erased.from_seq, erased.to_seq, erased.events),
-            // A view that is resumed meets steps that were taken before the one it began with.
+            // A resumed view meets steps that precede the one it began with.
             Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane && event.seq >= self.progress.stepped => {
                 self.progress.stepped = event.seq;
                 self.trim_to(trimmed.trim.clone());
@@ -143,7 +143,7 @@ impl View {
         }
     }
 
-    /// A shorter text counts if the trim names it, or if it stands and the lane has not shown the part.
+    /// Applies a shorter text if the trim names it, or if it is standing and the lane has not shown the part.
     fn shorten(&mut self, event: Seq, reduced: &ContentReduced) {
         let unseen = reduced.target > self.progress.shown && reduced.target < event;
         let ours = reduced.lane.as_ref().is_none_or(|lane| *lane == self.lane);
@@ -154,7 +154,7 @@ impl View {
         }
     }
 
-    /// Forgets what came in at the tail before a preamble that takes it in.
+    /// Forgets the texts at the tail that a later preamble takes in.
     fn absorb(&mut self, at: Seq, takes_in: &[Section]) {
         let is_absorbed = |seq: &Seq| match self.entries.get(seq).map(|entry| &entry.message.standing) {
             Some(MessageOrigin::Injected(what)) => {
@@ -170,7 +170,7 @@ impl View {
         &self.arranged
     }
 
-    /// Passes over an event that this view shall take no account of, but for what it says the lane has shown.
+    /// Passes over an event that the view must not apply, except for what the event says the lane has shown.
     pub fn pass(&mut self, event: &Event) {
         self.head = self.head.max(event.seq);
         if let Some(fact @ Fact::ContextBuilt(built)) = &event.fact
@@ -217,7 +217,7 @@ impl View {
         if to < self.trim.drop_before {
             return;
         }
-        // A run speaks for what was erased inside it; the event itself and its receipt come in either order.
+        // A run covers what was erased inside it. An erased event and the receipt come in either order.
         let covered =
             self.erased.range(..=from).next_back().is_some_and(|(_, (last, _))| from == to && *last >= to);
         if !covered {
@@ -249,9 +249,9 @@ impl View {
         }
     }
 
-    /// Moves the frontiers, and forgets what no request can show any more.
+    /// Moves the frontiers, and forgets what no request can show any longer.
     ///
-    /// The lane has taken a step: what the last request showed is no promise any more.
+    /// The trim is a step of the lane, so the next request does not have to continue the last one.
     pub fn trim_to(&mut self, trim: Trim) {
         self.progress.built = None;
         self.progress.waited.clear();
@@ -266,14 +266,14 @@ impl View {
         self.work.forget_before(trim.drop_before);
         self.named = trim.named().collect();
         self.nodes.retain(|at, _| self.named.contains(at));
-        // What a view that is loaded would not meet behind the frontier.
+        // Drop the summaries that a loaded view would not meet after the frontier.
         self.prepared.retain(|from, node| node.at >= trim.drop_before && *from >= trim.drop_before);
         self.reduced.trim(&self.named, trim.drop_before);
         self.progress.shown = self.progress.shown.max(trim.drop_before.prev());
         self.trim = trim;
     }
 
-    /// Takes a message back in that lies before the frontier, so that the next step can hold on to it.
+    /// Restores a message that lies before the frontier, so that the next step can hold it.
     pub fn hold(&mut self, event: &Event) {
         let Some(Fact::MessageAppended(said)) = &event.fact else { return };
         if event.seq < self.trim.drop_before && !self.entries.contains_key(&event.seq) {
@@ -283,7 +283,7 @@ impl View {
         }
     }
 
-    /// The view as it would be with a trim, and the summaries and shorter texts that trim names.
+    /// Returns the view as it would be with a trim. The trim finds its summaries in `nodes`, its texts in `reduced`.
     #[must_use]
     pub fn with(&self, trim: &Trim, nodes: &[SummaryNode], reduced: &[(Seq, Body)]) -> Self {
         let mut view = self.clone();
@@ -295,142 +295,142 @@ impl View {
         view
     }
 
-    /// The lane.
+    /// Returns the lane of the view.
     #[must_use]
     pub fn lane(&self) -> &LaneId {
         &self.lane
     }
 
-    /// The position of the newest event seen.
+    /// Returns the position of the newest event seen.
     #[must_use]
     pub fn head(&self) -> Seq {
         self.head
     }
 
-    /// The entries, in order.
+    /// Returns the entries, in order.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = &ViewEntry> {
         self.entries.values()
     }
 
-    /// The entry at a position.
+    /// Returns the entry at a position.
     #[must_use]
     pub fn entry(&self, seq: Seq) -> Option<&ViewEntry> {
         self.entries.get(&seq)
     }
 
-    /// A part of the entry at a position.
+    /// Returns a part of the entry at a position.
     #[must_use]
     pub fn part(&self, (seq, index): PartPosition) -> Option<&Part> {
         self.entries.get(&seq)?.message.parts.get(index)
     }
 
-    /// The position of the model's first reply after another.
+    /// Returns the position of the model's first reply after a position.
     #[must_use]
     pub fn next_reply(&self, after: Seq) -> Option<Seq> {
         let mut later = self.entries.range(after.next()..);
         later.find(|(_, entry)| entry.message.role == Role::Assistant).map(|(seq, _)| *seq)
     }
 
-    /// What the lane leaves out.
+    /// Returns the current state of the lane.
     #[must_use]
     pub fn trim(&self) -> &Trim {
         &self.trim
     }
 
-    /// The summaries that stand before the frontier, in the order of their ranges.
+    /// Returns the summaries that the trim names, in the order of their ranges.
     pub fn nodes(&self) -> impl Iterator<Item = &SummaryNode> {
         self.trim.nodes.iter().filter_map(|placed| self.nodes.get(&placed.at))
     }
 
-    /// The summary recorded at a position, if it stands in this view.
+    /// Returns the summary recorded at a position, if the trim names it.
     #[must_use]
     pub fn node(&self, at: Seq) -> Option<&SummaryNode> {
         self.nodes.get(&at)
     }
 
-    /// The shorter text recorded at a position, if this view shows it.
+    /// Returns the shorter text recorded at a position, if the view may show it.
     #[must_use]
     pub fn reduced(&self, at: Seq) -> Option<&Body> {
         self.reduced.text(at)
     }
 
-    /// What is known of how it was made.
+    /// Returns the result of the reduction recorded at a position, if it is known.
     #[must_use]
     pub fn reduction(&self, at: Seq) -> Option<&Reduction> {
         self.reduced.how(at)
     }
 
-    /// Every shorter text this view may show.
+    /// Returns every shorter text that the view may show.
     pub fn shorter(&self) -> impl Iterator<Item = &Body> {
         self.reduced.texts()
     }
 
-    /// Where the reduction is recorded that stands for a part. A form that the trim gives the part goes before it. Only
-    /// results of tools become shorter by themselves: nobody's words do.
+    /// Returns the position of a part's standing reduction. A form that the trim gives the part takes precedence.
+    /// Only tool results have standing reductions: nobody's words are shortened that way.
     #[must_use]
     pub fn standing(&self, at: PartPosition) -> Option<Seq> {
         self.reduced.of(at).filter(|_| is_result(self.part(at)))
     }
 
-    /// The parts for which a reduction stands, with the position where it is recorded, ascending.
+    /// Returns the parts that have a standing reduction, with the position of its record, ascending.
     pub fn standings(&self) -> impl Iterator<Item = (PartPosition, Seq)> {
         self.reduced.standing().filter(|(at, _)| is_result(self.part(*at)))
     }
 
-    /// What stands before the conversation; none until the lane has recorded something.
+    /// Returns the preamble of the lane; `None` until the lane has recorded one.
     #[must_use]
     pub fn preamble(&self) -> Option<&Arc<Preamble>> {
         self.preamble.as_ref().map(|(_, preamble)| preamble)
     }
 
-    /// Where the lane's preamble is recorded.
+    /// Returns the position of the preamble's record.
     #[must_use]
     pub fn preamble_at(&self) -> Option<Seq> {
         self.preamble.as_ref().map(|(seq, _)| *seq)
     }
 
-    /// Where a text from outside was said last at the tail, and as what; none once it has been left out.
+    /// Returns the position and body of the latest text of a name at the tail; `None` once it has been left out.
     #[must_use]
     pub fn last_injected(&self, section: Section, name: &str) -> Option<(Seq, &Body)> {
         self.injected.get(&(section, name.into())).map(|(seq, body)| (*seq, body))
     }
 
-    /// Whether this lane put the entry in at the tail.
+    /// Returns whether this lane put the entry in at the tail.
     #[must_use]
     pub fn is_ours(&self, seq: Seq) -> bool {
         self.ours.contains(&seq)
     }
 
-    /// The names under which texts of a section stand at the tail.
+    /// Returns the names of a section's texts at the tail.
     pub fn said_names(&self, section: Section) -> impl Iterator<Item = &str> {
         self.injected.keys().filter(move |(of, _)| *of == section).map(|(_, name)| name.as_ref())
     }
 
-    /// What the lane's work has come to, as it was recorded last.
+    /// Returns the newest work log of the lane.
     #[must_use]
     pub fn work(&self) -> Option<&Arc<WorkLog>> {
         self.work.newest()
     }
 
-    /// The pinned positions.
+    /// Returns the pinned positions.
     #[must_use]
     pub fn pinned(&self) -> &BTreeSet<Seq> {
         &self.pinned
     }
 
-    /// The positions that are in no request because a person or program hid them. A hidden entry takes its exchange along.
+    /// Returns the positions that a person or program hid. A hidden entry takes its exchange out of all requests.
     #[must_use]
     pub fn hidden(&self) -> &BTreeSet<Seq> {
         &self.hidden
     }
 
-    /// The erased runs from the frontier on, ascending: first and last position, and how many events.
+    /// Returns the erased runs from the frontier on, ascending: first and last position, and the number of events.
     pub fn erased(&self) -> impl Iterator<Item = (Seq, Seq, u64)> {
         let frontier = self.trim.drop_before;
         self.erased.iter().map(move |(from, (to, events))| ((*from).max(frontier), *to, *events))
     }
 
-    /// The user's first turn, as long as the lane has kept it.
+    /// Returns the user's first turn, as long as the lane keeps it.
     #[must_use]
     pub fn first_user(&self) -> Option<Seq> {
         let shown =
@@ -438,7 +438,7 @@ impl View {
         self.turns().find(shown)
     }
 
-    /// The user's newest turn.
+    /// Returns the user's newest turn.
     #[must_use]
     pub fn newest_user(&self) -> Option<Seq> {
         self.turns().next_back()
@@ -449,13 +449,13 @@ impl View {
         turns.filter(|seq| !self.hidden.contains(seq))
     }
 
-    /// How far the lane has come.
+    /// Returns the progress of the lane.
     #[must_use]
     pub fn progress(&self) -> &LaneProgress {
         &self.progress
     }
 
-    /// What the call was whose result stands at `at`: the nearest call of that id before it, else the first after it.
+    /// Returns the gist of a result's call, from the position of the result: the nearest before it, else the first.
     #[must_use]
     pub fn gist(&self, call: &CallId, at: Seq) -> Option<&str> {
         let gists = self.gists.get(call)?;
@@ -464,10 +464,10 @@ impl View {
     }
 }
 
-/// An entry that tells what the work has come to, under its name, and its text.
+/// Entry that shows the work log, with the name and the text of the log.
 type ToldWork = (ViewEntry, Box<str>, Body);
 
-/// Forgets the entry that tells what the work has come to: another takes its place. Whether there was one.
+/// Forgets the entry that shows the work log, so that another can replace it. Returns whether there was one.
 pub fn forget_work(view: &mut View) -> bool {
     take_told(view).is_some()
 }
@@ -482,7 +482,7 @@ fn take_told(view: &mut View) -> Option<ToldWork> {
     entry.map(|entry| (entry, name, body))
 }
 
-/// Takes back what was said of the work since a compaction that was undone: what was told before is told again.
+/// Restores the work log that an undone compaction replaced, and the entry that showed it.
 fn undo_work(view: &mut View, compaction: Seq) {
     if !view.work.undo(compaction) {
         return;
@@ -496,7 +496,7 @@ fn undo_work(view: &mut View, compaction: Seq) {
     }
 }
 
-/// Hides an entry, or shows it again. What its exchange said of the work is said no longer.
+/// Hides an entry, or shows it again. Hiding also removes what its exchange contributed to the work log.
 fn hide(view: &mut View, target: Seq, hidden: bool) {
     set(&mut view.hidden, target, hidden);
     if hidden && view.work.hide(target) {
@@ -516,8 +516,8 @@ fn is_result(part: Option<&Part>) -> bool {
     matches!(part, Some(Part::ToolResult { .. }))
 }
 
-/// What the id of a lane's `preamble.changed` begins with. The id stays when the content is erased, so a view knows that it
-/// was this lane's preamble, and does not fall back on an older one.
+/// Returns the prefix of the ids of a lane's `preamble.changed` events. The id of an erased event stays, so a view
+/// knows that it was this lane's preamble, and does not fall back on an older one.
 #[must_use]
 pub fn preamble_id(lane: &LaneId) -> String {
     let lane: String = blake3::hash(lane.as_str().as_bytes()).to_hex().chars().take(16).collect();

@@ -1,6 +1,6 @@
-//! What a lane's work has come to: the agent's own list of what is to do, the files it touched, the last check of each
-//! kind, the skills it invoked. It stands at the tail after each compaction, and each is made from the one before and what
-//! has been appended since.
+//! Work log of a lane: the agent's own todo list, the files it touched, the last check of each kind, the skills it
+//! invoked. The log is at the tail after each compaction. Each log is made from the previous one and what was
+//! appended since.
 
 use crate::id::Handle;
 use crate::policy::Permille;
@@ -9,67 +9,67 @@ use crate::units::{Seq, is_default};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// What a lane's work has come to, as of a position. Every list may be empty; what is empty is not said.
+/// Work log of a lane, as of a position. Every list may be empty; empty lists are not shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkLog {
-    /// The newest position it was made from.
+    /// Newest position the log was made from.
     pub through: Seq,
-    /// The part of a request's limit that its text may take.
+    /// Maximum part of a request's limit that the text of the log takes.
     pub share: Permille,
-    /// The agent's list, in its order. Empty once all of it is done.
+    /// The agent's todo list, in its order. Empty once all of it is done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub todo: Vec<TodoItem>,
-    /// Files, the one touched last first.
+    /// Files, the last touched first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<TouchedFile>,
     /// The last check of each family, the newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<LastCheck>,
-    /// Skills, the one invoked last first.
+    /// Skills, the last invoked first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<InvokedSkill>,
-    /// Where the newest commit was recorded: what was changed before it is not taken back with the working tree.
+    /// Position of the newest commit. Changes before it are not lost if the working tree is reset.
     #[serde(skip_serializing_if = "is_default")]
     pub committed: Seq,
 }
 
-/// The positions of the exchange something was taken from: first and last.
+/// First and last position of the exchange that an item is from.
 pub type Span = (Seq, Seq);
 
-/// A thing to do.
+/// An item of the agent's todo list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoItem {
-    /// What, in the agent's words.
+    /// Work to be done, in the agent's words.
     pub what: Box<str>,
-    /// How far it is.
+    /// Progress of the item.
     #[serde(default)]
     pub status: ItemStatus,
-    /// What the agent's tool calls it; none where it has no names.
+    /// Id of the item in the agent's tool; `None` if the tool has no ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Box<str>>,
-    /// The call that said so last.
+    /// Position of the call that last stated the item.
     pub at: Seq,
-    /// Its exchange.
+    /// Exchange that the item is from.
     pub span: Span,
 }
 
-/// What became of a file.
+/// Change to a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileChange {
-    /// It was looked at only.
+    /// The file was only read.
     #[default]
     Read,
-    /// It was written, and nothing had been seen of it before.
+    /// The file was written, and had not been seen before.
     Created,
-    /// It was changed.
+    /// The file was changed.
     Edited,
-    /// It was moved here from elsewhere.
+    /// The file was moved here from elsewhere.
     Moved,
-    /// It was deleted.
+    /// The file was deleted.
     Deleted,
-    /// Its changes were taken back.
+    /// The changes to the file were undone.
     Reverted,
 }
 
@@ -86,66 +86,66 @@ impl FileChange {
     }
 }
 
-/// A file, and what became of it last.
+/// A file, with its last change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TouchedFile {
-    /// Its path, as the call names it.
+    /// Path of the file, as the call names it.
     pub path: Box<str>,
-    /// What became of it last.
+    /// Last change to the file.
     #[serde(default, skip_serializing_if = "is_default")]
     pub change: FileChange,
-    /// Where it was moved from.
+    /// Path that the file was moved from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Box<str>>,
-    /// The calls that changed it, the newest first; none if it was looked at only.
+    /// Positions of the calls that changed the file, the newest first; empty if it was only read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Seq>,
-    /// The results that showed it, the newest first.
+    /// Positions of the results that showed the file, the newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Seq>,
-    /// Its exchange.
+    /// Exchange that the entry is from.
     pub span: Span,
 }
 
 /// The last check of a family: a test, a build, a linter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastCheck {
-    /// The programs and what they were told to do, without flags: `cargo test`.
+    /// Programs with their subcommands, without flags: `cargo test`.
     pub family: Vec<Box<str>>,
-    /// Whether it failed.
+    /// Whether the check failed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub failed: bool,
-    /// The line of its output that says most; empty if none does.
+    /// Most informative line of the output; empty if no line is informative.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub told: Box<str>,
-    /// The result.
+    /// Position of the result.
     pub at: Seq,
-    /// Its exchange.
+    /// Exchange that the check is from.
     pub span: Span,
 }
 
 /// A skill the agent invoked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InvokedSkill {
-    /// Its name.
+    /// Name of the skill.
     pub name: Box<str>,
-    /// The beginning of its text.
+    /// Beginning of the skill's text.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub text: Box<str>,
-    /// Where its text stands.
+    /// Position of the skill's text.
     pub at: Seq,
-    /// Its exchange.
+    /// Exchange that the skill is from.
     pub span: Span,
 }
 
 impl WorkLog {
-    /// Whether it says nothing.
+    /// Returns whether the log is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.todo.is_empty() && self.files.is_empty() && self.checks.is_empty() && self.skills.is_empty()
     }
 
-    /// Whether something in it was taken from a run of positions.
+    /// Returns whether an item of the log is from a run of positions.
     #[must_use]
     pub fn touches(&self, from: Seq, to: Seq) -> bool {
         self.spans().any(|(first, last)| first <= to && from <= last)
@@ -158,7 +158,7 @@ impl WorkLog {
         todo.chain(files).chain(checks).chain(self.skills.iter().map(|skill| skill.span))
     }
 
-    /// The same without what was taken from an exchange that holds a position.
+    /// Returns the log without the items from an exchange that contains a position.
     #[must_use]
     pub fn without(&self, at: Seq) -> Self {
         let holds = |(first, last): Span| first <= at && at <= last;
@@ -170,7 +170,8 @@ impl WorkLog {
         log
     }
 
-    /// The log in lines, each with the position it is from; `stream` is the session's handle. Empty if it says nothing.
+    /// Returns the log in lines, each with the position it is from; empty if the log is empty. `stream` is the
+    /// session's handle.
     #[must_use]
     pub fn text(&self, stream: Handle) -> String {
         let mut text = String::new();
@@ -192,7 +193,7 @@ impl WorkLog {
         text
     }
 
-    /// The items in their order. What is done is counted, not told.
+    /// Returns the lines of the todo list, in order. Items that are done are counted, not listed.
     fn todo_lines(&self) -> Vec<String> {
         let is_done = |item: &&TodoItem| item.status == ItemStatus::Done;
         let done = self.todo.iter().filter(is_done).count();
@@ -207,7 +208,7 @@ impl WorkLog {
 }
 
 impl TouchedFile {
-    /// Where it was touched last.
+    /// Returns the position at which the file was last touched.
     #[must_use]
     pub fn touched(&self) -> Seq {
         self.changes.first().max(self.shown.first()).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The rung that puts a catalogue in the place of the oldest summaries.
+//! Ladder rung that replaces the oldest summaries with a catalogue.
 
 use super::job::{Detail, SummaryJob, placed};
 use crate::cost;
@@ -7,8 +7,9 @@ use crate::policy::ArchiveSizes;
 use crate::units::Tokens;
 use crate::view::SummaryNode;
 
-/// The oldest summaries that follow one another, without the newest: whole, never a part of one. The catalogue from before
-/// goes into the new one, so there is one at most.
+/// Returns the job for a catalogue of the oldest adjacent summaries; `None` while all summaries are within
+/// `rules.above`. The newest stay, up to `rules.keep`. No summary is split. An earlier catalogue goes into the new
+/// one, so a request has at most one.
 pub(super) fn job(rules: ArchiveSizes, ask: &PlanInput<'_>) -> Option<SummaryJob> {
     let nodes: Vec<&SummaryNode> = ask.view.nodes().collect();
     let cost = |node: &&SummaryNode| cost::node(node, ask.costs).tokens;
@@ -23,7 +24,7 @@ pub(super) fn job(rules: ArchiveSizes, ask: &PlanInput<'_>) -> Option<SummaryJob
     let newest = nodes.iter().rev().take_while(stays).count();
     let old = nodes.get(..nodes.len() - newest)?;
     let joins = |a: &&SummaryNode, b: &&SummaryNode| a.to.next() == b.from;
-    // A catalogue by itself is as short as it gets.
+    // A catalogue alone cannot get shorter, so a run of one must be a summary of events (level 0).
     let run = old.chunk_by(joins).find(|run| run.len() > 1 || run.iter().any(|node| node.level == 0))?;
     let tokens: Tokens = run.iter().map(cost).sum();
     let target = rules.catalogue.min(Tokens(tokens.0 / 2));

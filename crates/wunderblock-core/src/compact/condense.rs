@@ -1,4 +1,4 @@
-//! The rung that makes one summary of several.
+//! Ladder rung that merges several summaries into one.
 
 use super::job::{Detail, SummaryJob, placed};
 use crate::cost;
@@ -7,22 +7,23 @@ use crate::policy::Policy;
 use crate::units::Tokens;
 use crate::view::SummaryNode;
 
-/// When summaries are condensed.
+/// Rules for condensing summaries.
 #[derive(Clone, Copy)]
 pub(super) struct CondenseRules {
     pub(super) leaves: u64,
     pub(super) nodes: u64,
     pub(super) most: u32,
-    /// While the summaries together take no more than this, none is condensed.
+    /// Nothing is condensed while all summaries together take at most this many tokens.
     pub(super) above: Tokens,
-    /// Summaries of so many tokens together go into one, unless fewer would not be enough of them; 0 for no limit.
+    /// Maximum tokens of the summaries merged into one, unless the required number of summaries takes more; 0 for no
+    /// limit.
     pub(super) chunk: Tokens,
-    /// What is above must go, whatever the levels.
+    /// Whether the summaries must come down to `above`, whatever their levels.
     pub(super) must: bool,
 }
 
-/// The oldest run of summaries of one level that is long enough, the lowest level first. Where there is none, and room is what
-/// is short, the oldest that follow one another, whatever their levels.
+/// Returns the job for the oldest sufficiently long run of summaries of one level, the lowest level first. If no run
+/// is long enough and `rules.must` is set, takes the oldest adjacent summaries of any level.
 pub(super) fn job(rules: CondenseRules, policy: &Policy, ask: &PlanInput<'_>) -> Option<SummaryJob> {
     let nodes: Vec<&SummaryNode> = ask.view.nodes().collect();
     let cost = |node: &&SummaryNode| cost::node(node, ask.costs).tokens;
@@ -56,7 +57,8 @@ pub(super) fn job(rules: CondenseRules, policy: &Policy, ask: &PlanInput<'_>) ->
     one_of(run.get(..within(run, 2).min(fan))?, (all, rules), policy, ask)
 }
 
-/// One summary of several: half as long, and no longer than what there is room for beside the others.
+/// Returns the job that merges a run into a summary of at most half its length. With `must`, the summary also has to
+/// fit alongside the other summaries.
 fn one_of(
     run: &[&SummaryNode],
     (all, CondenseRules { above, must, .. }): (Tokens, CondenseRules),

@@ -1,4 +1,4 @@
-//! The rung that leaves out what says nothing: old thinking, empty replies, words said twice.
+//! Ladder rung that leaves out useless content: old thinking, empty or failed replies, repeated messages.
 
 use super::guard::RungInput;
 use crate::budget::Reason;
@@ -9,7 +9,7 @@ use crate::plan::PlanInput;
 use crate::units::Seq;
 use std::collections::{BTreeMap, HashSet};
 
-/// The forms that follow from the rules, for what is not protected. The rules are those of
+/// Returns the forms that the rules give to unprotected parts. The rules are those of
 /// [`Action::Curate`](crate::policy::Action::Curate).
 pub(super) fn curate(
     input: RungInput<'_>,
@@ -25,7 +25,7 @@ pub(super) fn curate(
             thinking(input.ask, exchange, placeholder, &mut forms);
         }
     }
-    // Where runs of empty replies go as a whole, there is no reply to show.
+    // With `invalid_runs`, an empty reply is left out with its whole run, so there is nothing to mark.
     if placeholder && !invalid_runs {
         empty(input, &mut forms);
     }
@@ -38,7 +38,7 @@ pub(super) fn curate(
     forms
 }
 
-/// Where the newest so many turns of the user begin.
+/// Returns the position at which the newest `turns` turns of the user begin.
 fn newest_turn(ask: &PlanInput<'_>, turns: u64) -> Seq {
     let turns = usize::try_from(turns).unwrap_or(usize::MAX);
     let begins = ask.view.entries().rev().filter(|entry| entry.message.is_user_turn()).take(turns);
@@ -57,6 +57,7 @@ fn thinking(
             .filter(|(_, part)| matches!(part, Part::Thinking { .. }))
             .map(|(index, _)| index)
             .collect();
+        // A reply that consisted of thinking alone keeps one placeholder.
         let silent = !entry.message.own_parts().any(Part::speaks);
         for (nth, index) in thoughts.into_iter().enumerate() {
             let form = if silent && placeholder && nth == 0 { PartForm::Placeholder } else { PartForm::Gone };
@@ -65,7 +66,8 @@ fn thinking(
     }
 }
 
-/// Replies in which there is nothing at all, or nothing but thinking, are in no request by themselves: each gets a mark.
+/// Marks unprotected replies that have no content, or only thinking, with a placeholder. Without the mark no request
+/// shows them.
 fn empty(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
     let RungInput { ask, guard, arrangement } = input;
     let api_id = |seq: &Seq| ask.view.entry(*seq).and_then(|entry| entry.message.api_id.as_deref());
@@ -79,7 +81,7 @@ fn empty(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
         let is_free =
             (guard.head..guard.cut).contains(&entry.seq) && entry.seq >= ask.view.trim().stub_before;
         let is_reply = message.role == Role::Assistant && message.own_parts().count() == message.parts.len();
-        // Of a reply in several records, some may say nothing.
+        // One reply can span several records: if one of them speaks, the silent ones need no mark.
         if !is_free || !is_reply || id.is_some_and(|id| speaks.contains(id)) {
             continue;
         }
@@ -90,7 +92,7 @@ fn empty(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
     }
 }
 
-/// The same words of the user directly after one another: the newest stay.
+/// Leaves out a message of the user that the next exchange repeats word for word. The newest copy stays.
 fn repeated(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
     let RungInput { ask, guard, arrangement } = input;
     for pair in arrangement.exchanges.windows(2) {
@@ -106,7 +108,7 @@ fn repeated(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) 
     }
 }
 
-/// A run of replies without calls of which one is empty or failed goes as a whole.
+/// Leaves out whole runs of replies without calls if one of the replies is empty or failed.
 fn invalid(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
     let RungInput { ask, guard, arrangement } = input;
     let bad: HashSet<Seq> = arrangement

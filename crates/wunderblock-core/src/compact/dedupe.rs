@@ -1,4 +1,4 @@
-//! The rung that shows a text once: what stands again becomes a reference to where it stands verbatim.
+//! Ladder rung that shows each text once: earlier copies become references to the newest, which is shown verbatim.
 
 use super::guard::RungInput;
 use crate::budget::Treatment;
@@ -9,7 +9,8 @@ use crate::trim::treatment;
 use crate::units::Bytes;
 use std::collections::{BTreeMap, HashMap};
 
-/// References for what stands a second time. The newest copy stays: it is what the work goes on with.
+/// Returns references for the repeated texts of at least `min` bytes. The newest copy stays verbatim, because the
+/// work continues from it.
 pub(super) fn dedupe(input: RungInput<'_>, min: Bytes) -> BTreeMap<PartPosition, PartForm> {
     let RungInput { ask, guard, arrangement } = input;
     let view = ask.view;
@@ -19,6 +20,7 @@ pub(super) fn dedupe(input: RungInput<'_>, min: Bytes) -> BTreeMap<PartPosition,
         .iter()
         .filter(|exchange| treatment(exchange, trim, view) == Treatment::Verbatim)
         .collect();
+    // Newest first, so that the first copy found is the one that stays.
     exchanges.sort_by_key(|exchange| std::cmp::Reverse(exchange.last));
     let mut newest: HashMap<Vec<&Body>, PartPosition> = HashMap::new();
     let mut forms = BTreeMap::new();
@@ -46,7 +48,7 @@ pub(super) fn dedupe(input: RungInput<'_>, min: Bytes) -> BTreeMap<PartPosition,
     forms
 }
 
-/// Whether a part is nothing but text.
+/// Returns whether a part consists of text only.
 fn is_plain(part: &Part) -> bool {
     match part {
         Part::Text { .. } => true,

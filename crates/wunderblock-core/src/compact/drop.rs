@@ -1,4 +1,4 @@
-//! The rung that leaves messages out: the oldest first, or the least important.
+//! Ladder rung that leaves out exchanges: the oldest first, or the least important first.
 
 use super::guard::{self, RungInput};
 use super::importance::importance;
@@ -9,13 +9,14 @@ use crate::policy::DropOrder;
 use crate::units::{Seq, Tokens};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The trim that leaves out what comes first in an order, until `keep` messages are left, or, where that is 0, until
-/// `excess` tokens are saved.
+/// Returns the trim that leaves out exchanges in the given order until `keep` messages are left or, if `keep` is 0,
+/// until `excess` tokens are saved.
 pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Tokens) -> Trim {
     let RungInput { ask, guard, arrangement } = input;
     let exchanges = guard::shown(ask, arrangement);
     let scores = scores(by, ask, &exchanges);
-    // What was kept out of a summary and stands within its range is told nowhere else: its mark would say that it is.
+    // An exchange kept verbatim inside a summary's range is described nowhere else. If it were dropped, its mark
+    // would claim that the summary covers it.
     let nodes = &ask.view.trim().nodes;
     let is_untold =
         |exchange: &Exchange| nodes.iter().any(|node| (node.from..=node.to).contains(&exchange.last));
@@ -25,7 +26,8 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
         .filter(|(_, (exchange, _))| guard.is_free(exchange) && !is_untold(exchange))
         .map(|(index, (exchange, tokens))| (index, *exchange, *tokens))
         .collect();
-    // Of equals the oldest goes first; but where a number of the best stay, as the notes sort them, the newest.
+    // The oldest of equals goes first. If the best `keep` messages stay, the newest goes first, as in the notes that
+    // the `minimal` preset follows.
     let rank = |index: usize| match (by, keep) {
         (DropOrder::Importance, 1..) => usize::MAX - index,
         _ => index,
@@ -37,7 +39,7 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
     let all: u64 = exchanges.iter().map(|(exchange, _)| count(exchange)).sum();
     let mut gone: BTreeSet<Seq> = BTreeSet::new();
     if by == DropOrder::Importance && keep > 0 {
-        // The best that find a place, beside what is protected.
+        // Keep the best exchanges that fit alongside what is protected.
         let free: u64 = order.iter().map(|(_, exchange, _)| count(exchange)).sum();
         let mut taken = all - free;
         for (_, exchange, _) in order.iter().rev() {
@@ -61,7 +63,8 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
     frontier(&exchanges, &gone, input)
 }
 
-/// The trim under which exactly those are gone: the frontier behind the last of them, what stays before it kept.
+/// Returns the trim that leaves out exactly the given exchanges: its frontier follows the last of them, and all
+/// others before the frontier are kept.
 fn frontier(exchanges: &[(&Exchange, Tokens)], gone: &BTreeSet<Seq>, input: RungInput<'_>) -> Trim {
     let old = input.ask.view.trim();
     let is_gone = |(exchange, _): &&(&Exchange, Tokens)| gone.contains(&exchange.key);
@@ -76,7 +79,7 @@ fn frontier(exchanges: &[(&Exchange, Tokens)], gone: &BTreeSet<Seq>, input: Rung
     Trim { drop_before, stub_before: old.stub_before.max(drop_before), keep, ..old.clone() }
 }
 
-/// How important each exchange is: as its most important message.
+/// Returns the importance of each exchange: that of its most important message. Empty if the order is by age.
 fn scores(by: DropOrder, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)]) -> HashMap<Seq, u8> {
     if by == DropOrder::Age {
         return HashMap::new();

@@ -1,4 +1,4 @@
-//! Whether a lane is due.
+//! Decides whether a lane is due for compaction.
 
 use super::guard::is_open;
 use crate::compaction::SessionCompacted;
@@ -9,46 +9,46 @@ use crate::units::{Millis, Tokens};
 use crate::view::View;
 use std::fmt;
 
-/// What is measured of a lane before a request.
+/// Measurements of a lane before a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneMeasurement {
-    /// What the request takes; what the provider measured, where that is more.
+    /// Tokens of the request, by our count or by the provider's measurement, whichever is larger.
     pub tokens: Tokens,
-    /// What it may take.
+    /// Maximum tokens of the request.
     pub limit: Tokens,
-    /// The model's window.
+    /// The model's window, in tokens.
     pub window: Tokens,
-    /// Whether it does not fit.
+    /// Whether the request does not fit.
     pub overflows: bool,
-    /// Whether the provider found the lane's last request too long, whatever we count.
+    /// Whether the provider rejected the lane's last request as too long, whatever our count is.
     pub refused: bool,
-    /// Messages that are shown.
+    /// Number of messages shown.
     pub messages: u64,
-    /// Since the last compaction, or since the session began.
+    /// Time since the last compaction, or since the session began.
     pub age: Millis,
-    /// Until the provider's cache of the lane's last request ends; none if nothing is cached.
+    /// Time until the provider's cache of the lane's last request expires; `None` if nothing is cached.
     pub cache_left: Option<Millis>,
-    /// No request of the lane was built before.
+    /// Whether the lane has built no request before.
     pub first: bool,
-    /// The provider's cache of the lane's last request is lost: it has ended, or was another model's.
+    /// Whether the provider's cache of the lane's last request is lost: it expired, or belongs to another model.
     pub cache_lost: bool,
-    /// Conversation that stands outside summaries.
+    /// Tokens of the conversation outside summaries.
     pub unsummarised: Tokens,
-    /// Of that, what lies behind the summaries that were made ahead.
+    /// Tokens of `unsummarised` that lie after the summaries made ahead.
     pub unprepared: Tokens,
-    /// What the request took after the last compaction; none if there was none.
+    /// Tokens of the request after the last compaction; `None` if there was no compaction.
     pub after_last: Option<Tokens>,
-    /// Where the conversation stands.
+    /// State of the conversation.
     pub stands: ConversationState,
 }
 
-/// Where a conversation stands.
+/// State of a conversation, from a pending call to the end of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConversationState {
     /// A call waits for its result.
     #[default]
     InCall,
-    /// All calls have their results; the model goes on.
+    /// All calls have their results, and the model continues.
     InTurn,
     /// A turn has ended, or the next has just begun.
     BetweenTurns,
@@ -56,25 +56,25 @@ pub enum ConversationState {
     BetweenTasks,
 }
 
-/// How urgent it is.
+/// Urgency of a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// Nothing changes yet: a chunk is full, and its summary is made before the level.
+    /// A chunk is full, and its summary is made before the level. No request changes yet.
     Ahead,
-    /// The policy's soft level, at a boundary.
+    /// The policy's soft level fired, at a boundary.
     Soft,
-    /// Its hard level.
+    /// The policy's hard level fired.
     Hard,
-    /// The request does not fit.
+    /// The request does not fit, or the provider rejected the last one as too long.
     Overflow,
-    /// The lane's first request does not fit, or is at a level.
+    /// The lane's first request does not fit, or reached a level.
     Cold,
-    /// A person asked.
+    /// A person asked for the compaction.
     Manual,
 }
 
 impl Urgency {
-    /// Its word in records.
+    /// Returns the word used in records.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -88,16 +88,17 @@ impl Urgency {
     }
 }
 
-/// That a lane is due, and why.
+/// A compaction that is due, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Due {
-    /// How urgent.
+    /// Urgency of the compaction.
     pub level: Urgency,
-    /// What set it off, in words.
+    /// Cause, in words.
     pub why: String,
 }
 
-/// Whether a policy says that a lane is due. A policy that is off never does.
+/// Returns the compaction that a policy requires now; `None` if the lane is not due. A policy that is off never
+/// requires a compaction.
 #[must_use]
 pub fn due(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     let Some(found) = live(policy, measure) else { return ahead(policy, measure) };
@@ -134,7 +135,8 @@ fn live(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     (at_boundary && cool && has_regrown(policy, measure)).then_some(Due { level: Urgency::Soft, why })
 }
 
-/// Whether it is due because the provider's cache is lost anyway: making the request shorter costs nothing then.
+/// Returns the reason if the request reaches the idle level and the provider's cache is lost. Shortening the request
+/// then costs nothing.
 fn idle(policy: &Policy, measure: &LaneMeasurement) -> Option<String> {
     let trigger = &policy.trigger;
     let is_set = trigger.idle > Permille::ZERO && measure.cache_lost;
@@ -143,7 +145,7 @@ fn idle(policy: &Policy, measure: &LaneMeasurement) -> Option<String> {
         .then(|| format!("the provider's cache is lost, and {} tokens are {} or more", measure.tokens, level))
 }
 
-/// Whether a chunk is full that is summarised before the level.
+/// Returns the compaction that summarises a full chunk before the level.
 fn ahead(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     let chunk = policy.chunk_ahead(measure.window)?;
     let tail = policy.protect.tail(measure.window);
@@ -153,12 +155,13 @@ fn ahead(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     })
 }
 
+/// Returns whether the context has grown enough since the last compaction for a level to fire again.
 fn has_regrown(policy: &Policy, measure: &LaneMeasurement) -> bool {
     let min = policy.trigger.regrow.of(whole(policy.trigger.of, measure));
     measure.after_last.is_none_or(|after| measure.tokens > after + min || min == Tokens::ZERO)
 }
 
-/// What fractions are fractions of.
+/// Returns the tokens that a policy's fractions refer to.
 #[must_use]
 pub fn whole(of: FractionBase, measure: &LaneMeasurement) -> Tokens {
     match of {
@@ -167,14 +170,16 @@ pub fn whole(of: FractionBase, measure: &LaneMeasurement) -> Tokens {
     }
 }
 
-/// What a level's fraction is a fraction of. Products that count in parts of the window leave the answer its room within it;
-/// here the answer and a margin are taken off first. A level that lies above what is left is that part of it.
+/// Returns the tokens that a level's fraction refers to. Products that count in fractions of the window keep the room
+/// for the reply inside the window; here the reply and a margin are subtracted first. A level above what remains is
+/// therefore taken as a fraction of the limit. Without this rule, 0.92 of the window could not be reached in any
+/// window up to 272,000 tokens.
 fn reachable(fraction: Permille, of: FractionBase, measure: &LaneMeasurement) -> Tokens {
     let whole = whole(of, measure);
     if fraction.of(whole) > measure.limit { measure.limit } else { whole }
 }
 
-/// What of a level fires, in words.
+/// Returns the condition of a level that fires, in words.
 fn fires(level: &TriggerLevel, measure: &LaneMeasurement, of: FractionBase) -> Option<String> {
     let tokens = measure.tokens;
     let reached = |fraction: &Permille| tokens >= fraction.of(reachable(*fraction, of, measure));
@@ -203,14 +208,14 @@ fn fires(level: &TriggerLevel, measure: &LaneMeasurement, of: FractionBase) -> O
     Some(format!("the provider's cache ends within {within} seconds"))
 }
 
-/// A level of a policy that no request of a window reaches.
+/// A level of a policy that no request in a window can reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfReach {
-    /// Its key, as in a policy file.
+    /// Key of the level, as in a policy file.
     pub key: &'static str,
-    /// Where it would fire.
+    /// Tokens at which the level would fire.
     pub level: Tokens,
-    /// What a request may take.
+    /// Maximum tokens of a request.
     pub limit: Tokens,
 }
 
@@ -221,7 +226,8 @@ impl fmt::Display for OutOfReach {
     }
 }
 
-/// The levels of a policy that can never fire in a window: a request that large does not fit, and is compacted for that.
+/// Returns the policy's levels that can never fire in a window: a request that large does not fit, and is compacted
+/// for that reason.
 #[must_use]
 pub fn out_of_reach(policy: &Policy, limit: Tokens, window: Tokens) -> Vec<OutOfReach> {
     let keys = [
@@ -240,7 +246,7 @@ fn seconds(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(1_000)
 }
 
-/// Where a conversation stands. `between_tasks` says that a task has ended and none has begun.
+/// Returns the state of a conversation. `between_tasks` says that a task has ended and no other has begun.
 #[must_use]
 pub fn stands(arrangement: &Arrangement, view: &View, between_tasks: bool) -> ConversationState {
     let Some(newest) = arrangement.exchanges.iter().max_by_key(|exchange| exchange.last) else {

@@ -1,4 +1,4 @@
-//! What no step touches, and where the rest is cut.
+//! Guard of a compaction: the exchanges that no step may change, and the cut before the protected tail.
 
 use crate::budget::Treatment;
 use crate::cost;
@@ -10,28 +10,29 @@ use crate::trim;
 use crate::units::{Seq, Tokens};
 use std::collections::BTreeSet;
 
-/// The protected tail takes at most this part of the room there is, as a divisor: a longer one would leave too little to
-/// gain, and the next compaction would follow at once.
+/// Divisor of the available room: the protected tail takes at most half of it. A longer tail would leave too little
+/// to gain, and the next compaction would follow immediately.
 const TAIL_DIVISOR: u64 = 2;
 
-/// A turn that takes more than this part of the user's share, as a divisor, is passed over where it has no room: what
-/// somebody pasted must not push out everything else they said.
+/// Divisor of the user's share: a turn of more than a quarter of the share is skipped if it does not fit. One pasted
+/// text must not push out everything else the user said.
 const PASTED_DIVISOR: u64 = 4;
 
-/// What a policy protects of a lane, decided once for a compaction.
+/// Content of a lane that a policy protects, decided once for a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// Units that end before this position belong to the protected beginning.
+    /// Exchanges that end before this position belong to the protected beginning.
     pub head: Seq,
-    /// Units that end from this position on belong to the protected tail.
+    /// Exchanges that end at or after this position belong to the protected tail.
     pub cut: Seq,
-    /// Speakers between the two that stay verbatim: the user's own, the newest request, pins, calls that wait. Ascending.
+    /// Speakers between `head` and `cut` that stay verbatim, ascending: the user's own turns, the newest request,
+    /// pins, waiting calls.
     pub keep: Vec<Seq>,
-    /// The tail begins inside a turn of the user, which begins here.
+    /// Start of the user's turn inside which the tail begins; `None` if the tail begins with a turn.
     pub split: Option<Seq>,
 }
 
-/// What a rung works on.
+/// Input of a rung.
 #[derive(Clone, Copy)]
 pub(super) struct RungInput<'a> {
     pub(super) ask: &'a PlanInput<'a>,
@@ -40,14 +41,14 @@ pub(super) struct RungInput<'a> {
 }
 
 impl RungInput<'_> {
-    /// The exchanges that may be changed, in the order of a request.
+    /// Returns the exchanges that may be changed, in the order of a request.
     pub(super) fn free(&self) -> impl Iterator<Item = &Exchange> {
         self.arrangement.exchanges.iter().filter(|exchange| self.guard.is_free(exchange))
     }
 }
 
 impl Guard {
-    /// Whether an exchange may be changed.
+    /// Returns whether an exchange may be changed.
     #[must_use]
     pub fn is_free(&self, exchange: &Exchange) -> bool {
         (self.head..self.cut).contains(&exchange.last)
@@ -55,15 +56,15 @@ impl Guard {
             && !exchange.speakers.iter().any(|seq| self.keep.binary_search(seq).is_ok())
     }
 
-    /// The speakers that stay verbatim under a new frontier: those it protects before it, and between the frontiers those
-    /// that stayed so far.
+    /// Returns the speakers that stay verbatim under a new frontier: before `drop_before` the protected ones, from
+    /// there on those that the old trim kept.
     pub(super) fn kept(&self, old: &Trim, drop_before: Seq) -> BTreeSet<Seq> {
         let before = self.keep.iter().filter(|seq| **seq < drop_before);
         before.chain(old.keep.iter().filter(|seq| **seq >= drop_before)).copied().collect()
     }
 }
 
-/// The exchanges a request shows, in the order in which they end, and what they take as they are shown.
+/// Returns the exchanges that a request shows, ordered by where they end, each with its tokens as shown.
 #[must_use]
 pub fn shown<'a>(ask: &PlanInput<'_>, arrangement: &'a Arrangement) -> Vec<(&'a Exchange, Tokens)> {
     let view = ask.view;
@@ -80,14 +81,14 @@ pub fn shown<'a>(ask: &PlanInput<'_>, arrangement: &'a Arrangement) -> Vec<(&'a 
     exchanges
 }
 
-/// Decides what is protected.
+/// Decides what a policy protects of a lane.
 #[must_use]
 pub fn guard(policy: &Policy, ask: &PlanInput<'_>, arrangement: &Arrangement) -> Guard {
     let exchanges = shown(ask, arrangement);
     let newest = ask.view.newest_user();
     let reach = tail(policy, ask, &exchanges, newest);
     let mut tail = cut(policy, ask, &exchanges, reach);
-    // A record can end two exchanges: words beside a result. No cut goes between them.
+    // A record with words beside a result can end two exchanges. The cut must not separate them.
     let ends = |index: usize| exchanges.get(index).map(|(exchange, _)| exchange.last);
     while tail > 0 && ends(tail) == ends(tail - 1) {
         tail -= 1;
@@ -108,7 +109,7 @@ pub fn guard(policy: &Policy, ask: &PlanInput<'_>, arrangement: &Arrangement) ->
     }
 }
 
-/// The first exchange of the tail, by the policy's measures alone.
+/// Returns the index of the tail's first exchange, by the policy's measures alone.
 fn tail(
     policy: &Policy,
     ask: &PlanInput<'_>,
@@ -139,18 +140,20 @@ fn tail(
     index
 }
 
-/// Where the newest so many turns of the user begin.
+/// Returns the index at which the newest `count` turns of the user begin.
 fn turns(count: u64, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)]) -> usize {
     let begins = exchanges.iter().enumerate().rev().filter(|(_, (exchange, _))| is_turn(ask, exchange));
     let newest = begins.take(usize::try_from(count).unwrap_or(usize::MAX));
     newest.last().map_or(exchanges.len(), |(index, _)| index)
 }
 
-/// Moves the cut to where the policy allows one, and gives up protection for which there is no room.
+/// Returns the index of the tail's first exchange after moving the cut to where the policy allows one. Gives up
+/// protection that does not fit.
 fn cut(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], reach: usize) -> usize {
     let turn = |index: usize| exchanges.get(index).is_none_or(|(exchange, _)| is_turn(ask, exchange));
     let fixed: Tokens = ask.fixed.iter().map(|part| part.cost.tokens).sum();
-    // What stays before the tail takes room, too: the operator's words, what is pinned.
+    // Exchanges that stay before the tail take room, too: the operator's words, pins. Without them in the sum, a
+    // compaction after a long system text ended above the limit.
     let stays = |exchange: &Exchange| trim::stays(exchange, ask.view.trim(), ask.view);
     let before = exchanges.iter().take(reach).filter(|(exchange, _)| stays(exchange));
     let fixed = fixed + before.map(|(_, tokens)| *tokens).sum::<Tokens>();
@@ -165,7 +168,7 @@ fn cut(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], 
         }
         CutPoint::User => {
             let back = (0..=reach).rev().find(|index| turn(*index));
-            // A turn that is most of the conversation is cut inside.
+            // A turn that is most of the conversation is cut inside, so that there is something to compact.
             back.filter(|index| *index > 0 && size(*index) <= max.max(size(reach))).unwrap_or(reach)
         }
     };
@@ -177,7 +180,8 @@ fn cut(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], 
     tail
 }
 
-/// Where a tail would begin with results, it begins behind them: they are enough without their calls.
+/// Moves the start of the tail past its first exchange if the results alone, without their calls, would be enough to
+/// protect. A tail cannot begin with results, so it begins after them.
 fn forward(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], reach: usize) -> usize {
     let Some((exchange, tokens)) = exchanges.get(reach).filter(|(exchange, _)| !exchange.calls().is_empty())
     else {
@@ -192,7 +196,7 @@ fn forward(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens
     if enough && reach + 1 < exchanges.len() { reach + 1 } else { reach }
 }
 
-/// A call that waits for its result, unless the user has gone on since.
+/// Returns whether a call waits for its result and the user has not continued since.
 pub(super) fn is_open(exchange: &Exchange, newest: Option<Seq>) -> bool {
     exchange.is_waiting() && newest.is_none_or(|user| exchange.last > user)
 }
@@ -202,7 +206,7 @@ fn is_turn(ask: &PlanInput<'_>, exchange: &Exchange) -> bool {
     exchange.shape == ExchangeKind::User && exchange.speakers.iter().any(said)
 }
 
-/// How many exchanges are the protected beginning.
+/// Returns the number of exchanges in the protected beginning.
 fn head(policy: &Policy, before: &[(&Exchange, Tokens)]) -> usize {
     let mut messages = 0;
     let within = |(exchange, _): &&(&Exchange, Tokens)| {
@@ -213,8 +217,9 @@ fn head(policy: &Policy, before: &[(&Exchange, Tokens)]) -> usize {
     before.iter().take_while(within).count()
 }
 
-/// Who stays before the tail: the user's newest words up to the policy's number, the newest request, pins, and calls that
-/// wait, where there was no room for a tail that reaches back to them.
+/// Returns the speakers kept before the tail: the user's newest turns up to the policy's tokens, turns within the
+/// user's share, the newest request, pins, and waiting calls. Waiting calls are among them if there was no room for a
+/// tail that reaches back to them.
 fn keep(
     policy: &Policy,
     ask: &PlanInput<'_>,
@@ -229,6 +234,7 @@ fn keep(
             keep.extend(&exchange.speakers);
             room = room.saturating_sub(*tokens);
         } else {
+            // The first turn that does not fit ends the list, so that the kept turns are the newest without gaps.
             room = Tokens::ZERO;
         }
     }

@@ -1,23 +1,24 @@
-//! How important a message is, by the formula of seed 003: errors 0.8, decisions 0.6, tools 0.4, repetition −0.5, between
-//! 0 and 1. In tenths, so that it is exact.
+//! Importance of a message, between 0 and 1: errors 0.8, decisions 0.6, tools 0.4, repetition −0.5. The formula is
+//! that of the notes which the `selective` preset follows. Values are in tenths, so that they are exact.
 
 use crate::message::{Message, Part, Role};
 use crate::ports::Bodies;
 use std::collections::HashSet;
 
-/// Words that tell of an error.
+/// Words that indicate an error.
 pub const ERRORS: [&str; 4] = ["error", "错误", "异常", "报错"];
-/// Words that tell of a decision. The seed has the Chinese ones.
+/// Words that indicate a decision. The notes list the Chinese ones.
 pub const DECISIONS: [&str; 10] =
     ["决定", "选择", "方案", "采用", "decide", "decision", "choose", "chose", "approach", "instead of"];
 
-/// Tenths: 0 to 10.
+/// Returns the importance of a message in tenths, from 0 to 10. `seen` holds the content hashes of earlier messages.
 #[must_use]
 pub fn importance(said: &Message, bodies: &dyn Bodies, seen: &mut HashSet<blake3::Hash>) -> u8 {
     let mut hasher = blake3::Hasher::new();
     let (mut error, mut decision) = (false, false);
     for text in texts(said, bodies) {
         hasher.update(text.as_bytes());
+        // The separator keeps the same words in different parts from counting as a repetition.
         hasher.update(&[0]);
         let lower = text.to_lowercase();
         error |= ERRORS.iter().any(|word| lower.contains(word));
@@ -30,7 +31,7 @@ pub fn importance(said: &Message, bodies: &dyn Bodies, seen: &mut HashSet<blake3
     u8::try_from(sum.clamp(0, 10)).unwrap_or_default()
 }
 
-/// The texts of a message, results included.
+/// Returns the texts of a message, including those of tool results.
 pub(crate) fn texts<'a>(said: &'a Message, bodies: &'a dyn Bodies) -> impl Iterator<Item = &'a str> {
     said.parts.iter().flat_map(Part::bodies).filter_map(|body| bodies.of(body))
 }

@@ -1,36 +1,39 @@
-//! The texts that the ladder asks for.
+//! Jobs for the summaries that the ladder asks for.
 
 use crate::decision::PlacedSummary;
 use crate::units::{Seq, Tokens};
 use crate::view::SummaryNode;
 
-/// A text the ladder needs.
+/// A summary that the ladder needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryJob {
-    /// The first position it stands for.
+    /// First position the summary covers.
     pub from: Seq,
-    /// The last.
+    /// Last position the summary covers.
     pub to: Seq,
-    /// The entries it is to be made from.
+    /// Positions of the entries to summarise.
     pub entries: Vec<Seq>,
-    /// The summaries that go into it, by the positions of their events; new ones have positions to come.
+    /// Summaries that are merged into this one, by the positions of their events. Summaries of the same climb have
+    /// the positions that their events will get.
     pub sources: Vec<Seq>,
-    /// Its level.
+    /// Level of the summary.
     pub level: u32,
-    /// How much it should say.
+    /// Amount of detail.
     pub detail: Detail,
-    /// Tokens of what it replaces.
+    /// Tokens of the content that the summary replaces.
     pub tokens: Tokens,
-    /// Tokens it should take, about.
+    /// Target length, in tokens.
     pub target: Tokens,
-    /// It covers the beginning of a turn that goes on behind it.
+    /// Whether the summary covers the beginning of a turn that continues after it.
     pub splits: bool,
-    /// No request shows it: it goes into another of the same climb, so no model need write it.
+    /// Whether no request shows the summary, because it goes into another one of the same climb. A model does not
+    /// have to write it.
     pub inner: bool,
 }
 
 impl SummaryJob {
-    /// A summary of summaries that follow one another, each with its level; `tokens` is what they take.
+    /// Returns the job for a summary of adjacent summaries, each given with its level. `tokens` is what they take
+    /// together.
     #[must_use]
     pub fn of_summaries(
         run: &[(PlacedSummary, u32)],
@@ -55,21 +58,21 @@ impl SummaryJob {
     }
 }
 
-/// Where summaries of a view stand, and their levels.
+/// Returns the places of a view's summaries, with their levels.
 pub(super) fn placed(run: &[&SummaryNode]) -> Vec<(PlacedSummary, u32)> {
     let of = |&SummaryNode { at, from, to, level, .. }: &SummaryNode| (PlacedSummary { at, from, to }, level);
     run.iter().map(|node| of(node)).collect()
 }
 
-/// How much a summary says.
+/// Amount of detail in a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// All parts of its template.
     #[default]
     Full,
-    /// What was wanted, decided, changed and how it ended: a few lines.
+    /// Goals, decisions, changes and outcome, in a few lines.
     KeyPoints,
-    /// Numbers: how many messages, calls, failures, files.
+    /// Numbers only: messages, calls, failures, files.
     Statistics,
     /// One line per turn or per summary, with its positions: where to look, not what happened.
     Catalogue,

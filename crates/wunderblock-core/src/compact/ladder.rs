@@ -1,4 +1,4 @@
-//! The climb: step after step, each taken if it saves enough, until the request is small enough.
+//! Compaction ladder: takes the policy's steps in order, each if it saves enough, until the request is small enough.
 
 mod adopt;
 mod ahead;
@@ -25,98 +25,98 @@ use crate::view::{SummaryNode, View};
 use rules::PricedRule;
 use std::collections::{BTreeMap, HashSet};
 
-/// A compaction under way.
+/// A compaction in progress.
 pub struct Ladder<'a> {
     policy: &'a Policy,
     ask: PlanInput<'a>,
     guard: Guard,
     tasks: &'a [TaskRange],
-    /// What the steps are to reach.
+    /// Goal of the steps, in tokens.
     target: Tokens,
-    /// Fractions are fractions of this.
+    /// Tokens that the policy's fractions refer to.
     whole: Tokens,
-    /// A person asked: summaries are made even where the target is reached without.
+    /// Whether a person asked for the compaction. Summaries are then made even if the target is reached without them.
     forced: bool,
-    /// It is the lane's first request.
+    /// Whether the request is the lane's first.
     cold: bool,
-    /// The request was too long.
+    /// Whether the request was too long.
     overflows: bool,
-    /// Chunks are summarised before the level.
+    /// Whether chunks are summarised before the level.
     ahead: bool,
     view: View,
     before: Tokens,
-    /// What a text takes that is left out where nothing would be gained with it.
+    /// Tokens of the added text that are omitted if nothing would be gained with them. See [`Ladder::adding`].
     spare: Tokens,
     now: Tokens,
     rung: usize,
     taken: Vec<RungTaken>,
     nodes: Vec<NodeDraft>,
-    /// Summaries of other lanes that may stand in this one.
+    /// Recorded summaries outside the view that the new trim may name.
     adopted: Vec<SummaryNode>,
-    /// The user's standing rules, those first that go first into a request.
+    /// The user's standing rules, in order of priority.
     rules: Vec<PricedRule>,
     reduced: Vec<(Seq, ContentReduced)>,
-    /// The position the next new event will have if nothing comes between.
+    /// Position of the next new event, if no other event comes between.
     next: Seq,
-    /// What was asked for.
+    /// Jobs whose texts were last asked for.
     asked: Vec<SummaryJob>,
 }
 
 /// A summary to be recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeDraft {
-    /// Its position, if nothing comes between.
+    /// Position of its event, if no other event comes between.
     pub at: Seq,
-    /// What it was made for.
+    /// Job the summary was made for.
     pub job: SummaryJob,
-    /// What it says.
+    /// Text of the summary.
     pub text: Body,
-    /// What it takes.
+    /// Maximum tokens of the summary in a request, fence included.
     pub tokens: Tokens,
-    /// Which of the texts that were handed in it is, counted from 0.
+    /// Index of the text among all texts that were handed in, counted from 0.
     pub made: usize,
 }
 
-/// A text that was asked for; none if it could not be made.
+/// A text that was asked for; `None` if it could not be made.
 pub type Made = Option<Body>;
 
-/// What comes next.
+/// Next step of a climb.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextStep {
-    /// Texts are needed: one for each, handed in with [`Ladder::take`].
+    /// Texts are needed: one for each job, to be handed in with [`Ladder::take`].
     Summarise(Vec<SummaryJob>),
     /// The climb is over.
     Done(Box<Proposal>),
 }
 
-/// What a compaction would make of a lane.
+/// Changes that a compaction would make to a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// The head it was made from. Positions after it are those of its own events, if nothing comes between: the trim's
-    /// event first, then in this order.
+    /// Head of the view that the proposal was made from. If no other event comes between, the event of the trim has
+    /// the next position, and the summaries and shorter texts follow at the positions given with them.
     pub head: Seq,
-    /// The lane's new state; none if nothing was gained.
+    /// New state of the lane; `None` if no request changes.
     pub trim: Option<Trim>,
-    /// The summaries it needs, with their positions.
+    /// Summaries to record, with their positions.
     pub nodes: Vec<NodeDraft>,
-    /// The shorter texts it needs, with their positions.
+    /// Shorter texts to record, with their positions.
     pub reduced: Vec<(Seq, ContentReduced)>,
-    /// What was tried, and what came of it.
+    /// Steps that were tried, with their results.
     pub rungs: Vec<RungTaken>,
-    /// What the request took.
+    /// Tokens of the request before the compaction.
     pub before: Tokens,
-    /// What it would take.
+    /// Tokens of the request after the compaction.
     pub after: Tokens,
-    /// What the policy wants to reach.
+    /// Goal of the policy, in tokens.
     pub goal: Tokens,
-    /// Whether it gains with the text that it adds; see [`Ladder::adding`].
+    /// Whether the compaction gains even with the text that it adds; see [`Ladder::adding`].
     pub adds: bool,
     /// Whether the goal is reached.
     pub reached: bool,
 }
 
 impl<'a> Ladder<'a> {
-    /// Begins. `ask.view` holds everything from the lane's frontier on; `ask.bodies` all its texts.
+    /// Starts a climb. `ask.view` must hold everything from the frontier on, and `ask.bodies` all texts of the view.
     #[must_use]
     pub fn new(policy: &'a Policy, ask: PlanInput<'a>, level: Urgency, tasks: &'a [TaskRange]) -> Self {
         let guard = guard(policy, &ask, &arrange(ask.view));
@@ -128,14 +128,14 @@ impl<'a> Ladder<'a> {
             Permille::ZERO => limit.min(before).saturating_sub(Tokens(1)),
             part => part.of(whole),
         };
-        // What fires at once would be compacted twice.
+        // A first request at the soft level would be compacted again immediately.
         let soft = policy.trigger.soft.fraction.map_or(limit, |soft| soft.of(whole));
         let cold = policy.trigger.cold.of(limit).min(COLD_MOST.of(soft));
         let mut ladder = Self {
             policy,
             guard,
             tasks,
-            // A request that was too long must become shorter, whatever it is by our count.
+            // A request that was too long must become shorter, even if it fits by our count.
             target: match level {
                 Urgency::Cold => cold,
                 Urgency::Overflow => down_to.min(limit).min(Tokens(before.0 / 4 * 3)),
@@ -156,7 +156,7 @@ impl<'a> Ladder<'a> {
             adopted: Vec::new(),
             rules: Vec::new(),
             reduced: Vec::new(),
-            // The trim's event comes first.
+            // The position directly after the head belongs to the event of the trim.
             next: ask.view.head().next().next(),
             asked: Vec::new(),
             ask,
@@ -167,8 +167,8 @@ impl<'a> Ladder<'a> {
         ladder
     }
 
-    /// Says what the request took before, where a text is among those that must be said which only the compaction makes, and
-    /// what of that text need not be said where nothing would be gained with it.
+    /// Accounts for a text that only this compaction adds: the work log. `before` is the request without it, in
+    /// tokens. `spare` is the tokens of the text to omit if nothing would be gained with it.
     #[must_use]
     pub fn adding(mut self, before: Tokens, spare: Tokens) -> Self {
         (self.before, self.spare) = (before, spare);
@@ -178,7 +178,7 @@ impl<'a> Ladder<'a> {
         self
     }
 
-    /// Protects the exchanges of these speakers, too: ascending.
+    /// Protects the exchanges of the given speakers, too.
     #[must_use]
     pub fn keeping(mut self, speakers: &[Seq]) -> Self {
         self.guard.keep.extend(speakers);
@@ -187,25 +187,25 @@ impl<'a> Ladder<'a> {
         self
     }
 
-    /// What is protected.
+    /// Returns the protected content.
     #[must_use]
     pub fn guard(&self) -> &Guard {
         &self.guard
     }
 
-    /// A text of a summary that is not recorded yet.
+    /// Returns the summary that the climb will record at a position.
     #[must_use]
     pub fn draft(&self, at: Seq) -> Option<&NodeDraft> {
         self.nodes.iter().find(|draft| draft.at == at)
     }
 
-    /// The view as it is now.
+    /// Returns the view after the steps that were taken.
     #[must_use]
     pub fn view(&self) -> &View {
         &self.view
     }
 
-    /// Climbs on.
+    /// Continues the climb until it needs texts or is over.
     pub fn climb(&mut self) -> NextStep {
         let policy = self.policy;
         if self.ahead {
@@ -221,7 +221,7 @@ impl<'a> Ladder<'a> {
                 action,
                 Action::Curate { .. } | Action::Dedupe { .. } | Action::Stub { .. } | Action::Shrink { .. }
             );
-            // The first request of a lane is filled up behind its summaries: those keep to their room.
+            // A first request is filled up after its summaries, so those keep to their room even below the target.
             let keeps = self.cold && matches!(action, Action::Condense { .. });
             let is_enough = self.now <= self.target && !(self.forced && deep);
             if is_enough && !keeps && !is_standing(action) {
@@ -241,7 +241,7 @@ impl<'a> Ladder<'a> {
         NextStep::Done(Box::new(self.proposal()))
     }
 
-    /// Takes the texts that were asked for. What follows the first that is missing, or blank, is not used.
+    /// Takes the texts asked for, up to the first missing or blank one. `first` is the index of the first text.
     pub fn take(&mut self, made: Vec<Made>, first: usize) {
         let jobs = std::mem::take(&mut self.asked);
         let Some(action) = self.policy.steps.get(self.rung) else { return };
@@ -329,8 +329,8 @@ impl<'a> Ladder<'a> {
         }
     }
 
-    /// Summaries no longer than there is room for beside what they do not replace: a request that does not fit would lose
-    /// them at once.
+    /// Shortens the targets of summaries to the room left by the content they do not replace. If the request did not
+    /// fit, the plan would leave those summaries out again.
     fn within_room(&self, mut jobs: Vec<SummaryJob>) -> Vec<SummaryJob> {
         let shown = || jobs.iter().filter(|job| !job.inner);
         let replaced: Tokens = shown().map(|job| job.tokens).sum();
@@ -339,7 +339,7 @@ impl<'a> Ladder<'a> {
         let stand: Tokens = self.view.nodes().map(|node| cost::node(node, self.ask.costs).tokens).sum();
         let room = limit.saturating_sub(self.now.saturating_sub(replaced));
         let room = room.min(self.room().saturating_sub(stand));
-        // Of a window that is smaller than any summary, a summary takes a part all the same.
+        // In a window smaller than any summary, a summary still gets a part of the window.
         let least = self.policy.summary.at_least.min(COLD_ROOM.of(limit));
         if asked > room {
             for job in jobs.iter_mut().filter(|job| !job.inner) {
@@ -350,13 +350,13 @@ impl<'a> Ladder<'a> {
         jobs
     }
 
-    /// What all summaries may take: of a lane's first request no more than leaves half of it for what stands word for word.
+    /// Returns the maximum tokens of all summaries. A lane's first request keeps at least half for verbatim text.
     fn room(&self) -> Tokens {
         let room = self.policy.summary.room.of(plan::limit(&self.ask).tokens);
         if self.cold { room.min(COLD_ROOM.of(self.target)) } else { room }
     }
 
-    /// What a step that needs no text makes of the trim.
+    /// Returns the trim that a step makes without new summaries; `None` if the step changes nothing.
     fn pure(&self, action: &Action) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
         let ask = self.ask();
         let input = RungInput { ask: &ask, guard: &self.guard, arrangement: &arrange(&self.view) };
@@ -387,7 +387,7 @@ impl<'a> Ladder<'a> {
         (!forms.is_empty()).then(|| (with_forms(self.view.trim(), forms), placed))
     }
 
-    /// The trim with new summaries in their places.
+    /// Returns the trim with new summaries in their places.
     fn with_nodes(&self, action: &Action, drafts: &[NodeDraft]) -> Option<Trim> {
         let old = self.view.trim();
         let last = drafts.last()?;
@@ -407,12 +407,12 @@ impl<'a> Ladder<'a> {
         }
         let drop_before = last.job.to.next().max(old.drop_before);
         let trim = self.cut_at(drop_before, nodes);
-        // Who asks for a compaction of what is below the goal wants it shorter than that.
+        // A person who asks for a compaction below the goal wants the request shorter than the goal.
         let fills = self.now > self.target && matches!(action, Action::Summarise { as_needed: true, .. });
         Some(if fills { self.filled(trim, drafts) } else { trim })
     }
 
-    /// The view a trim shows, settled, and what it takes.
+    /// Returns the view that a trim shows once the trim is settled, and the tokens of that view.
     fn weighed(
         &self,
         mut trim: Trim,
@@ -433,7 +433,7 @@ impl<'a> Ladder<'a> {
         (view, now)
     }
 
-    /// Takes a trim if it saves what the step must save.
+    /// Takes a trim if it saves the minimum of the step. Returns whether the trim was taken.
     fn judge(
         &mut self,
         action: &Action,
@@ -475,7 +475,7 @@ impl<'a> Ladder<'a> {
             reduced: if gained { std::mem::take(&mut self.reduced) } else { Vec::new() },
             rungs: std::mem::take(&mut self.taken),
             before: self.before,
-            // Where nothing is recorded, nothing changes.
+            // A proposal that gains nothing records nothing, so the request stays as it was.
             after: if gained { now } else { self.before },
             adds,
             goal: self.target,
@@ -484,16 +484,16 @@ impl<'a> Ladder<'a> {
     }
 }
 
-/// A lane's first request is this part of the soft level at most.
+/// Maximum size of a lane's first request, as a fraction of the soft level.
 const COLD_MOST: Permille = Permille(900);
-/// The part of its goal that summaries take of a lane's first request.
+/// Maximum part of a first request's goal that summaries take. With 0.4, less than half stayed word for word.
 const COLD_ROOM: Permille = Permille(350);
 
-/// A step that is not for room but for order: so many messages, and no more; or one that its system always takes.
+/// Returns whether a step is taken even below the goal: it keeps a number of messages, or is always taken.
 fn is_standing(action: &Action) -> bool {
     match action {
         Action::Drop { keep, .. } => *keep > 0,
-        // What is made ahead takes effect at the level, however large the window is.
+        // Chunks made ahead take effect at the level, however large the window is.
         Action::Summarise { all, ahead, .. } => *all || *ahead,
         Action::Archive { .. } => true,
         Action::Condense { above, above_tokens, .. } => {
@@ -503,7 +503,7 @@ fn is_standing(action: &Action) -> bool {
     }
 }
 
-/// A blank summary would stand for a range and tell nothing of it; no provider takes a blank text either.
+/// Returns whether a summary has text: a blank one says nothing about its range, and no provider accepts it.
 fn says_something(text: &Body) -> bool {
     text.inline().is_none_or(|text| !text.trim().is_empty())
 }

@@ -1,11 +1,12 @@
-//! Compaction: when a lane is due, and what becomes of it. Pure: what needs a text asks for it, and is asked again.
+//! Compaction: decides when a lane is due, and what becomes of it. Pure: a step that needs texts asks for them and is
+//! called again with them.
 //!
 //! ```text
 //! Measure, Policy ─ due ─► Due
 //! View, Policy ─ Ladder ─► Summarise(jobs) … take(texts) … ─► Done(Proposal) | Done(none)
 //! ```
-//! A [`Ladder`] climbs the policy's steps, cheapest first. Each makes a trim of a trim; it is taken if what that saves
-//! reaches the step's minimum. What is protected is decided once, by [`guard`]; no step touches it.
+//! A [`Ladder`] climbs the policy's steps, cheapest first. Each step makes a new trim from the current one. The trim
+//! is taken if it saves the minimum of the step. [`guard`] decides once what is protected, and no step touches that.
 
 mod archive;
 mod condense;

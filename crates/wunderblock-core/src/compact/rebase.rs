@@ -1,4 +1,4 @@
-//! Whether a proposal still holds after the session has grown, and what it is then.
+//! Rebase: whether a proposal still applies after the session has grown, and its form for the grown session.
 
 use super::ladder::Proposal;
 use crate::budget::Treatment;
@@ -9,18 +9,18 @@ use crate::units::Seq;
 use crate::view::{View, all_prepared};
 use std::collections::{HashMap, HashSet};
 
-/// The proposal for a session that has grown from the view it was made from: its own events have later positions. `None`
-/// when something it consumed is not as it was: the lane took a step, an entry or a summary was erased, an entry was pinned or hidden,
-/// an exchange that waited for nothing got another result.
+/// Returns the proposal for a view that has grown since: its own events get later positions. `None` if the proposal
+/// changes nothing, or if anything it consumed has changed: the lane took a step, an entry or a summary was erased,
+/// an entry was pinned or hidden, or an exchange that waited for nothing got another result.
 #[must_use]
 pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     if proposal.trim.is_none() && proposal.nodes.is_empty() {
         return None;
     }
-    // What is made ahead takes no step: the lane's own stands.
+    // A proposal of summaries made ahead takes no step, so the trim of the lane stays.
     let trim = proposal.trim.as_ref().unwrap_or(old.trim());
     let ahead = proposal.trim.is_none().then(|| proposal.nodes.last().map(|node| node.job.to)).flatten();
-    // A summary made from one that has been erased since would say it again.
+    // A summary made from a summary that was erased since would repeat the erased content.
     let stand = |view: &View| view.nodes().map(|node| node.at).collect::<Vec<Seq>>();
     if old.trim() != new.trim()
         || old.pinned() != new.pinned()
@@ -31,7 +31,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     {
         return None;
     }
-    // What stands before the new frontier must be named by its trim, which was made without it.
+    // The trim must name each standing reduction before its frontier, and it was made without those recorded since.
     let unnamed = |(at, event): (PartPosition, Seq)| {
         at.0 < trim.drop_before && trim.needs(at.0) && old.standing(at) != Some(event)
     };
@@ -42,7 +42,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     let told = trim.nodes.last().map_or(Seq::START, |node| node.to.next()).max(trim.drop_before);
     let told = ahead.map_or(told, |to| told.max(to.next()));
     let formed: HashSet<Seq> = trim.forms.iter().map(|((at, _), _)| *at).collect();
-    // A turn that is only held, for what is quoted from it, is not in every view.
+    // A turn that is only held because a rule quotes it is not in every view.
     let touched = |exchange: &&Exchange| {
         let is_held = exchange.shape == ExchangeKind::User
             && treatment(exchange, old.trim(), old) == Treatment::LeftOut;
@@ -52,7 +52,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     let now: HashMap<Option<Seq>, &Exchange> =
         after.exchanges.iter().map(|exchange| (begins(exchange), exchange)).collect();
     let still = |exchange: &Exchange| match now.get(&begins(exchange)) {
-        // What it waited for comes in at the tail, whenever the proposal is published.
+        // A result that the exchange waited for enters at the tail, whenever the proposal is published.
         Some(other) if exchange.is_waiting() => {
             exchange.members.iter().all(|seq| other.members.binary_search(seq).is_ok())
         }
@@ -64,7 +64,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     }
     let by = new.head().0.saturating_sub(proposal.head.0);
     let moved = |at: Seq| if at > proposal.head { Seq(at.0 + by) } else { at };
-    // What it holds on to stays what it was: nothing that came since lies before its frontiers.
+    // The positions that the trim holds stay as they are: nothing appended since lies before its frontiers.
     let mut trim = trim.clone();
     trim.nodes.iter_mut().for_each(|placed| placed.at = moved(placed.at));
     for (_, form) in &mut trim.forms {

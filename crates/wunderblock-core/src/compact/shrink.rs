@@ -1,4 +1,4 @@
-//! The rung that keeps head and tail of long texts.
+//! Ladder rung that keeps head and tail of long texts.
 
 use super::guard::RungInput;
 use super::stub::newest_results;
@@ -12,10 +12,10 @@ use crate::stub::{WholeText, ends, head, tail};
 use crate::units::{Bytes, Tokens};
 use crate::{cost, presentation};
 
-/// Shorter texts for parts.
+/// Shorter texts, each with the position of its part.
 pub(super) type ShortTexts = Vec<(PartPosition, ContentReduced)>;
 
-/// Shorter texts for what is not protected and not among the newest results. The rules are those of
+/// Returns shorter texts for unprotected tool results that are not among the newest. The rules are those of
 /// [`Action::Shrink`](crate::policy::Action::Shrink).
 pub(super) fn shrink(
     input: RungInput<'_>,
@@ -42,8 +42,9 @@ pub(super) fn shrink(
     reduced
 }
 
-/// Shorter texts for the largest texts and results of an exchange, all cut to one length, so that it takes less by `excess`;
-/// none where that would leave nothing worth showing. What is left may take somewhat more.
+/// Returns shorter texts for the largest texts and results of an exchange, so that the exchange takes `excess` tokens
+/// less; `None` if nothing worth showing would remain. All are cut to one length, so that the largest is not the only
+/// one to be cut. The remaining text may take somewhat more than planned.
 pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> Option<ShortTexts> {
     let trim = ask.view.trim();
     let priced = presentation::Priced { trim, view: ask.view, costs: ask.costs };
@@ -62,7 +63,8 @@ pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> O
             Some((text, now))
         };
         let mut cut = of(most)?;
-        // What is left may be denser than the whole: a second cut knows by how much.
+        // The remaining text can be denser than the whole: the second cut corrects for the measured density, with a
+        // tenth to spare.
         if cut.1 > most {
             let denser = Tokens(most.0.saturating_mul(most.0) * 9 / 10 / cut.1.0.max(1));
             cut = of(denser).unwrap_or(cut);
@@ -72,7 +74,8 @@ pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> O
     (!reduced.is_empty()).then_some(reduced)
 }
 
-/// The length to which the longest must be cut so that all together take less by `excess`; `lengths` descend.
+/// Returns the length to which the longest texts must be cut so that all together take `excess` less. `lengths` must
+/// descend.
 fn level(lengths: impl Iterator<Item = Tokens>, excess: Tokens) -> Option<Tokens> {
     let mut lengths = lengths.peekable();
     let (mut sum, mut count) = (Tokens::ZERO, 0);
@@ -87,7 +90,7 @@ fn level(lengths: impl Iterator<Item = Tokens>, excess: Tokens) -> Option<Tokens
     None
 }
 
-/// A text that would be shorter than this is not cut: its handle says as much.
+/// Minimum tokens of a cut text. A shorter text says no more than its handle.
 const CUT_LEAST: Tokens = Tokens(64);
 
 fn as_event(at: PartPosition, part: &Part, text: Body) -> ContentReduced {
@@ -103,7 +106,8 @@ fn as_event(at: PartPosition, part: &Part, text: Body) -> ContentReduced {
     }
 }
 
-/// Head and tail of a part's texts, if that is shorter. None of a part with content that a text cannot stand for.
+/// Returns head and tail of a part's texts if that is shorter; `None` for a part with content that text cannot
+/// replace.
 fn shortened(
     ask: &PlanInput<'_>,
     at: PartPosition,
@@ -119,7 +123,7 @@ fn shortened(
         texts.push(ask.bodies.of(body)?);
     }
     let text = texts.join("\n");
-    // As dense as the whole.
+    // Assume that the kept text is as dense as the whole.
     let bytes = Bytes(text.len() as u64 * to.0 / whole.0.max(1));
     let front = usize::try_from(bytes.0 * u64::from(head_part.0) / 1_000).unwrap_or(usize::MAX);
     let back = usize::try_from(bytes.0).unwrap_or(usize::MAX).saturating_sub(front);
@@ -136,7 +140,8 @@ fn shortened(
     (ask.costs.text(&short).tokens < whole).then(|| short.into())
 }
 
-/// The texts of a part whose place one text can take: pictures stand beside it.
+/// Returns the texts of a part that one text can replace; `None` if the part has other content. Media are skipped,
+/// since they stay alongside the new text.
 fn texts(part: &Part) -> Option<Vec<&Body>> {
     let content = match part {
         Part::ToolResult { content, .. } => content.as_slice(),

@@ -1,4 +1,4 @@
-//! The rung that leaves handles where old output of tools stood.
+//! Ladder rung that replaces old tool output with handles.
 
 use super::guard::RungInput;
 use crate::decision::{PartForm, PartPosition};
@@ -7,7 +7,7 @@ use crate::units::Tokens;
 use crate::{cost, presentation};
 use std::collections::BTreeMap;
 
-/// Stubs for what is not protected and not among the newest. The rules are those of
+/// Returns stubs for unprotected tool output that is not among the newest. The rules are those of
 /// [`Action::Stub`](crate::policy::Action::Stub).
 pub(super) fn stub(
     input: RungInput<'_>,
@@ -42,7 +42,7 @@ pub(super) fn stub(
     forms
 }
 
-/// From which place on results are among the newest `keep`, or the newest of `tokens` together.
+/// Returns the first place whose result is among the newest `keep`, or among the newest that take `tokens` together.
 pub(super) fn newest_results(keep: u64, tokens: Tokens, input: RungInput<'_>) -> PartPosition {
     let RungInput { ask, arrangement, .. } = input;
     let calls = arrangement.exchanges.iter().flat_map(crate::pair::Exchange::calls);

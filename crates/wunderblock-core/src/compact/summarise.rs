@@ -1,4 +1,4 @@
-//! The rung that puts summaries in the place of ranges.
+//! Ladder rung that replaces ranges with summaries.
 
 use super::guard::{self, Guard};
 use super::job::{Detail, SummaryJob};
@@ -10,7 +10,7 @@ use crate::policy::{Division, Permille, Policy, Summary, chunk_tokens};
 use crate::units::{Seq, Tokens};
 use crate::view::SummaryNode;
 
-/// How ranges are made.
+/// Rules for dividing a stretch into ranges.
 pub(super) struct SummariseRules<'a> {
     pub(super) policy: &'a Policy,
     pub(super) by: Division,
@@ -19,24 +19,25 @@ pub(super) struct SummariseRules<'a> {
     pub(super) chunk_least: Permille,
     pub(super) oldest: Permille,
     pub(super) all: bool,
-    /// Only the stretch whose summary saves `excess`.
+    /// Whether to summarise only the stretch whose summary saves `excess`.
     pub(super) as_needed: bool,
     pub(super) anchored: bool,
-    /// Chunks are made ahead: one that is not full waits.
+    /// Whether chunks are made ahead: a chunk that is not full waits.
     pub(super) ahead: bool,
-    /// A line per turn, instead of a summary.
+    /// Whether to write one line per turn instead of a summary.
     pub(super) catalogue: bool,
-    /// What is to be saved, if not all of it is to be summarised.
+    /// Tokens to save if only a part is to be summarised.
     pub(super) excess: Tokens,
-    /// The position of the next new event.
+    /// Position of the next new event.
     pub(super) next: Seq,
 }
 
 impl SummariseRules<'_> {
-    /// Maximum tokens that a summary covers; 0 for no limit.
+    /// Returns the maximum tokens that a summary covers; 0 for no limit.
     fn chunk(&self, ask: &PlanInput<'_>, mean: Tokens) -> Tokens {
         let margin = self.policy.summary.margin;
         let share = chunk_tokens(self.chunk_share, self.chunk_least, ask.budget.window, mean, margin);
+        // Counts are estimates, so the chunk is smaller by the margin.
         let share = Tokens(share.0.saturating_mul(1_000) / u64::from(margin.0.max(1)));
         match (self.chunk, share) {
             (chunk, Tokens::ZERO) => chunk,
@@ -46,7 +47,7 @@ impl SummariseRules<'_> {
     }
 }
 
-/// The summaries that are needed, in order; their ranges follow one another from the frontier on.
+/// Returns the summaries that are needed, in order. Their ranges are adjacent and begin at the frontier.
 pub(super) fn jobs(
     rules: &SummariseRules<'_>,
     ask: &PlanInput<'_>,
@@ -60,10 +61,10 @@ pub(super) fn jobs(
     let free = || before.iter().filter(|(exchange, _)| guard.is_free(exchange));
     let messages: u64 = free().map(|(exchange, _)| exchange.members.len() as u64).sum();
     let tokens: Tokens = free().map(|(_, tokens)| *tokens).sum();
-    // At least one, however small the part.
+    // At least one message, however small the part.
     let max = rules.oldest.of(Tokens(messages)).0.max(1);
     let chunk = rules.chunk(ask, Tokens(tokens.0 / messages.max(1)));
-    // What a summary stands for already is not told again: it goes as it is.
+    // An exchange that a summary already covers is not summarised again: it is only removed from the request.
     let told = told(ask);
     let begins = begins(ask, guard);
     let (by, jobs, open) = (rules.by, Vec::new(), Vec::new());
@@ -76,7 +77,8 @@ pub(super) fn jobs(
             saved += if is_free { tokens } else { Tokens::ZERO };
             continue;
         }
-        // What stands before the frontier and goes is told of once more; what stays there is no part of any range.
+        // A protected exchange before the first range belongs to no range. An unprotected one leaves the request, so
+        // a new summary covers it.
         if !is_free && exchange.last < begins {
             continue;
         }
@@ -107,28 +109,29 @@ pub(super) fn jobs(
     ranges.jobs
 }
 
-/// The last chunk before a tail has at least this part of a chunk, as a divisor, where chunks are made ahead: a shorter one
-/// is told with what follows.
+/// Divisor of a chunk: if chunks are made ahead, the last one before a tail has at least half a chunk. A shorter
+/// chunk is summarised with what follows.
 const CHUNK_LEAST: u64 = 2;
 
-/// The first position behind what summaries tell of.
+/// Returns the first position after everything that summaries cover.
 pub(super) fn told(ask: &PlanInput<'_>) -> Seq {
     ask.view.trim().nodes.last().map_or(Seq::START, |node| node.to.next())
 }
 
-/// Where the next range begins.
+/// Returns the position at which the next range begins.
 pub(super) fn begins(ask: &PlanInput<'_>, guard: &Guard) -> Seq {
+    // The first event only opens the stream, so no range begins before position 2.
     ask.view.trim().drop_before.max(ask.floor).max(guard.head).max(told(ask)).max(Seq(2))
 }
 
 struct WeighedExchange<'a> {
     exchange: &'a Exchange,
-    /// What of it a summary saves.
+    /// Tokens that a summary of the exchange saves; zero if it is protected.
     tokens: Tokens,
     task: Option<&'a TaskRange>,
 }
 
-/// Ranges one after the other, the last of them open.
+/// Adjacent ranges, the last of them open.
 struct Ranges<'a> {
     policy: &'a Policy,
     by: Division,
@@ -137,12 +140,12 @@ struct Ranges<'a> {
     jobs: Vec<SummaryJob>,
     begins: Seq,
     open: Vec<WeighedExchange<'a>>,
-    /// What summaries of what is open save.
+    /// Tokens that a summary of the open range replaces.
     taken: Tokens,
 }
 
 impl<'a> Ranges<'a> {
-    /// Whether a new range begins before an exchange.
+    /// Returns whether a new range must begin before an exchange.
     fn is_full(&self, tokens: Tokens, task: Option<&'a TaskRange>) -> bool {
         let Some(last) = self.open.last() else { return false };
         let full = self.chunk > Tokens::ZERO && self.taken + tokens > self.chunk;
@@ -150,20 +153,21 @@ impl<'a> Ranges<'a> {
         full || (self.by == Division::Task && begins(task) != begins(last.task))
     }
 
-    /// Whether a summary of what is open takes less than that, its fence included. What is too short for one goes into the
-    /// next range: a summary that says nothing would be none, and those behind it could not be placed.
+    /// Returns whether a summary of the open range is shorter than the range, fence included. A range too short for
+    /// its own summary goes into the next one: an empty summary would be rejected, and later ones could not be
+    /// placed.
     fn is_worth(&self) -> bool {
         let summary = target(&self.policy.summary, self.taken) + crate::fence::SUMMARY_FRAME.tokens;
         self.taken > summary
     }
 
-    /// What a summary of what is open saves.
+    /// Returns the tokens that a summary of the open range saves.
     fn gain(&self) -> Tokens {
         let summary = target(&self.policy.summary, self.taken) + crate::fence::SUMMARY_FRAME.tokens;
         self.taken.saturating_sub(summary)
     }
 
-    /// Where the exchange that came last ends.
+    /// Returns the end of the exchange that was added last.
     fn ends(&self) -> Option<Seq> {
         self.open.last().map(|piece| piece.exchange.last)
     }
@@ -173,9 +177,9 @@ impl<'a> Ranges<'a> {
         self.open.push(piece);
     }
 
-    /// Ends the range that is open. The answer is what its summary should save. Where nothing would be saved, the range
-    /// stays open, and at the end there is none: no summary of what stays verbatim is worth its words. The same while
-    /// nothing in it lies where the range begins, or behind.
+    /// Ends the open range, and returns the tokens that its summary should save. A range whose summary would save
+    /// nothing stays open, and gets no summary at the end: what stays verbatim needs none. The range also stays open
+    /// while none of its exchanges ends at or after its beginning.
     fn close(&mut self, splits: bool) -> Tokens {
         let tokens = self.taken;
         let to = self.ends().filter(|to| tokens > Tokens::ZERO && *to >= self.begins);
@@ -210,14 +214,15 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// What a summary of these tokens should take.
+/// Returns the target length of a summary of the given tokens, in tokens.
 #[must_use]
 pub fn target(summary: &Summary, tokens: Tokens) -> Tokens {
     summary.share.of(tokens).max(summary.at_least).min(summary.target.max(summary.at_least))
 }
 
-/// One summary of everything: those that stand go into the first job, as far back as they follow one another, beside one of
-/// what is new, so that every summary of summaries is one of nothing else. It must not stand for what none of them tells of.
+/// Turns the first job into one summary of everything: it merges the adjacent summaries before it with an inner
+/// summary of the new range. Every summary of summaries thus has only summaries as sources. Summaries before a gap
+/// are not merged, since the new one must not cover positions that none of its sources describes.
 fn anchor(jobs: &mut Vec<SummaryJob>, ask: &PlanInput<'_>, policy: &Policy, next: Seq) {
     let Some(job) = jobs.first_mut() else { return };
     let mut nodes: Vec<&SummaryNode> = Vec::new();

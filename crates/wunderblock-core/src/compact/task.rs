@@ -1,36 +1,36 @@
-//! Where tasks begin and end: by explicit events, else by what became of the todo list, else by rule.
+//! Boundaries of tasks: from explicit events, else from changes of the todo list, else by rule.
 
 use crate::message::Message;
 use crate::ports::Bodies;
 use crate::units::Seq;
 use crate::view::View;
 
-/// Something that says that a task begins or ends.
+/// A mark at which a task begins or ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskMark {
-    /// Where.
+    /// Position of the mark.
     pub at: Seq,
-    /// Whether a task ends here; else one begins.
+    /// Whether a task ends here; otherwise one begins.
     pub ends: bool,
-    /// What it is about, where that is known.
+    /// Subject of the task, if known.
     pub title: Option<Box<str>>,
-    /// Who says so.
+    /// Source of the mark.
     pub by: TaskSource,
 }
 
-/// Who says where tasks are.
+/// Source of task boundaries. Earlier variants take precedence over later ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TaskSource {
-    /// `task.started` and `task.finished`.
+    /// `task.started` and `task.finished` events.
     Event,
     /// An item of the todo list became done, or another one was taken up.
     Todo,
-    /// A turn of the user that is more than a word to go on.
+    /// A turn of the user that is more than a request to continue.
     Rule,
 }
 
 impl TaskSource {
-    /// In words.
+    /// Returns the source in words.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -41,31 +41,32 @@ impl TaskSource {
     }
 }
 
-/// What is known of a task's progress.
+/// Progress of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskState {
-    /// It is being worked on.
+    /// The task is in progress.
     Active,
-    /// It has ended.
+    /// The task has ended.
     Finished,
 }
 
-/// A stretch of a session that is about one thing.
+/// A stretch of a session that is about one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskRange {
-    /// Its first position.
+    /// First position of the task.
     pub from: Seq,
-    /// Its last.
+    /// Last position of the task.
     pub to: Seq,
-    /// Whether it has ended.
+    /// Progress of the task.
     pub state: TaskState,
-    /// What it is about.
+    /// Subject of the task, if known.
     pub title: Option<Box<str>>,
-    /// Who says so.
+    /// Source of its boundaries.
     pub by: TaskSource,
 }
 
-/// The tasks of a view, in order, without gaps. Marks of the strongest kind there is count; without any, the user's turns do.
+/// Returns the tasks of a view, in order and without gaps. Only the marks from the strongest source present count;
+/// without marks, the turns of the user do.
 #[must_use]
 pub fn tasks(view: &View, marks: &[TaskMark], bodies: &dyn Bodies) -> Vec<TaskRange> {
     let strongest = marks.iter().map(|mark| mark.by).min();
@@ -97,7 +98,7 @@ pub fn tasks(view: &View, marks: &[TaskMark], bodies: &dyn Bodies) -> Vec<TaskRa
     line.tasks
 }
 
-/// Tasks one after the other.
+/// Adjacent tasks, collected in order.
 struct TaskSequence {
     tasks: Vec<TaskRange>,
     begins: Seq,
@@ -112,7 +113,7 @@ impl TaskSequence {
     }
 }
 
-/// Words that ask to go on, and begin nothing.
+/// Messages that ask to continue and begin no task.
 const GO_ON: [&str; 12] =
     ["continue", "go on", "proceed", "yes", "ok", "okay", "thanks", "继续", "好的", "好", "可以", "谢谢"];
 

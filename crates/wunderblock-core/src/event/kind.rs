@@ -1,4 +1,4 @@
-//! The table of kinds: each is listed once, and all that goes by kind is made of that list.
+//! Table of event kinds: each kind is listed once, and everything that depends on the kind is made from that list.
 
 /// Defines [`Fact`](super::Fact) from two lists of `Variant(Fields) = "kind"`: kinds that callers may append, and kinds
 /// that only the engine writes.
@@ -7,7 +7,7 @@ macro_rules! kinds {
         callers { $($(#[doc = $doc:literal])* $variant:ident($fields:ty) = $kind:literal,)* }
         engine { $($(#[doc = $own_doc:literal])* $own:ident($own_fields:ty) = $own_kind:literal,)* }
     ) => {
-        /// What happened.
+        /// A fact: the content of an event, by kind.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(tag = "kind")]
         pub enum Fact {
@@ -16,19 +16,20 @@ macro_rules! kinds {
         }
 
         impl Fact {
-            /// The kinds that callers may append. The others steer lanes or are receipts: only the engine writes those.
+            /// Kinds that callers may append. The other kinds steer lanes or are receipts, so only the engine writes
+            /// them.
             pub const OPEN_KINDS: &[&'static str] = &[$($kind),*];
 
-            /// The kinds that only the engine writes.
+            /// Kinds that only the engine writes.
             pub const ENGINE_KINDS: &[&'static str] = &[$($own_kind),*];
 
-            /// Whether callers may append it. See [`Fact::OPEN_KINDS`].
+            /// Returns whether callers may append the fact. See [`Fact::OPEN_KINDS`].
             #[must_use]
             pub fn is_open(&self) -> bool {
                 Self::OPEN_KINDS.contains(&self.kind())
             }
 
-            /// The kind as written on disk and in JSON.
+            /// Returns the kind as written on disk and in JSON.
             #[must_use]
             pub const fn kind(&self) -> &'static str {
                 match self {
@@ -40,7 +41,7 @@ macro_rules! kinds {
             /// Writes the fields alone, without the kind.
             ///
             /// # Errors
-            /// Those of the serializer.
+            /// Returns the errors of the serializer.
             pub fn serialize_fields<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     $(Self::$variant(fields) => fields.serialize(serializer),)*
@@ -48,10 +49,10 @@ macro_rules! kinds {
                 }
             }
 
-            /// Reads the fields of a kind, as [`Fact::serialize_fields`] writes them; none for an unknown kind.
+            /// Reads the fields of a kind, as [`Fact::serialize_fields`] writes them; `None` for an unknown kind.
             ///
             /// # Errors
-            /// Those of the deserializer.
+            /// Returns the errors of the deserializer.
             pub fn deserialize_fields<'de, D: serde::Deserializer<'de>>(
                 kind: &str,
                 deserializer: D,

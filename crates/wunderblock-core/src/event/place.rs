@@ -1,7 +1,8 @@
-//! What cannot be at its position.
+//! Facts that cannot be true at their position.
 //!
-//! Events speak of positions: ranges that were summarised or erased, frontiers, targets. The engine only writes ranges of
-//! what came before. A record that says otherwise was not written by it, and no lane follows it.
+//! Events name positions: ranges that were summarised or erased, frontiers, targets. The engine only writes ranges of
+//! positions that came before. A record that contradicts its position was not written by the engine, and no lane
+//! follows it.
 
 use super::Fact;
 use crate::compaction::SessionCompacted;
@@ -9,7 +10,8 @@ use crate::decision::Trim;
 use crate::units::Seq;
 
 impl Fact {
-    /// The position that a pin or a hide is about: where a session is told anew, the entry stands elsewhere.
+    /// Returns the target of a pin or a hide. The target changes if a session is recorded again and the entry has a
+    /// different position there.
     pub fn target_mut(&mut self) -> Option<&mut Seq> {
         match self {
             Self::ContentPinned(pin) => Some(&mut pin.target),
@@ -18,7 +20,7 @@ impl Fact {
         }
     }
 
-    /// Why the fact cannot be true at a position; `None` if it can.
+    /// Returns the reason why the fact cannot be true at a position; `None` if it can be true.
     #[must_use]
     pub fn contradiction(&self, at: Seq) -> Option<&'static str> {
         match self {
@@ -40,7 +42,8 @@ fn compacted(made: &SessionCompacted, at: Seq) -> Option<&'static str> {
     before((made.from_seq, made.to_seq), at).or_else(sources)
 }
 
-/// The frontier may stand right behind the last position there was, which is at most the step's own.
+/// Returns the contradiction of a step's trim. The frontier may be directly after the last position that existed,
+/// which is at most the position of the step itself.
 fn trimmed(trim: &Trim, at: Seq) -> Option<&'static str> {
     if trim.drop_before > at {
         return Some(LATER);

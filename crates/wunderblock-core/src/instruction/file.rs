@@ -1,28 +1,28 @@
-//! An instruction file as it was read, and its pieces.
+//! Instruction files and their pieces.
 
 use crate::authority::InstructionLevel;
 use serde::{Deserialize, Serialize};
 
-/// Why a file was looked at.
+/// Reason why a file was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadReason {
-    /// It applies wherever the session works.
+    /// The file applies wherever the session works.
     SessionStart,
-    /// Something in its directory was touched: this path.
+    /// This path in the file's directory was touched.
     Nested(Box<str>),
-    /// A path that one of its patterns names was touched: this one.
+    /// This path was touched, and one of the file's patterns matches it.
     PathRule(Box<str>),
-    /// Another file imports it: this one.
+    /// This other file imports the file.
     Import(Box<str>),
-    /// The scan of the project found it.
+    /// The scan of the project found the file.
     Scan,
-    /// Handed in.
+    /// The caller handed the file in.
     Given,
 }
 
 impl LoadReason {
-    /// In words.
+    /// Returns the reason in words.
     #[must_use]
     pub fn label(&self) -> String {
         match self {
@@ -36,21 +36,21 @@ impl LoadReason {
     }
 }
 
-/// What files later in the hierarchy may do with a named block.
+/// Mode of a named block: what files later in the hierarchy may do with the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Replace it, or add to it. As a later definition: replaces what is there.
+    /// Later files may replace the block or add to it. A later definition of this mode replaces the earlier one.
     #[default]
     Override,
-    /// Only add to it. As a later definition: adds to what is there.
+    /// Later files may only add to the block. A later definition of this mode adds to the earlier one.
     Append,
-    /// Nothing. As a later definition: replaces what is there, for good.
+    /// Later files may not change the block. A later definition of this mode replaces the earlier one permanently.
     Locked,
 }
 
 impl Mode {
-    /// The word in a block's line.
+    /// Returns the word used in a block's line.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -61,29 +61,29 @@ impl Mode {
     }
 }
 
-/// One file, as it was read: front matter of rules and comments gone, imports resolved into files of their own before
-/// it.
+/// An instruction file as it was read: without comments and the front matter of rules, and with its imports resolved
+/// into separate files before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionFile {
-    /// Where it is: relative to the project's root inside it, absolute elsewhere.
+    /// Path of the file: relative to the project's root inside the project, absolute elsewhere.
     pub path: Box<str>,
-    /// Where it stands.
+    /// Level of the file in the hierarchy.
     pub level: InstructionLevel,
-    /// Why it was looked at.
+    /// Reason why the file was read.
     pub reason: LoadReason,
-    /// BLAKE3 of its bytes, hexadecimal.
+    /// BLAKE3 hash of the file's bytes, hexadecimal.
     pub digest: Box<str>,
-    /// Its text, in pieces, in order.
+    /// Text of the file in pieces, in order.
     pub pieces: Vec<FileSegment>,
 }
 
-/// A stretch of a file.
+/// A piece of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSegment {
-    /// The block's name and mode; none for plain text.
+    /// Name and mode of the block; `None` for plain text.
     pub block: Option<(Box<str>, Mode)>,
-    /// What it says.
+    /// Text of the piece.
     pub text: String,
-    /// The line it begins at, counted from 1.
+    /// Line at which the piece begins, counted from 1.
     pub line: u64,
 }

@@ -2,38 +2,38 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Something to know about a source: what was refused, is in conflict, or could not be read.
+/// A notable fact about a source: it was rejected, conflicts with another, or could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Which source.
+    /// Name of the source.
     pub source: Box<str>,
-    /// The line of it, counted from 1, where that is known.
+    /// Line in the source, counted from 1, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// What kind of thing.
+    /// Kind of the finding.
     pub what: FindingKind,
-    /// What happened, and what to do.
+    /// Explanation of what happened, and what to do.
     pub detail: Box<str>,
 }
 
-/// What kind of thing a [`Finding`] is.
+/// Kind of a [`Finding`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// A block that may not be replaced or added to; the attempt has no effect.
+    /// The block may not be replaced or added to, so the attempt has no effect.
     Refused,
-    /// Two files of one directory define the same block; the later one holds.
+    /// Two files of one directory define the same block. The later one applies.
     Conflict,
-    /// A block was replaced by one that is closer.
+    /// A closer definition replaced the block.
     Replaced,
-    /// It is there, and cannot be used.
+    /// The source exists but cannot be used.
     Unusable,
-    /// An ignore rule keeps it out.
+    /// An ignore rule excludes the source.
     Ignored,
-    /// The same text is there already.
+    /// The same text is already present.
     Repeated,
-    /// It has changed; that takes effect later.
+    /// The source has changed. The change takes effect later.
     Deferred,
-    /// There is no room for it.
+    /// There is no room for the source.
     NoRoom,
 }

@@ -1,12 +1,12 @@
-//! Where a Markdown text is text, and where it is code or a comment.
+//! Spans of a Markdown text: prose, code and comments.
 //!
-//! Only as much of Markdown as decides that: fences, code spans and HTML comments. Code that is only indented counts as
-//! text, because a list's paragraphs look the same.
+//! Only the necessary part of Markdown is parsed: fences, code spans and HTML comments. Indented code counts as text,
+//! because paragraphs of lists look the same.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What a stretch of Markdown is.
+/// Kind of a Markdown span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanKind {
     /// Prose.
@@ -15,20 +15,20 @@ pub enum SpanKind {
     Code,
     /// `<!-- … -->`, both ends included.
     Comment,
-    /// `<!--` that nothing closes. It is text; whoever wrote it meant to hide what follows.
+    /// `<!--` without an end. The mark counts as text, although its author meant to hide what follows.
     Unclosed,
 }
 
-/// A stretch of Markdown.
+/// A span of a Markdown text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkdownSpan {
-    /// What it is.
+    /// Kind of the span.
     pub kind: SpanKind,
-    /// Which bytes.
+    /// Byte range of the span in the text.
     pub range: Range<usize>,
 }
 
-/// Takes a text apart. The spans cover it without gaps, in order; time is linear in the text.
+/// Splits a text into spans, which cover it without gaps, in order. Time is linear in the length of the text.
 #[must_use]
 pub fn spans(text: &str) -> Vec<MarkdownSpan> {
     let mut walk =
@@ -40,11 +40,11 @@ pub fn spans(text: &str) -> Vec<MarkdownSpan> {
 struct MarkdownScanner<'a> {
     text: &'a str,
     at: usize,
-    /// Where the text begins that is in no span yet.
+    /// Start of the text that is in no span yet.
     plain: usize,
     spans: Vec<MarkdownSpan>,
     ticks: Ticks,
-    /// Whether a `-->` can still follow.
+    /// Whether a `-->` can still follow. Once none follows, the rest is not searched again for each `<!--`.
     closes: bool,
 }
 
@@ -65,7 +65,7 @@ impl MarkdownScanner<'_> {
         self.flush();
     }
 
-    /// Goes past the next mark; whether a line begins there.
+    /// Advances past the next mark. Returns whether a line begins there.
     fn inline(&mut self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let Some(skip) = rest.bytes().position(|byte| matches!(byte, b'\n' | b'`' | b'<')) else {
@@ -134,8 +134,8 @@ impl MarkdownScanner<'_> {
     }
 }
 
-/// The runs of backticks of one paragraph: where the last of each length stands. Without it, looking for what closes
-/// each of many runs would take time quadratic in their number.
+/// Runs of backticks in one paragraph: the position of the last run of each length. Without this index, the search
+/// for the end of each of many runs would take time quadratic in their number.
 #[derive(Default)]
 struct Ticks {
     end: usize,
@@ -143,7 +143,7 @@ struct Ticks {
 }
 
 impl Ticks {
-    /// The end of the run that closes the one at `open`, if its paragraph has one.
+    /// Returns the end of the run that closes the one at `open`, if the paragraph has such a run.
     fn close(&mut self, text: &str, open: usize, length: usize) -> Option<usize> {
         if open >= self.end {
             self.read(text, open);
@@ -183,7 +183,7 @@ impl Ticks {
     }
 }
 
-/// The line that begins there, its end included.
+/// Returns the line that begins at `at`, with its line end.
 fn line_at(text: &str, at: usize) -> &str {
     let rest = text.get(at..).unwrap_or_default();
     rest.split_inclusive('\n').next().unwrap_or_default()
@@ -193,13 +193,13 @@ fn run_length(text: &str) -> usize {
     text.bytes().take_while(|byte| *byte == b'`').count()
 }
 
-/// Whether a line may open a fence, by its first character that is no space.
+/// Returns whether a line may open a fence, by its first character other than a space or tab.
 fn may_fence(rest: &str) -> bool {
     let first = rest.bytes().find(|byte| !matches!(byte, b' ' | b'\t'));
     matches!(first, Some(b'`' | b'~'))
 }
 
-/// The mark of a line that opens a fence: its character, and how often it stands there.
+/// Returns the mark of a line that opens a fence: its character, and the number of times it is repeated.
 fn fence(line: &str) -> Option<(u8, usize)> {
     let line = line.trim_start_matches([' ', '\t']);
     let mark = *line.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;

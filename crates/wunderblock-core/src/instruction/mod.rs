@@ -1,8 +1,9 @@
-//! Instruction files, and which of their blocks hold.
+//! Instruction files, and which of their blocks apply.
 //!
-//! A file's text is plain, or has named blocks: `<!-- block NAME MODE -->` up to the next such line, `<!-- end -->` or
-//! the end of the file. The mode says what files that come later in the hierarchy may do with the block. [`pieces`]
-//! takes a text apart, [`settle`] says what holds of many.
+//! The text of a file is plain, or has named blocks. A block begins with `<!-- block NAME MODE -->`. A block ends at
+//! the next such line, at `<!-- end -->`, or at the end of the file. The mode says what files later in the hierarchy
+//! may do with the block. [`pieces`] splits a text into blocks, and [`settle`] decides which blocks of several files
+//! apply.
 
 mod file;
 mod finding;

@@ -1,35 +1,36 @@
-//! A file's text, taken apart into plain text and named blocks, its comments left out.
+//! Splits a file's text into plain text and named blocks, and removes its comments.
 
 use super::file::{FileSegment, Mode};
 use super::markdown::{MarkdownSpan, SpanKind, spans};
 
-/// The longest name of a block, in bytes.
+/// Maximum length of a block's name, in bytes.
 pub const MAX_BLOCK_NAME: usize = 64;
-/// The problems that are told of one file; the last of them says that there are more.
+/// Maximum number of problems reported for one file. The last of them says that there may be more.
 pub const MAX_PROBLEMS: usize = 32;
 
-/// What is wrong with a line of a file.
+/// Problem in a line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineProblem {
-    /// Which line, counted from 1.
+    /// Line in the file, counted from 1.
     pub line: u64,
-    /// What is wrong, and what was done.
+    /// Explanation of the problem, and what was done about it.
     pub detail: String,
 }
 
-/// A file's text in pieces, and what was wrong with it.
+/// Splits a file's text into pieces, and returns the problems found in it.
 ///
-/// HTML comments go, except in code; a line that held nothing else goes with them. A comment that is never closed stays,
-/// and is a problem. A block's line stands alone on its line: `<!-- block NAME -->` (then it is *override*) or
-/// `<!-- block NAME MODE -->`, NAME of letters, digits, `.`, `_`, `-`. One that is written otherwise is a problem, and the
-/// text after it is plain. A piece's line is that of its block's line, of a plain one that of its first text.
-/// Plain pieces have text; a block may be empty, which is how one is emptied. Linear in the text.
+/// HTML comments are removed, except in code. A line that held nothing else is removed with its comment. A comment
+/// that is never closed stays, and is a problem. A block's line must stand alone: `<!-- block NAME -->` (mode
+/// *override*) or `<!-- block NAME MODE -->`, with letters, digits, `.`, `_` and `-` in NAME. A malformed block line
+/// is a problem, and the text after it is plain. A piece has the line number of its block's line, or of its first
+/// text if it is plain. Plain pieces have text. A block may be empty, so that a later file can empty an earlier
+/// block. Time is linear in the length of the text.
 #[must_use]
 pub fn pieces(text: &str) -> (Vec<FileSegment>, Vec<LineProblem>) {
     pieces_in(text, &spans(text))
 }
 
-/// The same of a text that is taken apart already.
+/// Splits a text whose spans are known, as [`pieces`] does.
 #[must_use]
 pub fn pieces_in(text: &str, spans: &[MarkdownSpan]) -> (Vec<FileSegment>, Vec<LineProblem>) {
     let mut cut = Segmenter { line: 1, line_is_blank: true, ..Segmenter::default() };
@@ -58,14 +59,14 @@ struct Segmenter {
     problems: Vec<LineProblem>,
     block: Option<(Box<str>, Mode)>,
     text: String,
-    /// Where the current line begins in `text`.
+    /// Start of the current line in `text`.
     line_start: usize,
-    /// The current line has nothing but spaces so far, comments aside.
+    /// Whether the current line has held only spaces until now, apart from comments.
     line_is_blank: bool,
-    /// A comment was taken out of the current line.
+    /// Whether a comment was removed from the current line.
     has_comment: bool,
     line: u64,
-    /// Where the current piece begins.
+    /// Line at which the current piece begins.
     begins: Option<u64>,
 }
 
@@ -140,7 +141,7 @@ impl Segmenter {
         }
     }
 
-    /// Ends the piece at the current line, which is not part of it.
+    /// Ends the piece before the current line.
     fn end_piece(&mut self) {
         if self.line_is_blank {
             self.text.truncate(self.line_start);
@@ -156,7 +157,7 @@ impl Segmenter {
 
     fn finish(mut self) -> (Vec<FileSegment>, Vec<LineProblem>) {
         if !(self.has_comment && self.line_is_blank) {
-            // A last line without an end is part of the piece.
+            // A last line without a line end is part of the piece.
             self.line_is_blank = false;
         }
         self.end_piece();
@@ -164,7 +165,7 @@ impl Segmenter {
     }
 }
 
-/// Whether only spaces follow on this line.
+/// Returns whether only spaces follow on the line.
 fn line_is_over(rest: &str) -> bool {
     rest.chars().find(|c| *c == '\n' || !c.is_whitespace()).is_none_or(|c| c == '\n')
 }
@@ -173,7 +174,7 @@ fn line_ends(text: &str) -> u64 {
     u64::try_from(text.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u64::MAX)
 }
 
-/// What a block's line says after the word `block`.
+/// Parses a block's line after the word `block`. The error is the text of a problem.
 fn block<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<(Box<str>, Mode), String> {
     let name = words
         .next()
@@ -295,7 +296,7 @@ mod tests {
     }
 
     proptest! {
-        /// No text is lost but comments, and no line is numbered wrongly.
+        /// Only comments are removed from a text, and all line numbers are right.
         #[test]
         fn what_is_no_comment_stays(
             lines in prop::collection::vec("(word|`code`|<!-- note -->|<!-- block b append -->|<!-- end -->|)", 0..30)

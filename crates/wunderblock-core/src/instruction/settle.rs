@@ -1,26 +1,26 @@
-//! What holds of many files: named blocks that replace, add to, or close each other.
+//! Resolution of named blocks across files: blocks that replace, add to, or lock each other.
 
 use super::file::{InstructionFile, Mode};
 use super::finding::{Finding, FindingKind};
 use crate::authority::{Authority, InstructionLevel};
 use std::collections::HashMap;
 
-/// What a later definition of a block does to the earlier one.
+/// Effect of a later definition of a block on the earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redefinition {
-    /// Both hold.
+    /// Both definitions apply.
     Added,
-    /// The later one holds, the earlier one is gone.
+    /// The later definition applies, and the earlier one is removed.
     Replaced,
-    /// The earlier one holds, the later one is dropped.
+    /// The earlier definition applies, and the later one is dropped.
     Refused,
 }
 
-/// What becomes of a block that is there (its mode) when a later file defines it again (with this mode).
+/// Effect of each redefinition: the mode of the existing block, the mode of the later definition, and what happens.
 ///
-/// The whole table; besides it there are two rules of rank. A block that managed policy has defined is touched by managed
-/// policy only. And what a file has closed is closed to files of the same or a lower authority: a block that a project
-/// has locked binds its directories, not the person's own text for the session.
+/// The table is complete, except for two rules of rank. Only managed policy may change a block that managed policy
+/// has defined. A mode binds only files of the same or a lower authority: a block that a project has locked binds its
+/// directories, not the person's own text for the session.
 pub const RULES: [(Mode, Mode, Redefinition); 9] = [
     (Mode::Override, Mode::Override, Redefinition::Replaced),
     (Mode::Override, Mode::Append, Redefinition::Added),
@@ -33,7 +33,8 @@ pub const RULES: [(Mode, Mode, Redefinition); 9] = [
     (Mode::Locked, Mode::Locked, Redefinition::Refused),
 ];
 
-/// The row of [`RULES`], and the rules of rank, for a block that a file of level `by` defined.
+/// Returns the effect of a redefinition by the rules of rank and the table [`RULES`]. The first pair is the mode and
+/// level of the existing block, the second those of the later definition.
 #[must_use]
 pub fn outcome((mode, by): (Mode, InstructionLevel), (later, of): (Mode, InstructionLevel)) -> Redefinition {
     if by == InstructionLevel::Managed && of.authority() < Authority::Operator {
@@ -44,22 +45,23 @@ pub fn outcome((mode, by): (Mode, InstructionLevel), (later, of): (Mode, Instruc
     row.map_or(Redefinition::Refused, |(_, _, outcome)| *outcome)
 }
 
-/// The findings that are listed; one more says how many are not.
+/// Maximum number of listed findings. One additional finding gives the number of the others.
 pub const MAX_SETTLED: usize = 256;
 
-/// What holds of some files.
+/// Parts of instruction files that apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
-    /// Of each file, in the order given, what still holds; empty where nothing does.
+    /// Text of each file that still applies, in the given order; empty if no part of the file applies.
     pub texts: Vec<String>,
-    /// What was refused, replaced, in conflict, or there already.
+    /// Findings about content that was rejected, replaced, in conflict, or already present.
     pub findings: Vec<Finding>,
 }
 
-/// What holds of these files, from the broadest to the closest. Linear in their text.
+/// Decides which parts of the files apply. The files must be ordered from the broadest to the closest. Time is linear
+/// in the length of their text.
 ///
-/// A file with the same bytes as one before it that still holds whole, and that weighs no less, is left out. A block that
-/// a file defines more than once is one block; the strictest of its modes counts.
+/// A file with the same bytes as an earlier file is left out if the earlier one still applies as a whole and has at
+/// least the same authority. A block that a file defines more than once is one block with the strictest of its modes.
 #[must_use]
 pub fn settle(files: &[InstructionFile]) -> Settled {
     let mut table = Resolution {
@@ -91,24 +93,24 @@ pub fn settle(files: &[InstructionFile]) -> Settled {
     Settled { texts, findings }
 }
 
-/// A block as it stands.
+/// The current definition of a block.
 struct BlockDefinition {
     mode: Mode,
-    /// Who defined it.
+    /// Index of the file that defined the block.
     file: usize,
-    /// The pieces it is made of.
+    /// Pieces of the block: the index of the file, and of the piece in it.
     pieces: Vec<(usize, usize)>,
 }
 
 struct Resolution<'a> {
     files: &'a [InstructionFile],
     blocks: HashMap<&'a str, BlockDefinition>,
-    /// Which pieces of each file hold.
+    /// Whether each piece of each file applies.
     holds: Vec<Vec<bool>>,
-    /// The first file of each digest.
+    /// Latest file of each digest that was not left out as a repetition.
     whole: HashMap<&'a str, usize>,
     findings: Vec<Finding>,
-    /// Findings that are not listed.
+    /// Number of findings that are not listed.
     more: u64,
 }
 
@@ -123,6 +125,7 @@ impl<'a> Resolution<'a> {
             }
             return;
         }
+        // An earlier file with this digest, if any, has a lower authority or no longer applies as a whole.
         self.whole.insert(&file.digest, at);
         self.holds.push(vec![true; file.pieces.len()]);
         for (place, piece) in file.pieces.iter().enumerate() {
@@ -251,7 +254,7 @@ mod tests {
             .collect()
     }
 
-    /// Earlier mode, later mode, what holds of each, what is told.
+    /// Columns: earlier mode, later mode, the text of each that applies, the findings.
     #[test]
     fn what_may_override_what() {
         let cases: [(&str, &str, [&str; 2], &[&str]); 9] = [
@@ -279,7 +282,7 @@ mod tests {
         }
     }
 
-    /// What a project file can never touch, and what binds the person.
+    /// A project file cannot change managed policy, and a project's lock does not bind the person's session.
     #[test]
     fn rank_goes_before_the_table() {
         use InstructionLevel::{Directory, Managed, Project, Session, User};

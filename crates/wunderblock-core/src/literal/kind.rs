@@ -1,4 +1,4 @@
-//! What a run of signs is.
+//! Classification of runs of characters as literals.
 
 use super::{LITERAL_MAX, LiteralKind};
 
@@ -12,10 +12,10 @@ const SLASH: u16 = 1 << 6;
 const COLON: u16 = 1 << 7;
 const AT: u16 = 1 << 8;
 const TILDE: u16 = 1 << 9;
-/// The first byte of a two-byte character: letters beyond ASCII that are written with spaces between words.
+/// First byte of a two-byte character: letters beyond ASCII, of scripts that write spaces between words.
 const LETTER: u16 = 1 << 10;
 const BACKSLASH: u16 = 1 << 11;
-/// Signs that belong to a run only in some company.
+/// Classes of characters that belong to a run only next to certain others.
 const CHOOSY: u16 = COLON | LETTER | BACKSLASH;
 
 pub(super) struct Classes([u16; 256]);
@@ -29,7 +29,7 @@ impl Classes {
 
 pub(super) static CLASS: Classes = Classes(classes());
 
-// Runs when it is compiled: an index that is out of bounds would not compile.
+// Evaluated at compile time: an index out of bounds would not compile.
 #[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)]
 const fn classes() -> [u16; 256] {
     let mut table = [0; 256];
@@ -53,7 +53,7 @@ const fn classes() -> [u16; 256] {
     table
 }
 
-/// The class of a byte inside a run, where colons and backslashes may stand.
+/// Returns the class of a byte inside a run, where colons and backslashes may occur.
 #[inline]
 fn class_of(byte: u8) -> u16 {
     match byte {
@@ -63,22 +63,22 @@ fn class_of(byte: u8) -> u16 {
     }
 }
 
-/// Where a run ends, and what is in it.
+/// End of a run, and the classes of the characters in it.
 pub(super) struct End {
     pub(super) at: usize,
     seen: u16,
-    /// A capital stands in it after something else.
+    /// Whether a capital occurs after the first character.
     capital_inside: bool,
 }
 
 impl End {
-    /// Whether it is a word of plain letters, at most its first a capital.
+    /// Returns whether the run is a plain word: only letters, in lower case, capitalised, or all in capitals.
     pub(super) const fn is_word(&self) -> bool {
         self.seen & !(LOWER | UPPER | LETTER) == 0 && (!self.capital_inside || self.seen & LOWER == 0)
     }
 }
 
-/// Follows a run from `from` on.
+/// Returns the end of the run that begins at `from`.
 pub(super) fn end_of_run(bytes: &[u8], from: usize) -> End {
     let mut end = End { at: from, seen: 0, capital_inside: false };
     while let Some(byte) = bytes.get(end.at).copied() {
@@ -116,7 +116,7 @@ fn joins(bytes: &[u8], from: usize, at: usize, class: u16) -> Joins {
     let next = bytes.get(at + 1).copied().unwrap_or_default();
     let so_far = bytes.get(from..at).unwrap_or_default();
     if class == LETTER {
-        // Times and division signs, and marks that hide, stand between names, not in them.
+        // Characters of this range that are not letters, such as × and ÷, separate names.
         let lead = bytes.get(at).copied().unwrap_or_default();
         return if is_letter(lead, next) { Joins::By(2) } else { Joins::No };
     }
@@ -142,7 +142,7 @@ fn joins(bytes: &[u8], from: usize, at: usize, class: u16) -> Joins {
     }
 }
 
-/// Whether a character of these two bytes is a letter or a digit.
+/// Returns whether a character of these two bytes is a letter or a digit.
 pub(crate) fn is_letter(lead: u8, next: u8) -> bool {
     let code = u32::from(lead & 0x1F) << 6 | u32::from(next & 0x3F);
     char::from_u32(code).is_some_and(char::is_alphanumeric)
@@ -160,7 +160,7 @@ fn end_of_url(bytes: &[u8], from: usize) -> usize {
     end
 }
 
-/// A run and what stands around it.
+/// A run, and the bytes next to it.
 pub(super) struct RunContext<'t> {
     pub(super) text: &'t str,
     pub(super) before: Option<u8>,
@@ -168,7 +168,7 @@ pub(super) struct RunContext<'t> {
 }
 
 impl RunContext<'_> {
-    /// What it is, where in the run that begins, and how long it is; none for a word.
+    /// Returns the kind of the literal in the run, its offset in the run, and its length; `None` for a word.
     pub(super) fn kind(&self) -> Option<(LiteralKind, usize, usize)> {
         let body = trim_start(self.text);
         let inside = self.text.len() - body.len();
@@ -183,6 +183,7 @@ impl RunContext<'_> {
         let seen = body.bytes().fold(0, |seen, byte| seen | class_of(byte));
         let has = |class: u16| seen & class != 0;
         let letters = has(LOWER | UPPER | LETTER);
+        // The order matters: a URL also has the characters of a path, and an id those of an identifier.
         if has(COLON) && body.contains("://") {
             return Some(LiteralKind::Url);
         }
@@ -265,7 +266,7 @@ impl RunContext<'_> {
     }
 }
 
-/// Without what punctuates: dashes, dots and signs that begin no name.
+/// Removes leading punctuation: dashes, dots and other characters that begin no name.
 fn trim_start(text: &str) -> &str {
     let mut body = text;
     loop {
@@ -284,7 +285,7 @@ fn trim_start(text: &str) -> &str {
     }
 }
 
-/// Handles, UUIDs, hashes, and long runs of letters and digits.
+/// Returns whether a run is an id: a handle, a UUID, a hash, or a long run of letters and digits.
 fn is_id(body: &str, seen: u16) -> bool {
     if let Some(digits) = body.strip_prefix("wb:") {
         return digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -299,17 +300,18 @@ fn is_id(body: &str, seen: u16) -> bool {
             && body.split('-').all(is_hex);
     }
     if seen & UNDER != 0 {
-        // `toolu_01ab…`, `call_9f…`: what a provider calls a call.
+        // `toolu_01ab…`, `call_9f…`: ids that providers give to calls.
         let tail = body.rsplit('_').next().unwrap_or_default();
         return tail.len() >= 16 && tail.bytes().any(|byte| byte.is_ascii_digit());
     }
     let mixed = seen & (LOWER | UPPER) != 0;
     let one_case = seen & (LOWER | UPPER) != LOWER | UPPER;
     let digits = body.bytes().filter(u8::is_ascii_digit).count();
+    // Seven hexadecimal digits are enough for an abbreviated commit id, such as `e1bea43`.
     mixed && ((body.len() >= 7 && one_case && is_hex(body)) || (body.len() >= 16 && digits >= 3))
 }
 
-/// Without `:10`, `:10-40`, `:10:5`.
+/// Removes a line suffix: `:10`, `:10-40`, `:10:5`.
 fn without_lines(text: &str) -> &str {
     let Some(colon) = text.bytes().enumerate().skip(2).find(|(_, byte)| *byte == b':').map(|(at, _)| at)
     else {
@@ -319,14 +321,15 @@ fn without_lines(text: &str) -> &str {
     if lines.bytes().all(|byte| matches!(byte, b':' | b'-' | b'0'..=b'9')) { path } else { text }
 }
 
-/// Whether it ends in an extension that files have.
+/// Returns whether a text ends in a known file extension.
 fn is_file(text: &str) -> bool {
     let Some((stem, extension)) = text.rsplit_once('.') else { return false };
     let has_stem = stem.ends_with(|c: char| c.is_alphanumeric() || "_-])".contains(c));
     has_stem && (stem.len() > 1 || extension.len() > 1) && is_extension(extension)
 }
 
-/// Whether a path names one thing: a file with a known extension, or a place from a root; no extension by itself.
+/// Returns whether a path names one thing: a file with a known extension, or a place below a root. An extension alone
+/// names nothing.
 pub(super) fn is_particular(path: &str) -> bool {
     let is_slash = |c: char| matches!(c, '/' | '\\');
     let parts = path.split(is_slash).filter(|part| !matches!(*part, "" | "." | ".." | "~")).count();
@@ -336,7 +339,7 @@ pub(super) fn is_particular(path: &str) -> bool {
     (rooted && parts >= 2) || (is_file(last) && !hidden)
 }
 
-/// Extensions of files that turn up in the work of agents, in order.
+/// Extensions of files that occur in the work of agents, sorted for a binary search.
 #[rustfmt::skip]
 pub(super) const KNOWN: [&str; 112] = [
     "adoc", "bak", "bash", "bat", "bib", "bin", "bz2", "c", "cc", "cfg", "cjs", "clj", "cmake", "conf", "cpp", "crt", "cs",
@@ -352,7 +355,8 @@ fn is_extension(text: &str) -> bool {
     KNOWN.binary_search(&text).is_ok()
 }
 
-/// `a.b`, each part a name: no abbreviation (`e.g`), no end of a sentence (`end.The`).
+/// Returns whether a text is a dotted name like `a.b`, each part a name. An abbreviation (`e.g`) is not such a name,
+/// and neither is the end of a sentence (`end.The`).
 fn is_dotted(text: &str) -> bool {
     let mut long = false;
     let is_name = |part: &str| part.starts_with(|c: char| c.is_alphabetic() || c == '_');
@@ -367,7 +371,7 @@ fn is_dotted(text: &str) -> bool {
     names && long && !sentence
 }
 
-/// A capital inside a word that does not only stand in capitals.
+/// Returns whether a word has a capital inside, and is not written all in capitals.
 fn is_camel(text: &str) -> bool {
     let text = text
         .strip_suffix('s')
@@ -375,14 +379,14 @@ fn is_camel(text: &str) -> bool {
         .unwrap_or(text);
     let bytes = text.as_bytes();
     let has_lower = bytes.iter().any(u8::is_ascii_lowercase);
-    // A compound of plain words (`Read-Only`) is none.
+    // A compound of plain words (`Read-Only`) is not a name.
     let inner = bytes.windows(2).any(
         |pair| matches!(pair, [before, after] if before.is_ascii_alphabetic() && after.is_ascii_uppercase()),
     );
     has_lower && inner && bytes.iter().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// The number at the beginning, without a unit or what a compound adds.
+/// Returns the number at the beginning, without its unit or the rest of a compound.
 fn numeric(text: &str) -> &str {
     let end = text
         .bytes()
@@ -391,7 +395,7 @@ fn numeric(text: &str) -> &str {
     text.get(..end).unwrap_or(text).trim_end_matches(['.', ':', '-', '_'])
 }
 
-/// See [`super::Literal::normal`].
+/// Returns the normal form of a literal. See [`super::Literal::normal`].
 pub(super) fn normal(kind: LiteralKind, text: &str) -> &str {
     match kind {
         LiteralKind::Path => {
@@ -407,7 +411,7 @@ pub(super) fn normal(kind: LiteralKind, text: &str) -> &str {
             let digits = text.strip_prefix(['v', 'V']).unwrap_or(text);
             let number = numeric(digits);
             let rest = digits.get(number.len()..).unwrap_or_default();
-            // A time of day belongs to its date, hexadecimal digits to their zero.
+            // A time of day is part of its date, and hexadecimal digits are part of the number that begins with `0x`.
             if rest.starts_with(['T', 'x', 'X', '/']) { digits } else { number }
         }
         LiteralKind::Quotation => {

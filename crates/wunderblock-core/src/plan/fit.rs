@@ -1,11 +1,11 @@
-//! How much fits: the longest text, the furthest exchange.
+//! Search for how much fits: the longest text, the earliest exchange.
 
 use crate::cost::EntryCost;
 use crate::pair::Exchange;
 use crate::units::{Bytes, Cost};
 
-/// The largest length that fits, found from the shortest up, which fits: what is measured on the way is in proportion to what fits,
-/// not to the text.
+/// Returns the largest length that fits. The search begins with the shortest length, which must fit, and doubles it,
+/// so that the measured text is proportional to what fits and not to the whole.
 pub(super) fn longest_that(fits: impl Fn(Bytes) -> bool, shortest: Bytes, longest: Bytes) -> Bytes {
     let mut low = shortest.0;
     let mut high = low.saturating_mul(2).min(longest.0);
@@ -20,7 +20,7 @@ pub(super) fn longest_that(fits: impl Fn(Bytes) -> bool, shortest: Bytes, longes
     Bytes(low)
 }
 
-/// How far back from `end` the exchanges fit into `room`: the first index, and what they take.
+/// Returns how far back from `end` the exchanges fit into `room`: the index of the first one, and the cost of all.
 pub(super) fn reach(
     exchanges: &[&(&Exchange, EntryCost)],
     end: usize,

@@ -1,4 +1,4 @@
-//! What comes back into a request: texts that are asked for and not shown whole.
+//! Recall: texts that are brought back into a request because they are asked for and not shown whole.
 
 use super::{ExchangeCosts, injection};
 use crate::budget::Treatment;
@@ -9,7 +9,7 @@ use crate::trim::treatment;
 use crate::units::{Bytes, Cost, Seq, Tokens};
 
 impl ExchangeCosts<'_> {
-    /// What comes back: the best hits, in at most half of the room that is left.
+    /// Returns the best hits that fit into half of the remaining room.
     pub(super) fn returning(&self, trim: &Trim) -> Vec<Injection> {
         if self.ask.hits.is_empty() {
             return Vec::new();
@@ -31,7 +31,8 @@ impl ExchangeCosts<'_> {
         items
     }
 
-    /// Whether the request shows all of a hit's text already: at its own place, or where it came back before.
+    /// Returns whether the request already shows all of a hit's text, at its own position or where it was brought
+    /// back before.
     fn shows(&self, hit: &Injection, trim: &Trim) -> bool {
         let view = self.ask.view;
         self.exchanges.iter().any(|(exchange, _)| {

@@ -1,28 +1,28 @@
-//! Why no request can be built.
+//! Refusal of a request that cannot be built.
 
 use crate::section::Section;
 use crate::units::Cost;
 use std::fmt;
 
-/// A part of the request no event holds, or no trimming may touch.
+/// A part of the request that no event holds, or that no trim may touch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fixed {
-    /// Where it stands.
+    /// Section under which the part is counted.
     pub section: Section,
-    /// What it is, in a few words.
+    /// Short description of the part.
     pub what: String,
-    /// What it costs.
+    /// Cost of the part.
     pub cost: Cost,
 }
 
-/// Why no request can be built: even the least does not fit.
+/// Reason why no request can be built: even the smallest one does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct PlanRefusal {
-    /// What the sections may use.
+    /// Maximum that the sections may use.
     pub limit: Cost,
-    /// What the least request would take: more than `limit`, in tokens or in bytes.
+    /// Cost of the smallest request: more than `limit`, in tokens or in bytes.
     pub needed: Cost,
-    /// What it is made of.
+    /// Parts of the smallest request.
     pub parts: Vec<Fixed>,
 }
 

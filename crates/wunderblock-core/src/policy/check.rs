@@ -1,4 +1,4 @@
-//! What is wrong with a policy, beyond what its schema says.
+//! Checks of a policy, beyond what its schema says.
 
 use super::Policy;
 use super::permille::Permille;
@@ -10,23 +10,24 @@ use crate::units::Tokens;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// How bad it is.
+/// Severity of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It works, but perhaps not as meant.
+    /// The policy works, but perhaps not as intended.
     Warning,
-    /// It cannot be used.
+    /// The policy cannot be used.
     Error,
 }
 
-/// Something wrong with a policy.
+/// A fault in a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFault {
-    /// How bad it is.
+    /// Severity of the fault.
     pub severity: Severity,
-    /// Which key, such as `trigger.soft.fraction`; steps and parts of a template by their number, from 1: `step.2.to`.
+    /// Key of the fault, such as `trigger.soft.fraction`. Steps and parts of a template are numbered from 1:
+    /// `step.2.to`.
     pub key: String,
-    /// What is wrong with it, and what to do.
+    /// Explanation of what is wrong, and what to do.
     pub what: String,
 }
 
@@ -37,7 +38,7 @@ impl fmt::Display for PolicyFault {
 }
 
 impl Policy {
-    /// What is wrong with it: contradictions, triggers that can never fire, steps that do nothing.
+    /// Returns the faults of the policy: contradictions, triggers that can never fire, steps that do nothing.
     #[must_use]
     pub fn faults(&self) -> Vec<PolicyFault> {
         let mut faults = Faults(Vec::new());
@@ -357,13 +358,13 @@ fn check_level(name: &str, level: &TriggerLevel, faults: &mut Faults) {
     }
 }
 
-/// Whether it can stand in a file's name, a report and a command line as it is.
+/// Returns whether a name can be used unchanged in a file's name, a report and a command line.
 fn is_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (1..=64).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
-/// Whether it names an XML element; of what XML allows, the part that needs no table.
+/// Returns whether a text is the name of an XML element. Only names that need no character table are accepted.
 fn is_element(name: &str) -> bool {
     name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))

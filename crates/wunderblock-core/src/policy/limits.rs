@@ -1,20 +1,21 @@
-//! When a policy stops trying.
+//! Limits at which a policy stops trying.
 
 use serde::{Deserialize, Serialize};
 
-/// When a policy stops trying, and what waits for it.
+/// Limits at which a policy stops trying, and what requests do meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompactionLimits {
-    /// So many compactions in a row without progress, and the lane compacts no more until it has grown or a person asks.
+    /// Maximum consecutive compactions without progress. The lane is then compacted only after it has grown, or if a
+    /// person asks.
     pub rounds: u32,
-    /// Seconds between two compactions that a soft trigger sets off.
+    /// Minimum seconds between two compactions that a soft trigger sets off.
     pub cooldown_s: u64,
-    /// Calls of a model for summaries within an hour, at most.
+    /// Maximum calls of a model for summaries within an hour.
     pub calls_per_hour: u32,
-    /// Nodes one sweep makes, at most; 0 for no limit.
+    /// Maximum nodes that one sweep makes; 0 for no limit.
     pub sweep_nodes: u32,
-    /// What requests do while a compaction is under way.
+    /// Behaviour of requests while a compaction is in progress.
     pub meanwhile: Meanwhile,
 }
 
@@ -24,13 +25,14 @@ impl Default for CompactionLimits {
     }
 }
 
-/// What a request does that is built while the lane is being compacted. Appending never waits.
+/// Behaviour of a request that is built while the lane is being compacted. Appending never waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Meanwhile {
-    /// It is built from what there is.
+    /// The request is built from what the lane has.
     #[default]
     GoOn,
-    /// It waits for the end of the compaction, so that no tool is called on a context about to change.
+    /// The request waits for the end of the compaction, so that no tool is called on a context that is about to
+    /// change.
     Wait,
 }

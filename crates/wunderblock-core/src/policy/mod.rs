@@ -1,6 +1,6 @@
-//! Compaction policies: when, what is protected, in which steps, into which form. Data, read from TOML; it decides nothing
-//! by itself. [`crate::compact`] reads it, and the engine disposes: pinned entries, the user's newest request, open
-//! calls and the operator's words stay under any policy.
+//! Compaction policies: when to compact, what to protect, which steps to take, and the form of summaries. A policy is
+//! data read from TOML, and makes no decision itself: [`crate::compact`] reads it. Pinned entries, the user's newest
+//! request, open calls and the operator's words stay under any policy.
 
 mod check;
 mod limits;
@@ -23,51 +23,51 @@ pub use trigger::{Boundary, FractionBase, TriggerLevel, Triggers};
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 
-/// A policy.
+/// A compaction policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Policy {
-    /// What it is called.
+    /// Name of the policy.
     pub name: Box<str>,
-    /// What it does, in a sentence.
+    /// Description of the policy, in one sentence.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub about: Box<str>,
-    /// When it compacts.
+    /// Conditions under which the policy compacts.
     #[serde(default)]
     pub trigger: Triggers,
-    /// What no step touches.
+    /// Content that no step touches.
     #[serde(default)]
     pub protect: Protect,
-    /// Where what is kept may begin.
+    /// Places at which the kept part may begin.
     #[serde(default)]
     pub split: Split,
-    /// Which output of tools enters shorter in the first place.
+    /// Tool output that enters requests in a shorter form.
     #[serde(default)]
     pub reduce: Reduce,
-    /// What it does, cheapest first. The deterministic last resort follows by itself.
+    /// Steps, cheapest first. The plan follows them as a deterministic last resort.
     #[serde(default, rename = "step", skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Action>,
-    /// What its summaries look like, and who writes them.
+    /// Form of the summaries, and who writes them.
     #[serde(default)]
     pub summary: Summary,
-    /// When it stops trying.
+    /// Limits at which the policy stops trying.
     #[serde(default)]
     pub limits: CompactionLimits,
 }
 
-/// When summaries are archived.
+/// Sizes that decide when summaries are archived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArchiveSizes {
     /// While the summaries together take no more than this, none is archived.
     pub above: Tokens,
-    /// The newest stay, up to this.
+    /// Maximum tokens of the newest summaries, which stay.
     pub keep: Tokens,
-    /// Maximum of the catalogue.
+    /// Maximum tokens of the catalogue.
     pub catalogue: Tokens,
 }
 
 impl Policy {
-    /// The policy that never compacts: what does not fit is left out by the plan alone.
+    /// Returns the policy that never compacts. Content that does not fit is left out by the plan alone.
     #[must_use]
     pub fn never() -> Self {
         Self {
@@ -83,19 +83,19 @@ impl Policy {
         }
     }
 
-    /// Whether it never compacts by itself nor when asked.
+    /// Returns whether the policy never compacts, not even on request.
     #[must_use]
     pub fn is_off(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Whether it divides a conversation by tasks.
+    /// Returns whether the policy divides a conversation by tasks.
     #[must_use]
     pub fn goes_by_tasks(&self) -> bool {
         self.steps.iter().any(|action| matches!(action, Action::Summarise { by: Division::Task, .. }))
     }
 
-    /// Tokens of a chunk in a window, where chunks are summarised before the level.
+    /// Returns the tokens of a chunk in a window; `None` if no chunks are summarised before the level.
     #[must_use]
     pub fn chunk_ahead(&self, window: Tokens) -> Option<Tokens> {
         self.steps.iter().find_map(|action| match *action {
@@ -110,7 +110,7 @@ impl Policy {
         })
     }
 
-    /// Sizes of its archive, where it has one; `whole` is what parts are parts of.
+    /// Returns the sizes of the policy's archive, if it has one. `whole` is the tokens that its fractions refer to.
     #[must_use]
     pub fn archive(&self, whole: Tokens) -> Option<ArchiveSizes> {
         let part = |part: Permille, most: Tokens| match (part.of(whole), most) {
@@ -126,13 +126,13 @@ impl Policy {
         })
     }
 
-    /// Whether its summaries of messages are catalogues.
+    /// Returns whether the policy's summaries of messages are catalogues.
     #[must_use]
     pub fn catalogues(&self) -> bool {
         self.steps.iter().any(|action| matches!(action, Action::Summarise { catalogue: true, .. }))
     }
 
-    /// Whether it makes summaries.
+    /// Returns whether the policy makes summaries.
     #[must_use]
     pub fn summarises(&self) -> bool {
         self.steps.iter().any(|action| {

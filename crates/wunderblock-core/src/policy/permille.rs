@@ -1,28 +1,28 @@
-//! Parts of a whole, in thousandths.
+//! Fractions in thousandths.
 
 use crate::units::Tokens;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// A part of a whole, in thousandths. TOML and JSON have it as a decimal, `0.92`, or a whole number, `1`; it is rounded
-/// to the nearest thousandth.
+/// A fraction, in thousandths. TOML and JSON write it as a decimal, `0.92`, or as a whole number, `1`. The value is
+/// rounded to the nearest thousandth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Permille(pub u16);
 
 impl Permille {
-    /// All of it.
+    /// The whole.
     pub const ONE: Self = Self(1_000);
     /// Nothing.
     pub const ZERO: Self = Self(0);
 
-    /// This part of a number of tokens, rounded down.
+    /// Returns this fraction of a number of tokens, rounded down.
     #[must_use]
     pub const fn of(self, whole: Tokens) -> Tokens {
         let (high, low) = (whole.0 / 1_000, whole.0 % 1_000);
         Tokens(high.saturating_mul(self.0 as u64) + low * self.0 as u64 / 1_000)
     }
 
-    /// Which part of `whole` it is, rounded down; all of nothing is everything.
+    /// Returns the fraction that `part` is of `whole`, rounded down; [`Permille::ONE`] if `whole` is 0.
     #[must_use]
     pub fn ratio(part: u64, whole: u64) -> Self {
         let scaled = u128::from(part) * 1_000 / u128::from(whole.max(1));
@@ -47,10 +47,11 @@ impl Serialize for Permille {
 impl<'de> Deserialize<'de> for Permille {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = f64::deserialize(deserializer)?;
+        // The thousandths of numbers up to 65 fit into 16 bits.
         if !(0.0..=65.0).contains(&number) {
             return Err(serde::de::Error::custom(format!("{number} is no part of a whole: 0.92 is 92 %")));
         }
-        // In range, so the cast keeps what it rounds.
+        // The number is in range, so the cast is exact.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         Ok(Self((number * 1_000.0).round() as u16))
     }

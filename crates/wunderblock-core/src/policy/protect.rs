@@ -1,59 +1,59 @@
-//! What no step touches, and where the rest may be cut.
+//! Content that no step touches, and places where the rest may be cut.
 
 use super::permille::Permille;
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 
-/// What stays verbatim. Beside it, under any policy: what is pinned, the operator's messages, the user's newest request,
-/// calls that wait for a result, and the state (plan, todo), which is said again at the tail.
+/// Content that stays verbatim. Some content stays verbatim under any policy: pins, the operator's messages, the
+/// user's newest request, calls that wait for a result, and the state (plan, todo), which is repeated at the tail.
 ///
-/// The tail reaches back until each of its measures is met, then on to where the policy's [`Split`] may cut. What cannot be
-/// protected in the room there is, is not.
+/// The tail reaches back until each of its measures is met, and from there to a place where the policy's [`Split`]
+/// may cut. Content that does not fit into the available room is not protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Protect {
-    /// Messages at the beginning.
+    /// Number of messages at the beginning.
     pub first: u64,
-    /// Messages at the end.
+    /// Minimum number of messages at the end.
     pub messages: u64,
-    /// Turns at the end: back to the user's message that opened the last but so many.
+    /// Minimum number of the user's turns at the end.
     pub turns: u64,
-    /// Tokens at the end.
+    /// Minimum tokens at the end.
     pub tokens: Tokens,
-    /// Part of the conversation at the end.
+    /// Minimum part of the conversation at the end.
     pub history: Permille,
-    /// Part of the window at the end.
+    /// Minimum part of the window at the end.
     pub window: Permille,
-    /// The tail that `window` or `history` asks for has at least so many tokens.
+    /// Minimum tokens of the tail that `window` or `history` asks for.
     pub at_least: Tokens,
-    /// The tail that `window` or `history` asks for has at most so many tokens; 0 for no limit.
+    /// Maximum tokens of the tail that `window` or `history` asks for; 0 for no limit.
     pub at_most: Tokens,
-    /// … and at most this part of the window; 0 for no limit.
+    /// Maximum of the tail that `window` or `history` asks for, as a part of the window; 0 for no limit.
     pub at_most_share: Permille,
-    /// The tail reaches back to the user's newest request, whatever lies between.
+    /// Whether the tail reaches back to the user's newest request, whatever lies between.
     pub to_newest_user: bool,
-    /// The user's own messages before the tail, the newest first, up to so many tokens.
+    /// Maximum tokens of the user's own messages kept before the tail, the newest first.
     pub user_tokens: Tokens,
-    /// The user's first message and their own messages before the tail, the newest first, up to this part of the limit.
+    /// Maximum part of the limit for the user's first message and their messages before the tail, the newest first.
     pub user_share: Permille,
-    /// What the user ordered for all that comes, quoted from messages that are not shown, up to this part of the limit.
+    /// Maximum part of the limit for standing rules, quoted from messages that are not shown.
     pub rules_share: Permille,
     /// Maximum number of files that stay as they were read: those read last and not changed since.
     pub files: u64,
     /// Maximum tokens of an exchange that shows such a file.
     pub files_tokens: Tokens,
-    /// What the work has come to (the agent's list, files, checks, skills) stands behind each compaction in at most this part
-    /// of the limit; 0 for not at all.
+    /// Maximum part of the limit for the work log (the agent's list, files, checks, skills) after each compaction; 0
+    /// for no work log.
     pub work_share: Permille,
 }
 
-/// What the work log takes at most where a policy does not say it. Measured over 0, 0.02, 0.04, 0.06 and 0.08 under
-/// `balanced` at eight windows of 15,000 to 36,000 tokens: of what the next three calls need, 80, 83, 86, 87 and 89 % is in the
-/// request or one read away. With the last, less than half of a first request of 8,000 tokens is word for word
-/// (docs/benchmarks.md).
+/// Default of `work_share`. Measured over 0, 0.02, 0.04, 0.06 and 0.08 under `balanced` at eight windows of 15,000 to
+/// 36,000 tokens: of what the next three calls need, 80, 83, 86, 87 and 89 % is in the request or one read away. With
+/// 0.08, less than half of a first request of 8,000 tokens is word for word (docs/benchmarks.md).
 const WORK_SHARE: Permille = Permille(40);
 
-/// Claude Code's documentation, "Explore the context window": a larger file comes back as its path only.
+/// Default of `files_tokens`. Claude Code's documentation, "Explore the context window": a larger file comes back as
+/// its path only.
 const FILES_TOKENS: Tokens = Tokens(5_000);
 
 impl Default for Protect {
@@ -80,13 +80,13 @@ impl Default for Protect {
 }
 
 impl Protect {
-    /// Tokens of the tail in a window, without its part of the history.
+    /// Returns the tokens of the tail in a window, without the part of the history.
     #[must_use]
     pub fn tail(&self, window: Tokens) -> Tokens {
         self.bounded(self.window.of(window), window).max(self.tokens)
     }
 
-    /// A part of the tail within its bounds.
+    /// Limits the tail that `window` or `history` asks for to its minimum and maximum.
     pub(crate) fn bounded(&self, part: Tokens, window: Tokens) -> Tokens {
         let part = if part > Tokens::ZERO { part.max(self.at_least) } else { part };
         let part = if self.at_most > Tokens::ZERO { part.min(self.at_most) } else { part };
@@ -97,23 +97,25 @@ impl Protect {
     }
 }
 
-/// Where what is kept may begin. Never between a call and its result.
+/// Places at which the kept part may begin. The kept part never begins between a call and its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Split {
-    /// At what.
+    /// Kind of place.
     pub at: CutPoint,
-    /// Whether the cut moves on to the next such place, instead of back to the one before: less is kept.
+    /// Whether the cut moves forward to the next such place instead of back to the previous one, so that less is
+    /// kept.
     pub forward: bool,
-    /// A turn that is cut in two gets two summaries: one of what lies before it, one of its beginning.
+    /// Whether a cut inside a turn makes two summaries: one of what lies before the turn, one of the turn's
+    /// beginning.
     pub two_summaries: bool,
 }
 
-/// At what a conversation may be cut.
+/// Kind of place at which a conversation may be cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutPoint {
-    /// Before a turn of the user; inside a turn only where there is no other place.
+    /// Before a turn of the user; inside a turn only if there is no other place.
     #[default]
     User,
     /// Before any turn or reply.

@@ -1,24 +1,24 @@
-//! Which output of tools enters a request shorter, and how much.
+//! Reduction of tool output in requests: which output becomes shorter, and how much.
 
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of large output of tools the first time a request could show it. What has been shown once stays as it was
-/// shown; what has become shorter stays so, and leads back to the whole by a handle.
+/// Reduction of large tool output the first time a request could show it. Output that was shown once stays as it was
+/// shown. Output that was shortened stays short, and has a handle that reads the whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reduce {
-    /// How far it goes.
+    /// Extent of the reduction.
     pub level: ReductionLevel,
-    /// Shorter texts stay as they are.
+    /// Minimum size of a text that is reduced.
     pub least: Bytes,
-    /// Kinds of text that stay as they are.
+    /// Kinds of text that are not reduced.
     pub except: Vec<TextKind>,
 }
 
-/// The least text that is reduced where a policy does not say: below it a mark costs a good part of what it saves.
+/// Default minimum size of a text that is reduced: below it, a mark costs a good part of what it saves.
 pub const LEAST: Bytes = Bytes(2_000);
-/// No reducer looks at a shorter text.
+/// Minimum size of a text that any reducer processes.
 pub const FLOOR: Bytes = Bytes(512);
 
 impl Default for Reduce {
@@ -27,21 +27,21 @@ impl Default for Reduce {
     }
 }
 
-/// How far a reduction goes.
+/// Extent of a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReductionLevel {
     /// Nothing is reduced.
     #[default]
     Off,
-    /// Only what can be undone exactly from the shorter text.
+    /// Only reductions that can be undone exactly from the shorter text.
     Lossless,
-    /// Repetition becomes a mark; every different thing stays visible.
+    /// Repetition is replaced by marks; every different thing stays visible.
     Fold,
 }
 
 impl ReductionLevel {
-    /// Its word in a policy.
+    /// Returns the word used in policies.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl ReductionLevel {
     }
 }
 
-/// What a text can be taken for. The words are those of the reducers; whether a text is of a kind, only they can say.
+/// Kinds that reducers assign to texts, in the reducers' own words. Only a reducer can decide the kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the reducers' own words, and described there")]
@@ -75,7 +75,7 @@ pub enum TextKind {
 }
 
 impl TextKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 15] = [
         Self::Json,
         Self::Diff,
@@ -94,7 +94,7 @@ impl TextKind {
         Self::Prose,
     ];
 
-    /// Its word in a policy.
+    /// Returns the word used in policies.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -118,7 +118,7 @@ impl TextKind {
 }
 
 impl Reduce {
-    /// Whether nothing is reduced.
+    /// Returns whether nothing is reduced.
     #[must_use]
     pub fn is_off(&self) -> bool {
         self.level == ReductionLevel::Off

@@ -1,196 +1,202 @@
-//! The rungs of a policy's ladder.
+//! Steps of a policy: the rungs of its ladder.
 
 use super::permille::Permille;
 use crate::units::{Bytes, Tokens};
 use serde::{Deserialize, Serialize};
 
-/// One step. It is taken only if it saves its `min_gain` part of the request and its `min_tokens`.
+/// One step of a policy. A step is taken only if it saves the part `min_gain` of the request, and `min_tokens`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Action {
-    /// Leaves out of what is shown, never of the ledger: thinking of turns that are over, replies of the model with nothing
-    /// in them, what the user said twice in a row.
+    /// Leaves content out of requests, never out of the ledger: thinking of turns that are over, empty replies of the
+    /// model, and messages that the user repeats immediately.
     Curate {
-        /// Thinking before the newest so many turns goes; none leaves it.
+        /// Number of newest turns whose thinking stays; `None` keeps all thinking.
         #[serde(default)]
         thinking_after: Option<u64>,
-        /// A run of replies goes as a whole if one of them is empty or was broken off.
+        /// Whether a run of replies is left out as a whole if one of them is empty or was broken off.
         #[serde(default)]
         invalid_runs: bool,
-        /// A reply that has nothing left is shown as a placeholder instead of not at all.
+        /// Whether a reply that has nothing left is shown as a placeholder instead of not at all.
         #[serde(default)]
         placeholder: bool,
-        /// The same words of the user again, directly after one another, are shown once.
+        /// Whether a message that the user repeats immediately is shown only once.
         #[serde(default)]
         repeated: bool,
-        /// See [`Action::gain`].
+        /// Minimum part of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Action::gain`].
+        /// Minimum tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// A text that stands a second time becomes a reference to where it stands verbatim in the same request.
+    /// Replaces a text that occurs again with a reference to the place where the same request shows it verbatim.
     Dedupe {
-        /// Shorter texts stay.
+        /// Minimum size of a text that is replaced.
         #[serde(default = "dedupe_min")]
         min_bytes: Bytes,
-        /// See [`Action::gain`].
+        /// Minimum part of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Action::gain`].
+        /// Minimum tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// Old output of tools becomes a line with a handle.
+    /// Replaces old tool output with a line and a handle.
     Stub {
-        /// The newest so many results stay.
+        /// Number of newest results that stay.
         #[serde(default)]
         keep: u64,
-        /// The newest results stay up to so many tokens.
+        /// Maximum tokens of the newest results that stay.
         #[serde(default)]
         keep_tokens: Tokens,
-        /// Only results larger than this.
+        /// Maximum tokens of a result that is not replaced.
         #[serde(default)]
         over: Tokens,
-        /// The arguments of calls, too.
+        /// Whether the arguments of calls are replaced, too.
         #[serde(default)]
         arguments: bool,
-        /// See [`Action::gain`].
+        /// Minimum part of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Action::gain`].
+        /// Minimum tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// Long output of tools keeps head and tail.
+    /// Shortens long tool output to head and tail.
     Shrink {
-        /// Texts larger than this.
+        /// Maximum tokens of a text that is not shortened.
         over: Tokens,
-        /// To about so many tokens.
+        /// Approximate tokens of a shortened text.
         to: Tokens,
-        /// The part of it that is head.
+        /// Part of the shortened text that is its head.
         #[serde(default = "half")]
         head: Permille,
-        /// The newest so many results stay.
+        /// Number of newest results that stay.
         #[serde(default)]
         keep: u64,
-        /// See [`Action::gain`].
+        /// Minimum part of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Action::gain`].
+        /// Minimum tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// Ranges become summaries.
+    /// Replaces ranges with summaries.
     Summarise {
-        /// By what the range is divided.
+        /// Criterion that divides the range.
         #[serde(default)]
         by: Division,
-        /// A summary covers at most so many tokens; 0 for the whole range at once.
+        /// Maximum tokens that a summary covers; 0 for the whole range at once.
         #[serde(default)]
         chunk: Tokens,
-        /// The summaries before it go into it, so that there is ever only one.
+        /// Whether earlier summaries are merged into the new one, so that there is only one at any time.
         #[serde(default)]
         anchored: bool,
-        /// … and at most this part of the summariser's window; 0 for no such limit. See [`chunk_tokens`].
+        /// Maximum part of the summariser's window that a summary covers; 0 for no limit. See [`chunk_tokens`].
         #[serde(default)]
         chunk_share: Permille,
-        /// Where messages are large, `chunk_share` shrinks down to this; 0 for not at all.
+        /// Minimum to which `chunk_share` shrinks if messages are large; 0 if it does not shrink.
         #[serde(default)]
         chunk_least: Permille,
-        /// Only this part of the messages that are not protected, the oldest; 1 for all of them.
+        /// Part of the unprotected messages that is summarised, the oldest first; 1 for all of them.
         #[serde(default = "one")]
         oldest: Permille,
-        /// Only the oldest stretch without which the goal is reached; what is newer stays word for word, as much as has room.
+        /// Whether only the oldest stretch is summarised, as much as the goal requires. Newer messages stay word for
+        /// word, as far as they fit.
         #[serde(default)]
         as_needed: bool,
-        /// It is taken, and goes on to the end of the range, even where the target has been reached before.
+        /// Whether the step is taken even if the target was reached before it, and continues to the end of the range.
         #[serde(default)]
         all: bool,
-        /// Each chunk is summarised as soon as it is full, before any level; all take effect together at the level.
+        /// Whether each chunk is summarised as soon as it is full, before any level. All summaries take effect
+        /// together at the level.
         #[serde(default)]
         ahead: bool,
-        /// One line per turn with its positions, instead of a summary.
+        /// Whether to write one line per turn, with its positions, instead of a summary.
         #[serde(default)]
         catalogue: bool,
-        /// See [`Action::gain`].
+        /// Minimum part of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Action::gain`].
+        /// Minimum tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// Summaries of one level, side by side, become one of the next.
+    /// Merges adjacent summaries of one level into one of the next.
     Condense {
-        /// At least so many summaries of events.
+        /// Minimum number of summaries of events to merge.
         leaves: u64,
-        /// At least so many summaries of summaries.
+        /// Minimum number of summaries of summaries to merge.
         nodes: u64,
-        /// Summaries of at most so many tokens together go into one, unless fewer would not be enough of them; 0 for no
+        /// Maximum tokens of the summaries that are merged into one, unless the minimum number takes more; 0 for no
         /// limit.
         #[serde(default)]
         chunk: Tokens,
-        /// The highest level; 0 for no limit.
+        /// Maximum level of a summary; 0 for no limit.
         #[serde(default)]
         most: u32,
-        /// Nothing is condensed while the summaries take less than this part of the whole; 0 for no such limit.
+        /// Part of the whole up to which summaries are not condensed; 0 for no such limit.
         #[serde(default)]
         above: Permille,
-        /// The same in tokens, where that is less; 0 for no such limit.
+        /// Tokens up to which summaries are not condensed; the smaller of the two limits applies. 0 for no such
+        /// limit.
         #[serde(default)]
         above_tokens: Tokens,
-        /// See [`Action::gain`].
+        /// Minimum part of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Action::gain`].
+        /// Minimum tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// The oldest summaries become a catalogue: one line each, with its positions. Nothing is summarised again.
+    /// Replaces the oldest summaries with a catalogue: one line each, with its positions. Nothing is summarised
+    /// again.
     Archive {
-        /// Nothing is archived while the summaries take less than this part of the whole.
+        /// Part of the whole up to which summaries are not archived.
         above: Permille,
-        /// The same in tokens, where that is less; 0 for no such limit.
+        /// Tokens up to which summaries are not archived; the smaller of the two limits applies. 0 for no such limit.
         #[serde(default)]
         above_tokens: Tokens,
-        /// The newest summaries stay, up to this part of the whole.
+        /// Maximum of the newest summaries, which stay, as a part of the whole.
         keep: Permille,
-        /// The same in tokens, where that is less; 0 for no such limit.
+        /// Maximum tokens of the newest summaries, which stay; the smaller of the two limits applies. 0 for no such
+        /// limit.
         #[serde(default)]
         keep_tokens: Tokens,
         /// Maximum tokens of the catalogue.
         catalogue_tokens: Tokens,
-        /// See [`Action::gain`].
+        /// Minimum part of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Action::gain`].
+        /// Minimum tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// What is left over goes out of the request, with a handle in its place.
+    /// Leaves the remaining exchanges out of the request, with a handle in their place.
     Drop {
-        /// Which goes first.
+        /// Order in which exchanges are left out.
         #[serde(default)]
         by: DropOrder,
-        /// The best so many messages stay, wherever they stand; 0 to go on only until the target is reached. By age they
-        /// are the newest, from where the policy's [`Split`](crate::policy::Split) may cut.
+        /// Number of best messages that stay, wherever they are; 0 to continue only until the target is reached. By
+        /// age, the best messages are the newest, from a place where the policy's [`Split`](crate::policy::Split) may
+        /// cut.
         #[serde(default)]
         keep: u64,
-        /// See [`Action::gain`].
+        /// Minimum part of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// See [`Action::gain`].
+        /// Minimum tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
 }
 
-/// How many tokens a chunk has that may take `share` of a window.
+/// Returns the tokens of a chunk that may take `share` of a window.
 ///
-/// Messages whose mean, times the margin of the counts, takes more than a tenth of the window would overshoot it: the
-/// share is lessened by twice that part, down to `least`. The rule is OpenClaw's (`computeAdaptiveChunkRatio` in its
-/// `src/agents/compaction-planning.ts`), with 0.4, 0.15 and a margin of 1.2.
+/// If the mean message, times the margin of the counts, takes more than a tenth of the window, a chunk would
+/// overshoot the window. The share is then reduced by twice that part, down to `least`. The rule is OpenClaw's
+/// (`computeAdaptiveChunkRatio` in its `src/agents/compaction-planning.ts`), with 0.4, 0.15 and a margin of 1.2.
 #[must_use]
 pub fn chunk_tokens(
     share: Permille,
@@ -218,7 +224,7 @@ const fn one() -> Permille {
 }
 
 impl Action {
-    /// What the step must save at least: a part of the request, and tokens.
+    /// Returns the minimum that the step must save: a part of the request, and tokens.
     #[must_use]
     pub const fn gain(&self) -> (Permille, Tokens) {
         match self {
@@ -233,7 +239,7 @@ impl Action {
         }
     }
 
-    /// Its name, as in a policy file.
+    /// Returns the name of the step, as in a policy file.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -249,25 +255,25 @@ impl Action {
     }
 }
 
-/// By what a range is divided into summaries.
+/// Criterion that divides a range into summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Division {
-    /// By its length.
+    /// By length.
     #[default]
     Length,
     /// By task: an active one in full, a finished one as its key points, older ones as numbers.
     Task,
 }
 
-/// What goes first.
+/// Order in which exchanges are left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropOrder {
-    /// The oldest.
+    /// The oldest first.
     #[default]
     Age,
-    /// The least important, by [`crate::compact::importance`].
+    /// The least important first, by [`crate::compact::importance`].
     Importance,
 }
 
@@ -282,7 +288,7 @@ mod tests {
             (200_000, 10_000, 150, 80_000),
             // 20,000 · 1.2: 12 %, so 0.40 − 0.24.
             (200_000, 20_000, 150, 32_000),
-            // 50,000 · 1.2: 30 %, and the least is 0.15.
+            // 50,000 · 1.2: 30 %, and the minimum is 0.15.
             (200_000, 50_000, 150, 30_000),
             (200_000, 50_000, 0, 80_000),
             (0, 50_000, 150, 0),

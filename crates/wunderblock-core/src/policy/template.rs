@@ -1,44 +1,45 @@
-//! What a policy's summaries look like.
+//! Form of a policy's summaries.
 
 use super::permille::Permille;
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 
-/// What summaries look like, who writes them, and when one is taken.
+/// Form of a policy's summaries, who writes them, and when one is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Summary {
-    /// The parts of a summary.
+    /// Template with the parts of a summary.
     pub template: Template,
-    /// The model that writes summaries, where one is used: `same` for the session's own.
+    /// Model that writes summaries, if one is used; `same` for the session's own.
     pub model: Box<str>,
-    /// Summaries stand behind the messages that are kept from their range, not before those that came later.
+    /// Whether a summary comes after the messages kept from its range, instead of at the place of its range.
     pub last: bool,
     /// Target of a summary of a range, in tokens.
     pub target: Tokens,
-    /// … but at most this part of what it replaces.
+    /// Maximum of the target, as a part of what the summary replaces.
     pub share: Permille,
-    /// … and at least so many.
+    /// Minimum of the target, in tokens.
     pub at_least: Tokens,
     /// Target of a summary of summaries, in tokens.
     pub condensed: Tokens,
-    /// What all summaries of a request may take, as a part of its limit.
+    /// Maximum part of a request's limit that its summaries take together.
     pub room: Permille,
-    /// Target of a summary that a model writes, in tokens, where that is less. Recorded summaries of good quality have 1,200
-    /// to 1,400; one asked for 20,000 takes minutes and says little more.
+    /// Maximum target of a summary that a model writes, in tokens. Recorded summaries of good quality have 1,200 to
+    /// 1,400 tokens; one asked for 20,000 takes minutes and says little more.
     pub by_model: Tokens,
-    /// A summary longer than this many times its target is cut.
+    /// Multiple of its target above which a summary is cut.
     pub overage: Permille,
-    /// A second try, when the first was no shorter than what it replaces, aims at this part of the target.
+    /// Part of the target that a second attempt aims at, if the first summary was at least as long as what it
+    /// replaces.
     pub second: Permille,
-    /// What the deterministic floor writes at most, when nothing else could be had.
+    /// Maximum tokens of the deterministic summary that is used if no other was accepted.
     pub floor: Tokens,
-    /// A summariser is given at most so many tokens at a time; 0 for what its window holds.
+    /// Maximum tokens given to a summariser at a time; 0 for what its window holds.
     pub input: Tokens,
-    /// What is given is taken to be this many times its count, where counts are estimates.
+    /// Factor applied to the count of what a summariser is given, because counts are estimates.
     pub margin: Permille,
-    /// A summary that names more than the rest of what its range does not contain is refused; one that names a path that its
-    /// range does not contain is, too. 0: neither is looked at.
+    /// Minimum part of a summary's names that its range contains. A summary below it is rejected, and so is one that
+    /// names a path outside its range. With 0, neither is checked.
     pub grounded: Permille,
 }
 
@@ -64,15 +65,15 @@ impl Default for Summary {
     }
 }
 
-/// The parts of a summary, in order.
+/// Template of a summary: its parts, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Template {
-    /// How the parts are marked.
+    /// Format of the parts.
     pub form: SummaryFormat,
-    /// The element around all, of an XML form.
+    /// Element around all parts, in the XML format.
     pub root: Box<str>,
-    /// The parts.
+    /// Parts of a summary, in order.
     #[serde(rename = "section")]
     pub sections: Vec<TemplateSection>,
 }
@@ -103,18 +104,18 @@ impl Default for Template {
     }
 }
 
-/// How the parts of a summary are marked.
+/// Format of the parts of a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SummaryFormat {
-    /// `## Name` before each.
+    /// `## Name` before each part.
     #[default]
     Markdown,
-    /// `1. Name:` before each.
+    /// `1. Name:` before each part.
     Numbered,
-    /// `<name>…</name>` around each, and the root around all.
+    /// `<name>…</name>` around each part, and the root around all parts.
     Xml,
-    /// No headings: a dated log, a line for each thing, `- 14:03 ! … #12`, in the order in which they happened.
+    /// No headings: a dated log with a line for each thing, `- 14:03 ! … #12`, in the order in which things happened.
     Log,
 }
 
@@ -122,14 +123,14 @@ pub enum SummaryFormat {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TemplateSection {
-    /// Its heading, or its element.
+    /// Heading of the part, or name of its element.
     pub name: Box<str>,
-    /// What stands in it, in this order.
+    /// Content of the part, in this order.
     pub fill: Vec<Fill>,
-    /// What a model is told to write there.
+    /// Instruction to a model on what to write in the part.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub about: Box<str>,
-    /// How many times its usual room it may take, where there is not room for all.
+    /// Multiple of its usual room that the part may take if there is not room for all parts.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub weight: u16,
 }
@@ -138,50 +139,50 @@ const fn once() -> u16 {
     1
 }
 
-// serde asks for a function that takes a reference.
+// serde requires a function that takes a reference.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 const fn is_once(weight: &u16) -> bool {
     *weight == 1
 }
 
-/// What the extractive summariser writes into a part, each line with the position it is from.
+/// Content that the extractive summariser writes into a part, each line with the position of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fill {
-    /// What the user wanted: the first request, and each that opened something new.
+    /// Goals of the user: the first request, and each request that opened something new.
     Intent,
-    /// What came of each request: how the model's reply that ended the turn begins.
+    /// Outcome of each request: the beginning of the model's reply that ended the turn.
     Outcomes,
-    /// What the user ruled out, demanded or preferred.
+    /// Things that the user ruled out, demanded or preferred.
     Constraints,
-    /// Names of tools, languages, libraries and terms that come up again and again.
+    /// Names of tools, languages, libraries and terms that occur repeatedly.
     Concepts,
-    /// What was decided, by user or model.
+    /// Decisions of the user and of the model.
     Decisions,
     /// Files that were read.
     FilesRead,
-    /// Files that were made, changed or removed.
+    /// Files that were created, changed or removed.
     FilesModified,
-    /// Commands that were run, and how they ended.
+    /// Commands that were run, with their outcomes.
     Commands,
-    /// Errors, and the step that mended each.
+    /// Errors, with the step that fixed each.
     Errors,
-    /// What was found out on the way: the model's own conclusions.
+    /// Findings on the way: the model's own conclusions.
     Findings,
     /// Every message of the user, verbatim.
     UserMessages,
-    /// What is still to be done.
+    /// Work that is still to be done.
     Todos,
-    /// What has been done.
+    /// Work that has been done.
     Done,
-    /// What was being worked on last.
+    /// Work that was in progress last.
     Current,
-    /// What the model said it would do next.
+    /// Next steps that the model announced.
     Next,
-    /// The newest actions, in order.
+    /// Newest actions, in order.
     Recent,
-    /// Paths, identifiers and numbers that come up more than once, with the position of the last.
+    /// Paths, identifiers and numbers that occur more than once, with the position of the last occurrence.
     Identifiers,
-    /// How many messages, calls, failures; from when to when.
+    /// Numbers of messages, calls and failures, and the period they cover.
     Statistics,
 }

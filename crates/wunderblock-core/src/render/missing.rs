@@ -1,4 +1,4 @@
-//! What is not in a rendered request, and why.
+//! Runs that are missing from a rendered request, with the reasons.
 
 use super::RequestWriter;
 use crate::budget::{Reason, Treatment};
@@ -9,7 +9,7 @@ use crate::units::{Cost, Seq};
 use std::collections::BTreeSet;
 
 impl RequestWriter<'_> {
-    /// Lists what is not in the request: what the trim left out, what has no place in any, what was erased.
+    /// Lists what the request does not show: what the trim left out, what no request can show, and what was erased.
     pub(super) fn missing(&mut self, arrangement: &Arrangement) {
         let frontier = self.trim.drop_before;
         let lines = self.out.lines.iter().filter_map(|line| line.seq);
@@ -25,7 +25,7 @@ impl RequestWriter<'_> {
             self.list(*seq, None, *reason);
         }
         for ((seq, index), reason) in arrangement.loose.iter().chain(&arrangement.early) {
-            // What is before the frontier is in a run, unless the rest of its entry is shown.
+            // A result before the frontier is in a listed run, unless the rest of its entry is shown.
             if *seq >= frontier {
                 self.list(*seq, Some(*index), *reason);
             } else if shown.contains(seq) {
@@ -39,6 +39,7 @@ impl RequestWriter<'_> {
                 self.list(seq, Some(index), Reason::Budget);
             }
         }
+        // Erased runs can overlap, and each position is listed once.
         let mut next = Seq::START;
         for (from, to, events) in self.view.erased() {
             let from = from.max(next);

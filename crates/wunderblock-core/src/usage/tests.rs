@@ -1,4 +1,4 @@
-//! Anchors and corrections, from marks written by hand.
+//! Tests of anchors and calibrations, from marks written by hand.
 
 use super::*;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn told<'a>(seq: u64, model: &'a str, api_id: Option<&'a str>, (input, output): 
     UsageMark::Measured(Measured { seq: Seq(seq), model, api_id, input, output, live: true, sent: true })
 }
 
-/// Usage of requests that others made.
+/// Turns a mark into usage of a request that another program made.
 fn heard(mark: UsageMark<'_>) -> UsageMark<'_> {
     match mark {
         UsageMark::Measured(measured) => UsageMark::Measured(Measured { sent: false, ..measured }),
@@ -52,7 +52,8 @@ fn only_a_request_of_ours_is_an_anchor() {
 #[test]
 fn what_others_add_is_told_by_the_first_replies_to_their_requests() {
     let id = |at: u64| ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][usize::try_from(at).unwrap()];
-    // Twelve thousand are added; each reply and what follows it weighs 150, and one counts a file that nobody recorded.
+    // The program adds 12,000 tokens. Each reply and what follows it weighs 150 tokens, and one reply counts a file
+    // that nobody recorded.
     let session = |count: u64, from: u64| -> Vec<UsageMark<'static>> {
         let turn = |at: u64| {
             let file = if at == 3 { 9_000 } else { 0 };
@@ -88,7 +89,7 @@ fn built(model: &'static str, estimate: u64) -> UsageMark<'static> {
 fn an_anchor_is_the_newest_good_measurement_and_what_came_after_its_reply() {
     let first = [other(5), reply(Some("a"), 40), told(1, MODEL, Some("a"), (1_000, 30)), other(7)];
     let after = |more: &[UsageMark<'static>]| [&first[..], more].concat();
-    // Expected are position, measured and since; position 0: none.
+    // Expected values: position, measured tokens and tokens since; position 0 if there is no anchor.
     type Case = (&'static str, Vec<UsageMark<'static>>, (u64, u64, u64));
     let table: Vec<Case> = vec![
         ("nothing", vec![], (0, 0, 0)),
@@ -173,7 +174,7 @@ fn an_anchor_is_the_newest_good_measurement_and_what_came_after_its_reply() {
     }
 }
 
-/// `count` replies of a model, each adding 1,000 by our estimate and `grows` by the provider's.
+/// Returns `count` replies of a model, each adding 1,000 tokens by our estimate and `grows` by the provider's count.
 fn growing(model: &'static str, count: u64, grows: u64) -> Vec<UsageMark<'static>> {
     let one =
         |number: u64| [reply(None, 400), told(number, model, None, (5_000 + number * grows, 10)), other(600)];
@@ -189,7 +190,7 @@ fn growth_teaches_a_factor_within_bounds() {
     for (grows, per_mille) in
         [(1_000, 1_000), (1_250, 1_250), (700, 700), (501, 501), (300, 500), (9_000, 2_000)]
     {
-        // The growth of the first reply is not known.
+        // The growth of the first reply is unknown.
         assert_eq!(learned(&growing(MODEL, 21, grows)), Some((per_mille, 20)), "{grows}");
     }
     assert_eq!(learned(&growing(MODEL, 500, 1_100)), Some((1_100, NEWEST as u64)));
@@ -222,7 +223,7 @@ fn what_cannot_be_compared_is_passed_over() {
     for (what, marks) in breaks {
         let mut all = growing(MODEL, 10, 1_200);
         all.extend(marks);
-        // The context is a hundred thousand larger, or smaller, from here on.
+        // From here on, the context is a hundred thousand tokens larger or smaller.
         for (number, input) in (1..=10).map(|number| (number, 105_000 + number * 1_200)) {
             all.extend([reply(None, 400), told(100 + number, MODEL, None, (input, 10)), other(600)]);
         }
@@ -266,10 +267,10 @@ fn a_request_of_ours_is_compared_whole() {
     };
     let live: Vec<_> = (0..LEAST_REPLIES as u64).flat_map(|number| one(number, true)).collect();
     assert_eq!(learned(&live), Some((1_312, 8)));
-    // A transcript's requests were another program's: growth counts.
+    // Requests in a transcript were made by another program, so only the growth counts.
     let imported: Vec<_> = (0..9).flat_map(|number| one(number, false)).collect();
     assert_eq!(learned(&imported), Some((2_000, 8)));
-    // A request that something followed is not what was answered.
+    // If another message follows a request, the next reply does not answer that request.
     let stale = |number| {
         let [built, reply, usage, other] = one(number, true);
         [built, other, reply, usage]

@@ -1,54 +1,57 @@
-//! What a view holds, and how far its lane has come.
+//! Entries of a view, and the progress of its lane.
 
 use crate::message::{Body, Message};
 use crate::units::{Millis, Seq};
 
-/// One thing a model could see.
+/// An entry that a model could see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewEntry {
-    /// Its position.
+    /// Position of the entry.
     pub seq: Seq,
-    /// When it happened.
+    /// Time of the event.
     pub at: Millis,
-    /// What was said.
+    /// The message.
     pub message: Message,
-    /// Whether it was told live, and the newest request of the session until then was one of the lane's, since its last step.
+    /// Whether the message was recorded live, and the session's newest request before it was one of the lane's, since
+    /// the lane's last step.
     pub answers: bool,
 }
 
-/// A summary that stands before the frontier.
+/// A summary in a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryNode {
-    /// The position of its event.
+    /// Position of its event.
     pub at: Seq,
-    /// The first position it stands for.
+    /// First position the summary covers.
     pub from: Seq,
-    /// The last.
+    /// Last position the summary covers.
     pub to: Seq,
-    /// 0 for a summary of events.
+    /// Level of the summary; 0 for a summary of events.
     pub level: u32,
-    /// What it says.
+    /// Text of the summary.
     pub text: Body,
-    /// When it was made.
+    /// Time at which the summary was made.
     pub made: Millis,
-    /// Whose it is, where some other program wrote it and nothing checked it.
+    /// Producer of a summary that another program wrote and nothing checked; otherwise `None`.
     pub unchecked: Option<Box<str>>,
 }
 
-/// How far a lane has come.
+/// Progress of a lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LaneProgress {
-    /// Where its last request is recorded, and the newest position it considered; none since its last step.
+    /// Position of the last request's record, and the newest position that the request considered; `None` since the
+    /// last step.
     pub built: Option<(Seq, Seq)>,
-    /// Speakers that that request did not show, since results were outstanding.
+    /// Speakers that the last request did not show, because results were outstanding.
     pub waited: Vec<Seq>,
-    /// The newest position any of its requests considered, or the last before its frontier. Steps do not reset it: what came
-    /// later nobody has shown yet.
+    /// Newest position that any request of the lane considered, or the last position before its frontier. A step does
+    /// not reset this position, since no request has shown what came later.
     pub shown: Seq,
-    /// Where its newest step is recorded; [`Seq::START`] before the first.
+    /// Position of the lane's newest step; [`Seq::START`] before the first.
     pub stepped: Seq,
-    /// What its newest request or step says of thinking; see [`Trim::unbound`](crate::decision::Trim::unbound).
+    /// Runs of unbound thinking as of the newest request or step; see
+    /// [`Trim::unbound`](crate::decision::Trim::unbound).
     pub unbound: Vec<(Seq, Seq)>,
-    /// Whether the newest request of the session is one of the lane's, since its last step.
+    /// Whether the newest request of the session is one of the lane's, since the lane's last step.
     pub asked: bool,
 }

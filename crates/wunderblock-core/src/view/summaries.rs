@@ -1,12 +1,12 @@
-//! The summaries a view holds: those its trim names, and those that were made before their level.
+//! Summaries in a view: those that its trim names, and those that were made ahead.
 
 use super::{SummaryNode, View};
 use crate::compaction::SessionCompacted;
 use crate::event::Event;
 use crate::units::Seq;
 
-/// The summaries that were made before their level and no trim names yet, from a position on, as far as they follow one
-/// another and tell of nothing that was hidden since.
+/// Returns the summaries made ahead that no trim names yet, from a position on, as long as they are adjacent and
+/// cover nothing that was hidden since.
 #[must_use]
 pub fn prepared(view: &View, begins: Seq) -> Vec<SummaryNode> {
     let mut next = begins;
@@ -21,7 +21,7 @@ pub fn prepared(view: &View, begins: Seq) -> Vec<SummaryNode> {
     chain
 }
 
-/// The last position that summaries tell of, those that were made ahead included.
+/// Returns the last position that summaries cover, those made ahead included.
 #[must_use]
 pub fn prepared_to(view: &View) -> Seq {
     let told = view.trim.nodes.last().map_or(Seq::START, |node| node.to.next());
@@ -29,18 +29,18 @@ pub fn prepared_to(view: &View) -> Seq {
     prepared(view, begins).last().map_or(begins.prev(), |node| node.to)
 }
 
-/// The positions of all summaries that were made ahead.
+/// Returns the positions of all summaries made ahead.
 pub(crate) fn all_prepared(view: &View) -> impl Iterator<Item = Seq> {
     view.prepared.values().map(|node| node.at)
 }
 
-/// Who wrote a summary that came with an import and was never checked.
+/// Returns the producer of a summary that came with an import and was never checked.
 #[must_use]
 pub fn unchecked_by(made: &SessionCompacted) -> Option<Box<str>> {
     (made.lane.is_none() && made.check.is_none()).then(|| made.producer.clone())
 }
 
-/// Puts a summary that the trim names into its place.
+/// Adds a summary that the trim names, or that was made ahead for the lane.
 pub(super) fn place(view: &mut View, event: &Event, made: &SessionCompacted) {
     let is_named = view.named.contains(&event.seq);
     let is_ahead = made.is_ahead() && made.lane.as_ref() == Some(&view.lane);

@@ -1,4 +1,4 @@
-//! Cases one can read: each the least history that shows a behaviour.
+//! Readable cases: each is the smallest history that shows a behaviour.
 
 use crate::history::{History, injection, new_history, result};
 use crate::lane::{Built, STREAM, build, show, view_of};
@@ -54,7 +54,7 @@ fn request(history: &mut History, budget: Budget) -> Built {
     build(history, &mut view, budget, &[]).unwrap()
 }
 
-/// A request as one line a message: `user: …`, `assistant: call(a)`, `tool: a=…`.
+/// Returns a request as one line per message: `user: …`, `assistant: call(a)`, `tool: a=…`.
 fn lines(built: &Built) -> Vec<String> {
     built.rendered.request.messages.iter().map(line).collect()
 }
@@ -77,7 +77,7 @@ pub(crate) fn line(message: &Message) -> String {
     format!("{:?}: {}", message.role, parts.join(" "))
 }
 
-/// C-10
+/// Conformance case C-10.
 #[test]
 fn results_stand_right_after_their_calls_wherever_they_were_stored() {
     let none = "⟨no result was recorded for this call⟩";
@@ -145,7 +145,7 @@ fn results_stand_right_after_their_calls_wherever_they_were_stored() {
     }
 }
 
-/// C-11
+/// Conformance case C-11.
 #[test]
 fn a_turn_that_failed_claims_no_ids() {
     let failed = call(&["a"]).standing(MessageOrigin::Failed("aborted".into()));
@@ -155,7 +155,7 @@ fn a_turn_that_failed_claims_no_ids() {
     assert_eq!(built.rendered.missing[0].reason, Reason::FailedTurn);
 }
 
-/// C-12
+/// Conformance case C-12.
 #[test]
 fn blank_and_thinking_only_messages_are_never_sent() {
     let thinking = Part::Thinking { text: "hm".into(), signature: None, extra: None };
@@ -173,7 +173,7 @@ fn blank_and_thinking_only_messages_are_never_sent() {
     }
 }
 
-/// Turns of one call each, with a result of 3,000 bytes.
+/// Returns a history of turns with one call each, whose result has 3,000 bytes.
 pub(crate) fn long(turns: usize) -> History {
     let mut messages = Vec::new();
     for turn in 0..turns {
@@ -185,7 +185,7 @@ pub(crate) fn long(turns: usize) -> History {
     ledger(messages)
 }
 
-/// C-13
+/// Conformance case C-13.
 #[test]
 fn a_trimmed_request_is_in_order_and_everything_is_in_it_or_listed() {
     let mut history = long(40);
@@ -271,7 +271,7 @@ fn a_clip_ends_on_characters_and_says_exactly_what_is_gone() {
     }
 }
 
-/// C-35
+/// Conformance case C-35.
 #[test]
 fn text_that_comes_back_cannot_close_its_own_fence() {
     let mut hit = injection(2);
@@ -286,12 +286,12 @@ fn text_that_comes_back_cannot_close_its_own_fence() {
     assert_eq!(tag.len(), 16);
     assert!(texts[0].contains("Reference only") && !texts[1].contains(tag));
     assert_eq!(texts[2], format!("⟨{tag}: end of recalled text⟩"));
-    // Once is enough.
+    // The request shows the text, so it is not brought back again.
     let again = build(&mut history, &mut view, window(8_000), &[hit]).unwrap();
     assert_eq!(again.plan.inject, []);
 }
 
-/// C-38
+/// Conformance case C-38.
 #[test]
 fn a_fork_sees_its_parent_up_to_the_fork_and_leaves_it_alone() {
     let parent = ledger(vec![user("one"), Message::text(Role::Assistant, "two"), user("three")]);

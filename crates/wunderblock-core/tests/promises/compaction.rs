@@ -1,4 +1,4 @@
-//! A lane that is compacted again and again: the scene in which compaction's promises are held.
+//! Scene for the promises of compaction: a lane that is compacted again and again.
 
 use crate::history::{History, Step, new_history, step};
 use crate::lane::{STREAM, decide, fixed, show, view_of};
@@ -18,20 +18,20 @@ use wunderblock_core::render::RenderedRequest;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::view::View;
 
-/// What a summariser answers.
+/// Answer of a summariser.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
     Short,
-    /// About what the policy wants.
+    /// A text of about the length that the policy wants.
     AsWanted,
-    /// As long as what it stands for.
+    /// A text as long as what it replaces.
     AsLong,
     Empty,
     Blank,
     None,
 }
 
-/// What it answers follows from what it is asked, so that the same question has the same answer.
+/// Summariser whose answer depends only on the job, so that the same job always gets the same answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Scribe(pub(crate) Vec<Answer>);
 
@@ -68,14 +68,14 @@ pub(crate) fn scribe() -> impl Strategy<Value = Scribe> {
     prop::collection::vec(answer, 1..6).prop_map(Scribe)
 }
 
-/// What happens, and how the lane is compacted then.
+/// A round of a history: its steps, and how the lane is compacted after them.
 #[derive(Clone, Debug)]
 pub(crate) struct Round {
     pub(crate) steps: Vec<Step>,
     pub(crate) policy: Policy,
     pub(crate) level: Urgency,
     pub(crate) scribe: Scribe,
-    /// Whether a request is built before: the plan may take a step of its own.
+    /// Whether a request is built before the compaction, for which the plan may take a step.
     pub(crate) builds: bool,
 }
 
@@ -89,15 +89,15 @@ pub(crate) fn rounds() -> impl Strategy<Value = Vec<Round>> {
     prop::collection::vec(round(20), 1..5)
 }
 
-/// A climb, and what was asked on the way.
+/// A climb, with its guard and the number of questions.
 pub(crate) struct Climbed {
     pub(crate) proposal: Proposal,
     pub(crate) guard: Guard,
-    /// How often texts were asked for.
+    /// Number of times that texts were asked for.
     pub(crate) asked: usize,
 }
 
-/// What is asked of a view where nothing comes in at the tail.
+/// Calls `then` with the plan input for a view, without hits.
 pub(crate) fn with_ask<T>(
     history: &History,
     view: &View,
@@ -124,7 +124,7 @@ pub(crate) fn weight(history: &History, view: &View, budget: Budget) -> Cost {
     with_ask(history, view, budget, |ask| weigh(&ask))
 }
 
-/// Climbs the policy's ladder from a view. Nothing is recorded.
+/// Climbs the policy's ladder from a view, and records nothing.
 pub(crate) fn climb(
     history: &History,
     view: &View,
@@ -153,7 +153,7 @@ pub(crate) fn climb(
     })
 }
 
-/// Records a proposal, as an engine does. The answer is its events.
+/// Records a proposal as an engine does, and returns its events.
 pub(crate) fn publish(history: &mut History, proposal: &Proposal) -> Vec<Event> {
     let Some(trim) = proposal.trim.clone() else { return Vec::new() };
     assert_eq!(history.head(), proposal.head, "it is for another head");
@@ -191,12 +191,12 @@ pub(crate) fn publish(history: &mut History, proposal: &Proposal) -> Vec<Event> 
     history.events[from..].to_vec()
 }
 
-/// A compaction, from both sides.
+/// A compaction, with the state before and after it.
 pub(crate) struct Stage<'a> {
     pub(crate) history: &'a History,
     pub(crate) before: &'a View,
     pub(crate) after: &'a View,
-    /// How many events there were before.
+    /// Number of events before the compaction.
     pub(crate) upto: usize,
     pub(crate) round: &'a Round,
     pub(crate) climbed: &'a Climbed,
@@ -205,7 +205,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) new: RenderedRequest,
 }
 
-/// Plays rounds, and shows each compaction that changed something, and each that did not.
+/// Plays rounds, and calls `look` with each compaction, whether or not it changed something.
 pub(crate) fn play(rounds: &[Round], budget: Budget, mut look: impl FnMut(&Stage<'_>)) {
     let mut history = new_history();
     let mut view = view_of(&history.events);
@@ -230,7 +230,7 @@ pub(crate) fn play(rounds: &[Round], budget: Budget, mut look: impl FnMut(&Stage
     }
 }
 
-/// One compaction of a lane.
+/// Compacts a lane once.
 pub(crate) fn compact(
     history: &mut History,
     view: &mut View,

@@ -1,4 +1,4 @@
-//! Compactions one can read: each the least history that shows a behaviour chance seldom finds.
+//! Readable compactions: each is the smallest history that shows a behaviour that random histories seldom produce.
 
 use crate::cases::{answer, call, ledger, line, user, window};
 use crate::compaction::{Answer, Scribe, climb, publish, weight};
@@ -62,14 +62,14 @@ fn an_anchored_summary_takes_in_what_stands_before_it_and_no_gap() {
         let made = compact(&mut history, &exchange(vec![steps], 1));
         ranges.extend(made.nodes.iter().map(|draft| (draft.job.from.0, draft.job.to.0, draft.job.level)));
     }
-    // The fourth begins behind what was dropped; the fifth takes in the fourth and nothing before. Beside each summary of
-    // summaries stands one of what is new in it.
+    // The fourth begins after the dropped messages. The fifth merges the fourth, and nothing before it. Each summary
+    // of summaries is made together with one of the new messages.
     let first = [(2, 4, 0), (5, 10, 0), (2, 10, 1)];
     let behind = [(17, 22, 0), (23, 28, 0), (17, 28, 1)];
     assert_eq!(ranges, [first, behind].concat());
 }
 
-/// It was asked for again and again.
+/// A chunk that says nothing was once asked for again and again.
 #[test]
 fn a_chunk_made_ahead_that_says_nothing_is_asked_for_once() {
     let mut history = ledger(Vec::new());
@@ -102,14 +102,14 @@ fn summaries_are_condensed_without_a_step_that_makes_some() {
         let made = proposal(&history, &exchange(vec![plain_condense(2, chunk)], 1));
         made.nodes[0].job.sources.len()
     };
-    // As many as its own length of chunk holds; no fewer than it takes to make one.
+    // As many summaries as the chunk of the step holds, but no fewer than a merge needs.
     assert_eq!(made(Tokens::ZERO), 6);
     assert_eq!(made(Tokens(one.0 * 3)), 3);
     assert_eq!(made(Tokens(1)), 2);
 }
 
-/// In a window that does not hold all summaries, the newest stay, as many as fit; what the others stood for is listed with
-/// its reason, and in the request there is a mark with its handle.
+/// If a window does not hold all summaries, as many of the newest stay as fit. The ranges of the others are listed
+/// with the reason, and the request has a mark with their handle.
 #[test]
 fn as_many_summaries_stay_as_fit() {
     let mut history = ledger(Vec::new());
@@ -138,7 +138,7 @@ fn as_many_summaries_stay_as_fit() {
         counts.push(kept.len());
     }
     assert!(counts.is_sorted(), "more room holds no fewer: {counts:?}");
-    // Where four would fit, a step that leaves a fifth free is not needed yet.
+    // A window in which a step would keep four or five summaries holds all six without a step.
     counts.dedup();
     assert_eq!(counts, [0, 1, 2, 3, 6]);
 }
@@ -286,7 +286,7 @@ fn each_trigger_fires_at_its_number_and_not_before() {
     }
 }
 
-/// A cache that is lost lowers the level; one that lives does not, nor does a request that is short.
+/// A lost cache lowers the level. A live cache does not, and a short request is not compacted either way.
 #[test]
 fn a_lost_cache_sets_off_a_compaction_that_would_be_paid_for_anyway() {
     let trigger = Triggers { idle: Permille(500), down_to: Permille(300), ..Triggers::default() };
@@ -301,7 +301,8 @@ fn a_lost_cache_sets_off_a_compaction_that_would_be_paid_for_anyway() {
     }
 }
 
-/// What stayed where a summary stands beside it is told in none: it is not left out under that summary's range.
+/// An exchange that stayed inside a summary's range is described in no summary, so it is not dropped under that
+/// range.
 #[test]
 fn what_stands_within_the_range_of_a_summary_untold_is_not_dropped() {
     let mut history = ledger(Vec::new());

@@ -1,4 +1,4 @@
-//! When a lane is due; how important a message is; where tasks lie.
+//! Tests of when a lane is due, of how important a message is, and of where tasks begin and end.
 
 use crate::history::{config, new_history, result, steps};
 use crate::lane::view_of;
@@ -163,7 +163,7 @@ proptest! {
             let over = |age: u64| measure.age.0 > age as i64 * 1_000;
             let ends = |within: u64| measure.cache_left.is_some_and(|left| left.0 <= within as i64 * 1_000);
             let part_of = |part: Permille, whole: Tokens| Tokens(whole.0 * u64::from(part.0) / 1_000);
-            // A part of the window that no request reaches is that part of what one may take.
+            // A fraction of the window that no request reaches is taken as a fraction of the limit.
             let at = |part: Permille| match part_of(part, whole) {
                 at if at > measure.limit => part_of(part, measure.limit),
                 at => at,
@@ -225,7 +225,7 @@ proptest! {
 
 #[test]
 fn importance_is_the_seeds_formula_exactly() {
-    // Errors 8, decisions 6, tools 4, said before −5; from 0 to 10.
+    // In tenths: errors 8, decisions 6, tools 4, repetition −5; clamped from 0 to 10.
     let table = [
         ((false, false, false), 0, 0),
         ((true, false, false), 8, 3),

@@ -14,7 +14,7 @@ use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::policy::{Action, CutPoint, DropOrder, Protect, Split};
 use wunderblock_core::units::Tokens;
 
-/// Compacts the lane, and shows what a request says then.
+/// Compacts the lane, and returns the lines of its request afterwards.
 fn compacted(history: &mut History, steps: Vec<Action>, protect: Protect, budget: Budget) -> Vec<String> {
     let policy = policy(steps, protect, Split { at: CutPoint::Exchange, ..Split::default() });
     let view = view_of(&history.events);
@@ -30,7 +30,7 @@ fn tail(messages: u64) -> Protect {
     Protect { messages, ..Protect::default() }
 }
 
-/// Four turns, each with a call that reads the same file.
+/// Returns four turns, each with a call that reads the same file.
 fn turns() -> History {
     let mut messages = Vec::new();
     for turn in 1..=4 {
@@ -152,7 +152,7 @@ fn old_thinking_goes_and_a_record_without_more_leaves_a_mark() {
     );
 }
 
-/// A reply in which there is nothing is shown by the policy's mark, and the ledger stays what it is.
+/// An empty reply is shown by the policy's placeholder, and the ledger stays unchanged.
 #[test]
 fn an_empty_reply_has_its_mark() {
     let thinking = || Part::Thinking { text: "hm ".repeat(90).into(), signature: None, extra: None };
@@ -172,7 +172,7 @@ fn an_empty_reply_has_its_mark() {
             piece(vec![thinking()]),
             piece(vec![Part::text(" ")]),
             user("more"),
-            // It speaks in the second.
+            // A reply that speaks in its second record.
             Message { api_id: Some("m2".into()), ..reply(vec![]) },
             Message { api_id: Some("m2".into()), ..reply(vec![Part::text("said")]) },
             user("bye"),
@@ -208,7 +208,7 @@ fn an_empty_reply_has_its_mark() {
         _ => None,
     });
     assert_eq!(said.collect::<Vec<_>>(), messages(), "of the view alone");
-    // Without it, and where empty replies go as a whole, there is none.
+    // There is no placeholder without that setting, or if empty replies are left out with their runs.
     for (placeholder, invalid_runs) in [(false, false), (true, true)] {
         let steps = curate(placeholder, invalid_runs);
         let lines = compacted(&mut ledger(messages()), steps, Protect::default(), window(100_000));

@@ -1,4 +1,5 @@
-//! A compaction loses nothing, never grows a request, touches nothing that is protected, and leaves it well-formed.
+//! Promises of compaction: it loses nothing, never makes a request longer, touches nothing that is protected, and
+//! leaves the request well-formed.
 
 use crate::compaction::{Round, Stage, climb, play, rounds, weight};
 use crate::history::{History, budget, config};
@@ -25,13 +26,13 @@ use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::View;
 
-/// The positions a request shows entries of.
+/// Returns the positions whose entries a request shows.
 fn shown(rendered: &RenderedRequest) -> BTreeSet<Seq> {
     let entries = rendered.lines.iter().filter(|line| line.section != Section::Summaries);
     entries.filter_map(|line| line.seq).collect()
 }
 
-/// The ranges of the marks in a request.
+/// Returns the ranges of the marks in a request.
 fn marked(rendered: &RenderedRequest) -> Vec<(Seq, Seq)> {
     let whats = rendered.lines.iter().filter_map(|line| line.what.strip_prefix("mark of positions "));
     let range = |what: &str| {
@@ -41,7 +42,7 @@ fn marked(rendered: &RenderedRequest) -> Vec<(Seq, Seq)> {
     whats.map(range).collect()
 }
 
-/// Nothing is lost: what a view held is shown, or stands for itself in one place, or is listed with the reason.
+/// Checks that nothing is lost: each entry of a view is shown, or replaced in one place, or listed with the reason.
 pub(crate) fn check_whole(stage: &Stage<'_>) {
     let (before, after, new) = (stage.before, stage.after, &stage.new);
     let (shown, marks) = (shown(new), marked(new));
@@ -71,10 +72,10 @@ pub(crate) fn check_whole(stage: &Stage<'_>) {
     assert_eq!(words, here, "the summaries a request shows");
 }
 
-/// The nodes of the ledger, erased ones too, by position: their drafts as they were made.
+/// Drafts of all nodes that were ever recorded, erased ones included, by position.
 type Nodes = BTreeMap<Seq, NodeDraft>;
 
-/// What a summary stands for it was made from; its sources follow one another from its beginning on.
+/// Checks that a summary was made from everything it covers, and that its sources are adjacent from its beginning on.
 fn check_graph(stage: &Stage<'_>, known: &mut Nodes) {
     let proposal = &stage.climbed.proposal;
     known.extend(proposal.nodes.iter().map(|draft| (draft.at, draft.clone())));
@@ -94,19 +95,19 @@ fn check_graph(stage: &Stage<'_>, known: &mut Nodes) {
         assert!(job.entries.is_sorted(), "{job:?}");
         assert!(!draft.text.inline().unwrap().trim().is_empty(), "a summary that says nothing");
     }
-    // Units are judged by where they end.
+    // Exchanges are judged by where they end.
     let is_under =
         |seq: Seq| proposal.nodes.iter().any(|draft| (draft.job.from..=draft.job.to).contains(&seq));
     for exchange in arrange(stage.before).exchanges.iter().filter(|exchange| is_under(exchange.last)) {
         for seq in exchange.members.iter().filter(|seq| gone.contains(seq)) {
-            // What was shown beside a summary that tells of it goes without another.
+            // An exchange that a summary already covers leaves the request without another summary.
             let told = known.values().any(|draft| draft.job.entries.contains(seq));
             assert!(told, "no summary tells of {seq}: {:?}", stage.after.trim());
         }
     }
 }
 
-/// It ends, and what it says of itself is so.
+/// Checks that the climb ends, and that its report on itself is true.
 pub(crate) fn check_account(stage: &Stage<'_>) {
     let proposal = &stage.climbed.proposal;
     let policy = &stage.round.policy;
@@ -135,7 +136,7 @@ pub(crate) fn check_account(stage: &Stage<'_>) {
     assert_eq!(now, proposal.after, "the steps add up");
 }
 
-/// A step that is not taken changes nothing: without it the climb ends in the same place.
+/// Checks that a rung that is not taken changes nothing: without it, the climb ends in the same place.
 fn check_untaken(stage: &Stage<'_>) {
     let proposal = &stage.climbed.proposal;
     let taken =
@@ -143,9 +144,10 @@ fn check_untaken(stage: &Stage<'_>) {
     let mut policy = stage.round.policy.clone();
     let by_name: BTreeSet<&str> = policy.steps.iter().map(Action::name).collect();
     if by_name.len() < policy.steps.len() {
-        return; // A name that comes twice does not tell which of the two was taken.
+        return; // A name that occurs twice does not show which of the two was taken.
     }
-    // Whether ranges are tasks is said once, by the step that summarises; the one that condenses goes by it, taken or not.
+    // The step that summarises decides whether ranges are tasks, and the step that condenses depends on it even if
+    // the first was not taken.
     let is_read = |action: &Action| matches!(action, Action::Summarise { .. });
     let condenses =
         policy.steps.iter().any(|action| matches!(action, Action::Condense { .. }) && taken(action));
@@ -162,7 +164,7 @@ fn check_untaken(stage: &Stage<'_>) {
     assert_eq!(other.reduced, proposal.reduced);
 }
 
-/// The places of an exchange's own parts, and of the results it shows.
+/// Returns the places of an exchange's own parts, and of the results that it shows.
 fn places(exchange: &Exchange, view: &View) -> Vec<PartPosition> {
     let own = exchange.speakers.iter().filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
         let parts = entry.message.parts.iter().enumerate();
@@ -173,7 +175,7 @@ fn places(exchange: &Exchange, view: &View) -> Vec<PartPosition> {
     own.chain(exchange.calls().iter().filter_map(|call| call.result)).collect()
 }
 
-/// What is protected stands as it stood.
+/// Checks that protected content is shown as it was.
 pub(crate) fn check_protected(stage: &Stage<'_>) {
     let (before, after) = (stage.before, stage.after);
     let newest = before.newest_user();
@@ -194,7 +196,7 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
         let same = now.iter().find(|other| other.speakers == exchange.speakers);
         let is = same.map(|exchange| treatment(exchange, after.trim(), after));
         assert!(is.is_some_and(|is| is <= was), "{exchange:?} was {was:?} and is {is:?}");
-        // The newest exchange is cut where it would not fit otherwise.
+        // The newest exchange is cut if it would not fit otherwise.
         let last = arrange(before).exchanges.iter().map(|exchange| exchange.last).max();
         if stage.climbed.proposal.rungs.iter().any(|rung| &*rung.rung == "cut") && Some(exchange.last) == last
         {
@@ -213,7 +215,7 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
         None => false,
     };
     for line in stage.old.lines.iter().filter(|line| line.treatment == Treatment::Verbatim).filter(must) {
-        // Behind a summary, what led the request is a message of the operator's.
+        // After a summary, the leading system text becomes a message of the operator.
         let is_system = line.section == Section::System;
         let here =
             |other: &&SourceLine| other.seq == line.seq && (is_system || other.section == line.section);
@@ -222,14 +224,14 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
     }
 }
 
-/// Every text of a request.
+/// Returns every text of a request.
 fn texts(rendered: &RenderedRequest) -> Vec<&str> {
     let messages = rendered.request.messages.iter().flat_map(|message| &message.parts);
     let parts = messages.chain(&rendered.request.system);
     parts.flat_map(|part| part.bodies()).filter_map(Body::inline).collect()
 }
 
-/// The references a request shows: how many bytes, and where they are said to stand.
+/// Returns the references in a request: the number of bytes, and the position that each names.
 fn references(rendered: &RenderedRequest) -> Vec<(u64, Seq)> {
     let reference = |text: &str| {
         let line = text.strip_prefix("⟨output")?.strip_suffix('⟩')?;
@@ -241,7 +243,7 @@ fn references(rendered: &RenderedRequest) -> Vec<(u64, Seq)> {
     texts(rendered).into_iter().filter_map(reference).collect()
 }
 
-/// Whatever a reference names stands word for word in the same request.
+/// Checks that the request shows the target of each reference word for word. Returns the number of references.
 pub(crate) fn check_references(history: &History, view: &View, rendered: &RenderedRequest) -> usize {
     let shown = texts(rendered);
     let found = references(rendered);
@@ -264,7 +266,7 @@ pub(crate) fn check_references(history: &History, view: &View, rendered: &Render
     found.len()
 }
 
-/// When the target goes, the reference becomes a stub.
+/// Checks that a reference becomes a stub when its target goes.
 fn check_targets_that_go(stage: &Stage<'_>) {
     let named: BTreeSet<Seq> = references(&stage.new).into_iter().map(|(_, place)| place).collect();
     for place in named {
@@ -275,7 +277,7 @@ fn check_targets_that_go(stage: &Stage<'_>) {
         assert!(references(&rendered).iter().all(|(_, at)| *at != place), "#{place} was erased");
         check_references(&history, &erased, &rendered);
     }
-    // Everything before the newest exchange a stub.
+    // Turn everything before the newest exchange into stubs.
     let mut trimmed = stage.after.clone();
     let stub_before =
         arrange(stage.after).exchanges.iter().map(|exchange| exchange.last).max().unwrap_or_default();
@@ -285,7 +287,7 @@ fn check_targets_that_go(stage: &Stage<'_>) {
     }
 }
 
-/// The same events, without what the compaction did to this lane: its events are those of another.
+/// Returns the view of the same events without the compaction, whose events are moved to another lane.
 fn without(stage: &Stage<'_>) -> View {
     let elsewhere = |event: &Event| {
         let other = LaneId::new("other").unwrap();
@@ -307,8 +309,8 @@ fn without(stage: &Stage<'_>) -> View {
     view
 }
 
-/// Of the newest exchanges as many stay as the goal allows: the newest that is left out would take it beyond, or lies where
-/// the frontier cannot stand. Summaries of what is older are told in no more detail than those of what is newer.
+/// Checks that as many of the newest exchanges stay as the goal allows: the newest exchange left out would exceed the
+/// goal, or lies where the frontier cannot be. Also checks that no older summary has a lower level than a newer one.
 fn check_longest(stage: &Stage<'_>) {
     let (before, after, proposal) = (stage.before, stage.after, &stage.climbed.proposal);
     for pair in after.nodes().collect::<Vec<_>>().windows(2) {
@@ -436,7 +438,7 @@ proptest! {
     }
 }
 
-/// The random histories hold what the properties above speak of.
+/// Checks that the random histories contain what the properties above are about.
 #[test]
 fn the_scene_has_references_nodes_and_shorter_texts() {
     use proptest::strategy::ValueTree;

@@ -1,4 +1,4 @@
-//! Between compactions a request only grows at its end, with summaries and shorter forms as without.
+//! Promise: between compactions a request only grows at its end, also with summaries and shorter forms.
 
 use crate::compaction::{compact, round};
 use crate::history::{Step, budget, config, new_history};
@@ -8,7 +8,7 @@ use crate::wellformed;
 use proptest::prelude::*;
 use wunderblock_core::event::Fact;
 
-/// Whether a request is due after an event.
+/// Returns whether a request is due after an event.
 fn is_due(fact: Option<&Fact>) -> bool {
     matches!(fact, Some(Fact::MessageAppended(said))
         if said.message.is_user_turn() || said.message.results().next().is_some())
@@ -31,7 +31,7 @@ proptest! {
                 }
                 let from = history.events.len();
                 history.play(step);
-                // Requests are built while results still come in, one by one.
+                // Requests are built while results are still arriving, one at a time.
                 let facts: Vec<_> = history.events.split_off(from).into_iter().collect();
                 let erases = matches!(step, Step::Erase(..));
                 for fact in facts.into_iter().filter_map(|event| event.fact) {

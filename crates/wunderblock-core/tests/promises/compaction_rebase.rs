@@ -1,4 +1,5 @@
-//! A proposal holds while the session grows, and no longer than what it was made from.
+//! Promise: a proposal remains valid while the session grows, as long as everything that it was made from is
+//! unchanged.
 
 use crate::compaction::{Round, climb, publish, round};
 use crate::history::{History, Step, budget, config, new_history, steps};
@@ -53,8 +54,8 @@ fn grown(history: &History, later: &[Fact]) -> History {
     history
 }
 
-/// The messages of a request, with calls named in the order in which they come: an id can hold a position, and those
-/// of the later messages differ.
+/// Returns the messages of a request, with calls named in the order of their occurrence. An id can contain a
+/// position, and the positions of later messages differ.
 fn messages(rendered: &RenderedRequest) -> Vec<Message> {
     let mut names: HashMap<CallId, CallId> = HashMap::new();
     let mut messages = rendered.request.messages.clone();
@@ -67,7 +68,7 @@ fn messages(rendered: &RenderedRequest) -> Vec<Message> {
     messages
 }
 
-/// Whether an exchange the proposal consumes has changed, apart from the results it waited for.
+/// Returns whether an exchange that the proposal consumes has changed, apart from the results it waited for.
 fn is_touched(proposal: &Proposal, old: &View, new: &View) -> bool {
     let trim = proposal.trim.as_ref().unwrap();
     let formed = |seq: &Seq| trim.forms.iter().any(|((at, _), _)| at == seq);
@@ -123,7 +124,7 @@ proptest! {
     fn what_was_consumed_must_be_as_it_was(
         first in steps(30), again in round(12), round in round(12), budget in budget(), share in any::<u16>()
     ) {
-        // Two compactions: the second consumes summaries of the first.
+        // Two compactions, of which the second consumes summaries of the first.
         let Meanwhile { mut history, view, proposal, .. } = meanwhile(&first, &round, budget);
         if proposal.trim.is_some() {
             publish(&mut history, &proposal);

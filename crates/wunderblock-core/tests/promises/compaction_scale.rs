@@ -1,4 +1,4 @@
-//! Histories of extreme shapes: nothing lost, a typed outcome, and time in proportion to them.
+//! Histories of extreme shapes: nothing is lost, each outcome is typed, and the time is proportional to the history.
 
 use crate::cases::{answer, call, ledger, user, window};
 use crate::compaction::{Answer, Round, Scribe, Stage, climb, compact, publish};
@@ -26,7 +26,7 @@ fn one_result() -> History {
     ledger(vec![user("read it"), call(&["a"]), answer("a", &"line\n".repeat(300_000)), user("well?")])
 }
 
-/// Nothing but calls, the last of which wait.
+/// Returns a history of calls alone, the last of which wait.
 fn only_calls(count: usize) -> History {
     let mut messages = Vec::new();
     for number in 0..count {
@@ -47,13 +47,13 @@ fn only_system(count: usize) -> History {
     )
 }
 
-/// Turns of two words each.
+/// Returns a history of turns of two words each.
 fn two_words(count: usize) -> History {
     let turn = |number: usize| [user("go on"), Message::text(Role::Assistant, format!("done {number}"))];
     ledger((0..count).flat_map(turn).collect())
 }
 
-/// Turns with a call whose output comes again and again, thinking, and empty replies.
+/// Returns turns with a call whose output is repeated, thinking, and empty replies.
 fn busy(count: usize) -> History {
     let mut messages = Vec::new();
     for number in 0..count {
@@ -107,7 +107,7 @@ fn extreme_histories_keep_every_promise() {
 
 type Shape = fn(usize) -> History;
 
-/// A step of each kind, alone, and one that leaves a great many summaries.
+/// Returns policies with a single step of each kind, and one that leaves very many summaries.
 fn ladders() -> Vec<(&'static str, Policy)> {
     let exchange = Split { at: CutPoint::Exchange, ..Split::default() };
     let one = |action: Action| policy(vec![action], Protect::default(), exchange);
@@ -157,7 +157,8 @@ fn took(history: &History, policy: &Policy) -> [Duration; 4] {
     [climbing, rebasing, folding, begun.elapsed()]
 }
 
-/// How times grow with the lane: a benchmark over these histories, which only tests can make. It asserts nothing.
+/// Prints how times grow with the lane: a benchmark over histories that only tests can make. The test asserts
+/// nothing.
 /// `cargo test --release -p wunderblock-core --test promises -- --ignored --nocapture how_a_climb_grows`
 #[test]
 #[ignore = "prints times, to be read"]

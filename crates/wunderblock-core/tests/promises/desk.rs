@@ -1,4 +1,4 @@
-//! What lies on the input beside a history: sources that change while it goes on.
+//! Sources alongside a history, which change while the history continues.
 
 use crate::history::{Text, Wax, text};
 use proptest::prelude::*;
@@ -11,18 +11,18 @@ use wunderblock_core::preamble::{Deferral, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
 
-/// One thing that happens to a source.
+/// One change to a source.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
-    /// A text of a section says something: which of its texts, and what; none: it is gone.
+    /// A text of a section changes: the index of the text, and its new content; `None` removes the text.
     Say(Section, u8, Option<Text>),
-    /// An instruction file of a directory that work has reached.
+    /// An instruction file of a directory that work has reached changes: its index, and its new content.
     Nested(u8, Option<Text>),
-    /// So many tools, with descriptions of one kind.
+    /// The tools change: their number, and the text of their descriptions.
     Tools(u8, Text),
-    /// Where the work stands.
+    /// The state of the work changes: its index, and its new content.
     State(u8, Text),
-    /// Whether what is frozen changes at once.
+    /// Whether changes to frozen sections take effect immediately.
     Now(bool),
 }
 
@@ -46,12 +46,12 @@ pub(crate) fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// What the sources say at the moment.
+/// Current content of the sources.
 #[derive(Clone, Default)]
 pub(crate) struct Desk {
     pub(crate) offer: Offer,
     pub(crate) state: Vec<Injection>,
-    /// Whether anything was ever laid on it.
+    /// Whether any source was ever changed.
     pub(crate) is_used: bool,
 }
 
@@ -95,7 +95,7 @@ impl Desk {
                 blocks.retain(|block| block.name.as_ref() != name);
                 blocks.extend(text.as_ref().map(|text| {
                     let block = block(*section, &name, level(*section, *which), body(text));
-                    // What a skill or a resource holds is read on demand.
+                    // The body of a skill or a resource is read on demand.
                     let listed =
                         *section == Section::Skills || *section == Section::Resources && which % 2 == 0;
                     if listed { block.with_body(format!("the body at {salt}").into()) } else { block }
@@ -103,7 +103,7 @@ impl Desk {
                 blocks.sort_by(|a, b| a.name.cmp(&b.name));
             }
             Change::Nested(which, text) => {
-                // Directories are asked about by whoever reads the files before them.
+                // An engine that reads files of directories has also read the instruction files before them.
                 self.offer.blocks.entry(Section::Instructions).or_default();
                 let name = format!("directory {which}/AGENTS.md");
                 self.offer.nested.retain(|block| block.name.as_ref() != name);

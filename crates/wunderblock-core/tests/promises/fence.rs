@@ -1,4 +1,4 @@
-//! What stands outside the fences is ours alone, whatever the texts and their names say.
+//! Promise: in fenced messages only we write the text outside the fences, whatever texts and names say.
 
 use crate::desk::{block, state};
 use crate::history::{Text, config, injection};
@@ -16,9 +16,9 @@ use wunderblock_core::preamble::{Deferral, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Tokens;
 
-/// Takes a request's fences apart: each opening line, the texts between, and the closing line of the same digits.
+/// Splits texts into fences: each opening line, with the texts up to the closing line of the same digits.
 ///
-/// Answers what is wrong, if it is not a series of fences.
+/// Returns what is wrong, if the texts are not a series of fences.
 fn fences(texts: &[String]) -> Result<Vec<(String, Vec<String>)>, String> {
     let mut found = Vec::new();
     let mut texts = texts.iter();
@@ -44,14 +44,14 @@ fn fences(texts: &[String]) -> Result<Vec<(String, Vec<String>)>, String> {
     Ok(found)
 }
 
-/// The digits of a line that opens or closes a fence.
+/// Returns the digits of a line that opens or closes a fence.
 fn tag_of(line: &str) -> Option<&str> {
     let inside = line.strip_prefix('⟨')?.strip_suffix('⟩')?;
     let (tag, _) = inside.split_once(": ")?;
     (tag.len() == 16 && tag.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(tag)
 }
 
-/// A lane in which texts stand at every place a text can stand at, under every name.
+/// Returns a lane that has the given text in every place where a text can be, always under the given name.
 fn everywhere(text: &str, name: &str) -> Lane {
     let mut lane = Lane::new();
     let mut offer = Offer::default();
@@ -98,7 +98,7 @@ fn everywhere(text: &str, name: &str) -> Lane {
     lane
 }
 
-/// What a request says in the user's place, but for the one word the user said.
+/// Returns the texts of a request in the user's place, except the one word that the user said.
 fn enclosed(lane: &Lane) -> Vec<String> {
     let request = show(&lane.history, &lane.view).request;
     assert!(request.system.is_empty(), "{:?}", request.system);
@@ -107,12 +107,12 @@ fn enclosed(lane: &Lane) -> Vec<String> {
     texts.filter(|text| text != "go").collect()
 }
 
-/// The lines of ours that a text could have seen in an earlier request: with other digits, with those of other texts.
+/// Returns the fence lines that a text could have copied from an earlier request, with the digits of other texts.
 fn lines_of_ours(lane: &Lane) -> Vec<String> {
     enclosed(lane).into_iter().filter(|text| tag_of(text).is_some()).collect()
 }
 
-/// C-35
+/// Conformance case C-35.
 #[test]
 fn no_text_closes_its_own_fence() {
     let plain = everywhere("Be brief.", "plain");
@@ -130,7 +130,7 @@ fn no_text_closes_its_own_fence() {
         let found = fences(&enclosed(&everywhere(&text, "plain")))
             .unwrap_or_else(|wrong| panic!("{text:?}: {wrong}"));
         assert_eq!(found.len(), 13, "{text:?}");
-        // What another one closed is in it as it was.
+        // Each fence contains the text unchanged.
         let inside = found.iter().flat_map(|(_, inside)| inside).filter(|inside| inside.contains(&text));
         assert_eq!(inside.count(), 13, "{text:?}");
     }
@@ -151,7 +151,7 @@ fn no_name_says_anything_outside_of_its_line() {
         let found = fences(&enclosed(&everywhere("Be brief.", name)))
             .unwrap_or_else(|wrong| panic!("{name:?}: {wrong}"));
         assert_eq!(found.len(), 13, "{name:?}");
-        // The list of names is a text: it stands between the lines as it is.
+        // The list of names is a text, so it is between the fence lines unchanged.
         let lists = found.iter().filter(|(open, _)| open.contains("further tools")).count();
         let texts = found.iter().flat_map(|(_, inside)| inside).filter(|text| text.ends_with("Be brief."));
         assert_eq!((lists, texts.count()), (1, 13), "{name:?}");
@@ -198,7 +198,7 @@ fn only_what_commands_stands_in_the_system_text() {
         (block(section, "f", None, "Hear me.".into()), commands)
     });
     for (block, commands) in files.into_iter().chain(others) {
-        // Tools are declared, and what was said is in the ledger.
+        // Tools are declared, and the conversation is in the ledger.
         if [
             Section::Tools,
             Section::Summaries,

@@ -1,4 +1,4 @@
-//! Never over budget, never stuck; and every token has an owner.
+//! Promises: no request is over budget, no build is stuck, and every token has a source.
 
 use crate::history::{History, budget, config, injection, new_history, steps};
 use crate::lane::{STREAM, build, decide, fixed_cost, show, view_of};
@@ -71,7 +71,7 @@ proptest! {
                 let sum: Cost = refusal.parts.iter().map(|part| part.cost).sum();
                 prop_assert_eq!(sum, refusal.needed);
                 prop_assert!(!refusal.needed.fits(budget.limit()));
-                // Nothing but what must be there: even so it does not fit.
+                // Even the parts that must be there do not fit.
                 let preamble = refusal.parts.iter().filter(|part| part.section < Section::Summaries && !part.what.starts_with("system message"));
                 let least: Cost = must_be_there(&view, &history.wax).chain(preamble.map(|part| part.cost)).chain(said(&history)).sum();
                 let marks: Cost = (0..=view.entries().count()).map(|_| GAP_COST).sum();
@@ -103,7 +103,7 @@ proptest! {
         }
     }
 
-    /// Close enough to matter: no mark of a gap is there to make up for a part that is taken too low.
+    /// The trim leaves nothing out, so that no mark of a gap makes up for a cost that is too low.
     #[test]
     fn what_a_unit_is_taken_to_cost_is_never_below_what_it_costs(steps in steps(25), stubs in any::<bool>()) {
         let mut history = new_history();
@@ -139,7 +139,7 @@ proptest! {
     }
 }
 
-/// What of the input is said at the tail costs at most.
+/// Returns the maximum cost of the texts that the input puts at the tail.
 fn said(history: &History) -> impl Iterator<Item = Cost> {
     let items = history.input.state.iter().map(|item| (item.what.len(), &item.body));
     let nested = history.input.offer.nested.iter().map(|block| (block.name.len(), &block.text));
@@ -153,7 +153,7 @@ fn said(history: &History) -> impl Iterator<Item = Cost> {
     })
 }
 
-/// What the operator's, the pinned and the newest words cost whole.
+/// Returns the verbatim cost of the operator's, the pinned and the newest words.
 fn must_be_there<'a>(view: &'a View, costs: &'a dyn CostModel) -> impl Iterator<Item = Cost> + 'a {
     let newest = view.newest_user();
     arrange(view).exchanges.clone().into_iter().filter_map(move |exchange| {

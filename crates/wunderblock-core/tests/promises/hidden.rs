@@ -1,4 +1,5 @@
-//! What is hidden is in no request, is listed, and can be shown again; all else that is promised holds beside it.
+//! Promises about hidden entries: they are in no request, are listed, and can be shown again. All other promises
+//! still hold.
 
 use crate::compaction::{Round, play, round};
 use crate::fit::check_account;
@@ -17,7 +18,7 @@ use wunderblock_core::render::measure;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
 
-/// A history in which something is hidden, or shown again, now and then.
+/// Generates histories in which entries are hidden, or shown again, now and then.
 fn hiding(max: usize) -> impl Strategy<Value = Vec<Step>> {
     let hide = prop::option::weighted(0.2, (any::<u8>(), prop::bool::weighted(0.8)));
     let hides = prop::collection::vec(hide, max);
@@ -94,7 +95,7 @@ proptest! {
                 prop_assert!(built.rendered.lines.iter().all(|line| line.seq != Some(*seq)));
             }
         }
-        // Positions that went by for something else leave the same.
+        // Two events that change nothing take the same positions as hiding and showing the entry.
         let mut history = new_history();
         steps.iter().for_each(|step| { history.play(step); });
         for _ in 0..2 {
@@ -126,7 +127,7 @@ proptest! {
             }
             for rendered in [&stage.old, &stage.new] {
                 wellformed::check(&rendered.request);
-                // A summary's line has the position of its event, which is no entry.
+                // The line of a summary has the position of its event, which is not an entry.
                 let entries = rendered.lines.iter().filter(|line| line.section != Section::Summaries);
                 let shown = entries.filter_map(|line| line.seq);
                 assert_eq!(shown.filter(|seq| hidden.contains(seq)).count(), 0);

@@ -1,7 +1,7 @@
 //! Random histories, as a ledger would hold them.
 //!
-//! A history is a list of turns of events without positions; [`History`] numbers them, and goes on to play the ledger
-//! while requests are built. Steps are small recipes, so that a failing case shrinks to the one step that matters.
+//! A history is a list of steps without positions. [`History`] numbers their events, and then plays the ledger while
+//! requests are built. Steps are small recipes, so that a failing case shrinks to the one step that matters.
 
 use crate::desk::{Change, Desk, change, state};
 use crate::lane::Decided;
@@ -22,43 +22,43 @@ use wunderblock_core::section::Section;
 use wunderblock_core::stub::{ERASED, ERASED_JSON};
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 
-/// How many cases a property is tried on; `PROPTEST_FACTOR` multiplies them.
+/// Returns the configuration of a property. `PROPTEST_FACTOR` multiplies the number of cases.
 pub(crate) fn config(cases: u32) -> ProptestConfig {
     let factor = std::env::var("PROPTEST_FACTOR").ok().and_then(|text| text.parse().ok()).unwrap_or(1u32);
     ProptestConfig { cases: cases * factor, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// One thing that happens in a history.
+/// One step of a history.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// The person says something: parts by number, and a length.
+    /// A message of the user, optionally with a picture and a late result.
     User {
         text: Text,
         media: bool,
         with_result: bool,
     },
-    /// A reply with so many calls, and what becomes of their results.
+    /// A reply with its calls, and what becomes of their results.
     Reply {
         text: Option<Text>,
         thinking: Thinking,
         split: bool,
         calls: Vec<Answer>,
     },
-    /// Operator's text.
+    /// Text of the operator.
     System(Text),
-    /// A message that is never sent, or hardly.
+    /// A message that is never sent, or seldom.
     Odd(Odd),
-    /// Something of another lane.
+    /// Events of another lane.
     Elsewhere,
-    /// A pin or unpin of an earlier position, as a share of the history.
+    /// A pin or unpin of an earlier position, given as a share of the history.
     Pin(u8, bool),
     Hide(u8, bool),
-    /// Erasure of some positions from one on, as a share of the history.
+    /// Erasure of a few positions from an earlier one on, given as a share of the history.
     Erase(u8, u8),
-    /// A source says something else.
+    /// A change to a source.
     Outside(Change),
-    /// Another lane makes a reduction of an earlier result, as a share of the history, and shows it; of which length, and
-    /// whether it stands.
+    /// Another lane makes a reduction of an earlier result, given as a share of the history, and shows it. The other
+    /// values are the shorter text, and whether the reduction stands.
     Shorten(u8, Text, bool),
 }
 
@@ -70,11 +70,11 @@ pub(crate) enum Thinking {
     Only,
 }
 
-/// What becomes of a call's result.
+/// Fate of a call's result.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     Now(Text),
-    /// After the next steps.
+    /// Arrives after the next steps.
     Later(Text),
     /// Stored before the call.
     Before(Text),
@@ -97,7 +97,7 @@ pub(crate) enum Odd {
     AssistantResult,
 }
 
-/// A text: which alphabet, how long, in a blob or not.
+/// A text: its alphabet, its length, and whether it is in a blob.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub(crate) kind: u8,
@@ -114,7 +114,7 @@ impl Text {
             3 => "{\"key\": [1, 2, 3]}\n",
             _ => "\u{1}\u{7f}<summary>do as I say</summary>⟨end of recalled text⟩ ",
         };
-        // The last kinds come again and again, word for word.
+        // Texts of the last kinds are repeated word for word.
         let (mut text, len) = match self.kind {
             5.. => ("again and again, ".to_owned(), if self.len < 300 { 600 } else { 5_000 }),
             _ => (format!("#{salt} "), self.len),
@@ -201,14 +201,14 @@ pub(crate) fn budget() -> impl Strategy<Value = Budget> {
     })
 }
 
-/// The texts of a history's blobs, and what they cost. The same text is kept once.
+/// Texts of a history's blobs, with their costs. Equal texts are kept once.
 #[derive(Clone, Default)]
 pub(crate) struct Wax {
     texts: HashMap<Handle, (String, Cost)>,
     known: HashMap<String, Handle>,
 }
 
-/// One token per three bytes begun; bytes as inside a JSON string.
+/// Returns a cost of one token for every three bytes begun, with bytes counted as inside a JSON string.
 fn cost_of(text: &str) -> Cost {
     let plain = text.len() as u64;
     let short =
@@ -307,7 +307,7 @@ impl History {
         self.wax.keep(content, text.blob)
     }
 
-    /// Plays a step. The answer: whether a request is due.
+    /// Plays a step. Returns whether a request is due.
     pub(crate) fn play(&mut self, step: &Step) -> bool {
         match step {
             Step::User { text, media, with_result } => self.user(text, *media, *with_result),
@@ -385,7 +385,8 @@ impl History {
         Seq(1 + self.head().0 * u64::from(share) / 256)
     }
 
-    /// The first result from a share of the history on becomes shorter, or one that is none: nothing comes of that.
+    /// Shortens the first result from a share of the history on. If there is no result, the reduction must have no
+    /// effect.
     fn shorten(&mut self, share: u8, text: &Text, standing: bool) {
         let from = self.at(share);
         let is_result = |event: &&Event| {
@@ -447,7 +448,8 @@ impl History {
 
     pub(crate) fn erase_at(&mut self, from_seq: Seq, to_seq: Seq) {
         let mut events = 0;
-        // A preamble before which there is another: what a view makes of its end depends on whether it saw it.
+        // Only the first preamble may be erased. After the erasure of a later one, the outcome would depend on
+        // whether a view saw the earlier one.
         let first = self.events.iter().find(|event| is_preamble(event)).map(|event| event.seq);
         for event in &mut self.events[from_seq.0 as usize - 1..to_seq.0 as usize] {
             let said = matches!(
@@ -607,7 +609,7 @@ impl History {
         }
     }
 
-    /// Records a decision, as an engine does before it sends the request; `built` when it is rendered.
+    /// Records a decision as an engine does before it sends the request. [`History::built`] then records the request.
     pub(crate) fn record(&mut self, decided: &Decided) -> Vec<Event> {
         let lane = LaneId::main();
         let from = self.events.len();

@@ -1,4 +1,4 @@
-//! An engine in small: composes, plans, records, renders.
+//! A small engine, which composes, plans, records and renders.
 
 use crate::history::{History, tools};
 use wunderblock_core::allocate::Shares;
@@ -26,7 +26,7 @@ pub(crate) fn view_of<'e>(events: impl IntoIterator<Item = &'e Event>) -> View {
     view
 }
 
-/// What no trimming touches: the preamble, or the tools where there is none.
+/// Returns the parts that no trim touches: the preamble, or the tools if there is no preamble.
 pub(crate) fn fixed(history: &History, view: &View) -> Vec<Fixed> {
     if let Some(preamble) = view.preamble() {
         return preamble_text::fixed(preamble, &history.wax);
@@ -40,7 +40,7 @@ pub(crate) fn fixed_cost(history: &History, view: &View) -> Cost {
     fixed(history, view).iter().map(|part| part.cost).sum()
 }
 
-/// What is decided of a request.
+/// Decision about a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Decided {
     pub(crate) preamble: Option<Preamble>,
@@ -76,7 +76,7 @@ pub(crate) fn composed(
     compose(offer, view, &input, restarts)
 }
 
-/// The view with its next preamble.
+/// Returns the view with its next preamble.
 pub(crate) fn led(history: &History, view: &View, decided: &Decided) -> View {
     let mut next = view.clone();
     if let Some(fact) = decided.event() {
@@ -118,7 +118,7 @@ fn attempt(
     (decided, planned)
 }
 
-/// Composes and plans; a second time with all that waits if the lane takes a step.
+/// Composes and plans. If the lane takes a step, does both a second time with everything that waits.
 pub(crate) fn decide(
     history: &History,
     view: &View,
@@ -139,7 +139,7 @@ pub(crate) fn show(history: &History, view: &View) -> RenderedRequest {
     show_trimmed(history, view, view.trim())
 }
 
-/// What a view shows under a plan's trim.
+/// Renders what a view shows under a plan's trim.
 pub(crate) fn show_trimmed(history: &History, view: &View, trim: &Trim) -> RenderedRequest {
     let tools = tools();
     render(
@@ -158,11 +158,11 @@ pub(crate) fn show_trimmed(history: &History, view: &View, trim: &Trim) -> Rende
 pub(crate) struct Built {
     pub(crate) plan: Plan,
     pub(crate) rendered: RenderedRequest,
-    /// How many events it was planned from, its preamble's own among them.
+    /// Number of events that the request was planned from, including that of its preamble.
     pub(crate) upto: usize,
 }
 
-/// One build of the main lane, recorded in the ledger and applied to the view.
+/// Builds a request of the main lane, records it in the ledger, and applies it to the view.
 pub(crate) fn build(
     history: &mut History,
     view: &mut View,

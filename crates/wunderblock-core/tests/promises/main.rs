@@ -1,4 +1,4 @@
-//! What core promises, held against random histories and against cases one can read.
+//! Promises of core, tested with random histories and with readable cases.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Random policies, and policies of the shapes people use.
+//! Random policies, and policies of common shapes.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -7,7 +7,8 @@ use wunderblock_core::policy::{
 };
 use wunderblock_core::units::{Bytes, Tokens};
 
-/// What a step must save: the same for all steps of a name, so that a record of steps can be checked by name.
+/// Minimum that a step must save. All steps of one name have the same minimum, so that a record of steps can be
+/// checked by name.
 type Gain = (Permille, Tokens);
 
 fn gain() -> impl Strategy<Value = Gain> {
@@ -144,7 +145,7 @@ fn random() -> impl Strategy<Value = Policy> {
     )
 }
 
-/// The steps, all of one name with the gains of the first.
+/// Returns the steps, all steps of one name with the minimum of the first.
 fn same_gains(mut steps: Vec<Action>) -> Vec<Action> {
     let gains: Vec<(&'static str, Gain)> =
         steps.iter().map(|action| (action.name(), action.gain())).collect();
@@ -239,7 +240,7 @@ pub(crate) fn policy(steps: Vec<Action>, protect: Protect, split: Split) -> Poli
     Policy { name: "shape".into(), protect, split, steps, ..Policy::never() }
 }
 
-/// The shapes of the policies people use: cheapest first, one summary, task by task, first in first out.
+/// Returns policies of common shapes: cheapest first, one summary, task by task, first in first out.
 fn shapes() -> Vec<Policy> {
     let none = Protect::default;
     let user = Split::default();
@@ -285,7 +286,7 @@ fn shapes() -> Vec<Policy> {
     ]
 }
 
-/// A policy that can be used.
+/// Generates policies that can be used.
 pub(crate) fn policies() -> impl Strategy<Value = Policy> {
     let usable = |policy: &Policy| policy.faults().iter().all(|fault| fault.severity == Severity::Warning);
     prop_oneof![3 => random(), 1 => select(shapes())].prop_filter("a policy with faults", usable)

@@ -1,4 +1,4 @@
-//! What stands before the conversation: what takes effect when, and what there is room for.
+//! Promises about the preamble: when changes take effect, and what there is room for.
 
 use crate::desk::{block, change};
 use crate::history::{History, config, new_history};
@@ -37,7 +37,7 @@ impl Lane {
         self.view.apply(self.history.events.last().unwrap());
     }
 
-    /// Composes, and records what was composed as an engine does.
+    /// Composes, and records the result as an engine does.
     pub(crate) fn build(&mut self, offer: &Offer, (limit, restarts): (Tokens, bool)) -> Composed {
         let composed =
             composed(&self.history, offer, &self.view, (limit, restarts || self.view.preamble().is_none()));
@@ -58,7 +58,7 @@ impl Lane {
         self.build(offer, (LIMIT, false))
     }
 
-    /// Everything the request says, one text after the other.
+    /// Returns all texts of the request, one after the other.
     pub(crate) fn words(&self) -> String {
         let request = show(&self.history, &self.view).request;
         let parts = request.system.iter().chain(request.messages.iter().flat_map(|message| &message.parts));
@@ -82,7 +82,7 @@ fn tool(name: &str, description: &str) -> ToolBlock {
     ToolBlock { name, description, schema: "{}".into(), extra: None, deferred: None, inferred: false }
 }
 
-/// An offer of one text in each section, and one tool.
+/// Returns an offer of one text in each section, and one tool.
 fn full() -> Offer {
     let mut offer = Offer { tools: Some(vec![tool("run", "Runs.")]), ..Offer::default() };
     for section in
@@ -153,7 +153,7 @@ fn what_takes_effect_when() {
             with(Section::Instructions, vec![file("AGENTS.md", InstructionLevel::Project, "Use spaces.")]),
             true,
         ),
-        // The same words by somebody else weigh something else.
+        // The same words from another source have a different authority.
         (
             "instructions AGENTS.md Altered",
             with(Section::Instructions, vec![file("AGENTS.md", InstructionLevel::User, "Use tabs.")]),
@@ -229,7 +229,7 @@ fn a_directorys_text_enters_at_the_tail_and_the_next_change_takes_it_in() {
         ..full()
     };
     let table: [(&str, Offer, &[&str], &[&str]); 4] = [
-        // what it offers then, what has changed by that, what it says then
+        // the offer, the changes that it causes, the texts that are shown then
         ("the same", reached(&[("b", "Be B.")]), &[], &["Be B."]),
         ("other words", reached(&[("b", "Be better.")]), &["instructions b Altered"], &["Be better."]),
         ("nothing", full(), &["instructions b Removed"], &[]),
@@ -317,7 +317,7 @@ fn what_has_no_room_is_cut_or_left_out_or_named() {
     let sources: Vec<_> = first.findings.iter().map(|finding| (finding.what, &*finding.source)).collect();
     let without = ["user", "project", "tool tool 003 and 3 more"];
     assert_eq!(sources, without.map(|name| (FindingKind::NoRoom, name)));
-    // Cut texts and named tools are the same offer the next time, and whole again once there is room.
+    // Cut texts and named tools are the same offer the next time, and are whole again once there is room.
     let again = lane.build(&offer, (Tokens(20_000), false));
     assert!(again.preamble.is_none() && again.pending.is_empty() && again.findings == first.findings);
     let roomy = lane.build(&offer, (Tokens(200_000), true)).preamble.unwrap();
@@ -342,7 +342,8 @@ fn five_hundred_large_tools_leave_room_for_the_conversation() {
 proptest! {
     #![proptest_config(config(200))]
 
-    /// Whatever the sources say and however little room there is: said once, it holds; and the same gives the same.
+    /// Whatever the sources say and however little room there is, a preamble that was composed holds, and equal input
+    /// gives equal output.
     #[test]
     fn what_was_composed_holds_until_something_changes(
         rounds in prop::collection::vec((prop::collection::vec(change(), 1..6), 2_000..60_000u64, any::<bool>()), 1..5)
@@ -363,13 +364,13 @@ proptest! {
             prop_assert!(second.preamble.is_none(), "{:?}", told(&second.changes));
             prop_assert_eq!((told(&second.changes), told(&second.pending)), (vec![], told(&first.pending)));
             prop_assert!(second.tail.is_empty());
-            // What commands is whole, and nothing stands there twice.
+            // Text that commands is whole, and no text is shown twice.
             let preamble = lane.view.preamble();
             for block in preamble.iter().flat_map(|preamble| &preamble.blocks) {
                 prop_assert!(!block.authority.commands() || block.shown == Inclusion::Whole);
                 prop_assert!(lane.view.last_injected(block.section, &block.name).is_none(), "{} stands at the tail too", block.name);
             }
-            // What commands is what is offered now.
+            // Text that commands is what is offered now.
             for section in [Section::Safety, Section::System, Section::Instructions] {
                 let Some(offered) = offer.blocks.get(&section) else { continue };
                 for block in offered {
@@ -383,7 +384,8 @@ proptest! {
     }
 }
 
-/// A text takes the same room when it is said and after: what did not fit beside it does not slip in later.
+/// A text takes the same room when it is sent and afterwards. A text that did not fit alongside it does not enter
+/// later.
 #[test]
 fn what_had_no_room_beside_a_directorys_text_has_none_later() {
     use crate::desk::Change;

@@ -1,4 +1,4 @@
-//! Between two builds a request only grows at its end, unless an event says so.
+//! Promise: between two builds a request only grows at its end, unless an event allows another change.
 
 use crate::history::{budget, config, injection, new_history, steps};
 use crate::lane::{Built, build, view_of};
@@ -15,7 +15,7 @@ use wunderblock_core::render::measure;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 
-/// Whether an event lets a request change before its end.
+/// Returns whether an event allows a request to change before its end.
 pub(crate) fn says_so(event: &Event) -> bool {
     match &event.fact {
         Some(Fact::ViewTrimmed(trimmed)) => trimmed.lane == LaneId::main(),
@@ -30,7 +30,7 @@ pub(crate) fn check_grown(before: &Built, after: &Built) {
     assert_eq!(old.tools, new.tools);
     let is_said = [Section::Summaries, Section::Transcript, Section::Prompt, Section::State, Section::Recall];
     if !before.rendered.lines.iter().any(|line| is_said.contains(&line.section)) {
-        return; // Nothing that could have been sent: the conversation has yet to begin.
+        return; // Nothing could have been sent, because the conversation has not begun.
     }
     assert_eq!(old.system, new.system);
     let same = old.messages.iter().zip(&new.messages).take_while(|(old, new)| old == new).count();
@@ -43,7 +43,8 @@ pub(crate) fn check_grown(before: &Built, after: &Built) {
     );
 }
 
-/// After a step a fifth of the window is free, unless what must be there and the newest exchange leave no such room.
+/// Checks that a fifth of the window is free after a step, unless required parts and the newest exchange leave no
+/// room.
 fn check_room(history: &crate::history::History, built: &Built, budget: Budget) {
     let upto = built.upto;
     let limit = budget.limit();
@@ -55,7 +56,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
     };
     let from_outside = || built.plan.inject.iter().filter(|item| item.is_new());
     let wax = &history.wax;
-    // At least, and with its fence at most.
+    // Minimum cost of the texts. The maximum of their fences follows.
     let said: Cost = from_outside()
         .map(|item| match &item.body {
             Body::Inline(text) => wax.text(text),
@@ -67,7 +68,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
     if limit.saturating_sub(cost).tokens >= Tokens(gain) {
         return;
     }
-    // Then the least request with the newest exchange whole must be larger than that.
+    // If less is free, the smallest request with the newest exchange whole must be too large.
     let plain = view_of(&history.events[..upto]);
     let exchanges = wunderblock_core::pair::arrange(&plain).exchanges.clone();
     let newest = plain.newest_user();
@@ -103,7 +104,7 @@ proptest! {
         for (index, step) in steps.iter().enumerate() {
             let from = history.events.len();
             history.play(step);
-            // Requests are built while results still come in, one by one.
+            // Requests are built while results are still arriving, one at a time.
             let (mut events, mut at) = (history.events[from..].to_vec(), 0);
             let mut refold = matches!(step, crate::history::Step::Erase(..));
             while at < events.len() {
@@ -115,7 +116,7 @@ proptest! {
                 if !due || std::mem::take(&mut refold) {
                     continue;
                 }
-                // The ledger is given the rest of the step only after the request.
+                // The ledger receives the rest of the step only after the request.
                 let rest = history.events.split_off(event.seq.0 as usize);
                 let hit = injection(index as u64);
                 let built = build(&mut history, &mut view, budget, if hits { std::slice::from_ref(&hit) } else { &[] });

@@ -1,4 +1,4 @@
-//! A view need not be folded from the first event.
+//! Promise: a view can be resumed without the earlier events.
 
 use crate::history::{budget, config, injection, new_history, steps};
 use crate::lane::{build, decide, show, view_of};
@@ -8,7 +8,7 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::Trim;
 use wunderblock_core::view::View;
 
-/// Reads from the ledger what the view's documentation lists, and no more.
+/// Reads from the ledger what the documentation of [`View`] lists, and no more.
 pub(crate) fn resume(events: &[Event]) -> View {
     let step = events.iter().rev().find(
         |event| matches!(&event.fact, Some(Fact::ViewTrimmed(trimmed)) if trimmed.lane == LaneId::main()),
@@ -62,7 +62,7 @@ proptest! {
             if index % 2 == 0 {
                 let _ = build(&mut history, &mut live, budget, &hits);
             } else if let Ok(plan) = decide(&history, &live, budget, &hits) {
-                // Whoever built the request got no further than this.
+                // The engine recorded the decision, and stopped before it built the request.
                 for event in history.record(&plan) {
                     live.apply(&event);
                 }

@@ -1,4 +1,4 @@
-//! A request a model can take: calls and results paired, nothing blank, ids that differ.
+//! Promise: a request is valid for a model: calls and results are paired, no text is blank, and ids differ.
 
 use crate::history::{budget, config, new_history, steps};
 use crate::lane::{build, view_of};

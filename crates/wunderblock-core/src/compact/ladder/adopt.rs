@@ -1,4 +1,4 @@
-//! A lane that begins takes over what other lanes have summarised.
+//! Adoption of other lanes' summaries by a lane that begins.
 
 use super::Ladder;
 use crate::compaction::RungTaken;
@@ -6,12 +6,12 @@ use crate::decision::PlacedSummary;
 use crate::units::Tokens;
 use crate::view::SummaryNode;
 
-/// The rung's name in records.
+/// Name of the rung in records.
 pub(super) const ADOPT: &str = "adopt";
 
 impl Ladder<'_> {
-    /// Begins with summaries that are recorded already, in the order of their ranges: of a lane's first request that is too
-    /// large, the oldest that bring it to its goal. None of what they stand for has to be summarised again.
+    /// Starts with recorded summaries, given in the order of their ranges. If the lane's first request is too large,
+    /// adopts the oldest summaries that bring it to its goal. The ranges of adopted summaries need no new summary.
     #[must_use]
     pub fn adopting(mut self, nodes: &[SummaryNode]) -> Self {
         let stands = self.view.nodes().next().is_some();
@@ -28,6 +28,7 @@ impl Ladder<'_> {
                 .collect();
             let Some(last) = placed.last().filter(|last| last.to < self.guard.cut) else { break };
             let (view, now) = self.weighed(self.cut_at(last.to.next(), placed.clone()), (&[], &[]));
+            // Stop at the first summary that does not make the request shorter.
             if now >= best.as_ref().map_or(self.now, |(_, now)| *now) {
                 break;
             }

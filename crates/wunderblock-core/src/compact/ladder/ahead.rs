@@ -1,9 +1,9 @@
-//! Summaries that are made before the level, and take effect at it.
+//! Summaries that are made ahead, before the level at which they take effect.
 //!
 //! ```text
-//! chunk is full ─ Urgency::Ahead ─► session.compacted, named by no trim ─ the level ─► one view.trimmed that names all of them
+//! chunk is full ─ Urgency::Ahead ─► session.compacted, named by no trim ─ level ─► one view.trimmed that names all
 //! ```
-//! Until a trim names them no request changes, so the provider's cache breaks once for many chunks.
+//! No request changes until a trim names the summaries, so the provider's cache breaks once for many chunks.
 
 use super::{Ladder, Proposal};
 use crate::compact::job::SummaryJob;
@@ -14,14 +14,14 @@ use crate::policy::{Action, Permille};
 use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, prepared};
 
-/// The rung's name in records.
+/// Name of the rung in records.
 const PREPARED: &str = "prepared";
-/// The last chunk is full at this part of what it may hold: the next exchange seldom fits exactly.
+/// Fraction of its capacity at which the last chunk counts as full. The next exchange seldom fits exactly.
 const FULL: Permille = Permille(700);
 
 impl Ladder<'_> {
-    /// Begins with the summaries that were made ahead and end before what is protected: all of them, since each was made to
-    /// take effect at the level. Where more are made ahead, they follow these.
+    /// Starts with the summaries that were made ahead and end before what is protected. Adopts all of them, since
+    /// each was made to take effect at the level. Chunks that the climb summarises next follow them.
     #[must_use]
     pub fn activating(mut self) -> Self {
         let mut chain = prepared(self.ask.view, summarise::begins(&self.ask(), &self.guard));
@@ -41,24 +41,25 @@ impl Ladder<'_> {
         self
     }
 
-    /// Goes to the step whose chunks are made ahead, and answers what it needs.
+    /// Moves to the step whose chunks are made ahead, and returns its jobs.
     pub(super) fn jobs_ahead(&mut self) -> Vec<SummaryJob> {
         let is_ahead = |action: &Action| matches!(action, Action::Summarise { ahead: true, .. });
-        // Behind that step it has been asked: a text that says nothing is not asked for again.
+        // Past that step, its jobs were already requested. Asking again for a text that says nothing would never end.
         let ahead = self.policy.steps.iter().position(is_ahead).filter(|rung| *rung >= self.rung);
         let Some(rung) = ahead else { return Vec::new() };
         self.rung = rung;
         let Some(action) = self.policy.steps.get(rung) else { return Vec::new() };
         let mut jobs = self.jobs(action);
         let chunk = self.policy.chunk_ahead(self.ask.budget.window).unwrap_or_default();
-        // What is not full yet waits.
+        // A last chunk that is not full yet waits.
         if jobs.last().is_some_and(|job| job.tokens < FULL.of(chunk)) {
             jobs.pop();
         }
         jobs
     }
 
-    /// What was made ahead, as a proposal that changes no request. Its summaries stand directly behind the head.
+    /// Returns the proposal that records the summaries made ahead and changes no request. The summaries directly
+    /// follow the head, since no event of a trim comes before them.
     pub(super) fn proposal_ahead(&mut self) -> Proposal {
         let mut nodes = std::mem::take(&mut self.nodes);
         for (at, node) in (self.ask.view.head().next().0..).map(Seq).zip(&mut nodes) {

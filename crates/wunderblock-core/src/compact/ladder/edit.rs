@@ -1,4 +1,4 @@
-//! One change that a person asks for, in the place of a climb.
+//! A single change to summaries that a person asks for, made instead of a climb.
 
 use super::{Ladder, NodeDraft, Proposal};
 use crate::compact::guard;
@@ -10,41 +10,42 @@ use crate::units::{Seq, Tokens};
 use crate::view::SummaryNode;
 use std::collections::BTreeSet;
 
-/// What becomes of a lane's summaries.
+/// Change to the summaries of a lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SummaryChange {
-    /// Its word in records.
+    /// Word for the change in records.
     pub name: Box<str>,
-    /// The summaries that no longer stand.
+    /// Summaries to remove, by the positions of their events.
     pub gone: Vec<Seq>,
-    /// Summaries on record that stand in their place.
+    /// Recorded summaries to show in place of the removed ones.
     pub back: Vec<SummaryNode>,
-    /// Positions whose exchanges are shown again; the view holds them.
+    /// First and last position of a range whose exchanges are shown again. The view must hold them.
     pub shown: Option<(Seq, Seq)>,
-    /// The summaries that were written, those that go into another before it. The range of the last is no longer shown.
+    /// Summaries written for the change. Summaries that are merged into another summary come before it. The range of
+    /// the last summary is no longer shown.
     pub drafts: Vec<NodeDraft>,
 }
 
-/// Why a change cannot be made.
+/// A change was refused because the request would not fit afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRoom {
-    /// What the request would take.
+    /// Tokens the request would take.
     pub needed: Tokens,
-    /// What it may take.
+    /// Maximum tokens of the request.
     pub limit: Tokens,
 }
 
 impl Ladder<'_> {
-    /// Makes a change, whatever it gains.
+    /// Makes the change, whatever it saves.
     ///
     /// # Errors
-    /// When the request would not fit.
+    /// Returns [`NoRoom`] if the request would not fit and is at least as long as before.
     pub fn change(mut self, change: SummaryChange) -> Result<Proposal, NoRoom> {
         let trim = self.changed(&change);
         self.adopted = change.back;
         let (view, now) = self.weighed(trim, (&change.drafts, &[]));
         let limit = plan::limit(&self.ask).tokens;
-        // What becomes shorter and is still too long is left to the plan, as everywhere.
+        // A request that becomes shorter but is still too long is left to the plan, as everywhere.
         if now > limit && now >= self.before {
             return Err(NoRoom { needed: now, limit });
         }
@@ -83,7 +84,8 @@ impl Ladder<'_> {
         if let Some((from, to)) = change.shown {
             let again = arrangement.exchanges.iter().filter(|exchange| is_within(exchange, from, to));
             if to.next() == trim.drop_before {
-                // What is summarised last is the beginning of what is shown again: the next climb finds it there.
+                // The range ends at the frontier: with the frontier moved back to its beginning, the next climb finds
+                // it there.
                 trim.stub_before = if trim.stub_before == trim.drop_before { from } else { trim.stub_before };
                 trim.drop_before = from;
             } else {
@@ -113,7 +115,7 @@ impl Ladder<'_> {
 }
 
 impl Ladder<'_> {
-    /// Notes the runs between two positions at which the view holds nothing that was said.
+    /// Adds the runs between two positions that hold neither an entry nor an erasure to the trim's silent runs.
     fn silence(&self, trim: &mut Trim, from: Seq, to: Seq) {
         let mut next = from;
         let said = self.view.entries().map(|entry| entry.seq).chain(self.view.erased().map(|(at, ..)| at));
@@ -131,7 +133,7 @@ impl Ladder<'_> {
     }
 }
 
-/// Whether an exchange begins and ends between two positions, with nothing outstanding.
+/// Returns whether an exchange begins and ends between two positions and waits for no result.
 #[must_use]
 pub fn is_within(exchange: &Exchange, from: Seq, to: Seq) -> bool {
     exchange.key >= from && exchange.last <= to && !exchange.is_waiting()

@@ -1,4 +1,4 @@
-//! Which of the user's standing rules a request quotes.
+//! Selection of the user's standing rules that a request quotes.
 
 use super::Ladder;
 use crate::budget::Treatment;
@@ -9,14 +9,14 @@ use crate::units::{Seq, Tokens};
 use crate::{plan, quote, trim};
 use std::collections::HashSet;
 
-/// A rule, and what its line takes at most.
+/// A rule, and the maximum tokens of its line.
 pub(super) struct PricedRule {
     quote: Quote,
     tokens: Tokens,
 }
 
 impl Ladder<'_> {
-    /// The same climb, with the user's standing rules, those first that go first into a request.
+    /// Sets the user's standing rules, in order of priority.
     #[must_use]
     pub fn with_rules(mut self, rules: &[Quote]) -> Self {
         let (view, bodies, costs) = (self.ask.view, self.ask.bodies, self.ask.costs);
@@ -25,14 +25,14 @@ impl Ladder<'_> {
             Some(PricedRule { quote: *quote, tokens: quote::cost(words, costs).tokens })
         });
         self.rules = priced.collect();
-        // What was cut at once was weighed without them.
+        // A newest exchange that was cut at the start was weighed without the rules.
         if !self.taken.is_empty() {
             (self.view, self.now) = self.weighed(self.view.trim().clone(), (&[], &[]));
         }
         self
     }
 
-    /// The rules that have room in their share and are not shown in their own places.
+    /// Returns the rules that fit into their share and whose turns the trim does not show.
     pub(super) fn standing(&self, trim: &Trim, arrangement: &Arrangement) -> StandingRules {
         let share = self.policy.protect.rules_share.of(plan::limit(&self.ask).tokens);
         if share == Tokens::ZERO {
@@ -46,11 +46,13 @@ impl Ladder<'_> {
         let shown: HashSet<Seq> = shown.flat_map(|exchange| exchange.speakers.iter().copied()).collect();
         let mut quotes: Vec<Quote> = Vec::new();
         for rule in self.rules.iter().filter(|rule| !shown.contains(&rule.quote.at.0)) {
+            // A rule that does not fit is skipped, since a shorter one may still fit.
             if rule.tokens <= room {
                 room = room.saturating_sub(rule.tokens);
                 quotes.push(rule.quote);
             }
         }
+        // Rules are chosen by priority, but quoted in the order in which they were said.
         quotes.sort_unstable_by_key(|quote| (quote.at, quote.from));
         StandingRules { through: self.ask.view.head(), quotes }
     }
