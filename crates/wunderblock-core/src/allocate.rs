@@ -83,7 +83,7 @@ impl Default for Shares {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RoomError {
     /// The share exceeds 100 hundredths of the limit.
-    #[error("the share of `{section}` is {share} hundredths of the limit; 100 is all of it")]
+    #[error("invalid share of `{section}`: {share} hundredths of the limit; it must be at most 100")]
     Share {
         /// Key of the section.
         section: &'static str,
@@ -92,7 +92,7 @@ pub enum RoomError {
     },
     /// The minimum is above the maximum.
     #[error(
-        "`{section}` asks for at least {min} tokens and at most {max}; the minimum must not be the larger"
+        "the minimum of `{section}`, {min} tokens, exceeds its maximum, {max}: lower one or raise the other"
     )]
     Order {
         /// Key of the section.
@@ -226,11 +226,11 @@ mod tests {
         let share = Shares { tools: Room { share: 101, ..Room::default() }, ..Shares::default() };
         assert_eq!(
             share.check().unwrap_err().to_string(),
-            "the share of `tools` is 101 hundredths of the limit; 100 is all of it"
+            "invalid share of `tools`: 101 hundredths of the limit; it must be at most 100"
         );
         let order =
             Shares { skills: Room { min: Tokens(9), max: Some(Tokens(8)), share: 1 }, ..Shares::default() };
-        assert!(order.check().unwrap_err().to_string().contains("at least 9 tokens and at most 8"));
+        assert!(order.check().unwrap_err().to_string().contains("9 tokens, exceeds its maximum, 8"));
         assert!(Shares::default().check().is_ok());
     }
 

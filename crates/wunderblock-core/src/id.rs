@@ -18,7 +18,7 @@ pub enum IdError {
         what: &'static str,
     },
     /// The text is longer than [`MAX_ID_BYTES`].
-    #[error("the {what} is {bytes} bytes long; at most {MAX_ID_BYTES} are kept")]
+    #[error("the {what} is too long: {bytes} bytes; the maximum is {MAX_ID_BYTES}")]
     TooLong {
         /// Kind of id.
         what: &'static str,
@@ -32,7 +32,7 @@ pub enum IdError {
         what: &'static str,
     },
     /// The text does not consist of `wb:` and 8 to 16 hexadecimal digits.
-    #[error("`{0}` is not a handle: a handle is `wb:` and 8 to 16 hexadecimal digits, like wb:3f9c1a7b")]
+    #[error("invalid handle `{0}`: expected `wb:` and 8 to 16 hexadecimal digits, such as `wb:3f9c1a7b`")]
     NotAHandle(String),
 }
 

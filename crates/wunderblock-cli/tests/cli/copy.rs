@@ -115,7 +115,7 @@ fn a_contradictory_line_is_named_and_the_rest_is_imported() {
     assert_eq!(done["broken"], 2);
     let warnings = done["warnings"].to_string();
     assert!(
-        warnings.contains("copy.ndjson:3: kept as it is: it speaks of positions that came after it"),
+        warnings.contains("copy.ndjson:3: kept as it is: it names positions that come after it"),
         "{warnings}"
     );
     assert!(

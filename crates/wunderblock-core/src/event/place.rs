@@ -53,7 +53,7 @@ fn trimmed(trim: &Trim, at: Seq) -> Option<&'static str> {
 
 fn before((from, to): (Seq, Seq), at: Seq) -> Option<&'static str> {
     if from > to {
-        return Some("its range is not one");
+        return Some("its range ends before it begins");
     }
     later(to, at)
 }
@@ -62,4 +62,4 @@ fn later(seq: Seq, at: Seq) -> Option<&'static str> {
     (seq >= at).then_some(LATER)
 }
 
-const LATER: &str = "it speaks of positions that came after it";
+const LATER: &str = "it names positions that come after it";

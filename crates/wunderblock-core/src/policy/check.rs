@@ -43,7 +43,7 @@ impl Policy {
     pub fn faults(&self) -> Vec<PolicyFault> {
         let mut faults = Faults(Vec::new());
         if !is_name(&self.name) {
-            faults.error("name", "a name is letters, digits, `-` and `_`");
+            faults.error("name", "must be 1 to 64 letters, digits, `-` and `_`");
         }
         self.check_levels(&mut faults);
         self.check_target(&mut faults);
@@ -57,7 +57,7 @@ impl Policy {
             self.check_template(&mut faults);
         }
         if self.limits.rounds == 0 {
-            faults.error("limits.rounds", "after 0 rounds without progress it would stop before it began");
+            faults.error("limits.rounds", "must be at least 1: with 0 the policy would stop before it began");
         }
         faults.0
     }
@@ -73,11 +73,14 @@ impl Policy {
         if !self.steps.is_empty() && never {
             faults.warn(
                 "trigger",
-                "no level is set: it compacts only by hand, and where a request does not fit",
+                "no level is set: the policy compacts only by hand, or if a request does not fit",
             );
         }
         if self.steps.is_empty() && !never {
-            faults.error("step", "there is a trigger and no step: it could never do anything");
+            faults.error(
+                "step",
+                "no step is set: the trigger has no effect; add a step, or remove the trigger",
+            );
         }
     }
 
@@ -86,17 +89,17 @@ impl Policy {
         let kinds: BTreeSet<TextKind> = reduce.except.iter().copied().collect();
         if reduce.is_off() {
             if !kinds.is_empty() {
-                faults.warn("reduce.except", "nothing is reduced anyway: `level` is \"off\"");
+                faults.warn("reduce.except", "has no effect: `level` is \"off\"");
             }
             return;
         }
         if kinds.len() == TextKind::ALL.len() {
-            faults.error("reduce.except", "no kind of text is left to reduce: say level = \"off\"");
+            faults.error("reduce.except", "no kind of text is left to reduce: set `level = \"off\"` instead");
         } else if kinds.len() < reduce.except.len() {
             faults.warn("reduce.except", "a kind is named twice");
         }
         if reduce.least < REDUCE_FLOOR {
-            let what = format!("texts below {REDUCE_FLOOR} bytes stay as they are, whatever this says");
+            let what = format!("has no effect below {REDUCE_FLOOR} bytes: shorter texts are never reduced");
             faults.warn("reduce.least", what);
         }
     }
@@ -111,29 +114,29 @@ impl Policy {
             faults.error(
                 "trigger.down_to",
                 format!(
-                    "it goes down to {} and fires at {fraction}: it would fire again at once",
+                    "{} is not below {fraction}, where the policy fires: it would fire again immediately",
                     trigger.down_to
                 ),
             );
         }
         if trigger.cold > Permille::ONE {
-            faults.error("trigger.cold", "a request that takes more than its limit does not fit");
+            faults.error("trigger.cold", "must be at most 1: a larger request does not fit");
         }
         if trigger.idle > Permille::ZERO && trigger.down_to >= trigger.idle {
-            faults.error("trigger.down_to", "where the cache is lost it would fire again at once");
+            faults.error(
+                "trigger.down_to",
+                "must be below `trigger.idle`: with a lost cache it would fire again immediately",
+            );
         }
         if trigger.down_to > Permille::ONE {
-            faults.error("trigger.down_to", "a request that takes more than the whole does not fit");
+            faults.error("trigger.down_to", "must be at most 1: a larger request does not fit");
         } else if trigger.regrow > Permille::ONE {
-            faults.error(
-                "trigger.regrow",
-                "a context cannot grow by more than the whole: it would never fire again",
-            );
+            faults.error("trigger.regrow", "must be at most 1: a context cannot grow by more than the whole");
         } else if trigger.down_to.0.saturating_add(trigger.regrow.0) > Permille::ONE.0 {
             faults.error(
                 "trigger.regrow",
                 format!(
-                    "from {} it cannot grow by {} more: it would never fire again",
+                    "a request cannot grow from {} by {}: the policy would never fire again",
                     trigger.down_to, trigger.regrow
                 ),
             );
@@ -144,19 +147,22 @@ impl Policy {
         let protect = &self.protect;
         for (key, part) in [("protect.history", protect.history), ("protect.window", protect.window)] {
             if part >= Permille::ONE {
-                faults.error(key, format!("a tail of {part} leaves nothing to compact"));
+                faults.error(key, format!("must be below 1: a tail of {part} leaves nothing to compact"));
             }
         }
         let is_part = protect.history > Permille::ZERO || protect.window > Permille::ZERO;
         for (key, tokens) in [("protect.at_least", protect.at_least), ("protect.at_most", protect.at_most)] {
             if tokens > Tokens::ZERO && !is_part {
-                faults.warn(key, "it bounds `window` or `history`, and neither is set");
+                faults.warn(key, "has no effect: neither `window` nor `history` is set");
             }
         }
         if protect.at_most > Tokens::ZERO && protect.at_least > protect.at_most {
             faults.error(
                 "protect.at_least",
-                format!("at least {} and at most {} cannot both be", protect.at_least, protect.at_most),
+                format!(
+                    "the minimum of {} tokens exceeds the maximum of {}",
+                    protect.at_least, protect.at_most
+                ),
             );
         }
         if let Some(fraction) = self.trigger.soft.fraction.or(self.trigger.hard.fraction)
@@ -175,30 +181,35 @@ impl Policy {
                 ("tokens", level.tokens.is_some_and(|most| protect.tokens > most)),
             ];
             for (unit, _) in covered.into_iter().filter(|(_, is_covered)| *is_covered) {
-                let excess = format!("more {unit} are protected than set off the {name} level");
-                faults.error(format!("protect.{unit}"), format!("{excess}: nothing would be left to do"));
+                let excess = format!("more {unit} are protected than the {name} level needs to fire");
+                faults
+                    .error(format!("protect.{unit}"), format!("{excess}: nothing would be left to compact"));
             }
         }
     }
 
     fn check_step(&self, key: &str, action: &Action, faults: &mut Faults) {
         if action.gain().0 >= Permille::ONE {
-            faults.error(format!("{key}.min_gain"), "no step saves everything: it would never be taken");
+            faults.error(format!("{key}.min_gain"), "must be below 1: no step saves everything");
         }
         match action {
             Action::Curate { thinking_after: None, invalid_runs, placeholder, repeated, .. }
                 if !(*invalid_runs || *placeholder || *repeated) =>
             {
-                faults.warn(key, "nothing in it is switched on: it does nothing");
+                faults.warn(key, "has no effect: nothing in it is switched on");
             }
             Action::Shrink { over, to, head, .. } => {
                 if to >= over {
-                    let what =
-                        format!("texts over {over} tokens would be shrunk to {to}: that is no shrinking");
+                    let what = format!(
+                        "must be less than `over`: texts over {over} tokens cannot be shrunk to {to}"
+                    );
                     faults.error(format!("{key}.to"), what);
                 }
                 if *head > Permille::ONE {
-                    faults.error(format!("{key}.head"), "the head is a part of what is left: at most 1");
+                    faults.error(
+                        format!("{key}.head"),
+                        "must be at most 1: the head is a part of what is left",
+                    );
                 }
             }
             Action::Condense { leaves, nodes, above, .. } => {
@@ -206,32 +217,32 @@ impl Policy {
                     if *count < 2 {
                         faults.error(
                             format!("{key}.{name}"),
-                            format!("it takes at least 2 summaries to make one of them, not {count}"),
+                            format!("must be at least 2, not {count}: a single summary cannot be merged"),
                         );
                     }
                 }
                 if *above >= Permille::ONE {
-                    faults.error(
-                        format!("{key}.above"),
-                        "summaries never take all of it: it would never be taken",
-                    );
+                    faults.error(format!("{key}.above"), "must be below 1: summaries never take the whole");
                 }
             }
             Action::Summarise { oldest, chunk, chunk_share, chunk_least, ahead, .. } => {
                 if *ahead && *chunk == Tokens::ZERO && *chunk_share == Permille::ZERO {
-                    faults.error(format!("{key}.ahead"), "without a chunk, none is ever full: name `chunk`");
+                    faults
+                        .error(format!("{key}.ahead"), "no chunk is ever full: set `chunk` or `chunk_share`");
                 }
                 if *oldest == Permille::ZERO || *oldest > Permille::ONE {
-                    let what = "a part of what is not protected is more than 0 and at most 1";
+                    let what = "must be more than 0 and at most 1";
                     faults.error(format!("{key}.oldest"), what);
                 }
                 if *chunk_share > Permille::ONE {
-                    let what = "a chunk that is larger than its summariser's window cannot be summarised";
+                    let what =
+                        "must be at most 1: a chunk larger than the summariser's window cannot be summarised";
                     faults.error(format!("{key}.chunk_share"), what);
                 }
                 if chunk_least > chunk_share {
-                    let what =
-                        format!("it shrinks from {chunk_share} to {chunk_least}: that is no shrinking");
+                    let what = format!(
+                        "must be at most `chunk_share`: a chunk cannot shrink from {chunk_share} to {chunk_least}"
+                    );
                     faults.error(format!("{key}.chunk_least"), what);
                 }
             }
@@ -242,7 +253,8 @@ impl Policy {
                 let level = [self.trigger.soft.messages, self.trigger.hard.messages];
                 let least = level.into_iter().flatten().min();
                 if least.is_some_and(|messages| *keep > messages) {
-                    let what = "more messages stay than set it off: it would never do anything";
+                    let what =
+                        "more messages stay than a level needs to fire: the step would never do anything";
                     faults.error(format!("{key}.keep"), what);
                 }
             }
@@ -253,42 +265,61 @@ impl Policy {
     fn check_summary(&self, faults: &mut Faults) {
         let summary = &self.summary;
         if summary.model.trim().is_empty() {
-            faults.error("summary.model", "no model has no name; `same` is the session's own");
+            faults.error("summary.model", "missing model: name one, or use `same` for the session's own");
         }
         for (key, tokens) in
             [("target", summary.target), ("condensed", summary.condensed), ("floor", summary.floor)]
         {
             if tokens == Tokens::ZERO {
-                faults.error(format!("summary.{key}"), "a summary of 0 tokens says nothing");
+                faults.error(
+                    format!("summary.{key}"),
+                    "must be more than 0: a summary of 0 tokens says nothing",
+                );
             }
         }
         if summary.at_least > summary.target {
-            let what = format!("at least {} and about {} cannot both be", summary.at_least, summary.target);
+            let what = format!(
+                "the minimum of {} tokens exceeds the target of {}",
+                summary.at_least, summary.target
+            );
             faults.error("summary.at_least", what);
         }
         if summary.share >= Permille::ONE || summary.share == Permille::ZERO {
-            faults.error("summary.share", "a summary is shorter than what it replaces, and not nothing");
+            faults.error(
+                "summary.share",
+                "must be more than 0 and below 1: a summary is shorter than what it replaces",
+            );
         }
         if summary.second > Permille::ONE || summary.second == Permille::ZERO {
-            faults.error("summary.second", "a second try aims at no more than the first, and not at nothing");
+            faults.error(
+                "summary.second",
+                "must be more than 0 and at most 1: a second try aims at no more than the first",
+            );
         }
         if summary.by_model == Tokens::ZERO {
-            faults.error("summary.by_model", "a model cannot write a summary of no tokens");
+            faults
+                .error("summary.by_model", "must be more than 0: a model cannot write a summary of 0 tokens");
         }
         if summary.overage < Permille::ONE {
-            faults.error("summary.overage", "below 1, a summary as long as it should be would be cut");
+            faults.error(
+                "summary.overage",
+                "must be at least 1: below it, a summary of the target length would be cut",
+            );
         }
         if summary.margin < Permille::ONE {
             faults.error(
                 "summary.margin",
-                "a margin below 1 would give a summariser more than its window holds",
+                "must be at least 1: below it, a summariser would be given more than its window holds",
             );
         }
         if summary.grounded > Permille::ONE {
-            faults.error("summary.grounded", "no summary can be more grounded than wholly: at most 1");
+            faults.error("summary.grounded", "must be at most 1: no summary can be more than fully grounded");
         }
         if summary.input > Tokens::ZERO && summary.input <= summary.target {
-            let what = format!("from {} tokens no summary of {} can be made", summary.input, summary.target);
+            let what = format!(
+                "must exceed `target`: {} tokens are too few for a summary of {}",
+                summary.input, summary.target
+            );
             faults.error("summary.input", what);
         }
     }
@@ -296,30 +327,36 @@ impl Policy {
     fn check_template(&self, faults: &mut Faults) {
         let template = &self.summary.template;
         if template.sections.is_empty() {
-            faults.error("summary.template.section", "a summary without parts says nothing");
+            faults.error("summary.template.section", "missing parts: a summary needs at least one");
         }
         let is_xml = template.form == SummaryFormat::Xml;
         if is_xml && !is_element(&template.root) {
-            faults.error("summary.template.root", format!("`{}` is no name of an element", template.root));
+            faults.error(
+                "summary.template.root",
+                format!("invalid name of an XML element: `{}`", template.root),
+            );
         }
         let mut seen = BTreeSet::new();
         for (index, section) in template.sections.iter().enumerate() {
             let key = format!("summary.template.section.{}", index + 1);
             if section.name.trim().is_empty() || section.name.contains(['\n', '\r']) {
-                faults.error(format!("{key}.name"), "a part has a name of one line");
+                faults.error(format!("{key}.name"), "must be a single line, and not blank");
             } else if is_xml && !is_element(&section.name) {
-                faults.error(format!("{key}.name"), format!("`{}` is no name of an element", section.name));
+                faults.error(
+                    format!("{key}.name"),
+                    format!("invalid name of an XML element: `{}`", section.name),
+                );
             } else if !seen.insert(&section.name) {
-                faults.error(format!("{key}.name"), format!("there are two parts `{}`", section.name));
+                faults.error(format!("{key}.name"), format!("duplicate part `{}`", section.name));
             }
             if section.weight == 0 {
                 faults.error(
                     format!("{key}.weight"),
-                    "0 leaves no room for it: leave the part out, or give it 1 or more",
+                    "must be at least 1: with 0 the part has no room; remove it instead",
                 );
             }
             if section.fill.is_empty() {
-                faults.error(format!("{key}.fill"), "nothing fills it: name at least one kind");
+                faults.error(format!("{key}.fill"), "nothing fills the part: name at least one kind");
             }
         }
     }
@@ -327,18 +364,21 @@ impl Policy {
 
 fn check_archive(key: &str, (above, keep): (Permille, Permille), catalogue: Tokens, faults: &mut Faults) {
     if keep >= above {
-        let what = format!("above {above} it would keep {keep}: nothing would be archived");
+        let what = format!("must be below `above` ({above}): with {keep} kept, nothing would be archived");
         faults.error(format!("{key}.keep"), what);
     }
     if catalogue == Tokens::ZERO {
-        faults.error(format!("{key}.catalogue_tokens"), "a catalogue of 0 tokens names nothing");
+        faults.error(
+            format!("{key}.catalogue_tokens"),
+            "must be more than 0: a catalogue of 0 tokens names nothing",
+        );
     }
 }
 
 fn check_order<T: PartialOrd + fmt::Display>(key: &str, levels: Option<(T, T)>, faults: &mut Faults) {
     if let Some((soft, hard)) = levels.filter(|(soft, hard)| soft > hard) {
         let what =
-            format!("the hard level ({hard}) lies below the soft one ({soft}), which could never fire");
+            format!("the hard level ({hard}) is below the soft level ({soft}), which could never fire");
         faults.error(key, what);
     }
 }
@@ -349,12 +389,11 @@ fn check_level(name: &str, level: &TriggerLevel, faults: &mut Faults) {
     {
         faults.error(
             format!("trigger.{name}.fraction"),
-            format!("{fraction} can never be meant: a fraction is more than 0 and at most 1"),
+            format!("invalid fraction `{fraction}`: must be more than 0 and at most 1"),
         );
     }
     if level.free == Some(Tokens::ZERO) {
-        faults
-            .error(format!("trigger.{name}.free"), "less than 0 tokens are never left: it could never fire");
+        faults.error(format!("trigger.{name}.free"), "must be more than 0: at 0 the level could never fire");
     }
 }
 

@@ -49,7 +49,9 @@ impl<'de> Deserialize<'de> for Permille {
         let number = f64::deserialize(deserializer)?;
         // The thousandths of numbers up to 65 fit into 16 bits.
         if !(0.0..=65.0).contains(&number) {
-            return Err(serde::de::Error::custom(format!("{number} is no part of a whole: 0.92 is 92 %")));
+            return Err(serde::de::Error::custom(format!(
+                "invalid fraction `{number}`: must be 0 to 65; 0.92 is 92 %"
+            )));
         }
         // The number is in range, so the cast is exact.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

@@ -63,7 +63,7 @@ except = ["code", "logs"]
 level = "fold"
 except = ["json", "diff", "html", "tests", "build", "infra", "trace", "search", "log", "table", "listing", "blob", "code", "markdown", "prose"]
 "#,
-            r#"mine.toml: line 4: reduce.except: no kind of text is left to reduce: say level = "off""#,
+            r#"mine.toml: line 4: reduce.except: no kind of text is left to reduce: set `level = "off"` instead"#,
         ),
         (
             r#"name = "mine"
@@ -190,7 +190,7 @@ extends = "balanced"
 [trigger.soft]
 fraction = 0.97
 "#,
-            "mine.toml: line 3: trigger.hard.fraction: the hard level (0.95) lies below the soft one (0.97), which could never fire",
+            "mine.toml: line 3: trigger.hard.fraction: the hard level (0.95) is below the soft level (0.97), which could never fire",
         ),
         (
             r#"name = "mine"
@@ -202,17 +202,17 @@ regrow = 0.2
 at_least = 50_000
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 4: trigger.down_to: it goes down to 0.95 and fires at 0.9: it would fire again at once
-  line 4: trigger.down_to: where the cache is lost it would fire again at once
-  line 5: trigger.regrow: from 0.95 it cannot grow by 0.2 more: it would never fire again
-  line 7: protect.at_least: at least 50000 and at most 24000 cannot both be"#,
+  line 4: trigger.down_to: 0.95 is not below 0.9, where the policy fires: it would fire again immediately
+  line 4: trigger.down_to: must be below `trigger.idle`: with a lost cache it would fire again immediately
+  line 5: trigger.regrow: a request cannot grow from 0.95 by 0.2: the policy would never fire again
+  line 7: protect.at_least: the minimum of 50000 tokens exceeds the maximum of 24000"#,
         ),
         (
             r#"name = "mine"
 extends = "balanced"
 step = []
 "#,
-            "mine.toml: line 3: step: there is a trigger and no step: it could never do anything",
+            "mine.toml: line 3: step: no step is set: the trigger has no effect; add a step, or remove the trigger",
         ),
         (
             r#"name = "mine"
@@ -226,9 +226,9 @@ do = "drop"
 keep = 20
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 3: trigger.soft.free: less than 0 tokens are never left: it could never fire
-  line 6: protect.messages: more messages are protected than set off the soft level: nothing would be left to do
-  line 9: step.1.keep: more messages stay than set it off: it would never do anything"#,
+  line 3: trigger.soft.free: must be more than 0: at 0 the level could never fire
+  line 6: protect.messages: more messages are protected than the soft level needs to fire: nothing would be left to compact
+  line 9: step.1.keep: more messages stay than a level needs to fire: the step would never do anything"#,
         ),
         (
             r#"name = "mine"
@@ -246,10 +246,10 @@ leaves = 1
 nodes = 2
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 3: trigger.soft.fraction: 0 can never be meant: a fraction is more than 0 and at most 1
-  line 5: trigger.hard.fraction: 1.2 can never be meant: a fraction is more than 0 and at most 1
-  line 9: step.1.to: texts over 100 tokens would be shrunk to 100: that is no shrinking
-  line 12: step.2.leaves: it takes at least 2 summaries to make one of them, not 1"#,
+  line 3: trigger.soft.fraction: invalid fraction `0`: must be more than 0 and at most 1
+  line 5: trigger.hard.fraction: invalid fraction `1.2`: must be more than 0 and at most 1
+  line 9: step.1.to: must be less than `over`: texts over 100 tokens cannot be shrunk to 100
+  line 12: step.2.leaves: must be at least 2, not 1: a single summary cannot be merged"#,
         ),
         (
             r#"name = "mine"
@@ -283,23 +283,23 @@ fill = []
 rounds = 0
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 5: trigger.hard.tokens: the hard level (10000) lies below the soft one (20000), which could never fire
-  line 7: protect.window: a tail of 1 leaves nothing to compact
-  line 8: protect.tokens: more tokens are protected than set off the soft level: nothing would be left to do
-  line 8: protect.tokens: more tokens are protected than set off the hard level: nothing would be left to do
-  line 11: step.1.oldest: a part of what is not protected is more than 0 and at most 1
-  line 13: step.1.chunk_least: it shrinks from 0.1 to 0.2: that is no shrinking
-  line 14: step.1.min_gain: no step saves everything: it would never be taken
-  line 15: summary.at_least: at least 192 and about 100 cannot both be
-  line 16: summary.model: no model has no name; `same` is the session's own
-  line 17: summary.share: a summary is shorter than what it replaces, and not nothing
-  line 19: summary.margin: a margin below 1 would give a summariser more than its window holds
-  line 20: summary.overage: below 1, a summary as long as it should be would be cut
-  line 21: summary.input: from 50 tokens no summary of 100 can be made
-  line 24: summary.template.root: `a b` is no name of an element
-  line 26: summary.template.section.1.name: `Two words` is no name of an element
-  line 27: summary.template.section.1.fill: nothing fills it: name at least one kind
-  line 29: limits.rounds: after 0 rounds without progress it would stop before it began"#,
+  line 5: trigger.hard.tokens: the hard level (10000) is below the soft level (20000), which could never fire
+  line 7: protect.window: must be below 1: a tail of 1 leaves nothing to compact
+  line 8: protect.tokens: more tokens are protected than the soft level needs to fire: nothing would be left to compact
+  line 8: protect.tokens: more tokens are protected than the hard level needs to fire: nothing would be left to compact
+  line 11: step.1.oldest: must be more than 0 and at most 1
+  line 13: step.1.chunk_least: must be at most `chunk_share`: a chunk cannot shrink from 0.1 to 0.2
+  line 14: step.1.min_gain: must be below 1: no step saves everything
+  line 15: summary.at_least: the minimum of 192 tokens exceeds the target of 100
+  line 16: summary.model: missing model: name one, or use `same` for the session's own
+  line 17: summary.share: must be more than 0 and below 1: a summary is shorter than what it replaces
+  line 19: summary.margin: must be at least 1: below it, a summariser would be given more than its window holds
+  line 20: summary.overage: must be at least 1: below it, a summary of the target length would be cut
+  line 21: summary.input: must exceed `target`: 50 tokens are too few for a summary of 100
+  line 24: summary.template.root: invalid name of an XML element: `a b`
+  line 26: summary.template.section.1.name: invalid name of an XML element: `Two words`
+  line 27: summary.template.section.1.fill: nothing fills the part: name at least one kind
+  line 29: limits.rounds: must be at least 1: with 0 the policy would stop before it began"#,
         ),
         (
             r#"name = "two words"
@@ -309,8 +309,8 @@ section = []
 do = "summarise"
 "#,
             r#"mine.toml cannot be used as a policy:
-  line 1: name: a name is letters, digits, `-` and `_`
-  line 3: summary.template.section: a summary without parts says nothing"#,
+  line 1: name: must be 1 to 64 letters, digits, `-` and `_`
+  line 3: summary.template.section: missing parts: a summary needs at least one"#,
         ),
     ];
     for (text, expected) in table {
@@ -331,9 +331,9 @@ fn what_is_odd_is_said_beside_the_policy() {
         (
             "name = \"mine\"\n[protect]\nat_least = 9\n[[step]]\ndo = \"curate\"\n",
             &[
-                "trigger: no level is set: it compacts only by hand, and where a request does not fit",
-                "line 3: protect.at_least: it bounds `window` or `history`, and neither is set",
-                "line 4: step.1: nothing in it is switched on: it does nothing",
+                "trigger: no level is set: the policy compacts only by hand, or if a request does not fit",
+                "line 3: protect.at_least: has no effect: neither `window` nor `history` is set",
+                "line 4: step.1: has no effect: nothing in it is switched on",
             ],
         ),
     ];
