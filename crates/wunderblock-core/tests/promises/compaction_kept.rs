@@ -5,7 +5,7 @@ use crate::compaction::{Round, Stage, climb, play, rounds, weight};
 use crate::history::{History, budget, config};
 use crate::lane::{decide, show, show_trimmed, view_of};
 use crate::resume::resume;
-use crate::wellformed;
+use crate::well_formed;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::budget::Treatment;
@@ -359,7 +359,7 @@ pub(crate) fn check_fits(stage: &Stage<'_>) {
     let mut view = stage.after.clone();
     history.record(&next).iter().for_each(|event| view.apply(event));
     let rendered = show_trimmed(&history, &view, &next.plan.trim);
-    wellformed::check(&rendered.request);
+    well_formed::check(&rendered.request);
     let counted = measure(&rendered.request, &history.wax);
     assert!(counted.fits(stage.budget.limit()), "{counted:?} of {:?}", stage.budget);
     check_references(&history, &view, &rendered);
@@ -414,7 +414,7 @@ proptest! {
     #[test]
     fn a_compacted_request_is_well_formed_and_fits_as_it_did(rounds in rounds(), budget in budget()) {
         play(&rounds, budget, |stage| {
-            wellformed::check(&stage.new.request);
+            well_formed::check(&stage.new.request);
             check_fits(stage);
         });
     }

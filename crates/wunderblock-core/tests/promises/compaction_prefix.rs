@@ -3,8 +3,8 @@
 use crate::compaction::{compact, round};
 use crate::history::{Step, budget, config, new_history};
 use crate::lane::{Built, build, view_of};
-use crate::prefix::{check_grown, says_so};
-use crate::wellformed;
+use crate::prefix_stable::{check_grown, says_so};
+use crate::well_formed;
 use proptest::prelude::*;
 use wunderblock_core::event::Fact;
 
@@ -42,7 +42,7 @@ proptest! {
                         continue;
                     }
                     if let Ok(built) = build(&mut history, &mut view, budget, &[]) {
-                        wellformed::check(&built.rendered.request);
+                        well_formed::check(&built.rendered.request);
                         if let Some((before, end)) = &last
                             && !history.events[*end..].iter().any(says_so)
                         {

@@ -9,7 +9,7 @@ use crate::policies::{
     plain_condense, plain_curate, plain_dedupe, plain_drop, plain_shrink, plain_stub, plain_summarise,
     policies, policy,
 };
-use crate::wellformed;
+use crate::well_formed;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::time::{Duration, Instant};
@@ -83,7 +83,7 @@ fn check(stage: &Stage<'_>) {
     check_account(stage);
     check_protected(stage);
     check_references(stage.history, stage.after, &stage.new);
-    wellformed::check(&stage.new.request);
+    well_formed::check(&stage.new.request);
     check_fits(stage);
 }
 

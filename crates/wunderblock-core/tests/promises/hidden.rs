@@ -2,12 +2,12 @@
 //! still hold.
 
 use crate::compaction::{Round, play, round};
-use crate::fit::check_account;
+use crate::explained::check_account;
 use crate::history::{History, Step, budget, config, new_history, steps};
 use crate::lane::{Built, build, decide, show, view_of};
-use crate::prefix::{check_grown, says_so};
+use crate::prefix_stable::{check_grown, says_so};
 use crate::resume::resume;
-use crate::wellformed;
+use crate::well_formed;
 use proptest::prelude::*;
 use wunderblock_core::budget::{Reason, Treatment};
 use wunderblock_core::decision::TrimReason;
@@ -61,7 +61,7 @@ proptest! {
             let cost = measure(&built.rendered.request, &history.wax);
             prop_assert!(cost.fits(budget.limit()), "{cost:?} exceeds {:?}", budget.limit());
             check_account(&built.rendered, &view, &history.wax, budget);
-            wellformed::check(&built.rendered.request);
+            well_formed::check(&built.rendered.request);
             if let Some((before, end)) = &last
                 && !history.events[*end..].iter().any(says_so)
             {
@@ -126,7 +126,7 @@ proptest! {
                 assert!(node.job.entries.iter().all(|seq| !hidden.contains(seq)), "{:?}", node.job);
             }
             for rendered in [&stage.old, &stage.new] {
-                wellformed::check(&rendered.request);
+                well_formed::check(&rendered.request);
                 // The line of a summary has the position of its event, which is not an entry.
                 let entries = rendered.lines.iter().filter(|line| line.section != Section::Summaries);
                 let shown = entries.filter_map(|line| line.seq);
@@ -172,7 +172,7 @@ proptest! {
         let mut resumed = resume(&history.events);
         match build(&mut history, &mut resumed, budget, &[]) {
             Ok(built) => {
-                wellformed::check(&built.rendered.request);
+                well_formed::check(&built.rendered.request);
                 prop_assert!(measure(&built.rendered.request, &history.wax).fits(budget.limit()));
                 check_account(&built.rendered, &resumed, &history.wax, budget);
                 let shown = |seq: &Seq| built.rendered.lines.iter().any(|line| line.seq == Some(*seq) && line.treatment != Treatment::Stub);

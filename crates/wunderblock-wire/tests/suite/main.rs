@@ -8,15 +8,10 @@
     reason = "a test that meets what it does not expect fails"
 )]
 
-mod cache;
-mod encode;
-mod gemini;
 mod live;
 mod newer_replies;
 mod reply;
-mod responses;
-mod round_trip;
 mod shared;
 mod text;
 mod transcript;
-mod validate;
+mod well_formed;

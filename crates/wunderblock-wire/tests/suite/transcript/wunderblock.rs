@@ -2,7 +2,7 @@ use super::{check, read, read_as};
 use wunderblock_core::event::Fact;
 use wunderblock_wire::transcript::{Format, RecordItem, RecordStatus, TranscriptRecord, detect};
 
-/// An export: each line is a position, an id, and the fields of a fact.
+/// Returns an export: each line has a position, an id, and the fields of a fact.
 fn export(lines: &[(u64, &str, &str)]) -> String {
     let line = |(seq, id, fact): &(u64, &str, &str)| {
         format!(
@@ -61,8 +61,8 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
     ]);
     assert_eq!(detect("copy.ndjson", text.as_bytes()), Ok(Format::Wunderblock));
     let records = read("copy.ndjson", &text);
-    // The record of a build is not whole here: its fields are missing.
-    assert!(matches!(&records[4].kept, RecordStatus::Broken { why } if why.starts_with("not an event")));
+    // The record of a build is incomplete here: its fields are missing.
+    assert!(matches!(&records[4].kept, RecordStatus::Broken { why } if why.starts_with("invalid event")));
     let whole: Vec<TranscriptRecord> = records
         .iter()
         .filter(|record| !matches!(record.kept, RecordStatus::Broken { .. }))
@@ -107,16 +107,19 @@ fn what_contradicts_its_file_is_kept_as_broken() {
         (compacted(1, 99_999), compacted(1, 4), compacted(3, 2), compacted(1, 3));
     type Case<'c> = (&'c [(u64, &'c str, &'c str)], &'c str);
     let table: [Case<'_>; 8] = [
-        (&[(2, "a", &hello), (1, "b", &hello)], "position 1 after position 2"),
-        (&[(2, "a", &hello), (2, "b", &hello)], "position 2 after position 2"),
+        (&[(2, "a", &hello), (1, "b", &hello)], "invalid order: position 1 after position 2"),
+        (&[(2, "a", &hello), (2, "b", &hello)], "invalid order: position 2 after position 2"),
         (&[(2, "a", &hello), (3, "b", &ahead)], "it names positions that come after it"),
         (&[(2, "a", &hello), (3, "b", &around)], "it names positions that come after it"),
         (&[(2, "a", &hello), (3, "b", &itself)], "it names positions that come after it"),
         (&[(2, "a", &hello), (5, "b", &backwards)], "its range ends before it begins"),
-        (&[(2, "a", &hello), (3, "b", body)], "it names the body wb:0123456789abcdef instead of carrying it"),
+        (
+            &[(2, "a", &hello), (3, "b", body)],
+            "missing text: the event has only the handle `wb:0123456789abcdef` of a body",
+        ),
         (
             &[(2, "a", &hello), (3, "b", "\"kind\":\"usage.measured\",\"input\":-1")],
-            "not an event: invalid value: integer `-1`, expected u64",
+            "invalid event: invalid value: integer `-1`, expected u64",
         ),
     ];
     for (lines, expected) in table {
@@ -134,8 +137,8 @@ fn what_a_newer_version_wrote_is_kept_opaque() {
         RecordStatus::Opaque { why } => why.clone(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(why(&records[0]), "no event of this version: `member.joined`");
-    assert_eq!(why(&records[1]), "not an event of an export: `stream`, `seq` or `id` is missing");
+    assert_eq!(why(&records[0]), "unknown kind of event: `member.joined`");
+    assert_eq!(why(&records[1]), "invalid event of an export: missing `stream`, `seq` or `id`");
 }
 
 #[test]

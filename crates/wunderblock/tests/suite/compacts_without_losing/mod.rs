@@ -1,6 +1,6 @@
 //! Compacts without losing: policies, summaries, and what they cost and keep.
 
-mod compaction;
-mod policies;
-mod simulate;
-mod summarisers;
+pub(crate) mod compaction;
+pub(crate) mod policies;
+pub(crate) mod simulate;
+pub(crate) mod summarisers;

@@ -1,3 +1,3 @@
 //! Forgetting is real: erased content is in no file, and a restore does not bring it back.
 
-mod keeping;
+pub(crate) mod keeping;

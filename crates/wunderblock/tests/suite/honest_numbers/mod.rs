@@ -1,3 +1,3 @@
 //! Honest numbers: what is measured, estimated, and learned from usage.
 
-mod usage;
+pub(crate) mod usage;

@@ -1,4 +1,4 @@
 //! Nothing is lost: what came in can be read back, whatever happens on the way.
 
-mod graph;
-mod ledger;
+pub(crate) mod graph;
+pub(crate) mod ledger;

@@ -1,3 +1,3 @@
 //! Reduces without lying: what is shown shorter has a mark in every gap.
 
-mod reduce;
+pub(crate) mod reduce;

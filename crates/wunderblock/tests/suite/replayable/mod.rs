@@ -1,3 +1,3 @@
 //! Replayable: a recorded request is rebuilt byte for byte, also by later versions.
 
-mod golden;
+pub(crate) mod golden;

@@ -1,4 +1,4 @@
 //! Untrusted stays untrusted: what enters from outside keeps its rank.
 
-mod outside;
-mod sources;
+pub(crate) mod outside;
+pub(crate) mod sources;

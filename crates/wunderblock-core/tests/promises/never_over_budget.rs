@@ -1,51 +1,20 @@
-//! Promises: no request is over budget, no build is stuck, and every token has a source.
+//! Promise: no request is over budget, and no build is stuck.
 
+use crate::explained::check_account;
 use crate::history::{History, budget, config, injection, new_history, steps};
-use crate::lane::{STREAM, build, decide, fixed_cost, show, view_of};
+use crate::lane::{build, fixed_cost, show, view_of};
 use proptest::prelude::*;
-use std::collections::BTreeSet;
-use wunderblock_core::budget::{Budget, Certainty, Reason, Treatment};
+use wunderblock_core::budget::Treatment;
 use wunderblock_core::cost;
 use wunderblock_core::message::Body;
 use wunderblock_core::pair::{ExchangeKind, arrange};
 use wunderblock_core::plan::{GAP_COST, Trim};
 use wunderblock_core::ports::CostModel;
-use wunderblock_core::render::{Missing, RenderedRequest, measure};
-use wunderblock_core::report::{Tally, report};
+use wunderblock_core::render::measure;
 use wunderblock_core::section::Section;
 use wunderblock_core::trim::treatment;
-use wunderblock_core::units::{Cost, Seq, Tokens};
+use wunderblock_core::units::{Cost, Seq};
 use wunderblock_core::view::View;
-
-pub(crate) fn check_account(rendered: &RenderedRequest, view: &View, costs: &dyn CostModel, budget: Budget) {
-    let sum: Cost = rendered.lines.iter().map(|line| line.cost).sum();
-    assert_eq!(sum, measure(&rendered.request, costs), "the lines add up to the request");
-    let tally = |seq: Seq| Tally { messages: seq.0, tokens: Tokens(seq.0), certainty: Certainty::Exact };
-    let account = report(rendered, budget, Certainty::Exact, STREAM, &tally);
-    assert_eq!(account.total_tokens, account.sections.iter().map(|section| section.tokens).sum());
-    assert_eq!(account.total_tokens, account.entries.iter().map(|entry| entry.tokens).sum());
-    let shown: BTreeSet<Seq> = rendered.lines.iter().filter_map(|line| line.seq).collect();
-    assert_eq!(shown.intersection(view.hidden()).next(), None, "it is hidden, and shown");
-    let mut runs: Vec<(Seq, Seq)> = Vec::new();
-    for missing in &rendered.missing {
-        let of_a_part =
-            matches!(missing.reason, Reason::DuplicateResult | Reason::OrphanResult | Reason::Hidden);
-        if missing.known.is_none() || !of_a_part && missing.reason != Reason::Budget {
-            assert!(shown.range(missing.from..=missing.to).next().is_none(), "{missing:?} is shown as well");
-            if let Some((_, to)) = runs.last() {
-                assert!(*to < missing.from, "{missing:?} is listed twice");
-            }
-            runs.push((missing.from, missing.to));
-        }
-    }
-    for entry in view.entries() {
-        let listed = |missing: &Missing| (missing.from..=missing.to).contains(&entry.seq);
-        assert!(
-            shown.contains(&entry.seq) || rendered.missing.iter().any(listed),
-            "{entry:?} is neither shown nor listed"
-        );
-    }
-}
 
 proptest! {
     #![proptest_config(config(200))]
@@ -122,20 +91,6 @@ proptest! {
         });
         let taken = taken.sum::<Cost>() + fixed_cost(&history, &view);
         prop_assert!(measure(&show(&history, &view).request, &history.wax).fits(taken));
-    }
-
-    #[test]
-    fn the_same_events_give_the_same_bytes(steps in steps(25), budget in budget()) {
-        let mut history = new_history();
-        for step in &steps {
-            history.play(step);
-        }
-        let once = || {
-            let view = view_of(&history.events);
-            let decided = decide(&history, &view, budget, &[]);
-            format!("{:?}\n{decided:?}\n{:?}", arrange(&view), show(&history, &view))
-        };
-        prop_assert_eq!(once(), once());
     }
 }
 

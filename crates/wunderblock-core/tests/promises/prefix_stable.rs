@@ -2,7 +2,7 @@
 
 use crate::history::{budget, config, injection, new_history, steps};
 use crate::lane::{Built, build, view_of};
-use crate::wellformed;
+use crate::well_formed;
 use proptest::prelude::*;
 use wunderblock_core::budget::Budget;
 use wunderblock_core::decision::PartForm;
@@ -121,7 +121,7 @@ proptest! {
                 let hit = injection(index as u64);
                 let built = build(&mut history, &mut view, budget, if hits { std::slice::from_ref(&hit) } else { &[] });
                 if let Ok(built) = built {
-                    wellformed::check(&built.rendered.request);
+                    well_formed::check(&built.rendered.request);
                     if let Some((before, end)) = &last
                         && !history.events[*end..].iter().any(says_so)
                     {

@@ -1,6 +1,6 @@
 //! Gemini: content that a request keeps, output of the encoder, and findings of the checker.
 
-use crate::round_trip::survives;
+use crate::well_formed::round_trip::survives;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
 use wunderblock_core::request::{Request, Tool};
