@@ -7,26 +7,26 @@ use wunderblock_wire::transcript::Format;
 const fn about(format: Format) -> &'static str {
     match format {
         Format::ClaudeCode => {
-            "Claude Code's sessions: `~/.claude/projects/<slug>/<session>.jsonl`, sub-agents beside them. A tree over `parentUuid`; rewinds become branches."
+            "Claude Code's sessions: `~/.claude/projects/<slug>/<session>.jsonl`, sub-agents beside them. Records form a tree over `parentUuid`; rewinds become branches."
         }
         Format::Codex => {
-            "Codex's rollouts: `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`, with and without envelopes. What `event_msg` repeats is not imported twice; a rollback becomes a branch."
+            "Codex's rollouts: `~/.codex/sessions/YYYY/MM/DD/rollout-….jsonl`, with and without envelopes. Records repeated in `event_msg` are imported once; a rollback becomes a branch."
         }
         Format::Pi => {
-            "pi's and OpenClaw's sessions, versions 1 to 3: `~/.pi/agent/sessions/…`, `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. A tree over `parentId`."
+            "pi's and OpenClaw's sessions, versions 1 to 3: `~/.pi/agent/sessions/…`, `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. Records form a tree over `parentId`."
         }
         Format::OpenaiChat => {
-            "Chat messages: a JSON document (an array, or an object with `messages`), or JSON lines of messages or conversations; each conversation of a file is a session."
+            "Chat messages: a JSON document (an array, or an object with `messages`), or JSON lines of messages or conversations; each conversation of a file becomes a session."
         }
         Format::Wunderblock => {
-            "Our own export, as `export` and `show --json` write it. The session it opens is a copy, and says so: what was said, measured, begun and pinned is as it was; what steered a lane is not done again, and summaries become available nodes. A record that contradicts its file (a position that goes back, a range of what came later, a body that is named but not there) is kept as a broken one."
+            "Wunderblock's own export, as `export` and `show --json` write it. The imported session is marked as a copy: messages, measurements, tasks and pins are preserved; events that steered a lane are not repeated, and summaries become available nodes. A record that contradicts its file (a position out of order, a range of later positions, a missing body) is kept as broken."
         }
         Format::Aider => "aider's `.aider.chat.history.md`: each `# aider chat started at` begins a session.",
         Format::JsonLines => {
-            "JSON lines of any other shape: role and text are taken where they are found, the rest is kept as it is."
+            "JSON lines of any other shape: the importer reads role and text where it finds them and keeps the rest unchanged."
         }
         Format::JsonDocument => {
-            "A JSON document of any other shape: the longest array that looks like a conversation is read as one, the rest is kept as it is."
+            "A JSON document of any other shape: the importer reads the longest array that looks like a conversation as one and keeps the rest unchanged."
         }
     }
 }
@@ -35,8 +35,10 @@ const fn about(format: Format) -> &'static str {
 pub(crate) fn guide() -> String {
     let mut out = String::from(
         "# Transcript formats\n\n\
-         Made by `cargo run -p xtask -- formats` from the importers' own lists. Whatever a record becomes, its bytes are kept: \
-         `export --original`. A type that is not listed is kept as an opaque record, with its text where some is found, and a warning.\n",
+         This page lists the record types that `wunderblock import` recognises, by format, and what each becomes in a session. \
+         `cargo run -p xtask -- formats` writes it from the importers' own lists. The bytes of every record are kept, and \
+         `export --original` returns them. A record of an unlisted type is kept as opaque, with any text found in it, and \
+         a warning.\n",
     );
     for format in Format::ALL {
         let _ =

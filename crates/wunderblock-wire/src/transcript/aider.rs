@@ -12,9 +12,9 @@ use wunderblock_core::units::Millis;
 
 /// Record types, each with what is read from it.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
-    ("heading", "a new session begins; tells when"),
+    ("heading", "beginning of a new session, with its time"),
     ("user", "message"),
-    ("output", "injected message: what aider and its tools printed"),
+    ("output", "injected message: output of aider and its tools"),
     ("assistant", "message"),
 ];
 

@@ -26,7 +26,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("system:local_command", "injected message"),
     ("system:turn_duration", "end of a turn"),
     ("system:*", "kept in the source"),
-    ("attachment", "injected message if it holds text the model was sent, else kept in the source"),
+    ("attachment", "injected message if it has text sent to the model, else kept in the source"),
     ("tool_use", "message with a tool call (an early form)"),
     ("tool_result", "message with a tool result (an early form)"),
     ("summary", "kept in the source: a title"),

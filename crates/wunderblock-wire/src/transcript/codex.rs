@@ -21,11 +21,11 @@ use wunderblock_core::units::Tokens;
 /// Record types, each with what is read from it.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("session_meta", "opening of the session; base instructions become an injected system message"),
-    ("turn_context", "kept in the source; names the model of what follows"),
+    ("turn_context", "kept in the source; names the model of later records"),
     ("world_state", "kept in the source"),
     ("inter_agent_communication_metadata", "kept in the source"),
     ("compacted", "compaction"),
-    ("response_item:message", "message; what the harness wrote in the user's place is injected"),
+    ("response_item:message", "message; injected if the harness wrote it in the user's place"),
     ("response_item:reasoning", "message of the assistant: text as thinking, encrypted content verbatim"),
     ("response_item:function_call", "tool call"),
     ("response_item:custom_tool_call", "tool call"),
@@ -48,7 +48,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("event_msg:turn_complete", "end of a turn"),
     ("event_msg:turn_aborted", "end of a turn"),
     ("event_msg:error", "end of a turn"),
-    ("event_msg:thread_rolled_back", "the next record goes on before the turns taken back"),
+    ("event_msg:thread_rolled_back", "the next record continues before the turns taken back"),
     ("event_msg:collab_agent_spawn_end", "start of a sub-agent"),
     ("event_msg:user_message", "message if the file has no response items, else kept in the source"),
     ("event_msg:agent_message", "message if the file has no response items, else kept in the source"),

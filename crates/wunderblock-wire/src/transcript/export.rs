@@ -29,7 +29,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("context.built", "kept in the source"),
     ("context.injected", "kept in the source"),
     ("content.reduced", "kept in the source"),
-    ("content.erased", "kept in the source; what was erased is not in the file"),
+    ("content.erased", "kept in the source; the file has no erased content"),
     ("view.trimmed", "kept in the source"),
     ("preamble.changed", "kept in the source"),
     ("budget.warned", "kept in the source"),

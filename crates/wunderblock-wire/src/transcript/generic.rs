@@ -16,7 +16,7 @@ use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 /// Record types, each with what is read from it.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("*", "opaque; role, text, tool calls and results are taken where found"),
-    ("document", "what surrounds the messages of a document: kept in the source"),
+    ("document", "data around the messages of a document: kept in the source"),
 ];
 
 /// Fields that hold text in records of an unknown shape.

@@ -21,7 +21,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("tool", "tool result"),
     ("function", "tool result (an early form, paired by order)"),
     ("choice", "the response's message"),
-    ("document", "what surrounds the messages: kept in the source; usage of the response where it stands"),
+    ("document", "data around the messages: kept in the source; usage of the response if present"),
 ];
 
 /// State of a log that is being read.
