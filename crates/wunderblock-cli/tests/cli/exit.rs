@@ -27,32 +27,28 @@ const TABLE: [(&str, u8, &[&[&str]]); 14] = [
         ],
     ),
     (
-        "an unknown command, flag or value; nothing typed",
+        "an unknown command, flag or value; no command",
         2,
         &[&["frobnicate"], &["show", "--frobnicate"], &["context", "live", "--to", "morse"], &[]],
     ),
     (
-        "no such session, or several with that beginning; an unknown handle",
+        "an unknown or ambiguous session; an unknown handle",
         2,
         &[&["show", "nope"], &["show", "li"], &["read", "wb:0123456789abcdef"]],
     ),
     (
-        "a pattern that is not a regular expression; a range that is not one",
+        "an invalid regular expression; an invalid range",
         2,
         &[&["grep", "--regex", "("], &["show", "live", "--at", "9-3"]],
     ),
     (
-        "a pipe, a socket or a device in a transcript's place",
+        "a pipe, a socket or a device instead of a transcript",
         2,
         &[&["import", "/dev/null"], &["show", "/dev/null"]],
     ),
-    (
-        "a request does not fit even without all that can be left out",
-        3,
-        &[&["context", "live", "--window", "60"]],
-    ),
-    ("`backup` onto a file that is there", 3, &[&["backup", "session.jsonl"]]),
-    ("`restore` onto a ledger that is there, without `--replace`", 3, &[&["restore", "whole.bak"]]),
+    ("even the smallest request does not fit", 3, &[&["context", "live", "--window", "60"]]),
+    ("`backup` onto an existing file", 3, &[&["backup", "session.jsonl"]]),
+    ("`restore` onto an existing ledger, without `--replace`", 3, &[&["restore", "whole.bak"]]),
     ("`erase` without `--yes`", 3, &[&["erase", "live"], &["erase", "--text", "hello"]]),
 ];
 
