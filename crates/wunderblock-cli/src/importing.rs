@@ -30,12 +30,27 @@ pub(crate) enum Shown {
     Nothing,
 }
 
+/// How a transcript is imported, and what is shown of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImportOptions {
+    /// Format of the file; `None` to detect it.
+    pub(crate) format: Option<Format>,
+    /// Whether to compare a file whole even if it looks unchanged.
+    pub(crate) verify: bool,
+    pub(crate) shown: Shown,
+}
+
+impl ImportOptions {
+    /// Detects the format, trusts the file's time, and shows everything.
+    pub(crate) const DEFAULT: Self = Self { format: None, verify: false, shown: Shown::All };
+}
+
 /// Imports a transcript and shows its progress and warnings.
 pub(crate) async fn import(
     global: &Global,
     engine: &Engine,
     path: &Path,
-    (format, verify, shown): (Option<Format>, bool, Shown),
+    ImportOptions { format, verify, shown }: ImportOptions,
 ) -> Result<Imported, Failure> {
     let name = path.to_string_lossy();
     let mut importing = Importing::begin(global, &name, shown);

@@ -4,7 +4,7 @@ use crate::args::Global;
 use crate::console::say;
 use crate::conversation::{conversation, split};
 use crate::exit::{Failure, wrong};
-use crate::importing::{Shown, import};
+use crate::importing::{ImportOptions, import};
 use crate::settings::Settings;
 use crate::terminal::clean;
 use crate::typed::seqs;
@@ -56,7 +56,7 @@ async fn session_of_file(engine: &Engine, global: &Global, text: &str) -> Result
         return Ok(session);
     }
     if is_transcript(path)? {
-        let imported = import(global, engine, path, (None, false, Shown::All)).await?;
+        let imported = import(global, engine, path, ImportOptions::DEFAULT).await?;
         let Some(first) = imported.sessions.first() else {
             return Err(wrong(format!("{text} contains no session")));
         };

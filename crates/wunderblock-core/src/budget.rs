@@ -143,7 +143,7 @@ impl Reason {
         match self {
             Self::Budget => "no room",
             Self::Stepped => "left out at a step",
-            Self::Summarised => "a summary stands for it",
+            Self::Summarised => "a summary replaces it",
             Self::Curated => "left out by the policy",
             Self::FailedTurn => "a failed turn",
             Self::Aside => "beside the conversation",

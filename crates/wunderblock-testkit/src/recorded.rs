@@ -209,7 +209,9 @@ fn original_difference(session: &Session, wanted: &SessionRecord) -> Option<Stri
                 .then(|| format!("the original is {} bytes of another hash", bytes.len()))
         }
         (Some(_), Err(error)) => Some(format!("no original: {error}")),
-        (None, Ok(_)) => Some(format!("an original of {} bytes where there was none", bytes.len())),
+        (None, Ok(_)) => {
+            Some(format!("an original of {} bytes in a recorded ledger without one", bytes.len()))
+        }
         (None, Err(_)) => None,
     }
 }

@@ -263,7 +263,7 @@ impl Needle {
     }
 }
 
-/// Removes one layer of JSON escapes (RFC 8259, section 7). `None` if there are none.
+/// Removes one layer of JSON escapes (RFC 8259, section 7). `None` without escapes.
 fn unescaped(raw: &[u8]) -> Option<Vec<u8>> {
     memchr::memchr(b'\\', raw)?;
     let mut out = Vec::with_capacity(raw.len());

@@ -1,17 +1,17 @@
-//! Short ids: what people read and type in place of a session's id. [`Engine::find_session`](crate::Engine::find_session) takes them back.
+//! Short ids of sessions, for people to read and type. [`Engine::find_session`](crate::Engine::find_session) takes them back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use wunderblock_core::id::StreamId;
 
-/// Minimum characters of a beginning: fewer would soon be ambiguous, and nobody recognises them.
+/// Minimum characters of a beginning: fewer soon become ambiguous, and nobody recognises them.
 const BEGINNING: usize = 8;
-/// Maximum characters of a beginning that stands alone: a longer one gives way to beginning and end. Ids up to this length
+/// Maximum characters of a beginning. With a longer one, an id is shortened to beginning and end. Ids up to this length
 /// stay whole.
 const LONGEST: usize = 16;
-/// Minimum characters of an end behind a beginning.
+/// Minimum characters of an end.
 const END: usize = 8;
-/// What stands for the middle of an id. People may type three dots.
+/// Sign for the omitted middle of an id. People may type three dots.
 const MIDDLE: char = '…';
 
 /// The ids of a tenant's sessions, to shorten some of them.

@@ -1,4 +1,4 @@
-//! What was typed to read summaries and what they stand for.
+//! Arguments of `describe` and `expand`.
 
 use clap::Args as ClapArgs;
 

@@ -132,13 +132,14 @@ fn picture(described: &Described, paint: Paint) -> String {
         if node.level == 0 { "of events".to_owned() } else { format!("of summaries, level {}", node.level) };
     let mut out = format!("{}  summary {what}\n", paint.bold(&node.address));
     let lane = node.lane.as_ref().map_or("none: some other program made it", |lane| lane.as_str());
-    let stands = format!("#{} to #{}, {}", node.from, node.to, plural(node.messages, "message", "messages"));
+    let replaced =
+        format!("#{} to #{}, {}", node.from, node.to, plural(node.messages, "message", "messages"));
     let mut row = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             out.push_str(&format!("{}  {}\n", paint.dim(&format!("{name:>12}")), clean(&value)));
         }
     };
-    row("stands for", Some(stands));
+    row("replaces", Some(replaced));
     row("tokens", saved(node));
     row("made by", Some(made_by(node)));
     row("policy", node.policy.as_deref().map(ToOwned::to_owned));

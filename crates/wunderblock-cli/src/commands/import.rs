@@ -7,7 +7,7 @@ use crate::columns::plural;
 use crate::console::{print, print_report, say};
 use crate::exit::{Exit, FAILED, Failure};
 use crate::hint::sentence;
-use crate::importing::{Shown, import};
+use crate::importing::{ImportOptions, Shown, import};
 use crate::lookup::is_transcript;
 use crate::names::Names;
 use crate::progress::{bar, catch_up, update};
@@ -106,6 +106,10 @@ async fn folder(
     Ok(failed)
 }
 
+fn options(wanted: &Import, shown: Shown) -> ImportOptions {
+    ImportOptions { format: format(wanted.format), verify: wanted.verify, shown }
+}
+
 async fn file_of_folder(
     global: &Global,
     engine: &Engine,
@@ -114,7 +118,7 @@ async fn file_of_folder(
 ) -> Result<Imported, Failure> {
     is_transcript(file)?;
     let shown = if global.verbose { Shown::Warnings } else { Shown::Nothing };
-    import(global, engine, file, (format(wanted.format), wanted.verify, shown)).await
+    import(global, engine, file, options(wanted, shown)).await
 }
 
 fn text(failure: &Failure) -> String {
@@ -130,7 +134,7 @@ fn text(failure: &Failure) -> String {
 
 async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> Result<(), Failure> {
     is_transcript(path)?;
-    let imported = import(global, engine, path, (format(wanted.format), wanted.verify, Shown::All)).await?;
+    let imported = import(global, engine, path, options(wanted, Shown::All)).await?;
     let names = if global.json { Names::default() } else { Names::all(engine).await? };
     print_imported(global, &imported, &names)
 }

@@ -23,7 +23,7 @@ pub(super) fn picture(done: &Compacted, paint: Paint, all: bool) -> String {
     }
     if let Some(money) = done.money.filter(|_| done.after > wunderblock_core::units::Tokens::ZERO) {
         let line = format!(
-            "money: the next request about {}, written to the cache anew, instead of {} read from it; each later one {} \
+            "money: the next request about {}, written to the cache again, instead of {} read from it; each later one {} \
              instead of {}; answers not counted",
             money.next, money.next_without, money.later, money.next_without,
         );

@@ -124,7 +124,7 @@ fn a_request_that_is_too_long_is_compacted_first_and_says_so() {
     assert_eq!(next["sections"], built["sections"]);
     let found = desk.run(&with(&["explain", "work", "--find", "value_3_7"], &[])).exits(0);
     assert!(
-        found.out.contains("a summary stands for it") && found.out.contains("wunderblock pin work#12"),
+        found.out.contains("a summary replaces it") && found.out.contains("wunderblock pin work#12"),
         "{}",
         found.out
     );

@@ -104,7 +104,7 @@ fn wrong_usage_is_json_where_json_is_wanted() {
     assert_eq!(missing["error"], "the following required arguments were not provided: <SESSION>");
     assert_eq!(told(&["--json"]).json()["error"], "no command is given");
     assert_eq!(told(&["show", "x", "--limits"]).out, "", "without --json stdout stays empty");
-    assert_eq!(told(&["show", "--", "--json", "y"]).out, "", "what follows -- is no flag");
+    assert_eq!(told(&["show", "--", "--json", "y"]).out, "", "an argument after -- is not a flag");
     let shown = desk.run(&["show", "--help", "--json"]).exits(0).out;
-    assert!(shown.contains("Usage:"), "help is no error");
+    assert!(shown.contains("Usage:"), "help is not an error");
 }

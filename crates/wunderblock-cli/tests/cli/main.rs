@@ -16,6 +16,7 @@ mod copy;
 mod crash;
 mod desk;
 mod dialects;
+mod documents;
 mod exit;
 mod fields;
 mod fixture;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// A session that has read `src/lib.rs`, with a path from two directories below the root.
-const TALK: &str = r#"{"id":"m1","at":1772357000000,"role":"user","content":"Please mend the parser."}
+const TALK: &str = r#"{"id":"m1","at":1772357000000,"role":"user","content":"Please repair the parser."}
 {"id":"m2","at":1772357001000,"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"../../src/lib.rs"}}]}
 {"id":"m3","at":1772357002000,"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"pub mod parser;"}]}
 {"id":"m4","at":1772357003000,"role":"user","content":"Go on."}
@@ -70,7 +70,7 @@ fn desk() -> Desk {
         ),
         (
             "state.toml",
-            "plan = [{what = \"read\", status = \"done\"}, {what = \"mend\"}]\nexecution = \"mending\"\n",
+            "plan = [{what = \"read\", status = \"done\"}, {what = \"repair\"}]\nexecution = \"repairing\"\n",
         ),
         (
             "tools.json",
@@ -215,7 +215,7 @@ fn the_request_holds_what_the_report_lists() {
             "The release is on Friday.",
             "The grammar",
             "Friday, noon.",
-            "mending",
+            "repairing",
             "deploy",
         ] {
             assert_eq!(request.matches(text).count(), 1, "{to}: {text}");

@@ -182,7 +182,7 @@ fn a_request_is_written_as_text_to_read() {
 fn a_file_of_many_conversations_says_so_and_the_newest_with_content_is_taken() {
     let desk = Desk::bare();
     let mut log = String::new();
-    for (day, words) in ["plant beans", "water the beds", "mend the pump"].into_iter().enumerate() {
+    for (day, words) in ["plant beans", "water the beds", "repair the pump"].into_iter().enumerate() {
         log.push_str(&format!(
             "\n# aider chat started at 2026-03-0{} 09:00:00\n\n#### {words}\n\nDone: {words}.\n",
             day + 1

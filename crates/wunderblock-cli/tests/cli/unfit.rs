@@ -292,7 +292,7 @@ fn settings_that_cannot_be_meant_are_named_with_their_line() {
         ("[budget]\ntools = { min = -1 }\n", &["line 2", "-1"]),
         ("[budget]\n\ntools = { share = 101 }\n", &["[budget], line 3", "`tools`", "101"]),
         ("[budget]\ntools = { share = 300 }\n", &["line 2", "300"]),
-        ("[budget]\nmemory = { min = 9, max = 8 }\n", &["[budget], line 2", "must not be the larger"]),
+        ("[budget]\nmemory = { min = 9, max = 8 }\n", &["[budget], line 2", "exceeds its maximum"]),
         ("[budget.skills]\nmin = 1\nshare = 200\n", &["[budget], line 1", "`skills`"]),
         ("[budget]\ntools = { min = 99999999999999999999 }\n", &["line 2"]),
         ("[budget]\nprompt = { min = 1 }\n", &["line 2", "`prompt`", "`transcript`"]),

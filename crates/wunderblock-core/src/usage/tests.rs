@@ -76,7 +76,7 @@ fn what_others_add_is_told_by_the_first_replies_to_their_requests() {
     let ours = vec![other(30), built(MODEL, 90), reply(Some("a"), 9), told(1, MODEL, Some("a"), (12_030, 8))];
     assert_eq!(found(ours), None, "ours has nothing added");
     let bare = vec![other(30), reply(Some("a"), 9), heard(told(1, MODEL, Some("a"), (180, 8)))];
-    assert_eq!(found(bare), None, "an estimate is no better than that");
+    assert_eq!(found(bare), None, "an estimate is not better");
     assert_eq!(overhead(session(4, 0), "m2"), None, "another model");
 }
 

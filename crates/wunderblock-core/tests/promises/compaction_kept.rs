@@ -64,7 +64,10 @@ pub(crate) fn check_whole(stage: &Stage<'_>) {
     }
     let placed: Vec<Seq> = after.trim().nodes.iter().map(|placed| placed.at).collect();
     for (from, to) in after.trim().nodes.iter().map(|placed| (placed.from, placed.to)) {
-        assert!(from <= to && from < after.trim().drop_before, "{from}–{to} is no range before the frontier");
+        assert!(
+            from <= to && from < after.trim().drop_before,
+            "{from}–{to} is not a range before the frontier"
+        );
     }
     let words = new.lines.iter().filter(|line| line.what.starts_with("summary of positions"));
     let words: Vec<Seq> = words.filter_map(|line| line.seq).collect();

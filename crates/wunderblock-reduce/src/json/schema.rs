@@ -188,7 +188,7 @@ impl<'t> SchemaSurvey<'t, '_> {
             && !self.is_map(at)
     }
 
-    /// Returns whether most members of a place are objects, and so many that their keys are values.
+    /// Returns whether most members of a place are objects, and more of them than a record has keys: their keys are values.
     fn is_map(&self, at: usize) -> bool {
         let Some(seen) = self.seen.item(at) else { return false };
         let objects = |at: &&usize| self.seen.item(**at).is_some_and(|seen| seen.objects * 2 > seen.count);

@@ -99,7 +99,7 @@ pub(super) fn holders_of_a_body(scene: &TestTenant<'_>) {
     assert_eq!(holders(scene, "body", 2), [(s, Seq(1)), (s, Seq(3))]);
     assert_eq!(holders(scene, "other", 9), [(s, Seq(3))]);
     assert_eq!(holders(scene, "unknown", 9), []);
-    assert_eq!(holders(scene, "s", 9), [], "a stream's handle is no body's");
+    assert_eq!(holders(scene, "s", 9), [], "a stream's handle does not name a body");
     scene.erase("s", &[3], Vec::new());
     assert_eq!(holders(scene, "body", 9), [(s, Seq(1)), (f, Seq(4))]);
     assert_eq!(holders(&TestTenant::of(scene.store, "two"), "body", 9), []);

@@ -149,7 +149,7 @@ fn headers(scene: &TestTenant<'_>) -> Vec<String> {
     segments(scene).into_iter().map(|info| String::from_utf8(info.header).unwrap()).collect()
 }
 
-/// Segments are listed newest first. A merged segment takes the place of the newest one it replaces.
+/// Segments are listed newest first. A merged segment takes the place of the latest segment it replaces.
 pub(super) fn segments_replace_each_other(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "2", "3"]);
     for (header, to) in [("one", 1), ("second", 2), ("third one", 3)] {

@@ -327,7 +327,7 @@ impl LedgerTables {
             self.streams.change(stream, |row| row.info.indexed = *through);
         }
         let Some(PackedSegment { docs, header, blocks }) = segment else { return Ok(Written::Done) };
-        // A merged segment takes the age of the newest one it replaces.
+        // A merged segment takes the age of the latest segment it replaces.
         let id = replaces.iter().max().copied().unwrap_or_else(|| {
             self.last_segment += 1;
             self.last_segment

@@ -281,10 +281,10 @@ fn rules_that_cannot_work_are_refused_with_the_reason() {
         ("[[rule]]\nid = 'a'\nregex = '('", "rule `a`: regex parse error"),
         ("[[rule]]\nid = 'a'\nregex = '(?:\\w{1000}){1000}'", "rule `a`: "),
         ("[[rule]]\nid = 'a'\nregex = 'x'\nallow = ['[']", "rule `a`: regex parse error"),
-        ("[[rule]]\nid = 'A b'\nregex = 'x'", "an id is"),
-        ("[[rule]]\nid = 'a'\nregex = 'x'\nkeywords = ['']", "a keyword is"),
-        ("[[rule]]\nid = 'a'\nregex = 'x'\nentropy = 9.0", "entropy is"),
-        ("[[rule]]\nid = 'a'\nregex = 'x'\n[[rule]]\nid = 'a'\nregex = 'y'", "there twice"),
+        ("[[rule]]\nid = 'A b'\nregex = 'x'", "the id must be"),
+        ("[[rule]]\nid = 'a'\nregex = 'x'\nkeywords = ['']", "a keyword must be"),
+        ("[[rule]]\nid = 'a'\nregex = 'x'\nentropy = 9.0", "`entropy` must be"),
+        ("[[rule]]\nid = 'a'\nregex = 'x'\n[[rule]]\nid = 'a'\nregex = 'y'", "another rule has the same id"),
     ];
     for (rules, expect) in table {
         let error = Redactor::with_rules(rules).unwrap_err().to_string();

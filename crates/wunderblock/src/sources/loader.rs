@@ -38,7 +38,7 @@ impl FindingList {
 
     pub(super) fn into_vec(mut self) -> Vec<Finding> {
         if self.more > 0 {
-            let detail = format!("{} more findings are not listed; mend these first", self.more).into();
+            let detail = format!("{} more findings are not listed; fix these first", self.more).into();
             let (source, what) = ("instructions".into(), FindingKind::Unusable);
             self.list.push(Finding { source, line: None, what, detail });
         }

@@ -206,7 +206,7 @@ fn every_earlier_request_can_be_shown_as_it_was() {
             assert!(!replayed.erased);
         }
         let explained = scene.explain(&ContextOptions { at: Some(seq.prev()), ..window(16_000) });
-        assert_eq!(&explained.draft.body, body, "request {index}: planned anew as of its time");
+        assert_eq!(&explained.draft.body, body, "request {index}: planned again as of its time");
     }
     let elsewhere = scene.elsewhere();
     for (seq, body) in &requests {

@@ -50,7 +50,7 @@ fn balanced() -> Arc<Policy> {
 fn it_stands_once_at_the_tail_from_one_compaction_to_the_next() {
     for policy in [balanced(), preset("claude-code"), preset("pi")] {
         let scene = Scene::of(2);
-        todo(&scene, "todo-1", &[("read the parser", "completed"), ("mend the lexer", "in_progress")]);
+        todo(&scene, "todo-1", &[("read the parser", "completed"), ("repair the lexer", "in_progress")]);
         let options = under(&policy, WINDOW);
         let mut before: Option<Built> = None;
         let (mut steps, mut seen) = (0, 0);
@@ -69,7 +69,7 @@ fn it_stands_once_at_the_tail_from_one_compaction_to_the_next() {
                 assert!(goes_on(before, &built), "{}: a request only grows", policy.name);
             }
             if steps > 0 {
-                assert!(text(&built).contains("mend the lexer"), "{}: after {steps}", policy.name);
+                assert!(text(&built).contains("repair the lexer"), "{}: after {steps}", policy.name);
             }
             before = Some(built);
             if seen >= 4 {
@@ -89,14 +89,14 @@ fn it_stands_once_at_the_tail_from_one_compaction_to_the_next() {
 #[test]
 fn a_list_that_is_done_is_told_no_more() {
     let scene = Scene::of(2);
-    todo(&scene, "todo-1", &[("mend the lexer", "in_progress")]);
+    todo(&scene, "todo-1", &[("repair the lexer", "in_progress")]);
     scene.turns(2..20);
     let policy = balanced();
     let options = under(&policy, WINDOW);
     scene.build(&options);
     assert_eq!(scene.compact(&by_hand(&policy, WINDOW)).outcome, CompactionResult::Compacted);
     assert_eq!(logs(&scene).last().unwrap().1.todo.len(), 1);
-    todo(&scene, "todo-2", &[("mend the lexer", "completed")]);
+    todo(&scene, "todo-2", &[("repair the lexer", "completed")]);
     let steps = scene.compactions();
     for number in 20.. {
         scene.turns(number..number + 1);
@@ -113,7 +113,7 @@ fn a_list_that_is_done_is_told_no_more() {
 #[test]
 fn without_a_share_nothing_of_it_is_recorded() {
     let scene = Scene::of(2);
-    todo(&scene, "todo-1", &[("mend the lexer", "in_progress")]);
+    todo(&scene, "todo-1", &[("repair the lexer", "in_progress")]);
     scene.turns(2..20);
     let none = policy("extends = \"balanced\"\n[protect]\nwork_share = 0\n");
     scene.build(&window(WINDOW));
@@ -164,7 +164,7 @@ fn what_is_erased_or_hidden_speaks_no_more() {
 #[test]
 fn an_undo_and_a_smaller_window_keep_one() {
     let scene = Scene::of(2);
-    todo(&scene, "todo-1", &[("mend the lexer", "in_progress")]);
+    todo(&scene, "todo-1", &[("repair the lexer", "in_progress")]);
     scene.turns(2..60);
     let policy = balanced();
     for tokens in [64_000, 24_000, 8_000, 2_000, 24_000, 64_000] {
@@ -174,7 +174,7 @@ fn an_undo_and_a_smaller_window_keep_one() {
         let built = scene.build(&options);
         assert!(told(&built).len() <= 1, "{tokens}");
         if tokens >= 24_000 {
-            assert!(text(&built).contains("mend the lexer"), "{tokens}");
+            assert!(text(&built).contains("repair the lexer"), "{tokens}");
         }
     }
     assert_eq!(scene.problems(), [""; 0]);

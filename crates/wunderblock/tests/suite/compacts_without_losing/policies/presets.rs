@@ -17,7 +17,7 @@ fn every_preset_is_read_without_an_error_or_a_warning() {
     assert_eq!(policies.named(DEFAULT).unwrap().name, DEFAULT.into());
     assert_eq!(*policies.named(OFF).unwrap(), Policy::never());
     let files = std::fs::read_dir(here("policies")).unwrap().count();
-    assert_eq!(files + 1, policies.names().len(), "a file that is no preset");
+    assert_eq!(files + 1, policies.names().len(), "a file that is not a preset");
 }
 
 #[test]

@@ -88,7 +88,11 @@ fn sessions_are_found_by_their_beginning() {
     assert!(matches!(block_on(engine.find_session("delta")), Err(Error::NoSession(_))));
     assert!(block_on(engine.find_session("")).is_err());
     block_on(session(&engine, "beta~1").erase_all(None, Along::default())).unwrap();
-    assert_eq!(transcript(&session(&engine, "beta")), ["user: beta"], "a name like a branch's is no kinship");
+    assert_eq!(
+        transcript(&session(&engine, "beta")),
+        ["user: beta"],
+        "a name like a branch's does not make a branch"
+    );
 }
 
 fn grep(engine: &Engine, pattern: &str, options: &GrepOptions) -> Vec<(String, u64, String)> {
