@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_blank_lines_and_tests_are_no_production() {
+    fn comments_blank_lines_and_tests_are_not_production_lines() {
         let text = "//! Doc.\n\nfn a() {\n    // why\n    b();\n}\n\n#[cfg(test)]\nmod tests {\n    fn c() {\n    }\n}\nfn d() {}\n";
         assert_eq!(count(text), (4, 5));
         assert_eq!(count("#[cfg(test)]\nmod tests;\nfn a() {}\n"), (1, 2));

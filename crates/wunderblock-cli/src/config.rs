@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_says_that_there_are_no_such_files() {
+    fn an_empty_list_disables_the_default_files() {
         let home = Path::new("/home/me");
         let read = |text| parsed(text, Path::new("c.toml"), Some(&person(home))).unwrap().instructions;
         assert_eq!(read("[instructions]\nuser = []\nmanaged = []\n").user, Vec::<PathBuf>::new());

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_repeats_a_path_or_a_sentence_is_no_log() {
+    fn words_sentences_and_numbers_are_not_detected_as_a_log() {
         for text in [
             many(40, |n| format!("word{n}")),
             "The shop sells books. It is open on Mondays, and closed on Sundays.\n\n".repeat(2),

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_lines_here_and_there_are_no_block() {
+    fn scattered_equal_lines_are_not_a_duplicate_block() {
         let first: String = (0..200).map(|n| format!("{n}\n}}\n")).collect();
         let second: String = (0..200).map(|n| format!("other {n} than before\n}}\n")).collect();
         assert!(!short(&second, &[EarlierText { handle: "wb:11", text: &first }]).text.contains("wb:11"));

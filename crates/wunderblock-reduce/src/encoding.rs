@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_in_utf8_and_data_are_no_other_encoding() {
+    fn invalid_utf8_and_binary_data_are_not_detected_as_another_encoding() {
         let cut = "naïve, and cut within é".as_bytes();
         for bytes in [
             &b"a line\n\x1b[31mred\x1b[0m \xff\xfe\nanother"[..],

@@ -319,14 +319,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_escaped_is_no_mark() {
+    fn an_escaped_mark_is_not_read_as_a_mark() {
         let mut escaped = String::new();
         escape(&gap().mark(None), &mut escaped);
         assert_eq!(gaps(&escaped).count(), 0);
     }
 
     #[test]
-    fn what_only_looks_like_a_mark_is_none() {
+    fn text_that_resembles_a_mark_is_not_read_as_one() {
         for text in ["⟨… lines⟩", "⟨… L: two⟩", "⟨… L1-2:\n 2⟩", "⟨…", "⟨… wb:12#1-2: 2 lines⟩"]
         {
             assert_eq!(gaps(text).count(), 0, "{text}");

@@ -358,7 +358,7 @@ fn compose(
     gaps.shrink_to_fit();
     let exact = target == SizeTarget::Exact;
     // The encoding below is compared with `written`, so this compares `written` with the source.
-    if exact && !encode::stands_for(&written, text) {
+    if exact && !encode::decodes_to_source(&written, text) {
         return None;
     }
     let is_file = options.command.is_some_and(|command| Claim::of(command) == Claim::File);

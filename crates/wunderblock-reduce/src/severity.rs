@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_or_a_name_is_no_trouble() {
+    fn negated_errors_and_error_names_are_not_trouble() {
         for line in [
             "0 errors, 0 failures",
             "finished with no error",

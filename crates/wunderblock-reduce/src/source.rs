@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_placed_in_the_bytes_it_stands_for() {
+    fn a_gap_spans_the_bytes_it_replaces() {
         let long = "a line that stays as it is, however long it is, and is sixty-four at least\n";
         let bytes =
             [long.as_bytes(), b"\x1b[31mred\x1b[0m \xff\xfe\n", long.as_bytes(), b"50%\r99%\n"].concat();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_told_from_text_with_faults() {
+    fn binary_data_is_distinguished_from_unusual_text() {
         let noise = |bytes: &[u8]| detect_binary(bytes).map(|gap| gap.told[0].what.to_string());
         assert_eq!(noise(&[0; 600]).as_deref(), Some("no text"));
         assert_eq!(noise(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0").as_deref(), Some("a picture (PNG)"));

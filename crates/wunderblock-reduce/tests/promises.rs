@@ -164,7 +164,7 @@ fn a_text_whose_noise_stays_is_not_taken_for_noise_the_second_time() {
 }
 
 #[test]
-fn one_mark_over_all_stands_for_the_bytes_not_for_how_they_are_shown() {
+fn a_mark_of_the_whole_text_spans_its_bytes_not_its_decoded_form() {
     let mut bytes = Vec::new();
     for n in 0..40_u8 {
         bytes.extend(

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_is_none_is_an_error() {
+    fn an_invalid_pattern_is_an_error() {
         let regex = GrepOptions { regex: true, ..GrepOptions::default() };
         assert!(Pattern::new("(", &regex).is_err());
         assert!(Pattern::new("(foo|bar){2}", &regex).is_ok());

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn source_names_and_zero_counts_are_no_errors() {
+    fn source_names_and_zero_counts_are_not_errors() {
         let rules = ErrorRules::read().unwrap();
         let text = "ERROR card declined\nTypeError: no room\n12 passed, 0 failed\n12 |  return error;\n\
                     +    raise error\nsrc/error_words.rs\n-rw-r--r-- 1 ann error.log\ntest a ... FAILED\n";

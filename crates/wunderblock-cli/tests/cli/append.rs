@@ -37,7 +37,7 @@ fn every_line_is_answered_and_a_bad_one_holds_up_no_other() {
 }
 
 #[test]
-fn a_conflict_is_a_refusal_and_duplicates_are_none() {
+fn a_conflict_is_refused_and_a_duplicate_is_not() {
     let desk = Desk::new();
     desk.feed(&["append", "live"], &message("m1", "one")).exits(0);
     let again = desk.feed(&["append", "live"], &message("m1", "one")).exits(0);

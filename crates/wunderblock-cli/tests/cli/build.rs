@@ -97,7 +97,7 @@ fn a_ledger_that_cannot_be_written_can_be_read() {
 }
 
 #[test]
-fn a_transcript_stands_for_its_session() {
+fn a_transcript_file_can_be_given_instead_of_a_session() {
     let desk = Desk::new();
     let first = desk.run(&["context", "session.jsonl", "--json"]).exits(0).json();
     assert_eq!(first["session"].as_str().unwrap().split('~').next(), Some(SESSION));

@@ -82,7 +82,7 @@ fn summaries_of_a_copy_are_available_with_their_ranges() {
 }
 
 #[test]
-fn what_was_erased_is_exported_with_its_kind_and_is_no_event_of_a_copy() {
+fn an_erased_event_is_exported_with_its_kind_and_left_out_of_a_copy() {
     let desk = Desk::with_session();
     let events = desk.run(&["export", SESSION]).exits(0).lines();
     let at = events.iter().find(|event| event["kind"] == "message.appended").unwrap()["seq"].to_string();

@@ -132,7 +132,7 @@ fn what_is_erased_is_in_no_file() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let desk = Desk::with_session();
     // More text than a pipe can hold.
     let long: String = (0..3000)

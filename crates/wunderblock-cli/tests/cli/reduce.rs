@@ -99,7 +99,7 @@ fn what_is_small_selected_or_reduced_already_stays() {
 }
 
 #[test]
-fn bytes_that_are_no_text_come_back_as_they_were() {
+fn binary_data_is_restored_byte_for_byte() {
     let desk = Desk::new();
     let bytes: Vec<u8> = (0..6_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     desk.write("noise.bin", &bytes);
@@ -154,7 +154,7 @@ fn a_disk_that_is_full_costs_no_output() {
 }
 
 #[test]
-fn what_is_no_text_is_one_mark() {
+fn binary_output_is_replaced_by_one_mark() {
     let desk = Desk::new();
     let bytes: Vec<u8> = (0..6_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     desk.write("noise.bin", &bytes);

@@ -68,7 +68,7 @@ fn a_transcripts_id_means_its_newest_branch() {
 }
 
 #[test]
-fn wildcards_are_no_wildcards() {
+fn wildcard_characters_are_matched_literally() {
     let desk = Desk::new();
     say(&desk, "plain");
     for given in ["%", "_lain", "*", "pl?in"] {

@@ -14,7 +14,7 @@ fn clear(done: &Done, words: &str) {
 }
 
 #[test]
-fn there_is_no_ledger_yet() {
+fn a_missing_ledger_is_an_error_and_is_not_created() {
     let desk = Desk::bare();
     for args in [
         &["sessions"][..],

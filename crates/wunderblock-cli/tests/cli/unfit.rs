@@ -144,7 +144,7 @@ fn five_hundred_large_tools_are_named_and_as_many_declared_as_fit() {
 }
 
 #[test]
-fn tools_whose_schema_is_none_are_named_and_not_declared() {
+fn tools_with_an_invalid_schema_are_reported_and_not_declared() {
     let desk = desk();
     let object = json!({ "type": "object" });
     let table = [

@@ -298,7 +298,7 @@ mod tests {
     proptest! {
         /// Only comments are removed from a text, and all line numbers are right.
         #[test]
-        fn what_is_no_comment_stays(
+        fn only_comments_are_removed(
             lines in prop::collection::vec("(word|`code`|<!-- note -->|<!-- block b append -->|<!-- end -->|)", 0..30)
         ) {
             let text = lines.join("\n");

@@ -118,7 +118,7 @@ impl<'a> Resolution<'a> {
     fn take(&mut self, at: usize) {
         let Some(file) = self.files.get(at) else { return };
         let first = self.whole.get(&*file.digest).copied();
-        if let Some(first) = first.filter(|first| self.stands_for(*first, file)) {
+        if let Some(first) = first.filter(|first| self.makes_redundant(*first, file)) {
             self.holds.push(vec![false; file.pieces.len()]);
             if !file.pieces.is_empty() {
                 self.find(at, None, FindingKind::Repeated, format!("says the same as {}", self.name(first)));
@@ -135,7 +135,7 @@ impl<'a> Resolution<'a> {
         }
     }
 
-    fn stands_for(&self, first: usize, file: &InstructionFile) -> bool {
+    fn makes_redundant(&self, first: usize, file: &InstructionFile) -> bool {
         let weighs =
             self.files.get(first).is_some_and(|first| first.level.authority() >= file.level.authority());
         weighs && self.holds.get(first).is_some_and(|holds| holds.iter().all(|holds| *holds))
@@ -284,7 +284,7 @@ mod tests {
 
     /// A project file cannot change managed policy, and a project's lock does not bind the person's session.
     #[test]
-    fn rank_goes_before_the_table() {
+    fn authority_takes_precedence_over_modes() {
         use InstructionLevel::{Directory, Managed, Project, Session, User};
         for earlier in [Mode::Override, Mode::Append, Mode::Locked] {
             for later in [Mode::Override, Mode::Append, Mode::Locked] {

@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn off_is_off_and_no_trigger_is_none(policy in triggered(), measure in measured()) {
+    fn a_policy_without_steps_is_never_due_and_without_triggers_only_on_overflow(policy in triggered(), measure in measured()) {
         let off = Policy { steps: Vec::new(), ..policy.clone() };
         prop_assert_eq!(due(&off, &measure), None);
         let by_hand = Policy { trigger: Triggers::default(), ..policy };
@@ -256,7 +256,7 @@ fn importance_is_the_seeds_formula_exactly() {
 }
 
 #[test]
-fn the_same_words_in_other_parts_are_no_repetition() {
+fn words_split_differently_into_parts_are_not_a_repetition() {
     let mut seen = HashSet::new();
     let one = Message::new(Role::User, vec![Part::text("error a"), Part::text("b")]);
     let other = Message::new(Role::User, vec![Part::text("error "), Part::text("ab")]);
@@ -265,7 +265,7 @@ fn the_same_words_in_other_parts_are_no_repetition() {
 }
 
 #[test]
-fn a_mark_of_an_event_goes_before_the_todo_list_and_that_before_the_rule() {
+fn event_marks_take_precedence_over_the_todo_list_and_the_todo_list_over_the_rule() {
     let mut history = new_history();
     for turn in 0..4 {
         history.say(Message::text(Role::User, format!("do {turn}")));

@@ -204,7 +204,7 @@ fn a_part_of_a_php_file_has_the_outline_it_has_in_the_file() {
 }
 
 #[test]
-fn folding_leaves_code_as_it_is_but_for_data_and_licences() {
+fn folding_changes_only_data_and_licences_in_code() {
     for (language, text) in samples() {
         assert_eq!(short(&text, KeepLimit::Fold), text, "{language:?}");
     }
@@ -248,7 +248,7 @@ fn a_numbered_listing_is_read_by_what_it_lists() {
 }
 
 #[test]
-fn other_texts_are_no_code() {
+fn other_texts_are_not_detected_as_code() {
     for text in [
         "The quick brown fox jumps over the lazy dog. It did so for years.\nThen it returned home (late).\nWith no regrets; none at all.\n",
         "2024-05-01 12:00:00 INFO starting\n2024-05-01 12:00:01 INFO fn main() { started }\n2024-05-01 12:00:02 ERROR let x = 5;\n",

@@ -89,7 +89,7 @@ fn output_limit(text: &str) -> usize {
 }
 
 /// Returns whether a written text decodes to the source, with nothing missing.
-pub(crate) fn stands_for(written: &str, text: &str) -> bool {
+pub(crate) fn decodes_to_source(written: &str, text: &str) -> bool {
     if !written.contains(OPEN_TAG) {
         return mark::is_escaped(written, text);
     }

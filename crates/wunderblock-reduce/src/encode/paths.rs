@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_no_result() {
+    fn a_time_is_not_a_result_path() {
         assert_eq!(result_path("nova.log_13:53:08 started"), None);
         assert_eq!(result_path("12:34:56 a"), None);
         assert_eq!(result_path("a.rs:12: x"), Some("a.rs"));

@@ -465,7 +465,7 @@ fn what_was_cut_is_read_to_its_end() {
 }
 
 #[test]
-fn lines_that_are_no_documents_stand_among_the_others() {
+fn invalid_json_lines_keep_their_place() {
     let line = |n: usize| match n % 50 {
         49 => format!("{{\"id\":{n},\"sta"),
         _ => format!("{{\"id\":{n},\"status\":\"ok\",\"path\":\"/books/{n}\"}}"),

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_with_words_are_no_blobs() {
+    fn texts_with_words_are_not_detected_as_blobs() {
         let prose = "Words and more words, in a line. ".repeat(90);
         for text in [prose.as_str(), "abc\n", "", "一二三四五".repeat(200).as_str()] {
             assert_eq!(vote(&LineSample::of(text)), 0, "{text}");

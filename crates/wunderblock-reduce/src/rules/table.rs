@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_for_patterns() {
+    fn names_are_expanded_to_patterns() {
         let table = "# words\nname n  [0-9]+\nname place  \\S+:{n}\n\n[cc]\nruns cc, c++ -c\nerror  ^{place}: (?<m>.*)\n";
         let found: Vec<_> = tools(table).into_iter().flat_map(|tool| tool.patterns).collect();
         assert_eq!(found, [Pattern { class: "error", regex: "^\\S+:[0-9]+: (?<m>.*)".into() }]);

@@ -125,7 +125,7 @@ pub(super) fn positions_have_no_gaps(scene: &TestTenant<'_>) {
 }
 
 /// An id belongs to one content: appending it again is a duplicate, other content is a conflict. Salts do not matter.
-pub(super) fn an_id_stands_for_one_content(scene: &TestTenant<'_>) {
+pub(super) fn an_id_identifies_one_content(scene: &TestTenant<'_>) {
     scene.open("s");
     let twice =
         scene.try_append("s", vec![said("a", "A"), PackedEvent { salt: [9; 16], ..said("a", "A") }]).unwrap();

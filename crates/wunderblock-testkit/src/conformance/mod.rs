@@ -52,7 +52,7 @@ cases! {
     a_tenant_keeps_its_key,
     opening_twice,
     positions_have_no_gaps,
-    an_id_stands_for_one_content,
+    an_id_identifies_one_content,
     a_moved_head_is_noticed,
     a_lost_answer_is_asked_for_again,
     a_stream_knows_what_it_holds,

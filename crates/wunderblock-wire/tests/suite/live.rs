@@ -22,7 +22,7 @@ fn sent(messages: Vec<Message>) -> String {
 }
 
 #[test]
-fn the_envelope_is_no_part_of_the_message() {
+fn the_envelope_is_not_part_of_the_message() {
     let bare = [
         r#"{"role":"user","content":"pay 5"}"#,
         r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"Bash","arguments":"{}"}}]}"#,
@@ -97,7 +97,7 @@ fn lines_of_the_newer_dialects_are_told_apart() {
 }
 
 #[test]
-fn a_line_that_is_no_event_says_why() {
+fn an_invalid_line_says_why() {
     let table = [
         ("[1]", LiveError::NotAnObject),
         (r#"{"id":1,"role":"user","content":"x"}"#, LiveError::Field("id", "a string")),

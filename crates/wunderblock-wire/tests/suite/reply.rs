@@ -257,7 +257,7 @@ fn what_goes_wrong_is_said_beside_what_had_come() {
 }
 
 #[test]
-fn a_refusal_is_no_text() {
+fn a_refusal_is_not_text() {
     let events =
         [chunk(json!({"refusal": "I can't "}), None), chunk(json!({"refusal": "do that."}), Some("stop"))];
     let reply = stream(Dialect::OpenaiChat, &done(&events));
@@ -271,7 +271,7 @@ fn a_refusal_is_no_text() {
 }
 
 #[test]
-fn the_input_of_a_call_that_is_no_json_is_kept() {
+fn invalid_json_in_the_input_of_a_call_is_kept() {
     let mut events = vec![
         start(),
         block(0, json!({"type": "tool_use", "id": "t", "name": "Read", "input": {}})),

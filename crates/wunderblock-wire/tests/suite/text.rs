@@ -9,7 +9,7 @@ fn values(json: &str) -> Vec<String> {
 }
 
 #[test]
-fn media_data_is_no_text_and_all_else_is() {
+fn media_data_is_not_text_and_all_other_values_are() {
     let cases: [(&str, &[&str]); 15] = [
         (
             r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}"#,

@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn joined_and_pruned_segments_are_the_bytes_of_ones_built_anew(
+    fn joined_and_pruned_segments_equal_rebuilt_ones_byte_for_byte(
         texts in texts(60), cut in 0usize..60, removed in prop::collection::hash_set(0u64..60, 0..30),
     ) {
         let whole = build(&texts);

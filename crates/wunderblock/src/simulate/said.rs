@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_is_no_number_of_the_session() {
+    fn a_position_is_not_counted_as_a_number_of_the_session() {
         assert_eq!(split("the budget of the rewrite went over its limit #1206", "1206"), (0, 0));
         assert_eq!(split("the budget of the rewrite went over 1206 dollars #3", "1206"), (1, 0));
     }

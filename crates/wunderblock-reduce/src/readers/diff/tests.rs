@@ -32,7 +32,7 @@ fn diffs_of_each_form_are_recognised() {
 }
 
 #[test]
-fn what_quotes_a_change_is_no_diff() {
+fn a_text_that_quotes_a_change_is_not_detected_as_a_diff() {
     let list = "- one\n- two\n- three\n+ four\nand some words\n".repeat(6);
     let quoted = format!(
         "The change was:\n{}\nIt helped, as the next lines show.\n{}",

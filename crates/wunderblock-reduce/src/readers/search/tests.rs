@@ -25,7 +25,7 @@ fn results_of_each_form_are_recognised() {
 }
 
 #[test]
-fn what_only_has_colons_is_no_result() {
+fn colons_alone_do_not_make_a_search_result() {
     let log: String =
         (0..60).map(|n| format!("nova-api.log_13:{:02}:{:02} served in {n} ms\n", 10 + n / 20, n)).collect();
     let times: String =

@@ -39,7 +39,7 @@ fn tables_of_each_form_are_recognised() {
 }
 
 #[test]
-fn sentences_with_commas_are_no_table() {
+fn text_with_commas_is_not_detected_as_a_table() {
     let prose =
         "First, we go home. Then, we sleep.\nIt was, as they say, late, and dark.\nNothing else, of note.\n"
             .repeat(9);

@@ -335,7 +335,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_no_state(bytes in prop_oneof![prop::collection::vec(any::<u8>(), 0..200), promises::file()]) {
+    fn arbitrary_bytes_are_rejected_as_a_state(bytes in prop_oneof![prop::collection::vec(any::<u8>(), 0..200), promises::file()]) {
         for format in Format::ALL {
             prop_assert!(TranscriptReader::restore(format, "s.jsonl", &bytes).is_none());
             let mut reader = TranscriptReader::restore(format, "s.jsonl", &TranscriptReader::new(format, "s.jsonl").checkpoint().unwrap().state).unwrap();

@@ -101,7 +101,7 @@ fn a_conversation_written_out_is_a_session_a_line() {
 }
 
 #[test]
-fn values_that_are_no_objects_are_kept() {
+fn values_other_than_objects_are_kept() {
     let text = "\u{feff}{\"role\":\"user\",\"message\":{\"content\":\"a\"}}\n42\n\"text\"\n[1, 2]\nnull\n";
     check(
         &read("x.jsonl", text),

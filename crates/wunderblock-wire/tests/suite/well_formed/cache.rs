@@ -131,7 +131,7 @@ fn a_tool_that_is_loaded_later_bears_no_mark() {
 }
 
 #[test]
-fn imported_marks_give_way_to_the_plan_and_are_no_loss() {
+fn the_plan_replaces_imported_cache_marks_without_reporting_a_loss() {
     let json = concat!(
         r#"{"model":"m","max_tokens":9,"system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral","ttl":"1h"}}],"#,
         r#""tools":[{"name":"T","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}},"#,

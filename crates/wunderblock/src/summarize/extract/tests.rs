@@ -274,7 +274,7 @@ fn chinese_sessions_are_read_too() {
 }
 
 #[test]
-fn sessions_of_one_kind_only_are_no_trouble() {
+fn uniform_and_empty_sessions_are_summarised() {
     let calls: Vec<Message> = (0..300)
         .flat_map(|n| ran(&format!("c{n}"), &format!("cargo test -p p{n:03}"), "ok", n % 7 == 0))
         .collect();

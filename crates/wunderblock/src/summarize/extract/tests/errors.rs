@@ -94,7 +94,7 @@ fn a_green_check_closes_what_another_found_in_the_same_words() {
 }
 
 #[test]
-fn a_call_that_is_no_check_is_neither_open_nor_fixed() {
+fn a_call_other_than_a_check_is_neither_open_nor_fixed() {
     let red = ("python3 upload.py --sheet 4", "HTTPError: 400 Client Error: Bad Request", true);
     let text = errors(&[red]);
     assert!(text.contains("→ failed") && !text.contains("open"), "{text}");

@@ -109,7 +109,7 @@ fn what_was_announced_and_listed_before_the_newest_turn_is_not_to_come() {
 }
 
 #[test]
-fn a_command_stands_as_it_was_given_and_what_it_shows_is_no_outcome() {
+fn a_command_is_quoted_verbatim_and_its_output_is_not_an_outcome() {
     let quoted = "git commit -qam \"totals: round once\" && git diff HEAD~1 | cat";
     let steps = [
         ran("a", quoted, "-error = round(error)\n+let total = round(sum);", false),

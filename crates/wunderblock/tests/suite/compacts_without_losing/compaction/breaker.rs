@@ -78,7 +78,7 @@ fn what_has_no_room_is_not_summarised_for_every_request() {
 }
 
 #[test]
-fn a_no_is_no_round_for_nothing() {
+fn a_veto_is_not_counted_as_a_fruitless_round() {
     let scene = Scene::of(24);
     let vetoed = || CompactOptions {
         compactor: hooked(vec![sh("exit 2", true)]).compactor,
@@ -303,7 +303,7 @@ fn a_dry_run_says_what_would_be_and_records_nothing() {
 }
 
 #[test]
-fn whoever_watches_can_stop_it() {
+fn a_progress_callback_can_stop_a_compaction() {
     let scene = Scene::of(30);
     let head = scene.head();
     for stop_at in 0..6 {

@@ -119,7 +119,7 @@ fn requests_only_grow_unless_the_view_was_compacted() {
 /// C-19: a summary as long as its source is rejected, requested once more with a lower target, and then
 /// written mechanically. Each rejection is recorded with the summary.
 #[test]
-fn a_summary_that_is_no_shorter_is_tried_once_more_and_then_written_mechanically() {
+fn a_summary_as_long_as_its_source_is_retried_once_and_then_written_mechanically() {
     let scene = Scene::of(30);
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);

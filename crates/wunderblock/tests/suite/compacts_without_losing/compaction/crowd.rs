@@ -221,7 +221,7 @@ fn what_touches_the_range_makes_the_proposal_void() {
 
 /// A compaction overtaken by another does not count as fruitless.
 #[test]
-fn an_overtaken_compaction_is_no_round_for_nothing() {
+fn an_overtaken_compaction_is_not_counted_as_a_fruitless_round() {
     let scene = Scene::of(30);
     let options = by_itself(&small(), WINDOW);
     for round in 0..4 {

@@ -12,7 +12,7 @@ fn error(text: &str) -> String {
 #[test]
 #[rustfmt::skip]
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
-fn a_file_is_refused_in_words_that_say_what_to_mend() {
+fn the_error_of_a_refused_file_says_what_to_fix() {
     let table: &[(&str, &str)] = &[
         (
             "",

@@ -116,14 +116,14 @@ fn far_back(between: usize) -> Vec<NewEvent> {
 }
 
 #[test]
-fn what_is_named_again_soon_is_no_far_reference() {
+fn a_name_repeated_soon_is_not_a_far_reference() {
     let found = simulate(&played(far_back(1)).session, &options(200_000, None, presets(&["off"])));
     assert_eq!(found.far_references, 0);
     assert_eq!(of(&found, "off").far.recall_per_reply, 1.0, "nothing was missed");
 }
 
 #[test]
-fn a_stub_that_says_what_it_stands_for_can_be_followed() {
+fn a_stub_that_names_what_it_replaces_can_be_followed() {
     let found = simulate(&played(far_back(8)).session, &options(200_000, None, presets(&["off", "manus"])));
     assert_eq!(found.far_references, 2, "the path and the name; what is new was never named before");
     assert_eq!(of(&found, "off").far.counts.recalled, 2);
@@ -164,7 +164,7 @@ fn nothing_is_recorded() {
 }
 
 #[test]
-fn whoever_watches_can_stop_it() {
+fn a_progress_callback_can_stop_a_simulation() {
     let played = played(far_back(8));
     let told = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&told);

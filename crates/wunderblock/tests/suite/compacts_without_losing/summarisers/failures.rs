@@ -191,7 +191,7 @@ fn nobody_there_is_said_and_not_waited_for() {
 }
 
 #[test]
-fn whoever_asked_can_stop_at_any_time() {
+fn the_caller_can_stop_at_any_time() {
     for behaviour in [Behaviour::Hang, Behaviour::HangMidStream(good()), Behaviour::Status(429, Some(2))] {
         let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
         let limits = ModelLimits { retries: 2, ..patient() };

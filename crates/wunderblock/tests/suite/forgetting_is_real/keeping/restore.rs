@@ -147,7 +147,7 @@ fn a_backup_that_was_changed_is_refused_before_anything_is_replaced() {
 }
 
 #[test]
-fn a_file_that_is_no_ledger_any_more_is_kept_beside_the_restored_one() {
+fn a_corrupt_ledger_is_kept_beside_the_restored_one() {
     let home = Home::new();
     drop(two(&home));
     std::fs::write(home.db(), "what a broken disk left").unwrap();

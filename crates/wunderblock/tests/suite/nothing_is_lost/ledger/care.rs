@@ -14,7 +14,7 @@ use wunderblock_core::units::{Bytes, Seq};
 
 /// C-14, C-15: the same id is the same event or a conflict. The same words can be different events.
 #[test]
-fn an_id_stands_for_one_event() {
+fn an_id_identifies_one_event() {
     let home = Home::new();
     let engine = home.engine();
     let first = || vec![said("1", Role::User, "yes"), said("2", Role::User, "yes")];
@@ -302,7 +302,7 @@ fn full(home: &Home) {
 }
 
 #[test]
-fn doctor_names_the_damage_and_mends_what_is_derived() {
+fn doctor_reports_damage_and_rebuilds_derived_data() {
     const BLOB: &str = "(SELECT min(blob) FROM blobs)";
     let flip = "CAST(substr(data, 1, 8) || x'ff' || substr(data, 10) AS BLOB)";
     // Whether the damaged data is derived, a word of the expected report, and the damage.

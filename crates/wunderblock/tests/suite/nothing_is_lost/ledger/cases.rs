@@ -3,7 +3,7 @@
 //! | case | tests |
 //! |---|---|
 //! | C-10 to C-13 | `core/tests/promises/cases.rs` |
-//! | C-14, C-15 | `care::an_id_stands_for_one_event`, here |
+//! | C-14, C-15 | `care::an_id_identifies_one_event`, here |
 //! | C-28 | `care::words_of_any_kind_are_found`, `care::the_oldest_of_many_is_found` |
 //! | C-33 | `care::large_texts_are_read_in_parts_that_make_the_whole` |
 //! | C-35 | `core/tests/promises/fence.rs`, `cases::text_that_comes_back_cannot_close_its_own_fence` |
@@ -39,7 +39,7 @@ fn an_event_sent_again_is_there_once() {
 
 /// C-16: a redacted variant under the id of the raw event is not a second event, and does not replace the first.
 #[test]
-fn a_redacted_variant_is_no_second_event() {
+fn a_redacted_variant_is_not_a_second_event() {
     let home = Home::new();
     let engine = home.engine();
     let secret = ["ghp", "_", "Zk3VbQ8mXr5TnW1y", "Lc7PdG2sJf9HaUe4RoKi"].concat();
@@ -57,7 +57,7 @@ fn a_redacted_variant_is_no_second_event() {
 
 /// C-37: a new session begins empty and leaves the old one whole. Neither closing nor restarting resets a session.
 #[test]
-fn a_new_session_is_another_and_a_restart_is_none() {
+fn a_new_session_begins_empty_and_a_restart_continues_the_old_one() {
     let home = Home::new();
     let told = |id: &str| transcript(&session(&home.engine(), id));
     append(&home.engine(), "first", vec![said("1", Role::User, "one"), said("2", Role::Assistant, "two")]);

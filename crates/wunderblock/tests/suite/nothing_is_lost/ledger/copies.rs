@@ -187,7 +187,7 @@ fn every_session_of_a_file_is_known_in_a_copy() {
 }
 
 #[test]
-fn a_file_of_conversations_stands_for_one_in_which_something_was_said() {
+fn a_file_of_conversations_resolves_to_one_that_has_messages() {
     let home = Home::new();
     let engine = home.engine();
     let task = |name| format!(r#"{{"task":"{name}","traj":{}}}"#, document(&[name, "done", "thanks"]));

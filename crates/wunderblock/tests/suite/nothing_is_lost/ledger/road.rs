@@ -231,7 +231,7 @@ fn codex_rolls_back() {
 }
 
 #[test]
-fn a_compaction_that_kept_all_stands_for_the_opening_alone() {
+fn a_compaction_that_kept_all_messages_replaces_only_the_opening() {
     let home = Home::new();
     let engine = home.engine();
     let text = [
@@ -506,7 +506,7 @@ fn refusal(engine: &Engine, path: &Path) -> String {
 }
 
 #[test]
-fn files_that_are_no_transcripts_are_refused() {
+fn files_other_than_transcripts_are_refused() {
     let home = Home::new();
     let engine = home.engine();
     let utf16: Vec<u8> = "\u{feff}{\"role\":\"user\"}".encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -195,7 +195,7 @@ fn refused(path: &Path, access: Access) -> StoreError {
 }
 
 #[test]
-fn what_is_no_ledger_is_refused_and_left_alone() {
+fn files_other_than_ledgers_are_refused_and_left_unchanged() {
     let home = Home::new();
     assert!(matches!(refused(&home.path("none.db"), Access::Read), StoreError::Missing(_)));
     assert!(matches!(refused(&home.path("none.db"), Access::Write), StoreError::Missing(_)));

@@ -91,7 +91,7 @@ fn an_erased_preamble_does_not_bring_an_older_one_back() {
 }
 
 #[test]
-fn what_entered_at_the_tail_and_is_erased_is_said_anew_if_it_still_holds() {
+fn a_state_erased_from_the_tail_is_injected_again_with_its_current_content() {
     let home = Home::new();
     let engine = home.engine();
     let session = begun(&engine, "s");

@@ -85,7 +85,7 @@ fn lists_that_change_wait_for_the_next_step() {
 }
 
 #[test]
-fn whoever_says_now_pays_for_it_now() {
+fn a_change_requested_now_breaks_the_prefix_immediately() {
     let home = Home::new();
     let engine = home.engine();
     let session = begun(&engine, "s");

@@ -108,7 +108,7 @@ fn after_a_step_the_state_stands_at_the_tail() {
 }
 
 #[test]
-fn whoever_says_nothing_of_the_state_leaves_it_as_it_is() {
+fn sources_without_a_state_leave_the_state_unchanged() {
     let home = Home::new();
     let engine = home.engine();
     let session = begun(&engine, "s");

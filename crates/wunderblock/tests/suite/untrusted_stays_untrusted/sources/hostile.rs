@@ -44,7 +44,7 @@ fn links_in_circles_and_to_nowhere_and_outside() {
 }
 
 #[test]
-fn pipes_and_directories_are_no_files() {
+fn pipes_and_directories_are_rejected() {
     let said = wrong(|scene| {
         assert!(Command::new("mkfifo").arg(scene.path("AGENTS.md")).status().unwrap().success());
     });
