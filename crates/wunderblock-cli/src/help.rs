@@ -64,13 +64,13 @@ const GROUPS: [(&str, &[Row]); 5] = [
 
 /// What follows the commands on the first page: at most 80 columns wide, so that the page has 40 lines on any terminal.
 const AFTER: &str = "
-Options of every command:  --db PATH  --config FILE  --tenant NAME  --json  -q  -v
+Every command:  --db PATH  --config FILE  --tenant NAME  --json  -q  -v
 
 Start with:
   wunderblock import ~/.claude/projects
   wunderblock context session.jsonl --window 32000 --out request.json
 
-Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused on purpose
+Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused
 ";
 
 /// The last line of each command's page.

@@ -160,7 +160,11 @@ fn first_of(text: &str, words: &[Box<str>]) -> Option<(usize, usize)> {
     None
 }
 
-/// The length of a word at the beginning of a text, in bytes, whatever its case.
+/// Minimum characters of a query word that highlights longer words, as the index finds inflected forms.
+const STEM: usize = 4;
+
+/// Returns the length in bytes of the word at the beginning of a text, if the query word matches it in any case: the whole
+/// word, or a word that it begins.
 fn match_len(text: &str, word: &str) -> Option<usize> {
     let mut chars = text.char_indices();
     for wanted in word.chars() {
@@ -169,7 +173,9 @@ fn match_len(text: &str, word: &str) -> Option<usize> {
             return None;
         }
     }
-    Some(chars.next().map_or(text.len(), |(at, _)| at))
+    let end = chars.next().map_or(text.len(), |(at, _)| at);
+    let goes_on = text.get(end..)?.starts_with(|c: char| c.is_ascii_alphanumeric());
+    (!goes_on || word.chars().count() >= STEM || !word.is_ascii()).then_some(end)
 }
 
 #[cfg(test)]
@@ -181,6 +187,7 @@ mod tests {
         let words: Vec<Box<str>> = vec!["fix".into(), "fixture".into(), "数据".into()];
         assert_eq!(first_of("a Fixture", &words), Some((2, 7)));
         assert_eq!(first_of("prefix fix", &words), Some((7, 3)));
+        assert_eq!(first_of("fixing fixtures", &words), Some((7, 7)), "a short word matches only itself");
         assert_eq!(first_of("在数据库", &words), Some((3, 6)));
         assert_eq!(first_of("none", &words), None);
     }

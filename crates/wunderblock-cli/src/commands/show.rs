@@ -63,7 +63,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
     }
     if info.head > to || from > Seq(1) {
         let name = short(&session).await?;
-        let how = if records { "" } else { "; --all shows records, too" };
+        let how = if records { "" } else { ", --all records" };
         let line =
             format!("positions {from}–{} of {}; {name}#A-B shows others{how}", to.min(info.head), info.head);
         out.push_str(&format!("{}\n", picture.paint.dim(&line)));
@@ -150,7 +150,8 @@ impl ShowPicture {
             }
             Part::ToolCall { name, input, gist, .. } => {
                 let what = clean(gist.as_deref().or_else(|| input.inline()).unwrap_or_default());
-                out.push_str(&indented(&format!("→ {} {}", clean(name), fit(&what, width() - INDENT - 6))));
+                let line = format!("→ {} {what}", clean(name));
+                out.push_str(&indented(&fit(&line, width().saturating_sub(INDENT + 1))));
             }
             Part::ToolResult { content, failed, .. } => {
                 if *failed {

@@ -136,7 +136,7 @@ fn flags_keep_their_names() {
 fn the_first_page_is_one_screen() {
     let done = Desk::bare().run(&["--help"]).exits(0);
     assert!(done.out.lines().count() <= 40, "{}", done.out);
-    assert!(done.out.lines().all(|line| line.chars().count() <= 82), "{}", done.out);
+    assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
     assert_eq!(done.out, Desk::bare().run(&["help"]).exits(0).out);
 }
 
