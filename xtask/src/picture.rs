@@ -8,16 +8,30 @@ const LINE: usize = 18;
 const COLUMN: f64 = 7.83;
 const MARGIN: usize = 16;
 
-/// Colours of the sections on a dark background, as on the command line.
+/// Classes of the sections' colours, as on the command line. [`STYLE`] has the colours of both themes.
 const COLOURS: [(&str, &[&str]); 7] = [
-    ("#6ea8fe", &["safety", "system", "instructions"]),
-    ("#c58af9", &["tools", "skills"]),
-    ("#e3b341", &["pinned_memory", "resources", "recall", "state"]),
-    ("#8b949e", &["summaries"]),
-    ("#56d4dd", &["transcript"]),
-    ("#7ee787", &["prompt"]),
-    ("#484f58", &["free"]),
+    ("rules", &["safety", "system", "instructions"]),
+    ("tools", &["tools", "skills"]),
+    ("data", &["pinned_memory", "resources", "recall", "state", "work"]),
+    ("dim", &["summaries"]),
+    ("talk", &["transcript"]),
+    ("user", &["prompt"]),
+    ("dim", &["free"]),
 ];
+
+/// Colours on light and on dark pages. They have a contrast of at least 4.5 to their background (WCAG 2.1, 1.4.3).
+const STYLE: &str = "<style>
+.ground { fill: #ffffff; stroke: #d1d9e0 }
+text { fill: #1f2328 }
+.dim { fill: #59636e } .rules { fill: #0550ae } .tools { fill: #8250df } .data { fill: #7d4e00 }
+.talk { fill: #1b7c83 } .user { fill: #116329 }
+@media (prefers-color-scheme: dark) {
+.ground { fill: #0d1117; stroke: #3d444d }
+text { fill: #c9d1d9 }
+.dim { fill: #8b949e } .rules { fill: #6ea8fe } .tools { fill: #c58af9 } .data { fill: #e3b341 }
+.talk { fill: #56d4dd } .user { fill: #7ee787 }
+}
+</style>";
 
 /// Draws a text as an SVG picture.
 pub(crate) fn draw(text: &str) -> String {
@@ -29,9 +43,12 @@ pub(crate) fn draw(text: &str) -> String {
     let _ = writeln!(
         svg,
         r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">
-<title>The report of a context</title>
-<rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13" fill="#c9d1d9" xml:space="preserve">"##
+<title>The report of a request</title>
+{STYLE}
+<rect class="ground" x="0.5" y="0.5" width="{}" height="{}" rx="8"/>
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="13" xml:space="preserve">"##,
+        width - 1,
+        height - 1,
     );
     for (number, line) in lines.iter().enumerate() {
         let y = MARGIN + number * LINE + 13;
@@ -47,12 +64,12 @@ fn spans(line: &str, number: usize) -> String {
     let escaped = |text: &str| {
         text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(' ', "\u{a0}")
     };
-    let coloured = |colour: &str, text: &str| format!(r#"<tspan fill="{colour}">{}</tspan>"#, escaped(text));
-    if number == 0 || ["left out", "entries"].iter().any(|head| line.starts_with(head)) {
+    let coloured = |colour: &str, text: &str| format!(r#"<tspan class="{colour}">{}</tspan>"#, escaped(text));
+    if number == 0 || ["left out", "entries", "notes"].iter().any(|head| line.starts_with(head)) {
         return format!(r#"<tspan font-weight="bold">{}</tspan>"#, escaped(line));
     }
     if number == 1 || line.starts_with("recorded") || line.starts_with("the lane") {
-        return coloured("#8b949e", line);
+        return coloured("dim", line);
     }
     let mut sections =
         COLOURS.iter().flat_map(|(colour, names)| names.iter().map(move |name| (name, colour)));

@@ -57,9 +57,7 @@ pub(crate) fn picture(
     outside::picture(built, paint, all, &mut out);
     left_out((session, report), paint, all, &mut out);
     entries(report, paint, all, &mut out);
-    for dropped in &built.draft.dropped {
-        out.push_str(&format!("dropped: {} ({})\n", clean(&dropped.what), dropped.reason.label()));
-    }
+    dropped(built, all, &mut out);
     if let Some(seq) = built.recorded {
         out.push_str(&format!(
             "\nrecorded as {session}#{seq}, blake3 {}\n",
@@ -201,23 +199,57 @@ fn compaction_line(session: &str, done: &Compacted) -> String {
     }
 }
 
-/// Joins consecutive runs that summaries replace into one: the summaries between the runs are shown.
+/// Joins runs with the same reason: those that summaries replace while they follow each other, and parts that the request's
+/// format has no form for wherever they are. A session of encrypted reasoning would fill the screen with them.
 fn folded(runs: &[LeftOut]) -> Vec<LeftOut> {
     let mut folded: Vec<LeftOut> = Vec::new();
     for run in runs {
-        let stream = run.handle.split('#').next().unwrap_or_default();
-        match folded.last_mut() {
-            Some(last) if last.reason == Reason::Summarised && run.reason == Reason::Summarised => {
+        let joined = match run.reason {
+            Reason::Summarised => folded.last_mut().filter(|last| last.reason == run.reason),
+            reason if is_of_parts(reason) => folded.iter_mut().find(|other| other.reason == reason),
+            _ => None,
+        };
+        match joined {
+            Some(last) => {
                 last.to_seq = run.to_seq;
                 last.count += run.count;
                 last.tokens += run.tokens;
                 last.certainty = last.certainty.max(run.certainty);
-                last.handle = format!("{stream}#{}-{}", last.from_seq, last.to_seq);
             }
-            _ => folded.push(run.clone()),
+            None => folded.push(run.clone()),
         }
     }
     folded
+}
+
+/// Returns whether a reason applies to parts of messages rather than to a stretch of the session.
+fn is_of_parts(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::Dialect
+            | Reason::Unsigned
+            | Reason::OldThinking
+            | Reason::Unbound
+            | Reason::Unsendable
+            | Reason::Empty
+    )
+}
+
+/// Maximum dropped parts that are listed without `-v`.
+const DROPPED: usize = 3;
+
+/// Lists the parts that were dropped from the encoded request, the first few of each reason.
+fn dropped(built: &Built, all: bool, out: &mut String) {
+    let dropped = &built.draft.dropped;
+    let shown = if all { dropped.len() } else { DROPPED };
+    for one in dropped.iter().take(shown) {
+        let line = format!("dropped: {} ({})", clean(&one.what), one.reason.label());
+        out.push_str(&wrap(&line, width(), 0));
+    }
+    if dropped.len() > shown {
+        let more = plural((dropped.len() - shown) as u64, "part", "parts");
+        out.push_str(&format!("dropped: {more} more; -v lists all\n"));
+    }
 }
 
 fn left_out((session, report): (&str, &BudgetReport), paint: Paint, all: bool, out: &mut String) {

@@ -23,9 +23,9 @@ pub(super) fn picture(done: &Compacted, paint: Paint, all: bool) -> String {
     }
     if let Some(money) = done.money.filter(|_| done.after > wunderblock_core::units::Tokens::ZERO) {
         let line = format!(
-            "money: the next request about {}, written to the cache again, instead of {} read from it; each later one {} \
-             instead of {}; answers not counted",
-            money.next, money.next_without, money.later, money.next_without,
+            "cost: about {} for the next request, which writes the cache again, instead of {}; about {} for each later \
+             request; without the answers",
+            money.next, money.next_without, money.later,
         );
         out.push_str(&wrap(&line, width(), 2));
     }

@@ -7,6 +7,7 @@ use crate::chart::draw;
 use crate::console::answer;
 use crate::exit::{Exit, Failure, unwritten, wrong};
 use crate::lookup::histories;
+use crate::names::Names;
 use crate::paint::Paint;
 use crate::policy::policy;
 use crate::progress::{bar, update};
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use wunderblock::policy::Policies;
 use wunderblock::{ContextOptions, PolicyResult, SimulateOptions};
+use wunderblock_core::id::StreamId;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 
@@ -67,6 +69,14 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateAr
             policy.series.clear();
             policy.replies.clear();
         });
+    }
+    if !global.json {
+        let names = Names::all(&engine).await?;
+        for one in &mut found.histories {
+            if let Ok(id) = StreamId::new(one.session.as_str()) {
+                one.session = names.short(&id);
+            }
+        }
     }
     answer(global, &found, || table::text(&found, wanted.per_turn, width(), Paint::stdout()))
 }

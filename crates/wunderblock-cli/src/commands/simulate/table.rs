@@ -26,41 +26,40 @@ const COLUMNS: [TableColumn; 19] = [
         head: "recall",
         wide: 6,
         cell: |policy| percent(policy.far.recall_per_reply),
-        about: "of the paths, identifiers, numbers and ids in a real reply that were said last more than 8,000 tokens \
-                before, how many in a hundred stood in an entry or in a line that says something of them; the mean over \
-                replies that have any",
+        about: "% of the far references of a reply (names, paths, numbers, ids last said more than 8,000 tokens ago) that an entry or a meaningful line of the request still states; mean over replies",
     },
     TableColumn { head: "difference", wide: 12, cell: difference, about: "" },
+    // Explained with the difference, by `interval`.
     TableColumn { head: "", wide: 4, cell: verdict, about: "" },
     TableColumn {
         head: "sum",
         wide: 5,
         cell: |policy| percent(policy.far.recall),
-        about: "the same over all references at once, so that large replies carry it",
+        about: "the same over all references, so that replies with many count more",
     },
     TableColumn {
         head: "near",
         wide: 5,
         cell: |policy| percent(policy.near.recall_per_reply),
-        about: "as recall, of what was said later, but before the exchange that the reply continues",
+        about: "as recall, for what was said later than that",
     },
     TableColumn {
         head: "reach",
         wide: 5,
         cell: |policy| percent(policy.far.reach_per_reply),
-        about: "as recall, or on the first page of 2,000 tokens of a read that a line of the request names",
+        about: "as recall, or on the first page (2,000 tokens) of a read that a line of the request names",
     },
     TableColumn {
         head: "cost",
         wide: 8,
         cell: |policy| policy.cost.map_or_else(|| "—".to_owned(), dollars),
-        about: "of the requests by the catalog's prices, caching included, answers not",
+        about: "of all requests at catalog prices with caching, without the answers",
     },
     TableColumn {
         head: "words",
         wide: 5,
         cell: |policy| whole(policy.user_words_share),
-        about: "of the words of the user's turns so far, how many in a hundred stood there as they were said",
+        about: "% of the words of the user's turns so far that stand in the request as they were said",
     },
     TableColumn {
         head: "cuts",
@@ -72,27 +71,25 @@ const COLUMNS: [TableColumn; 19] = [
         head: "again",
         wide: 5,
         cell: |policy| policy.repeated_reads.to_string(),
-        about: "repeated reads whose earlier result was no longer there",
+        about: "files read again whose earlier result was no longer shown",
     },
     TableColumn {
         head: "lists",
         wide: 5,
         cell: |policy| percent(policy.far.listed),
-        about: "of the far references, how many in a hundred stood in bare lists alone",
+        about: "% of the far references that stand in bare lists only",
     },
     TableColumn {
         head: "next",
         wide: 4,
         cell: |policy| if policy.needed > 0 { whole(policy.needs_reachable) } else { "–".to_owned() },
-        about: "of the paths, ids and replaced texts that the three calls after each compaction need and that were known \
-                before it, how many in a hundred stood in the request or could be read in one step",
+        about: "% of what the three calls after each compaction need (paths, ids, replaced texts) that is shown or one read away",
     },
     TableColumn {
         head: "beats",
         wide: 5,
         cell: |policy| format!("{}/{}", policy.dominates.len(), policy.dominated_by.len()),
-        about: "how many policies recall less per reply, beyond chance, at a cost of no less than 5 % below, and of how \
-                many this one is that",
+        about: "policies with less recall beyond chance that cost at least 95 % as much / policies that beat this one",
     },
     TableColumn {
         head: "sent",
@@ -106,7 +103,7 @@ const COLUMNS: [TableColumn; 19] = [
         cell: |policy| {
             format!("{} %", (policy.cached_tokens * 100).checked_div(policy.tokens_sent).unwrap_or_default())
         },
-        about: "… of which the provider's cache has this part",
+        about: "% of these tokens in the provider's cache",
     },
     TableColumn {
         head: "tries",
@@ -118,13 +115,13 @@ const COLUMNS: [TableColumn; 19] = [
         head: "peak",
         wide: 4,
         cell: |policy| whole(policy.peak_share),
-        about: "the largest request, in hundredths of the limit",
+        about: "% of the limit that the largest request takes",
     },
     TableColumn {
         head: "lost",
         wide: 5,
         cell: |policy| policy.literals_lost.to_string(),
-        about: "what was named, and is neither in the last request nor in reach of it",
+        about: "names that are neither in the last request nor one read away",
     },
     TableColumn {
         head: "time",
@@ -132,7 +129,7 @@ const COLUMNS: [TableColumn; 19] = [
         cell: |policy| {
             format!("{:.1} s", f64::from(u32::try_from(policy.time_ms).unwrap_or(u32::MAX)) / 1_000.0)
         },
-        about: "of building and compacting",
+        about: "spent on building and compacting",
     },
 ];
 
@@ -158,9 +155,7 @@ pub(super) fn text(found: &Simulation, per_turn: bool, wide: usize, paint: Paint
         }
     }
     out.push('\n');
-    for line in notes(found, columns) {
-        out.push_str(&wrap(&line, wide.min(100), 0));
-    }
+    out.push_str(&notes(found, columns, wide.clamp(80, 100)));
     out
 }
 
@@ -213,7 +208,7 @@ fn heading(found: &Simulation, paint: Paint) -> Vec<String> {
             size.unwrap_or_default(),
         ),
         format!(
-            "{} over a history of {} tokens; {} in {}, {:.0} % of them in one; {} near ones; {}",
+            "{} over a history of {} tokens; {} in {} (at most {:.0} % in one), {} near ones; {}",
             plural(found.requests, "request", "requests"),
             grouped(found.history_tokens),
             plural(found.far_references, "far reference", "far references"),
@@ -323,19 +318,30 @@ fn bars(series: &[u64], limit: u64, columns: usize) -> String {
     series.chunks(each).filter_map(|turns| HEIGHTS.get(height(high(turns)).min(7))).collect()
 }
 
+/// Columns before an explanation: those of the name that it explains.
+const TERM: usize = 12;
+
 /// Returns the explanations that a reader of the table needs.
-fn notes(found: &Simulation, columns: &[TableColumn]) -> Vec<String> {
+fn notes(found: &Simulation, columns: &[TableColumn], wide: usize) -> String {
     let sent: u64 = found.policies.iter().map(|policy| policy.requests).sum();
     let over: u64 = found.policies.iter().map(|policy| policy.over_budget).sum();
-    let mut notes =
-        vec![format!("{} requests were sent, {} of them over budget.", grouped(sent), grouped(over))];
-    notes.push(interval(found));
-    notes.extend(equal(found));
-    notes.push(writers(found));
-    let told = columns.iter().filter(|column| !column.about.is_empty());
-    let told: Vec<String> = told.map(|column| format!("{}: {}.", column.head, column.about)).collect();
-    notes.push(told.join(" "));
-    notes
+    let mut out = wrap(&format!("{} requests sent, {} over budget.", grouped(sent), grouped(over)), wide, 0);
+    for line in equal(found) {
+        out.push_str(&wrap(&line, wide, 0));
+    }
+    out.push_str(&wrap(&writers(found), wide, 0));
+    out.push('\n');
+    let mut term = |name: &str, about: &str| {
+        let lines = wrap(about, wide, TERM);
+        out.push_str(&format!("{}{}", pad(name, TERM), lines.get(TERM..).unwrap_or(&lines)));
+    };
+    for column in columns.iter().filter(|column| !column.head.is_empty()) {
+        match column.head {
+            "difference" => term(column.head, &interval(found)),
+            head => term(head, column.about),
+        }
+    }
+    out
 }
 
 /// Explains what the intervals are computed from.
@@ -343,20 +349,15 @@ fn interval(found: &Simulation) -> String {
     let against = clean(&found.against);
     let sessions = found.histories.iter().filter(|one| one.far_replies > 0).count();
     if found.policies.iter().all(|policy| policy.difference.is_none()) {
-        return format!("difference: too few replies have far references to compare with {against}.");
+        return format!("unknown: too few replies have far references to compare with {against}");
     }
     let drawn = match sessions {
-        1 => {
-            "blocks of consecutive replies of the one session; of other sessions it tells nothing".to_owned()
-        }
-        many => format!(
-            "the {} sessions with far references, in each of blocks of consecutive replies",
-            grouped(many as u64)
-        ),
+        1 => "blocks of replies of this one session: nothing about other sessions".to_owned(),
+        many => format!("{} sessions, and blocks of replies in each", grouped(many as u64)),
     };
     format!(
-        "difference: recall less that of {against}, over the same replies: where 95 % of 2,000 draws lie, of {drawn}. won, \
-         lost: 0 is outside."
+        "recall minus that of {against} on the same replies: the range of 95 % of 2,000 resamples of {drawn}. won, \
+         lost: the range is above or below 0"
     )
 }
 
@@ -421,7 +422,7 @@ fn writers(found: &Simulation) -> String {
             parts.push(format!("{word}{size}: {}", names.join(", ")));
         }
     }
-    format!("summaries (how many, mean tokens): {}.", parts.join(" · "))
+    format!("Summaries (number, mean tokens): {}.", parts.join(" · "))
 }
 
 fn made(policy: &PolicyResult, kind: SummaryWriter) -> String {
