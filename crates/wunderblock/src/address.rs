@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
+use crate::limits::MAX_CANDIDATES;
 use crate::read::Slice;
 use crate::store::{Answer, Query};
 use std::fmt;
@@ -39,9 +40,6 @@ impl FromStr for Address {
         Ok(Self { handle: handle.parse()?, range })
     }
 }
-
-/// Maximum handles listed in an error about an ambiguous prefix.
-const MAX_CANDIDATES: u64 = 8;
 
 impl Address {
     /// Resolves an address as marks, reports and people write it. A handle is given by at least its first 8 digits,

@@ -132,3 +132,11 @@ pub const SWEEP_LEAST: u64 = 200;
 pub const SWEEP_AT_ONCE: Bytes = Bytes(8 << 20);
 /// Maximum user turns, latest first, that a compaction searches for standing rules if they were not searched before.
 pub const RULE_TURNS: u64 = 4_096;
+/// Maximum number of rules in a redactor. All of their regexes are compiled when it is made.
+pub const MAX_SECRET_RULES: usize = 500;
+/// Maximum number of warnings that an import lists; the notices count all of them.
+pub const MAX_WARNINGS: usize = 20;
+/// Maximum number of bytes read from a `.git` or `commondir` file, which holds one path.
+pub const MAX_POINTER: u64 = 16 << 10;
+/// Maximum number of handles listed in an error about an ambiguous prefix.
+pub const MAX_CANDIDATES: u64 = 8;

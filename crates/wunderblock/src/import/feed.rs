@@ -2,7 +2,7 @@
 
 use super::bytes::RawBytes;
 use super::claim::Claim;
-use super::imported::{ImportNotice, Imported, MAX_WARNINGS};
+use super::imported::{ImportNotice, Imported};
 use super::known::KnownRecords;
 use super::name::nameless;
 use super::saved::{Saved, SavedTree};
@@ -11,7 +11,7 @@ use super::waiting::{Sent, Waiting};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::imported_records::Lost;
-use crate::limits::IMPORT_BATCH_CHUNKS;
+use crate::limits::{IMPORT_BATCH_CHUNKS, MAX_WARNINGS};
 use crate::originals::source_handle;
 use crate::store::codec::revision_handle;
 use std::collections::HashMap;

@@ -1,5 +1,6 @@
 //! The outcome of an import.
 
+use crate::limits::MAX_WARNINGS;
 use crate::report::lossy;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -109,6 +110,3 @@ impl Imported {
         }
     }
 }
-
-/// Maximum number of warnings that an import lists.
-pub const MAX_WARNINGS: usize = 20;

@@ -34,7 +34,7 @@ use crate::originals::newest_source;
 pub(crate) use change::is_same;
 use change::{FileChange, find_change};
 use claim::{Claim, ToWrite, claim_source, give_back};
-pub use imported::{ImportNotice, Imported, MAX_WARNINGS, OnBytes};
+pub use imported::{ImportNotice, Imported, OnBytes};
 use take::finish_import;
 
 use crate::engine::{Engine, unexpected};

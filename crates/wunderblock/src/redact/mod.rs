@@ -13,8 +13,9 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub use rule::{MAX_RULES, RuleError};
+pub use rule::RuleError;
 
+use crate::limits::MAX_SECRET_RULES;
 use rule::SecretRule;
 use scan::Keywords;
 use std::borrow::Cow;
@@ -94,7 +95,7 @@ impl Redactor {
             rules.push(rule);
         }
         rules.extend(embedded.into_iter().map(SecretRule::new));
-        if rules.len() > MAX_RULES {
+        if rules.len() > MAX_SECRET_RULES {
             return Err(RuleError::TooMany(rules.len()));
         }
         let keywords = Some(Keywords::new(&rules)?);

@@ -1,12 +1,10 @@
 //! Rules that describe secrets, as data.
 
+use crate::limits::MAX_SECRET_RULES;
 use aho_corasick::AhoCorasick;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::sync::{Arc, OnceLock};
-
-/// Maximum number of rules in a redactor.
-pub const MAX_RULES: usize = 500;
 
 /// Maximum size in bytes of a rule's compiled regex.
 const REGEX_SIZE: usize = 4 << 20;
@@ -53,8 +51,8 @@ pub enum RuleError {
     /// The keywords of all rules do not fit into one automaton.
     #[error("the keywords of the redaction rules cannot be searched for: {0}")]
     Keywords(#[from] aho_corasick::BuildError),
-    /// There are more than [`MAX_RULES`] rules.
-    #[error("too many redaction rules: {0}, the maximum is {MAX_RULES}")]
+    /// There are more than [`MAX_SECRET_RULES`] rules.
+    #[error("too many redaction rules: {0}, the maximum is {MAX_SECRET_RULES}")]
     TooMany(usize),
 }
 

@@ -1,12 +1,10 @@
 //! Location of the work: the working directory, the root of its project, and the identity of the project.
 
 use super::file::describe_error;
+use crate::limits::MAX_POINTER;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-
-/// Maximum number of bytes read from a `.git` or `commondir` file.
-const MAX_POINTER: u64 = 16 << 10;
 
 /// A working directory and its project. All paths are canonical.
 #[derive(Clone, Debug, PartialEq, Eq)]
