@@ -51,7 +51,7 @@ pub(crate) fn notes(built: &Built) -> Vec<String> {
     }
     if let Some(learned) = &built.draft.calibration {
         let factor = format!("{}.{:03}", learned.per_mille / 1000, learned.per_mille % 1000);
-        let replies = plural(learned.replies.into(), "reply", "replies");
+        let replies = plural(learned.replies, "reply", "replies");
         notes.push(format!("estimates are calibrated: × {factor}, learned from {replies} of this model"));
     }
     if let Some(overhead) = &built.draft.overhead {

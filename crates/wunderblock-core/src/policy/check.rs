@@ -231,8 +231,7 @@ impl Policy {
                         .error(format!("{key}.ahead"), "no chunk is ever full: set `chunk` or `chunk_share`");
                 }
                 if *oldest == Permille::ZERO || *oldest > Permille::ONE {
-                    let what = "must be more than 0 and at most 1";
-                    faults.error(format!("{key}.oldest"), what);
+                    faults.error(format!("{key}.oldest"), "must be more than 0 and at most 1");
                 }
                 if *chunk_share > Permille::ONE {
                     let what =

@@ -1,6 +1,5 @@
 //! The outcome of an import.
 
-use crate::limits::MAX_WARNINGS;
 use crate::report::lossy;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,7 +38,7 @@ pub struct Imported {
     pub messages: u64,
     /// Number of notices of each kind, those without a warning included.
     pub notices: BTreeMap<ImportNotice, u64>,
-    /// Warnings with file and line: at most [`MAX_WARNINGS`], then the number of further ones.
+    /// Warnings with file and line: at most [`MAX_WARNINGS`](crate::limits::MAX_WARNINGS), then the number of further ones.
     pub warnings: Vec<String>,
 }
 
