@@ -28,10 +28,10 @@ fn main() {
 
 fn write_vocabulary(out: &Path, name: &str, encoder: &CoreBpe) {
     let size = u32::try_from(encoder.vocab_size()).expect("fewer tokens than numbers");
-    // A load of 0.75. The module documentation of `src/table.rs` says why.
+    // A load of 0.75. The module documentation of `src/table.rs` explains the reason.
     let mut slots = vec![0_u32; size as usize * 4 / 3];
     let mut pairs = vec![layout::ABSENT; 1 << 16];
-    // Place 0 holds a padding byte, because a slot of 0 is an empty slot.
+    // Place 0 holds a padding byte, because a slot with the value 0 is empty.
     let mut records = vec![0_u8; 1];
     for rank in 0..size {
         let token = encoder.decode(&[rank]);
@@ -52,7 +52,7 @@ fn write_vocabulary(out: &Path, name: &str, encoder: &CoreBpe) {
         }
         slots[at] = place | layout::tag(hash);
     }
-    // Padding: a token of at most eight bytes is compared as eight bytes, and the last record needs them too.
+    // Padding: a token of at most eight bytes is compared as eight bytes, so the last record needs padding as well.
     records.resize(records.len() + 8, 0);
     fs::write(out.join(format!("{name}.slots")), words(&slots)).expect("slots");
     fs::write(out.join(format!("{name}.pairs")), words(&pairs)).expect("pairs");
@@ -64,7 +64,7 @@ fn words(words: &[u32]) -> Vec<u8> {
 }
 
 /// Writes the classes of all characters. Identical blocks of 256 characters are stored once. An index gives the block
-/// of each 256 characters.
+/// for each run of 256 characters.
 fn write_classes(out: &Path) {
     let every: String = (0..=0x10_ffff).filter_map(char::from_u32).collect();
     let mut classes = vec![layout::OTHER; 0x11_0000];

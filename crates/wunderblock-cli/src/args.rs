@@ -30,7 +30,7 @@ pub(crate) struct Args {
     pub(crate) command: Command,
 }
 
-/// Options of every command. `help options` shows them; the pages of the commands leave them out.
+/// Options of every command. `help options` shows these options; the pages of the commands leave them out.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {

@@ -27,7 +27,7 @@ const RIGHT: f64 = 16.0;
 const BOTTOM: f64 = 34.0;
 /// Maximum number of points in a line.
 const POINTS: usize = 176;
-/// Policy whose line is drawn in grey behind those of the others.
+/// Policy whose line is drawn in grey behind the lines of the others.
 const BASE: &str = "off";
 
 const STYLE: &str = "
@@ -118,7 +118,7 @@ fn limit(found: &Simulation) -> u64 {
     found.histories.iter().flat_map(|one| &one.limits).copied().max().unwrap_or_default()
 }
 
-/// A panel with the plot of one policy. Its upper left corner is the origin.
+/// A panel with the plot of one policy. The panel's upper left corner is the origin.
 struct Panel {
     /// Number of tokens at the upper edge of the plot.
     most: u64,

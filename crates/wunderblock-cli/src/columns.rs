@@ -1,4 +1,4 @@
-//! Lays out text in columns, by the width at which a terminal shows it.
+//! Lays out text in columns, measured by its width on a terminal.
 
 use unicode_width::UnicodeWidthChar;
 use wunderblock_core::stub::grouped;
@@ -55,7 +55,7 @@ pub(crate) fn pad(text: &str, wide: usize) -> String {
     format!("{text}{}", " ".repeat(wide.saturating_sub(columns(text))))
 }
 
-/// Formats a length in bytes for people: `240 B`, `1.5 kB`, `496 kB`.
+/// Formats a length in bytes for people, for example: `240 B`, `1.5 kB`, `496 kB`.
 pub(crate) fn size(bytes: Bytes) -> String {
     let units = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
     match units.into_iter().find(|(unit, _)| bytes.0 >= *unit) {

@@ -19,7 +19,7 @@ pub(crate) struct File {
     pub(crate) tenant: Option<String>,
     /// Path of a model catalog that overrides the embedded one.
     pub(crate) models: Option<PathBuf>,
-    /// Path of further rules that detect secrets.
+    /// Path of a file with further rules that detect secrets.
     pub(crate) secrets: Option<PathBuf>,
     /// Defaults of `context` and `explain`.
     #[serde(default)]
@@ -113,7 +113,7 @@ pub(crate) struct Context {
     pub(crate) warn: Option<Vec<u8>>,
 }
 
-/// Parses and checks a settings file. Resolves its paths, and adds the user's standard files.
+/// Parses and checks a settings file. Resolves the paths in a settings file, and adds the user's standard files.
 pub(crate) fn parsed(text: &str, path: &Path, person: Option<&Person>) -> Result<File, Failure> {
     let mut file: File = toml::from_str(text).map_err(|error| refused(path, &error.to_string()))?;
     if let Some((section, key, why)) = absurd(&file) {
@@ -131,7 +131,7 @@ pub(crate) fn parsed(text: &str, path: &Path, person: Option<&Person>) -> Result
     Ok(file)
 }
 
-/// Finds an unusable value. Returns its section, its key, and the reason.
+/// Finds an unusable value. Returns the section and the key of the value, and the reason.
 fn absurd(file: &File) -> Option<(&'static str, &'static str, String)> {
     let is_empty = |hook: &HookFile| hook.command.first().is_none_or(|program| program.trim().is_empty());
     if file.compaction.hooks.iter().any(is_empty) {
@@ -194,7 +194,7 @@ fn paths(file: &mut File) -> impl Iterator<Item = &mut PathBuf> {
     one.flatten().chain(many.flatten())
 }
 
-/// Resolves a path of a settings file: `~/` is the home directory, and other relative paths start at the file's
+/// Resolves a path from a settings file: `~/` is the home directory, and other relative paths start at the file's
 /// folder. The working directory is never used, because it must not decide whose safety policy is read.
 fn placed(path: &Path, folder: &Path, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~"), home) {

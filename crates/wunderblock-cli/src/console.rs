@@ -36,7 +36,8 @@ pub(crate) fn time(at: wunderblock_core::units::Millis) -> String {
     }
 }
 
-/// How long ago something happened, in at most eight columns: `5m ago`, `7d ago`, `11mo ago`. Empty without a time.
+/// Formats how long ago something happened, in at most eight columns, for example: `5m ago`, `7d ago`, `11mo ago`.
+/// Empty without a time.
 pub(crate) fn age(at: wunderblock_core::units::Millis) -> String {
     let seconds = (jiff::Timestamp::now().as_millisecond() - at.0) / 1_000;
     let units = [(31_536_000, "y"), (2_592_000, "mo"), (86_400, "d"), (3_600, "h"), (60, "m")];
@@ -47,10 +48,10 @@ pub(crate) fn age(at: wunderblock_core::units::Millis) -> String {
     }
 }
 
-/// The time zone of the clock on their wall.
+/// The user's local time zone.
 ///
 /// The default zone is read from its file. `TimeZone::system` would also search the whole time zone database for the
-/// zone's name, which takes 2 ms. A zone in `TZ` is looked up there.
+/// zone's name, which takes 2 ms. A zone that `TZ` names is looked up in the database.
 pub(crate) fn zone() -> TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
     let default = || TimeZone::tzif("", &std::fs::read("/etc/localtime").ok()?).ok();

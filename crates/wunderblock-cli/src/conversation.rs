@@ -17,8 +17,8 @@ use wunderblock_core::units::Bytes;
 /// Maximum number of conversations listed; the latest are listed.
 const LISTED: usize = 6;
 
-/// Splits a path from the conversation it selects: `chat.md#12`. An existing file with a `#` in its name is not
-/// split.
+/// Splits a path from the conversation it selects, for example: `chat.md#12`. An existing file with a `#` in its name
+/// is not split.
 pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('#') {
         Some((file, wanted)) if !Path::new(text).exists() && Path::new(file).is_file() => {
@@ -29,7 +29,7 @@ pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
 }
 
 /// Returns the selected conversation of a file. Without a selection by number or by the end of an id, returns the
-/// latest conversation with content. If the file contains several, also lists them.
+/// latest conversation with content. If the file contains several conversations, also lists them.
 pub(crate) async fn conversation(
     global: &Global,
     session: Session,
@@ -64,7 +64,8 @@ fn has_content(info: &StreamInfo) -> bool {
     info.first_user.is_some() && info.messages > 1
 }
 
-/// Minimum length of the end of an id. Shorter texts are numbers, even if they are the end of an id too.
+/// Minimum length of the end of an id that selects a conversation. Shorter texts are taken as numbers, even if they
+/// are also the end of an id.
 const ID_END: usize = 8;
 
 fn named(all: &[StreamInfo], wanted: &str) -> Option<usize> {
@@ -114,7 +115,7 @@ async fn list(
     Ok(())
 }
 
-/// Returns a description of a session for one line: the first words of its user, or the session it comes from.
+/// Returns a description of a session for one line: the user's first words, or the session it comes from.
 pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
     let from = match (&info.fork, &info.parent) {
         (_, Some(parent)) => Some(clean(&format!("sub-agent of {parent}"))),

@@ -48,7 +48,7 @@ impl Excerpt<'_> {
     }
 }
 
-/// The part of a line around a match that there is room for, the match highlighted.
+/// Returns the part of a line around a match that fits, with the match highlighted.
 pub(crate) fn excerpt(paint: Paint, (line, found): (&str, Range<usize>), room: usize) -> String {
     let part = |range: Range<usize>| clean(line.get(range).unwrap_or_default());
     let (before, hit, after) = (part(0..found.start), part(found.clone()), part(found.end..line.len()));

@@ -88,7 +88,7 @@ impl Failure {
     }
 }
 
-/// Creates an error for wrong usage that is found after parsing.
+/// Creates an error for invalid usage that is found after parsing.
 pub(crate) fn wrong(text: impl Into<String>) -> Failure {
     Failure::Door(USAGE, text.into())
 }

@@ -1,4 +1,4 @@
-//! The first page of the help, and its topics. All of it is made from the list that parses the arguments.
+//! The first page of the help, and its topics. The whole help is made from the list that parses the arguments.
 
 mod words;
 
@@ -14,10 +14,10 @@ use std::process::ExitCode;
 pub(crate) use words::WORDS;
 use wunderblock::nearest;
 
-/// A row of the first page: commands of one kind. Without a text of its own it has that of its only command.
+/// A row of the first page: commands of one kind. Without a text of its own, a row has the text of its only command.
 type Row = (&'static [&'static str], &'static str);
 
-/// The commands by what one wants of them. A command that is missing here fails a test.
+/// The commands, grouped by purpose. A command that is missing here fails a test.
 const GROUPS: [(&str, &[Row]); 5] = [
     (
         "Look",
@@ -62,7 +62,8 @@ const GROUPS: [(&str, &[Row]); 5] = [
     ("Help", &[(&["help"], ""), (&["completions", "man"], "Write completions for a shell; the manual page")]),
 ];
 
-/// What follows the commands on the first page: at most 80 columns wide, so that the page has 40 lines on any terminal.
+/// The text after the commands on the first page: at most 80 columns wide, so that the page has 40 lines on any
+/// terminal.
 const AFTER: &str = "
 Every command:  --db PATH  --config FILE  --tenant NAME  --json  -q  -v
 
@@ -76,7 +77,7 @@ Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused
 /// The last line of each command's page.
 const OTHERS: &str = "Every command also takes --json, --db and others: `wunderblock help options`.";
 
-/// The commands as they are parsed, with our pages.
+/// Returns the commands as they are parsed, with our help pages.
 pub(crate) fn command() -> Command {
     let plain = Args::command();
     let page = first_page(&plain);
@@ -87,7 +88,8 @@ pub(crate) fn command() -> Command {
     })
 }
 
-/// A text whose paragraphs are one line each, so that they are broken at the terminal's width. Indented lines stay.
+/// Returns a text whose paragraphs are one line each, so that they are broken at the terminal's width. Indented lines
+/// stay.
 fn unwrapped(text: &str) -> String {
     let is_prose = |line: &str| line.starts_with(|c: char| !c.is_whitespace());
     let mut out = String::with_capacity(text.len());
@@ -101,7 +103,7 @@ fn unwrapped(text: &str) -> String {
     out
 }
 
-/// The commands for the manual page and for completions: nothing hidden, one list.
+/// Returns the commands for the manual page and for completions, in one list with nothing hidden.
 pub(crate) fn listed() -> Command {
     ["db", "config", "tenant", "json", "quiet", "verbose"]
         .into_iter()

@@ -13,24 +13,24 @@ use std::time::{Duration, Instant};
 use wunderblock::{Engine, Imported};
 use wunderblock_wire::transcript::Format;
 
-/// Time for which another import is waited for before a message says so.
+/// Time to wait for another import before a message says so.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Maximum number of a file's warnings that are shown without `-v`.
+/// Maximum number of warnings per file that are shown without `-v`.
 const WARNINGS: usize = 5;
 
-/// What is shown of an import.
+/// The parts of an import's output that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// A progress bar and the warnings.
     All,
-    /// The warnings: a bar for the whole folder is there.
+    /// Only the warnings, because there is already a bar for the whole folder.
     Warnings,
     /// Neither.
     Nothing,
 }
 
-/// How a transcript is imported, and what is shown of it.
+/// Options that determine how a transcript is imported and what is shown of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ImportOptions {
     /// Format of the file; `None` to detect it.
@@ -41,7 +41,7 @@ pub(crate) struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Detects the format, trusts the file's time, and shows everything.
+    /// Detects the format, trusts the file's modification time, and shows everything.
     pub(crate) const DEFAULT: Self = Self { format: None, verify: false, shown: Shown::All };
 }
 

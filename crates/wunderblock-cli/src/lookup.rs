@@ -1,4 +1,5 @@
-//! Finds the session and the place that an argument refers to: an id, a short one, or the path of a transcript; `ID#12-80`.
+//! Finds the session and the place that an argument refers to: an id, a short id, the path of a transcript, or a
+//! place such as `ID#12-80`.
 
 use crate::args::Global;
 use crate::console::say;
@@ -20,7 +21,7 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
     conversation(global, session, (file, wanted)).await
 }
 
-/// The address that a handle or a place `SESSION#12-80` names, and the part of its text.
+/// Returns the address that a handle or a place such as `SESSION#12-80` names, and the part of its text.
 pub(crate) async fn address(
     engine: &Engine,
     global: &Global,
@@ -35,7 +36,7 @@ pub(crate) async fn address(
     }
 }
 
-/// The address for commands about sessions and summaries: places within a text are `read`'s.
+/// Returns the address for commands about sessions and summaries; only `read` accepts places within a text.
 pub(crate) async fn session_address(
     engine: &Engine,
     global: &Global,
@@ -65,7 +66,8 @@ async fn session_of_file(engine: &Engine, global: &Global, text: &str) -> Result
     find(engine, text).await
 }
 
-/// Returns the session of an argument without writing. A path refers to the session that was imported from it.
+/// Returns the session that an argument refers to, without writing. A path refers to the session that was imported
+/// from it.
 pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
     let (text, wanted) = split(text);
     let path = Path::new(text);
@@ -80,7 +82,7 @@ pub(crate) async fn known_session(engine: &Engine, global: &Global, text: &str) 
     find(engine, text).await
 }
 
-/// The session of an id or of a short one. A text that looks like a path is answered as one.
+/// Returns the session with a given id or short id. A text that looks like a path is treated as a path.
 async fn find(engine: &Engine, text: &str) -> Result<Session, Failure> {
     engine.find_session(text).await.map_err(|error| match error {
         Error::NoSession(_) if is_path(text) || has_ending(text) => missing(text),
@@ -100,7 +102,7 @@ fn is_path(text: &str) -> bool {
     text.starts_with('.') || text.contains(std::path::is_separator)
 }
 
-/// Whether a text ends as the files of transcripts do.
+/// Returns whether a text ends like the name of a transcript file.
 fn has_ending(text: &str) -> bool {
     let ending = Path::new(text).extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| matches!(ending, "jsonl" | "json" | "md" | "ndjson"))
@@ -117,12 +119,14 @@ fn split_place(text: &str) -> Option<(&str, (Seq, Seq))> {
     Some((session, seqs(place).ok().filter(|_| !is_file)?))
 }
 
-/// Whether a text is a place in a session: `SESSION#12-80`, and no file of that name or with conversations.
+/// Returns whether a text is a place in a session: `SESSION#12-80`, provided that no file has this name or contains
+/// conversations.
 pub(crate) fn is_place(text: &str) -> bool {
     split_place(text).is_some() && !Path::new(text).exists()
 }
 
-/// [`reading`], and the positions that follow a `#`. An id may have a `#` of its own: the whole text comes first.
+/// Like [`reading`], but also returns the positions that follow a `#`. An id may itself contain a `#`, so the whole
+/// text is tried first.
 pub(crate) async fn reading_at(
     settings: &Settings,
     global: &Global,
@@ -137,7 +141,7 @@ pub(crate) async fn reading_at(
     }
 }
 
-/// [`known_session`], and the positions that follow a `#`.
+/// Like [`known_session`], but also returns the positions that follow a `#`.
 pub(crate) async fn known_at(
     engine: &Engine,
     global: &Global,
@@ -151,7 +155,7 @@ pub(crate) async fn known_at(
     }
 }
 
-/// [`session`], and the positions that follow a `#`.
+/// Like [`session`], but also returns the positions that follow a `#`.
 pub(crate) async fn session_at(
     engine: &Engine,
     global: &Global,
@@ -165,7 +169,7 @@ pub(crate) async fn session_at(
     }
 }
 
-/// The one position that an option or a place gives.
+/// Returns the single position that an option or a place gives.
 pub(crate) fn one_position(option: Option<u64>, place: Positions) -> Result<Option<Seq>, Failure> {
     match (option, place) {
         (Some(_), Some(_)) => Err(wrong("give the position once: as SESSION#12, or by itself")),
@@ -281,8 +285,9 @@ pub(crate) async fn histories(
     Ok((engine, found))
 }
 
-/// Returns the session whose id is `text`, or alone starts with it, if there is also a file of that name. A file in
-/// the working directory must not hide a session. A text with a separator or a leading dot is always a path.
+/// Returns the session whose id is `text`, or the only one whose id starts with `text`, if there is also a file of
+/// that name. A file in the working directory must not hide a session. A text with a separator or a leading dot is
+/// always a path.
 async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Session>, Failure> {
     if is_path(text) || !Path::new(text).metadata().is_ok_and(|meta| !meta.is_dir()) {
         return Ok(None);

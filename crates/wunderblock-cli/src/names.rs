@@ -26,13 +26,13 @@ impl Names {
         clean(&self.0.short(id))
     }
 
-    /// A place in a session, as people read and type it: `7478b9f5~3#865`.
+    /// Formats a place in a session as people read and type it, for example: `7478b9f5~3#865`.
     pub(crate) fn place(&self, id: &StreamId, position: impl Display) -> String {
         format!("{}#{position}", self.short(id))
     }
 }
 
-/// The short form of a session's id. Only ids that begin alike are read.
+/// Returns the short form of a session's id. Only ids with the same beginning are read.
 pub(crate) async fn short(session: &Session) -> Result<String, Failure> {
     let names = Names::beginning_with(session.engine(), beginning(session.id())).await?;
     Ok(names.short(session.id()))

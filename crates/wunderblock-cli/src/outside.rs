@@ -13,7 +13,7 @@ use wunderblock_core::units::Tokens;
 /// Maximum number of listed texts per section without `-v`.
 const LISTED: usize = 12;
 
-/// Cache, cost and the provider's own count, a line each.
+/// Formats the cache, the cost and the provider's own count, one line each.
 pub(crate) fn figures(built: &Built, paint: Paint, out: &mut String) {
     let indent = 16;
     let mut line = |name: &str, text: &str| {
@@ -43,7 +43,7 @@ pub(crate) fn figures(built: &Built, paint: Paint, out: &mut String) {
     }
 }
 
-/// What the counts were corrected by, what the agent adds, and how full the request is.
+/// Returns notes on the correction of the counts, on what the agent adds, and on how full the request is.
 pub(crate) fn notes(built: &Built) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(percent) = built.draft.warned {

@@ -35,7 +35,7 @@ impl Paint {
         self.code("2", text)
     }
 
-    /// What was looked for, where it was found.
+    /// Highlights the text that was searched for.
     pub(crate) fn hit(self, text: &str) -> String {
         self.code("1;33", text)
     }
@@ -45,7 +45,7 @@ impl Paint {
         self.code("31", text)
     }
 
-    /// A speaker's own colour, that of the section their words stand in.
+    /// Gives a speaker the colour of the section that contains the speaker's words.
     pub(crate) fn role(self, role: wunderblock_core::message::Role, text: &str) -> String {
         use wunderblock_core::message::Role;
         let code = match role {
@@ -57,7 +57,7 @@ impl Paint {
         self.code(code, text)
     }
 
-    /// A section's own colour, the same in every report.
+    /// Gives each section a colour, which is the same in every report.
     pub(crate) fn section(self, section: wunderblock_core::section::Section, text: &str) -> String {
         use wunderblock_core::section::Section;
         let code = match section {

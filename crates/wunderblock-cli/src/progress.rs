@@ -5,12 +5,12 @@ use crate::exit::Failure;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wunderblock::{Engine, Error, Progress};
 
-/// Counts and indexes events that are waiting, and shows a bar.
+/// Counts and indexes waiting events, and shows a progress bar.
 pub(crate) async fn catch_up(engine: &Engine, global: &Global) -> Result<(), Failure> {
     with_bar(global, "counting and indexing", async |on| engine.maintenance().catch_up(on).await).await
 }
 
-/// Runs work on events under a bar that shows its progress.
+/// Runs work on events with a bar that shows its progress.
 pub(crate) async fn with_bar<T>(
     global: &Global,
     message: &str,

@@ -17,7 +17,7 @@ use wunderblock_core::units::Tokens;
 const ENTRIES: usize = 14;
 /// Width of a full bar, in columns, if the terminal is wide enough.
 const BAR: usize = 36;
-/// Columns beside a bar: a section's name and tokens before it, and its share and entries after it.
+/// Number of columns beside a bar: a section's name and tokens before it, and its share and entries after it.
 const BESIDE: usize = 50;
 
 /// The note on a request that ends with the assistant's words.
@@ -67,7 +67,7 @@ pub(crate) fn picture(
     out
 }
 
-/// What is worth knowing about a request, a sentence each.
+/// Adds notes on a request that are worth knowing, one sentence each.
 fn notes(session: &str, built: &Built, paint: Paint, out: &mut String) {
     let mut notes = Vec::new();
     notes.extend(built.compacted.as_ref().map(|done| compaction_line(session, done)));
@@ -92,7 +92,7 @@ fn notes(session: &str, built: &Built, paint: Paint, out: &mut String) {
     }
 }
 
-/// The command that is most likely to be of use next, for a person who has read the report.
+/// Returns the command that is most likely to be useful next to a person who has read the report.
 pub(crate) fn next_step(session: &str, built: &Built) -> Option<String> {
     if built.draft.ends_with_reply {
         return Some(format!("wunderblock context {session} --prompt TEXT   adds the user's next turn"));
@@ -180,7 +180,7 @@ fn certainty(certainty: Certainty) -> &'static str {
     }
 }
 
-/// Describes the compaction done for a request in one line.
+/// Describes in one line the compaction done for a request.
 fn compaction_line(session: &str, done: &Compacted) -> String {
     let (policy, level, why) = (&done.policy, done.due.level.word(), clean(&done.due.why));
     match done.outcome {
@@ -199,8 +199,8 @@ fn compaction_line(session: &str, done: &Compacted) -> String {
     }
 }
 
-/// Joins runs with the same reason: those that summaries replace while they follow each other, and parts that the request's
-/// format has no form for wherever they are. A session of encrypted reasoning would fill the screen with them.
+/// Joins runs that have the same reason: consecutive runs that summaries replace, and all parts that the request's format
+/// cannot express. Otherwise a session with encrypted reasoning would fill the screen.
 fn folded(runs: &[LeftOut]) -> Vec<LeftOut> {
     let mut folded: Vec<LeftOut> = Vec::new();
     for run in runs {
@@ -273,7 +273,7 @@ fn left_out((session, report): (&str, &BudgetReport), paint: Paint, all: bool, o
     }
 }
 
-/// The place, the tokens, and the number of entries.
+/// Returns the place, the tokens and the number of entries of a left-out run.
 fn left_out_row(session: &str, run: &LeftOut) -> [String; 3] {
     let about = if run.certainty == Certainty::Exact { "" } else { "~" };
     let (from, to) = (run.from_seq, run.to_seq);

@@ -41,7 +41,7 @@ impl<'de> Visitor<'de> for ResourcesVisitor {
     }
 }
 
-/// A resource in a file. It accepts all fields of MCP's `Resource`, including those that are not used here.
+/// A resource in a file. Accepts all fields of MCP's `Resource`, including those that are not used here.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Listed {

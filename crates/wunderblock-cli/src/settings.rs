@@ -1,4 +1,5 @@
-//! Resolves settings. A flag overrides the environment, which overrides the settings file, then the default.
+//! Resolves settings. A flag overrides the environment, which overrides the settings file, which overrides the
+//! default.
 
 use crate::args::Global;
 use crate::config::{File, Person, parsed};
@@ -42,7 +43,7 @@ impl Settings {
         Ok(Self { db, file, config })
     }
 
-    /// Takes the outputs of killed runs into the ledger. An output that cannot be taken now stays for the next
+    /// Moves the outputs of killed runs into the ledger. An output that cannot be stored now is left for the next
     /// command.
     async fn take_in(&self) {
         let mine = |orphan: &OrphanSpool| orphan.is_of(self.config.tenant.as_str());
@@ -58,24 +59,24 @@ impl Settings {
         }
     }
 
-    /// Models, with those of the settings.
+    /// Returns the models, including those from the settings.
     pub(crate) fn catalog(&self) -> &Catalog {
         &self.config.catalog
     }
 
-    /// The engine for a command that writes.
+    /// Opens the engine for a command that writes.
     pub(crate) async fn write(&self) -> Result<Engine, Failure> {
         self.take_in().await;
         Ok(Engine::open_with(&self.db, Access::Create, self.config.clone()).await?)
     }
 
-    /// Opens the engine for a command that changes existing content. It does not create a ledger.
+    /// Opens the engine for a command that changes existing content. Never creates a ledger.
     pub(crate) async fn existing(&self) -> Result<Engine, Failure> {
         self.take_in().await;
         Ok(Engine::open_with(&self.db, Access::Write, self.config.clone()).await?)
     }
 
-    /// Opens the engine for a command that only reads. It works on a read-only ledger.
+    /// Opens the engine for a command that only reads. The ledger may be read-only.
     pub(crate) async fn read_only(&self) -> Result<Engine, Failure> {
         self.take_in().await;
         Ok(Engine::open_with(&self.db, Access::Read, self.config.clone()).await?)

@@ -1,4 +1,4 @@
-//! Collects the sources of a request from outside the ledger. Flags come before the settings file.
+//! Collects the sources of a request from outside the ledger. Flags take precedence over the settings file.
 
 use crate::args::SourceArgs;
 use crate::config::SourceFiles;
@@ -13,8 +13,8 @@ use wunderblock::{Given, Instructions, Skill, Sources, StateProvider};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::state::WorkState;
 
-/// Returns all sources of a request. For a past request (`is_past`), only flags count, because the settings are of
-/// today.
+/// Returns all sources of a request. For a past request (`is_past`), only flags count, because the settings are the
+/// current ones.
 pub(crate) fn sources(
     typed: &SourceArgs,
     (files, rules): (&SourceFiles, &InstructionRules),
@@ -38,7 +38,8 @@ pub(crate) fn sources(
     if let Some(path) = typed.state.as_ref().or(files.state.as_ref()) {
         sources.state = Some(structured::<WorkState>(path)?);
     }
-    // Only directories given by flags must exist; those of the settings and the standard ones may be missing.
+    // Only directories given by flags must exist; the directories from the settings and the standard directories may
+    // be missing.
     if let Some(missing) = typed.skills.iter().find(|dir| !dir.is_dir()) {
         return Err(refused(missing, "is not a directory of skills; give one that holds NAME/SKILL.md"));
     }
@@ -82,7 +83,7 @@ fn skill_dirs(
     named.chain(project).chain(person).collect()
 }
 
-/// Loads the skills in these directories. Skills that cannot be used become findings of the report.
+/// Loads the skills in these directories. Skills that cannot be used become findings in the report.
 fn found(dirs: &[PathBuf], sources: &mut Sources) {
     let (skills, mut findings) = skills(dirs);
     sources.findings.append(&mut findings);

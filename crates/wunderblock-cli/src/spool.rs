@@ -5,8 +5,8 @@
 //! LEDGER.run/CALL.out     a line of JSON: what ran, where, for whom · then the bytes as they came
 //! ```
 //!
-//! The file is locked as long as its `run` lives. It costs one write per chunk and no sync, so that the command is
-//! not slowed down: after a kill the file is complete, and after a loss of power its last seconds may be missing.
+//! The file is locked while its `run` is running. The file costs one write per chunk and no sync, so that the command
+//! is not slowed down: after a kill, the file is complete; after a loss of power, its last seconds may be missing.
 
 use crate::outputs::outputs_session;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use wunderblock::{Engine, Error as EngineError, Output};
 /// Facts about a command that are known when it starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SpoolHead {
-    /// Id of the call under which the output is stored. It is unique, so the output is stored only once.
+    /// Id of the call under which the output is stored. The id is unique, so the output is stored only once.
     pub(crate) call: String,
     /// Session to which the output belongs.
     pub(crate) session: String,
@@ -32,19 +32,19 @@ pub(crate) struct SpoolHead {
     pub(crate) cwd: String,
 }
 
-/// Spool file of a running command. It is removed when its output is stored in the ledger.
+/// Spool file of a running command. The file is removed when its output is stored in the ledger.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: File,
     path: PathBuf,
     call: String,
-    /// Whether the disk was full. The bytes written before that stay.
+    /// Whether the disk was full. Bytes that have already been written are kept.
     full: bool,
 }
 
 /// Extension of spool files.
 const END: &str = "out";
-/// Maximum characters of a command line in the first line.
+/// Maximum number of characters of a command line in the first line of the file.
 const MAX_COMMAND: usize = 16 << 10;
 
 impl Spool {
@@ -59,7 +59,7 @@ impl Spool {
         options.write(true).create_new(true);
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let open = || std::fs::create_dir_all(&folder).and_then(|()| options.open(&path));
-        // Another command may remove the empty folder between the two steps, so one more attempt is made.
+        // Another command may remove the empty folder before the file is created in it, so one more attempt is made.
         let mut file = open().or_else(|_| open())?;
         file.try_lock().map_err(Error::from)?;
         let command = head.command.chars().take(MAX_COMMAND).collect();
@@ -79,7 +79,7 @@ impl Spool {
         &self.call
     }
 
-    /// Removes the file after its output was stored or shown in full.
+    /// Removes the file after its output has been stored or shown in full.
     pub(crate) fn remove(self) {
         let _ = std::fs::remove_file(&self.path);
         // Removes the folder only if it is empty.
@@ -101,7 +101,7 @@ pub(crate) struct OrphanSpool {
     spool: Spool,
 }
 
-/// Returns the spool files that no process writes. A folder that is missing or unreadable counts as empty.
+/// Returns the spool files that no process is writing. A folder that is missing or unreadable counts as empty.
 pub(crate) fn orphans(db: &Path) -> Vec<OrphanSpool> {
     let Ok(entries) = std::fs::read_dir(folder(db)) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -138,7 +138,7 @@ impl OrphanSpool {
     /// Stores the output in the ledger as a failed call without an exit code.
     ///
     /// # Errors
-    /// Returns an error if the output cannot be stored. The file then stays for the next command.
+    /// Returns an error if the output cannot be stored. After an error, the file is left for the next command.
     pub(crate) async fn take_in(self, engine: &Engine) -> Result<(), EngineError> {
         let Self { head, bytes, spool } = self;
         let input =

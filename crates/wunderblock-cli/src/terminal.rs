@@ -2,12 +2,12 @@
 
 use std::io::{IsTerminal, Write};
 
-/// Replaces every character that could move the cursor, set a title or reverse text by a visible one.
+/// Replaces every character that could move the cursor, set a title or reverse text with a visible one.
 pub(crate) fn clean(text: &str) -> String {
     clean_keeping(text, |_| false)
 }
 
-/// Replaces the same characters, but keeps line ends and tabs.
+/// Replaces every unsafe character, but keeps line ends and tabs.
 pub(crate) fn clean_lines(text: &str) -> String {
     clean_keeping(text, |c| c == '\n' || c == '\t')
 }
@@ -25,7 +25,8 @@ fn clean_keeping(text: &str, keep: impl Fn(char) -> bool) -> String {
         .collect()
 }
 
-/// A text without the colours that a program gave it. Other control characters stay, for [`clean`] to show.
+/// Returns a text without the colours that a program gave it. Other control characters are kept, so that [`clean`]
+/// can show them.
 pub(crate) fn without_colour(text: &str) -> std::borrow::Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return text.into();
@@ -50,8 +51,8 @@ pub(crate) fn without_colour(text: &str) -> std::borrow::Cow<'_, str> {
     out.into()
 }
 
-/// Marks that change the direction of what follows (Unicode Standard Annex 9), that break a line (2028, 2029), and those
-/// that are not to be seen at all: zero-width characters, annotations, tags.
+/// Characters that change the direction of the following text (Unicode Standard Annex 9), that break a line (2028,
+/// 2029), or that are invisible: zero-width characters, annotations, tags.
 fn is_bidi(c: char) -> bool {
     matches!(
         c,

@@ -1,4 +1,4 @@
-//! Reads tools from a file, in the format of any provider or in ours.
+//! Reads tools from a file, in the format of any provider or in our own format.
 
 use crate::exit::Failure;
 use crate::input::{read, refused};
@@ -43,7 +43,7 @@ pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Offered
         let form = "not a JSON array of tools in Anthropic's, OpenAI's, Gemini's or the neutral form";
         refused(path, &format!("{form}{why}"))
     };
-    // A value of another type in a request would be read as a request without tools.
+    // If a request contained a value of another type here, it would be read as a request without tools.
     let objects = serde_json::from_str::<Vec<Map<String, Value>>>(&text)
         .map_err(|error| refused(&format!(": {error}")))?;
     if let Ok(own) = serde_json::from_str::<Vec<OwnTool>>(&text) {

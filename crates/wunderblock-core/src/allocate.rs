@@ -1,4 +1,4 @@
-//! Allocation of the token limit among sections, as a function of limit, rules and demand.
+//! Allocation of the token limit among sections, as a function of the limit, the rules and the demand.
 //!
 //! A section may take its share of the limit, at least its minimum and at most its maximum. If all sections together
 //! would leave the transcript less than its own minimum, they are reduced in a fixed order, the most dispensable
@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Room {
-    /// Minimum tokens the section may take, even if its share is smaller.
+    /// Minimum number of tokens that the section may take, even if its share is smaller.
     pub min: Tokens,
-    /// Maximum tokens the section may take; `None` for no maximum.
+    /// Maximum number of tokens that the section may take; `None` for no maximum.
     pub max: Option<Tokens>,
     /// Share of the limit, in hundredths.
     pub share: u8,
@@ -32,7 +32,7 @@ impl Room {
         Self { min: Tokens(min), max: None, share }
     }
 
-    /// Returns the maximum tokens the section may take under a limit.
+    /// Returns the maximum number of tokens that the section may take under a limit.
     #[must_use]
     pub fn of(&self, limit: Tokens) -> Tokens {
         let share = Tokens(limit.0.saturating_mul(u64::from(self.share)) / 100);
@@ -120,7 +120,8 @@ impl Shares {
         ]
     }
 
-    /// Returns the maximum tokens a section may take by its rule alone; the whole limit if the section has no rule.
+    /// Returns the maximum number of tokens that a section may take by its rule alone; the whole limit if the section
+    /// has no rule.
     #[must_use]
     pub fn most(&self, section: Section, limit: Tokens) -> Tokens {
         self.rule(section).map_or(limit, |room| room.of(limit))
@@ -161,8 +162,8 @@ pub const fn key(section: Section) -> &'static str {
 const DISPENSABLE: [Section; 5] =
     [Section::Resources, Section::Skills, Section::PinnedMemory, Section::Tools, Section::Instructions];
 
-/// Returns the tokens granted to each section that has a demand. `demand` is in tokens. Sections without a rule
-/// (safety, system) cannot be reduced, and get what they demand.
+/// Returns the number of tokens granted to each section that has a demand. `demand` is in tokens. Sections without a
+/// rule (safety, system) cannot be reduced, and get what they demand.
 #[must_use]
 pub fn allocate(
     limit: Tokens,

@@ -16,7 +16,7 @@ pub struct PairedCall {
     pub name: CallId,
     /// Position of the call.
     pub place: PartPosition,
-    /// Position of its result; `None` until the result arrives.
+    /// Position of the call's result; `None` until the result arrives.
     pub result: Option<PartPosition>,
 }
 
@@ -27,7 +27,7 @@ pub enum ExchangeKind {
     User,
     /// Text of the operator.
     System,
-    /// A reply of the model, with the results of the calls it made.
+    /// A reply from the model, with the results of the calls it made.
     Exchange {
         /// Calls of the reply, in order.
         calls: Vec<PairedCall>,
@@ -41,8 +41,8 @@ pub struct Exchange {
     pub shape: ExchangeKind,
     /// Positions of all entries of the exchange, ascending.
     pub members: Vec<Seq>,
-    /// Positions of the entries that hold the speaker's own words, ascending. Entries with only tool results are not
-    /// among them.
+    /// Positions of the entries that hold the speaker's own words, ascending. Entries that contain only tool results
+    /// are not included.
     pub speakers: Vec<Seq>,
     /// Place of the exchange in a request: its first speaker at or after the frontier, or else its first entry there.
     /// An exchange before the frontier has the place of its first speaker.
@@ -78,7 +78,7 @@ pub struct Arrangement {
     pub hidden: Vec<Exchange>,
     /// Entries that no request can show, with the reason.
     pub aside: Vec<(Seq, Reason)>,
-    /// Tool results that cannot be shown, with the reason. The rest of their entry can be shown.
+    /// Tool results that cannot be shown, with the reason. The rest of the entry can be shown.
     pub loose: Vec<(PartPosition, Reason)>,
     /// Tool results whose call has not come yet, with the reason that applies until it comes.
     pub early: Vec<(PartPosition, Reason)>,

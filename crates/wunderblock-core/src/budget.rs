@@ -48,7 +48,7 @@ pub struct Budget {
     /// Tokens kept free for what the sending program adds to the request: its own system prompt and tools.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub added: Tokens,
-    /// Maximum bytes of an encoded request that the provider accepts.
+    /// Maximum size of an encoded request that the provider accepts, in bytes.
     pub max_bytes: Bytes,
 }
 
@@ -57,7 +57,8 @@ fn is_nothing(tokens: &Tokens) -> bool {
 }
 
 impl Budget {
-    /// Returns what the sections may use: window − reserve − margin − added tokens, and the byte limit.
+    /// Returns the limits that apply to all sections together: window − reserve − margin − added tokens, and the byte
+    /// limit.
     #[must_use]
     pub const fn limit(&self) -> Cost {
         let kept = self.window.saturating_sub(self.reserve).saturating_sub(self.margin);
@@ -126,7 +127,8 @@ pub enum Reason {
     Unsigned,
     /// Thinking of a turn that is shown as a stub.
     OldThinking,
-    /// Thinking written after a different beginning than the request has, where its provider would reject it.
+    /// Thinking that was written after a different beginning than the one in the request, and that its provider would
+    /// therefore reject.
     Unbound,
     /// Block that its provider would reject: malformed, or one half of a pair.
     Unsendable,

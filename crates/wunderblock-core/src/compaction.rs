@@ -1,4 +1,5 @@
-//! Records of compactions. Data only, since events hold it; [`crate::compact`] makes the decisions.
+//! Records of compactions. This module contains only data, since events hold it; [`crate::compact`] makes the
+//! decisions.
 
 use crate::calibration::ModelCalibration;
 use crate::id::LaneId;
@@ -17,7 +18,7 @@ pub struct SessionCompacted {
     /// Lane that adopted the node; `None` for a boundary that another program set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<LaneId>,
-    /// Producer of the summary: `extractive`, a model, a command, another program.
+    /// Producer of the summary: `extractive`, a model, a command, or another program.
     pub producer: Box<str>,
     /// The summary, if it is known as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,10 +26,10 @@ pub struct SessionCompacted {
     /// Cause, in the producer's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<Box<str>>,
-    /// Tokens of the content it covers, as the producer counted them.
+    /// Tokens in the content that the node covers, as the producer counted them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_before: Option<Tokens>,
-    /// Tokens of the summary itself.
+    /// Tokens in the summary itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_after: Option<Tokens>,
     /// Level: 0 for a summary of events, otherwise one more than the highest level of its sources.
@@ -117,9 +118,10 @@ pub struct SummaryCheck {
     pub kept: u32,
     /// Number of facts that its range demands.
     pub demanded: u32,
-    /// Fraction of mechanical questions about its range that the summary answers, itself or by a handle it shows.
+    /// Fraction of mechanical questions about its range that the summary answers, directly or through a handle that
+    /// it shows.
     pub answered: Permille,
-    /// Demanded facts that the summary lacks, the gravest first.
+    /// Demanded facts that the summary lacks, the most serious first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<LostFact>,
     /// Number of lines that nothing in the range supports. These lines are marked in the text of the summary.
@@ -127,7 +129,7 @@ pub struct SummaryCheck {
     pub unfound: u32,
 }
 
-/// A fact that a summary should state and does not.
+/// A fact that a summary should state but does not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostFact {
     /// Kind of the fact.
@@ -136,7 +138,7 @@ pub struct LostFact {
     pub at: Seq,
 }
 
-/// Kinds of facts that a summary must state, the gravest first.
+/// Kinds of facts that a summary must state, the most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactKind {
@@ -214,9 +216,9 @@ pub struct CompactionOutcome {
     pub level: Box<str>,
     /// Cause, in words.
     pub trigger: Box<str>,
-    /// Tokens of the request before the step.
+    /// Tokens in the request before the step.
     pub tokens_before: Tokens,
-    /// Tokens of the request after the step.
+    /// Tokens in the request after the step.
     pub tokens_after: Tokens,
     /// Rungs of the ladder that were tried, in order.
     pub rungs: Vec<RungTaken>,
@@ -243,7 +245,7 @@ pub struct RungTaken {
     pub taken: bool,
     /// Tokens that the rung saved, or would have saved.
     pub saved: Tokens,
-    /// Tokens that the rung added, by showing content again that fits.
+    /// Tokens that the rung added by showing again content that fits.
     #[serde(default, skip_serializing_if = "is_none")]
     pub added: Tokens,
     /// Reason why the result was not taken.
@@ -280,8 +282,8 @@ pub struct CompactionRejected {
 }
 
 impl CompactionRejected {
-    /// Returns whether the outcome shows that compacting the lane is futile. A veto does not show that, and neither
-    /// does a competing compaction that finished first.
+    /// Returns whether the outcome shows that compacting the lane is futile. Neither a veto nor a competing
+    /// compaction that finished first shows that compacting the lane is futile.
     #[must_use]
     pub fn counts(&self) -> bool {
         !matches!(&*self.outcome, "vetoed" | "overtaken")
@@ -293,6 +295,6 @@ impl CompactionRejected {
 pub struct CompactionUndone {
     /// Lane whose compaction was undone.
     pub lane: LaneId,
-    /// Position of the `view.trimmed` that recorded the compaction.
+    /// Position of the `view.trimmed` event that recorded the compaction.
     pub compaction: Seq,
 }

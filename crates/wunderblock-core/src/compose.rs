@@ -1,4 +1,5 @@
-//! Composition of a lane's preamble and tail from the offer of the sources: which offers take effect, wait, and fit.
+//! Composition of a lane's preamble and tail from the offer of the sources: which offers take effect, which wait, and
+//! which fit.
 //!
 //! Sections that command (safety, system, instructions) take effect immediately. Listed sections are frozen until the
 //! lane's beginning is rebuilt anyway. As long as nothing that takes effect has changed, the recorded preamble is
@@ -46,7 +47,7 @@ pub struct Offer {
     pub scanned: Vec<Box<str>>,
     /// Findings about the sources.
     pub findings: Vec<Finding>,
-    /// Whether the request states the state of the work.
+    /// Whether the request describes the state of the work.
     pub says_state: bool,
     /// Whether changes to frozen sections take effect now.
     pub now: bool,
@@ -69,8 +70,8 @@ pub struct Composed {
     pub findings: Vec<Finding>,
 }
 
-/// Decides what a lane sends of an offer. `restarts` says that the lane's beginning changes anyway, so that nothing
-/// needs to wait.
+/// Decides which parts of an offer a lane sends. `restarts` says that the lane's beginning changes anyway, so that
+/// nothing needs to wait.
 #[must_use]
 pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: bool) -> Composed {
     let recorded = view.preamble();
@@ -223,7 +224,7 @@ impl FullPreamble {
         !self.stale && commands.iter().all(|section| self.changes(*section, old).is_empty())
     }
 
-    /// Returns the changes to a section. Order counts as content: if only the order differs, that is the one change.
+    /// Returns the changes to a section. Order counts as content: if only the order differs, that is the only change.
     fn changes(&self, section: Section, old: &Preamble) -> Vec<PreambleChange> {
         let change = |(name, how)| PreambleChange { section, name, how };
         if section == Section::Tools {
@@ -282,7 +283,7 @@ impl FullPreamble {
             .filter(|part| part.section == Section::Instructions)
             .map(|part| part.cost.tokens)
             .sum();
-        // A text that was sent keeps its full cost, fence included, so that it counts the same before and after.
+        // A text that was sent keeps its full cost, including its fence, so that it counts the same before and after.
         let weight = |name: &str| {
             let (_, text) = view.last_injected(Section::Instructions, name)?;
             let offered = self.nested.iter().find(|block| block.name.as_ref() == name);

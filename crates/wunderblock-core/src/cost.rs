@@ -33,9 +33,9 @@ pub const TOOL_FRAME: Cost = Cost::new(12, 160);
 pub const MEDIA_FRAME: Cost = Cost::new(24, 160);
 /// Frame of a tool's schema: `function`, a cache mark, or the schema of a tool that has none.
 pub const SCHEMA_FRAME: Cost = Cost::new(16, 128);
-/// Assumed tokens of a picture: a square of 1,568 px, the longest edge that Anthropic's documentation allows, at its
-/// width × height / 750 tokens, rounded up to the next hundred. Anthropic's smaller limit for the area is not relied
-/// on.
+/// Assumed number of tokens in a picture: that of a square of 1,568 px, the longest edge that Anthropic's
+/// documentation allows, at its width × height / 750 tokens, rounded up to the next hundred. Anthropic's smaller
+/// limit for the area is not relied on.
 pub const MEDIA_TOKENS: Tokens = Tokens(3_300);
 /// Maximum cost of the stand-in for a result that was never recorded, without the id of the call.
 pub const SYNTHETIC_COST: Cost = Cost::new(64, 512);
@@ -56,7 +56,7 @@ impl std::ops::AddAssign for EntryCost {
     }
 }
 
-/// Returns the cost of a part in either form, its frame included. `gist` describes the call of a tool result.
+/// Returns the cost of a part in either form, including its frame. `gist` describes the call of a tool result.
 #[must_use]
 pub fn forms(piece: &Part, costs: &dyn CostModel, gist: Option<&str>) -> EntryCost {
     EntryCost { verbatim: part(piece, costs), stub: stubbed(piece, &stub::part(piece, gist), costs) }
@@ -67,7 +67,7 @@ pub(crate) fn stubbed(piece: &Part, form: &stub::Stubbed, costs: &dyn CostModel)
     form.shown(piece).map_or(Cost::ZERO, |shown| part(shown, costs))
 }
 
-/// Returns the cost of a message word for word, its frame included.
+/// Returns the cost of a message word for word, including its frame.
 #[must_use]
 pub fn message(message: &Message, costs: &dyn CostModel) -> Cost {
     let parts: Cost = message.parts.iter().map(|piece| part(piece, costs)).sum();
@@ -80,7 +80,7 @@ pub fn frame(costs: &dyn CostModel) -> Cost {
     MESSAGE_FRAME + Cost { tokens: costs.framing().message, ..Cost::ZERO }
 }
 
-/// Returns the cost of one part, its frame included.
+/// Returns the cost of one part, including its frame.
 #[must_use]
 pub fn part(piece: &Part, costs: &dyn CostModel) -> Cost {
     match piece {
@@ -105,7 +105,7 @@ pub fn part(piece: &Part, costs: &dyn CostModel) -> Cost {
         }
         Part::Media { mime, body: data, form, extra: more } => {
             let picture = Cost { tokens: MEDIA_TOKENS, ..Cost::ZERO };
-            // A URL or file id is text of the request. Base64 data is not text, so it costs bytes only.
+            // A URL or file id counts as text of the request. Base64 data is not text, so it costs bytes only.
             let size = match form {
                 MediaForm::Base64 => Cost { bytes: data.bytes(), ..Cost::ZERO },
                 MediaForm::Url | MediaForm::File => body(data, costs),
@@ -178,19 +178,19 @@ pub(crate) fn missing(at: PartPosition, piece: &Part, trim: &Trim, costs: &dyn C
     costs.refuses(piece).or_else(|| crate::trim::withheld(at, piece, trim))
 }
 
-/// Returns the maximum cost of a summary, its fence included.
+/// Returns the maximum cost of a summary, including its fence.
 #[must_use]
 pub fn node(node: &crate::view::SummaryNode, costs: &dyn CostModel) -> Cost {
     summary(&node.text, costs)
 }
 
-/// Returns the maximum cost of a summary with the given text, its fence included.
+/// Returns the maximum cost of a summary with the given text, including its fence.
 #[must_use]
 pub fn summary(said: &Body, costs: &dyn CostModel) -> Cost {
     frame(costs) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(said, costs)
 }
 
-/// Returns the cost of a user's exchange whose texts are clipped.
+/// Returns the cost of a user exchange whose texts are clipped.
 #[must_use]
 pub fn clipped(
     exchange: &Exchange,
@@ -238,7 +238,7 @@ pub fn tool(tool: &crate::request::Tool, costs: &dyn CostModel) -> Cost {
         + extra(&tool.extra, costs)
 }
 
-/// Returns the cost of a tool of a preamble, equal to the cost that [`tool`] finds for the same tool.
+/// Returns the cost of a tool in a preamble, equal to the cost that [`tool`] finds for the same tool.
 #[must_use]
 pub fn tool_block(tool: &crate::preamble::ToolBlock, costs: &dyn CostModel) -> Cost {
     SCHEMA_FRAME
@@ -248,7 +248,7 @@ pub fn tool_block(tool: &crate::preamble::ToolBlock, costs: &dyn CostModel) -> C
         + extra(&tool.extra, costs)
 }
 
-/// Returns the cost of a text of a preamble, the lines of its fence included.
+/// Returns the cost of a text in a preamble, including the lines of its fence.
 #[must_use]
 pub fn block(block: &crate::preamble::PreambleBlock, costs: &dyn CostModel) -> Cost {
     let (open, close) = crate::fence::fence(&[block]);

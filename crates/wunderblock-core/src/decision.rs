@@ -1,6 +1,7 @@
 //! Decisions that a lane makes and records: what it leaves out, what it brings back, and the plan of a request.
 //!
-//! Data only, since events hold it; [`crate::trim`] and [`crate::plan`] derive what follows from it.
+//! This module contains only data, since events hold it; [`crate::trim`] and [`crate::plan`] derive what follows from
+//! it.
 
 use crate::authority::Authority;
 use crate::id::{CallId, Handle, StreamId};
@@ -39,7 +40,7 @@ pub struct Trim {
     /// of exchanges that are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spent: Vec<PartPosition>,
-    /// User texts that exceed the window by themselves, with the bytes shown of each: half head, half tail.
+    /// User texts that exceed the window by themselves, with the number of bytes shown of each: half head, half tail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clip: Vec<(Seq, Bytes)>,
     /// Summaries shown before `drop_before`, in the order of their ranges, which do not overlap.
@@ -123,7 +124,8 @@ pub enum PartForm {
     /// The text of the `content.reduced` at this position in place of the part's text; a stub if that text was
     /// erased.
     Reduced(Seq),
-    /// A reference to the place where the request shows the same text verbatim; a stub if the request does not.
+    /// A reference to the place where the request shows the same text verbatim; a stub if the request does not show
+    /// it.
     Same(PartPosition),
     /// Not shown at all.
     Gone,
@@ -132,9 +134,9 @@ pub enum PartForm {
 }
 
 impl Trim {
-    /// Returns the same trim, which also holds the given entries before its frontier. Entries that had been left out
-    /// can then be shown again if they are pinned. `members` must be the entries of whole exchanges, since calls take
-    /// their results again.
+    /// Returns a copy of the trim that also holds the given entries before its frontier. This allows entries that had
+    /// been left out to be shown again if they are pinned. `members` must be the entries of whole exchanges, since
+    /// calls take their results again.
     #[must_use]
     pub fn holding(&self, members: &[Seq]) -> Self {
         let mut trim = self.clone();
@@ -212,13 +214,13 @@ pub enum TrimReason {
     /// The request no longer fitted.
     OverBudget,
     /// A shown reply became more complete: a result arrived for a call that was answered by a stand-in, or another
-    /// record of the same reply. The frontiers stay.
+    /// record of the same reply arrived. The frontiers stay.
     LateResult,
     /// Shown content was erased.
     Erased,
     /// The lane begins again, for another model or window, and reconsiders what it had left out. The frontiers may
-    /// move back, so a view takes this step by being resumed, not by continuing. Records of earlier versions call it
-    /// `widened`.
+    /// move back, so a view takes this step by being resumed, not by continuing. Records of earlier versions call
+    /// this reason `widened`.
     #[serde(alias = "widened")]
     Resized,
     /// A policy compacted the lane.
@@ -291,7 +293,7 @@ fn is_data(authority: &Authority) -> bool {
 }
 
 impl Injection {
-    /// Returns whether its text is new to the ledger, not a body that an entry already holds.
+    /// Returns whether the text is new to the ledger, rather than a body that an entry already holds.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.section != Section::Recall

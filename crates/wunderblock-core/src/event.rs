@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub enum EventSource {
     /// Appended by a caller as it happened.
     Live,
-    /// Read from a transcript. The raw record is at this place of the imported source.
+    /// Read from a transcript. The raw record is at this place in the imported source.
     Import {
         /// Handle of the source.
         source: Handle,
@@ -76,7 +76,7 @@ pub struct Remains {
 }
 
 impl Remains {
-    /// Creates the remains of an event of a kind.
+    /// Creates the remains of an event of a given kind.
     pub fn of(kind: impl Into<Box<str>>) -> Self {
         Self { kind: kind.into(), erased: true }
     }
@@ -115,7 +115,8 @@ kinds! {
         MessageAppended(MessageAppended) = "message.appended",
         /// An entry was pinned into every request, or unpinned.
         ContentPinned(ContentPinned) = "content.pinned",
-        /// An entry was hidden from all requests, or shown again. It stays readable and searchable in the ledger.
+        /// An entry was hidden from all requests, or shown again. The hidden entry stays readable and searchable in
+        /// the ledger.
         ContentHidden(ContentHidden) = "content.hidden",
         /// A provider reported what a call used.
         UsageMeasured(UsageMeasured) = "usage.measured",
@@ -125,15 +126,16 @@ kinds! {
         SubagentSpawned(SubagentSpawned) = "subagent.spawned",
     }
     engine {
-        /// A session was continued from a position of another. Always the first event of a fork.
+        /// A session was continued from a position in another session. Always the first event of a fork.
         SessionForked(SessionForked) = "session.forked",
-        /// A request was built. Holds everything that is needed to build it again.
+        /// A request was built. Holds everything that is needed to build the request again.
         ContextBuilt(Box<ContextBuilt>) = "context.built",
         /// Texts entered at the tail of a request.
         ContextInjected(ContextInjected) = "context.injected",
-        /// A text got a shorter form. A lane may show it, and must if it is standing and the text is new.
+        /// A text got a shorter form. A lane may show the shorter form, and must show it if it is standing and the
+        /// text is new.
         ContentReduced(Box<ContentReduced>) = "content.reduced",
-        /// Content was erased. This event is the receipt.
+        /// Content was erased. This event is the receipt of the erasure.
         ContentErased(ContentErased) = "content.erased",
         /// A lane changed what it leaves out, in one recorded step.
         ViewTrimmed(ViewTrimmed) = "view.trimmed",
@@ -224,7 +226,7 @@ pub struct SessionOpened {
     /// Project, agent or user that the session belongs to.
     #[serde(default)]
     pub scope: Scope,
-    /// Format of the source it was imported from, if it was imported.
+    /// Format of the source from which the session was imported, if it was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Box<str>>,
     /// Working directory of the agent.
@@ -300,7 +302,7 @@ pub struct ContextBuilt {
     pub budget: Budget,
     /// Plan of the request.
     pub plan: Plan,
-    /// Head of each stream that was read, its own first.
+    /// Head of each stream that was read, the session's own first.
     pub heads: Vec<(StreamId, Seq)>,
     /// Tools, as one JSON text, if the request was built before lanes had a preamble.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -344,7 +346,7 @@ pub struct Stem {
     pub blocks: u64,
     /// First 16 hexadecimal digits of BLAKE3 over this many leading bytes, ascending; the last covers all bytes.
     pub marks: Vec<(Bytes, Box<str>)>,
-    /// The same digits up to the end of the last message, after which the reply was written.
+    /// First 16 hexadecimal digits of BLAKE3 up to the end of the last message, after which the reply was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<(Bytes, Box<str>)>,
 }
@@ -366,7 +368,7 @@ pub struct BudgetWarned {
     pub percent: u8,
     /// Tokens of the request.
     pub total_tokens: Tokens,
-    /// Maximum tokens of the request.
+    /// Maximum number of tokens in the request.
     pub limit: Tokens,
 }
 
@@ -377,7 +379,7 @@ pub struct Overflow {
     pub limit: Cost,
     /// Cost of the smallest possible request.
     pub needed: Cost,
-    /// Parts of that cost, by section.
+    /// Parts of the smallest request's cost, by section.
     pub sections: Vec<(Section, Cost)>,
 }
 
@@ -388,7 +390,7 @@ pub struct ContextInjected {
     pub lane: LaneId,
     /// Texts that entered, in order.
     pub items: Vec<Injection>,
-    /// Work log of the lane, if the items are made from it. The new log replaces the one recorded before.
+    /// Work log of the lane, if the items are made from it. The new log replaces the one recorded earlier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<Box<WorkLog>>,
 }
@@ -463,7 +465,8 @@ pub struct LaneTarget {
     pub window: Tokens,
 }
 
-/// See [`Fact::UsageMeasured`]. All counts follow one convention, whatever the provider's own: the parts add up.
+/// See [`Fact::UsageMeasured`]. All counts follow one convention, whatever the provider's own convention is: the
+/// parts add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageMeasured {
     /// Provider's id of the reply. A later report for the same reply replaces an earlier one.
@@ -478,13 +481,13 @@ pub struct UsageMeasured {
     pub cache_read: Tokens,
     /// Input tokens written to the cache.
     pub cache_write: Tokens,
-    /// Output tokens, reasoning included.
+    /// Output tokens, including reasoning.
     pub output: Tokens,
     /// Context window, if the provider reported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Tokens>,
     /// Position of the `context.built` whose request was sent as built, if the caller states it. Usage that is
-    /// reported right after a request was built does not have to state it.
+    /// reported right after a request was built does not have to state the position of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Seq>,
 }

@@ -12,10 +12,10 @@ use crate::section::Section;
 use crate::units::Cost;
 use crate::view::entry::SummaryNode;
 
-/// Maximum bytes of a name that a fence repeats.
+/// Maximum length of a name that a fence repeats, in bytes.
 const NAME_MAX: usize = 200;
 
-/// Returns a name as it may appear outside a fence. Names of files are chosen by anyone who can write files, so
+/// Returns a name as it may appear outside a fence. File names are chosen by anyone who can write files, so
 /// characters that could imitate a fence or control a terminal are replaced.
 #[must_use]
 pub fn plain(name: &str) -> String {
@@ -166,7 +166,7 @@ pub(crate) fn fence(blocks: &[&PreambleBlock]) -> (String, String) {
     (format!("⟨{tag}: {label}⟩"), format!("⟨{tag}: end⟩"))
 }
 
-/// Returns the line before a text that commands.
+/// Returns the line before a text that gives commands.
 pub(crate) fn heading(block: &PreambleBlock) -> Option<String> {
     match (block.section, block.level) {
         (Section::Safety, _) => {

@@ -20,9 +20,9 @@ pub const UNKNOWN_MAX: usize = 20;
 const PARTS_MAX: usize = 12;
 /// Bits of the word filter for each byte of the sources.
 const BITS_PER_BYTE: usize = 8;
-/// Minimum bits of a word filter.
+/// Minimum number of bits in a word filter.
 const BITS_MIN: usize = 1 << 18;
-/// Maximum bits of a word filter: 64 MiB.
+/// Maximum number of bits in a word filter: 64 MiB.
 const BITS_MAX: usize = 1 << 29;
 
 /// Names and words in the sources of a summary.
@@ -43,11 +43,12 @@ struct NameQuery {
     /// Bloom filter in front of `names`, because most names of a source are not in the summary.
     likely: Box<[u64]>,
     words: Box<[u64]>,
-    /// Names met last, indexed by the lowest bits of their keys, because sources repeat themselves.
+    /// The most recently encountered names, indexed by the lowest bits of their keys, because sources repeat
+    /// themselves.
     met: Box<[u64]>,
 }
 
-/// Number of names that are remembered as met.
+/// Number of recently encountered names that are remembered.
 const MET: usize = 1 << 14;
 
 impl NameQuery {
@@ -64,7 +65,7 @@ impl NameQuery {
         marked(&self.likely, mixed(name)) && self.names.contains(&name)
     }
 
-    /// Remembers a name, and returns whether it was met before, as far as is remembered.
+    /// Remembers a name, and returns whether it is already among the remembered names.
     fn meet(&mut self, name: u64) -> bool {
         // Only the lowest bits of the key are used, so the truncation is harmless.
         #[allow(clippy::cast_possible_truncation)]
@@ -108,9 +109,9 @@ impl SourceNames {
         known
     }
 
-    /// Collects only those names in the texts that also occur in `summary`. The result answers for that summary as
-    /// one of [`SourceNames::new`] would, and for no other text. Only the summary takes memory, and the check takes
-    /// less time.
+    /// Collects only those names in the texts that also occur in `summary`. For `summary`, the result gives the same
+    /// answers as one from [`SourceNames::new`]; it must not be used for any other text. Only the summary takes
+    /// memory, and the check takes less time.
     pub fn asked<'t>(summary: &str, texts: impl IntoIterator<Item = &'t str>) -> Self {
         let words = vec![0; BITS_MIN / 64].into_boxed_slice();
         let wanted = Some(NameQuery::of(summary));
@@ -310,10 +311,10 @@ fn word_marks(text: &str) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Pseudo-word for a place where something was left out. The words on either side of it are not neighbours.
+/// Pseudo-word that marks a place where text was left out. The words on either side of a gap are not neighbours.
 const GAP: u64 = 0;
 
-/// Returns the words of a text as hashes, without case. Each character of a script without spaces is a word.
+/// Returns the hashes of the words in a text, ignoring case. Each character of a script without spaces is a word.
 fn word_hashes(text: &str) -> impl Iterator<Item = u64> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -358,7 +359,7 @@ fn word_hashes(text: &str) -> impl Iterator<Item = u64> {
 }
 
 /// Returns the length in bytes of the character at `at` if it belongs to a word, otherwise 0. ASCII letters, digits
-/// and the underscore have one byte, letters of most other scripts with spaces have two.
+/// and the underscore take one byte; letters of most other scripts with spaces take two.
 fn word_sign(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at).copied() {
         Some(byte) if byte.is_ascii_alphanumeric() || byte == b'_' => 1,

@@ -1,4 +1,4 @@
-//! Identifiers as types, so that the id of a call is never mistaken for that of a session.
+//! Typed identifiers, so that a call id is never mistaken for a session id.
 
 use crate::units::Seq;
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// Owner of a ledger. No data of one tenant is visible to another tenant, or affects its search results.
+    /// Owner of a ledger. No tenant's data is visible to another tenant or affects another tenant's search results.
     TenantId, "tenant"
 }
 text_id! {
@@ -110,12 +110,12 @@ text_id! {
     EventId, "event id"
 }
 text_id! {
-    /// Name of a lane, a line of requests over a session.
+    /// Name of a lane, which is a sequence of requests over a session.
     LaneId, "lane"
 }
 
 impl TenantId {
-    /// Returns the tenant of a machine with one user.
+    /// Returns the tenant of a single-user machine.
     #[must_use]
     pub fn local() -> Self {
         Self("local".into())
@@ -123,7 +123,7 @@ impl TenantId {
 }
 
 impl LaneId {
-    /// Returns the lane that is used if none is named.
+    /// Returns the lane used if no lane is named.
     #[must_use]
     pub fn main() -> Self {
         Self("main".into())
@@ -161,7 +161,7 @@ impl From<String> for CallId {
     }
 }
 
-/// Name under which a person or a model reads stored content: `wb:` and 16 hexadecimal digits.
+/// Name by which a person or a model reads stored content: `wb:` and 16 hexadecimal digits.
 ///
 /// The digits are the first 64 bits of a hash keyed with the tenant's secret, so a handle reveals nothing about the
 /// content, and resolves only within its tenant. A handle names a body, a stream or an imported source.
@@ -170,7 +170,7 @@ impl From<String> for CallId {
 pub struct Handle(pub u64);
 
 impl Handle {
-    /// Returns the argument of `read` for a range of positions in a session with this handle:
+    /// Returns the argument of `read` for a range of positions in a session with this handle, for example:
     /// `wb:3f9c1a7be2d04c58#12-80`, or `…#12` for one position.
     #[must_use]
     pub fn range(self, from: Seq, to: Seq) -> String {
@@ -206,7 +206,7 @@ impl From<Handle> for HandlePrefix {
 }
 
 impl Handle {
-    /// Returns the shortest form of the handle in marks: `wb:` and 8 digits.
+    /// Returns the shortest form of the handle used in marks: `wb:` and 8 digits.
     #[must_use]
     pub fn short(self) -> String {
         format!("wb:{:08x}", self.0 >> 32)
@@ -280,7 +280,7 @@ pub struct Scope {
     /// The agent program or role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The session that the stream belongs to, if that is not the stream itself.
+    /// The session that the stream belongs to, unless the stream is that session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// One run inside the session, such as a sub-agent or a batch.

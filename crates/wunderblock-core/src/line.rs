@@ -1,4 +1,4 @@
-//! Account of a request, line by line: the source of each text, and the runs that are missing.
+//! Line-by-line account of a request: the source of each text, and the runs that are missing.
 
 use crate::budget::{Reason, Treatment};
 use crate::id::Handle;

@@ -1,8 +1,8 @@
 //! Literals of a text, as opposed to words: paths, URLs, identifiers, ids, numbers, codes and quotations.
 //!
 //! A summary must copy literals and must not invent any, so they are found mechanically: one pass over the bytes, no
-//! regular expressions, no allocation. If in doubt, the rules find nothing: a plain word, a compound (`read-only`)
-//! and an alternative (`and/or`) are not literals, even if some program uses them as names.
+//! regular expressions, no allocation. When in doubt, the rules find nothing: a plain word, a compound (`read-only`)
+//! and an alternative (`and/or`) are not literals, even if some programs use them as names.
 
 mod kind;
 
@@ -12,7 +12,7 @@ use kind::{CLASS, RunContext};
 /// Kind of a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LiteralKind {
-    /// A path, or the name of a file with a known extension. A line suffix (`:10-40`) is part of it.
+    /// A path, or the name of a file with a known extension. A line suffix (`:10-40`) is part of the path.
     Path,
     /// `scheme://…`.
     Url,
@@ -22,14 +22,14 @@ pub enum LiteralKind {
     Id,
     /// A number of at least two digits, a version, a date, or a time.
     Number,
-    /// Letters and a number that name an error, an issue or a standard: `E0308`, `CVE-2024-3094`.
+    /// Letters and a number that name an error, an issue or a standard, for example: `E0308`, `CVE-2024-3094`.
     Code,
     /// Text in quotation marks or backticks on one line, of at least [`QUOTATION_MIN`] characters. The literals
-    /// inside it are returned before it.
+    /// inside a quotation are returned before the quotation.
     Quotation,
 }
 
-/// Minimum length of a quotation, in characters. A shorter quotation says nothing.
+/// Minimum length of a quotation, in characters. A shorter quotation carries too little information.
 pub const QUOTATION_MIN: usize = 4;
 /// Minimum length of an unmistakable id, in bytes. A shorter id may be a prefix, since commit ids are seldom written
 /// in full.
@@ -46,12 +46,13 @@ pub struct Literal<'t> {
     pub kind: LiteralKind,
     /// The literal as written, without the punctuation of the sentence around it, and without its quotation marks.
     pub text: &'t str,
-    /// Offset at which it begins, in bytes.
+    /// Offset at which the literal begins, in bytes.
     pub at: usize,
 }
 
 impl<'t> Literal<'t> {
-    /// Returns the form used for comparisons: without line suffix, leading `./`, final slash, or a number's unit.
+    /// Returns the form used for comparisons, without a line suffix, a leading `./`, a final slash, or the unit of a
+    /// number.
     #[must_use]
     pub fn normal(&self) -> &'t str {
         kind::normal(self.kind, self.text)
@@ -63,9 +64,9 @@ impl<'t> Literal<'t> {
         self.kind != LiteralKind::Quotation && self.normal().len() >= ENTITY_MIN
     }
 
-    /// Returns whether the literal can only be a specific name, not a figure of speech, a kind of file or a part of a
-    /// name: a file with a known extension, a path of at least two parts from a root, an id of at least [`ID_MIN`]
-    /// bytes.
+    /// Returns whether the literal can only be a specific name, not a figure of speech, a kind of file or part of a
+    /// name. Specific names are files with a known extension, paths of at least two parts from a root, and ids of at
+    /// least [`ID_MIN`] bytes.
     #[must_use]
     pub fn is_unmistakable(&self) -> bool {
         match self.kind {
@@ -75,7 +76,8 @@ impl<'t> Literal<'t> {
         }
     }
 
-    /// Returns a hash of the normal form. Slashes and backslashes are equal, and a doubled one counts as one.
+    /// Returns a hash of the normal form. Slashes and backslashes are treated as equal, and a doubled one counts as
+    /// one.
     #[must_use]
     pub fn key(&self) -> u64 {
         let mut key = LiteralKey::default();

@@ -1,8 +1,8 @@
 //! Messages of a conversation, in a form that is independent of any provider.
 //!
 //! A [`Message`] is a list of [`Part`]s. Provider data without a counterpart here is kept: unknown fields of a known
-//! part in `extra`, unknown parts whole as [`Part::Opaque`]. Texts are [`Body`]s: the ledger moves long texts into
-//! blobs and leaves a handle, so that the view of a long session stays small.
+//! part go into `extra`, and unknown parts are kept whole as [`Part::Opaque`]. Texts are [`Body`]s: the ledger moves
+//! long texts into blobs and leaves a handle, so that the view of a long session stays small.
 
 use crate::id::{CallId, Handle};
 use crate::units::{Bytes, is_default};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub enum Role {
     /// The operator, in system and developer messages.
     System,
-    /// The person, and a harness in the person's place.
+    /// The person, or a harness that acts in the person's place.
     User,
     /// The model.
     Assistant,
@@ -73,7 +73,7 @@ pub enum Body {
     Inline(String),
     /// A text stored once in the ledger.
     Blob {
-        /// Handle that reads the text.
+        /// Handle by which the text can be read.
         blob: Handle,
         /// Length in bytes of UTF-8.
         bytes: Bytes,
@@ -167,12 +167,12 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Extra,
     },
-    /// Reasoning of a model. Text and signature go back exactly as they came, or not at all. An empty text with a
-    /// signature is complete, since some providers withhold the text.
+    /// Reasoning of a model. The text and the signature are sent back exactly as received, or not at all. An empty
+    /// text with a signature is complete, since some providers withhold the text.
     Thinking {
         /// The reasoning.
         text: Body,
-        /// The provider's signature over it.
+        /// The provider's signature over the reasoning.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<Box<str>>,
         /// Unknown fields of the provider's block.
@@ -181,14 +181,14 @@ pub enum Part {
     },
     /// A request to run a tool.
     ToolCall {
-        /// Id that joins call and result.
+        /// Id that joins a call and its result.
         call: CallId,
         /// Name of the tool.
         name: Box<str>,
         /// Arguments as the model wrote them: the text of a JSON object, with digits and key order unchanged.
         input: Body,
-        /// Minimum that is needed to repeat the call, in one line: a command, a path and range, a URL. Derived when
-        /// the event is recorded; never identifies the call.
+        /// Minimum information needed to repeat the call, in one line: for example, a command, a path and range, or a
+        /// URL. Derived when the event is recorded, and never used to identify the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gist: Option<Box<str>>,
         /// Unknown fields of the provider's block.
@@ -197,7 +197,7 @@ pub enum Part {
     },
     /// Result of a tool call.
     ToolResult {
-        /// Id that joins call and result.
+        /// Id that joins a call and its result.
         call: CallId,
         /// Text, media and opaque parts.
         content: Vec<Part>,
@@ -254,13 +254,13 @@ impl Part {
         matches!(self, Self::Thinking { .. })
     }
 
-    /// Returns the bodies of the part, in order; for a tool result those of its content.
+    /// Returns the bodies of the part, in order; for a tool result, the bodies of its content.
     pub fn bodies(&self) -> Vec<&Body> {
         self.leaves().into_iter().map(|(_, body)| body).collect()
     }
 
-    /// Returns the parts that hold bodies themselves, with their bodies, in order; for a tool result those of its
-    /// content.
+    /// Returns the parts that hold bodies themselves, with their bodies, in order; for a tool result, the parts of
+    /// its content.
     pub fn leaves(&self) -> Vec<(&Self, &Body)> {
         match self {
             Self::Text { text: body, .. }
@@ -272,8 +272,8 @@ impl Part {
         }
     }
 
-    /// Returns whether the body is the data of a medium. Such data is never counted: it is not text of a request,
-    /// although the same characters elsewhere may be.
+    /// Returns whether the body is the data of a medium. The data of a medium is never counted: it is not part of the
+    /// text of a request, although the same characters elsewhere may be.
     #[must_use]
     pub fn is_data(&self) -> bool {
         matches!(self, Self::Media { form: MediaForm::Base64, .. })
@@ -299,12 +299,12 @@ pub enum MessageOrigin {
     /// Said in the conversation.
     #[default]
     Said,
-    /// Put in by a harness or by us, not said by the person: attachments, reminders, recalled bodies. Names what was
-    /// put in.
+    /// Inserted by a harness or by us, not written by the person: attachments, reminders, recalled bodies. Names what
+    /// was put in.
     Injected(Box<str>),
     /// Part of a turn that failed or was broken off. The message is kept but never sent, and its calls claim no ids.
     Failed(Box<str>),
-    /// Recorded, but part of no request. Gives the reason.
+    /// Recorded, but not part of any request. Gives the reason.
     Aside(Box<str>),
 }
 
@@ -341,7 +341,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Creates a message of the conversation of which only the parts are known.
+    /// Creates a conversation message for which only the parts are known.
     #[must_use]
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         Self {
@@ -355,27 +355,27 @@ impl Message {
         }
     }
 
-    /// Creates a message of one text.
+    /// Creates a message that consists of one text.
     pub fn text(role: Role, text: impl Into<Body>) -> Self {
         Self::new(role, vec![Part::text(text)])
     }
 
-    /// Creates a message of the user.
+    /// Creates a user message.
     pub fn user(text: impl Into<Body>) -> Self {
         Self::text(Role::User, text)
     }
 
-    /// Creates a reply of the model.
+    /// Creates a model reply.
     pub fn assistant(text: impl Into<Body>) -> Self {
         Self::text(Role::Assistant, text)
     }
 
-    /// Creates a message of the operator.
+    /// Creates an operator message.
     pub fn system(text: impl Into<Body>) -> Self {
         Self::text(Role::System, text)
     }
 
-    /// Creates a reply of the model that calls a tool; `input` is the JSON of its arguments.
+    /// Creates a model reply that calls a tool; `input` is the JSON of its arguments.
     pub fn tool_call(call: impl Into<CallId>, name: &str, input: impl Into<Body>) -> Self {
         let (call, name, input) = (call.into(), name.into(), input.into());
         Self::new(Role::Assistant, vec![Part::ToolCall { call, name, input, gist: None, extra: None }])
@@ -412,7 +412,7 @@ impl Message {
         })
     }
 
-    /// Returns the parts that the speaker says: all except tool results, which are shown with their calls.
+    /// Returns the speaker's own parts: all except tool results, which are shown with their calls.
     pub fn own_parts(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| !matches!(part, Part::ToolResult { .. }))
     }

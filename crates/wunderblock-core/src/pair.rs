@@ -1,10 +1,10 @@
 //! Pairing of entries: calls with their results, and the split records of one reply.
 //!
-//! Pairing goes by id, over all entries. A result is bound to the nearest call before it that still waits for one. If
-//! there is no such call, the result is bound to the first waiting call after it, since some programs write a result
-//! before its call. If a call has both, the result after it counts. Ids can occur again: a result that repeats the
-//! last one of its id is a duplicate, and another one may belong to a call that is yet to come. A result that cannot
-//! be bound is set aside with the reason. No call is invented for it.
+//! Pairing is done by id, across all entries. A result is bound to the nearest call before it that still waits for
+//! one. If there is no such call, the result is bound to the first waiting call after it, since some programs write a
+//! result before its call. If a call has a result both before and after it, the result after it counts. Ids can
+//! recur: a result that repeats the last result with its id is a duplicate, and any other result may belong to a
+//! later call. A result that cannot be bound is set aside with the reason. No call is invented for an unbound result.
 //!
 //! Entries that a trim leaves out no longer take part in pairing, and must not change it; see
 //! [`crate::decision::Trim::spent`].
@@ -51,9 +51,9 @@ struct Pairer<'v> {
     waiting: HashMap<&'v CallId, Vec<Slot>>,
     /// Latest result of each id that has been answered.
     answered: HashMap<&'v CallId, &'v Part>,
-    /// Results that came before their call, oldest first.
+    /// Results that came before their calls, oldest first.
     early: HashMap<&'v CallId, VecDeque<PartPosition>>,
-    /// Calls that were answered by such an early result, and by no other since.
+    /// Calls that were answered by an early result and have received no other result since.
     foretold: HashMap<&'v CallId, Slot>,
     /// Ids that are used in a request.
     names: HashSet<Cow<'v, str>>,
@@ -152,9 +152,9 @@ impl<'v> Pairer<'v> {
         }
     }
 
-    /// Returns the id of a call in a request. The first call with an id keeps it; later ones append their place. The
-    /// order of recording decides, not what is shown, so that an id in a request stays the same as the session
-    /// continues.
+    /// Returns the id of a call in a request. The first call with an id keeps the id; later calls append their place
+    /// to it. The order of recording decides, not what is shown, so that an id in a request stays the same as the
+    /// session continues.
     fn name(&mut self, id: &'v CallId, (seq, index): PartPosition) -> CallId {
         let text = id.as_str();
         if !text.is_empty() && self.names.insert(Cow::Borrowed(text)) {
@@ -211,7 +211,7 @@ impl<'v> Pairer<'v> {
             let reason = if known { Reason::DuplicateResult } else { Reason::OrphanResult };
             self.arrangement.early.extend(results.into_iter().map(|at| (at, reason)));
         }
-        // The map has no order, and the same view must give the same arrangement.
+        // The map is unordered, but the same view must always give the same arrangement.
         self.arrangement.early.sort_unstable();
         self.arrangement.loose.sort_unstable();
         let silent = self.drafts.iter().filter(|draft| !draft.speaks).flat_map(|draft| &draft.speakers);
@@ -244,7 +244,7 @@ fn hide(arrangement: &mut Arrangement, view: &View) {
         let results = exchange.calls().iter().filter_map(|call| call.result);
         loose.extend(results.filter(|(seq, _)| needed.contains(seq)).map(|at| (at, Reason::Hidden)));
     }
-    // An entry set aside for lack of words or of a pair gets the reason `Hidden` if it was hidden.
+    // An entry that was set aside because it lacks words or a pair gets the reason `Hidden` if it was hidden.
     for (seq, reason) in &mut arrangement.aside {
         if view.hidden().contains(seq) || aside.remove(seq) {
             *reason = Reason::Hidden;

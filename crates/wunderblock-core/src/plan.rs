@@ -1,9 +1,9 @@
 //! Planning of a request: which entries it shows, and in which form, under a budget.
 //!
-//! Between two steps a request only grows at its end. When it no longer fits, the lane's two frontiers ([`Trim`])
-//! move forward far enough to free a fifth of the window if possible, and the step is recorded. Until the next step,
-//! nothing that was shown changes. Some content always stays: the operator's words, the user's first turn while it is
-//! short, the user's newest turn, and pins.
+//! Between two steps a request only grows at its end. When the request no longer fits, the lane's two frontiers
+//! ([`Trim`]) move forward far enough to free a fifth of the window if possible, and the step is recorded. Until the
+//! next step, nothing that was shown changes. Some content always stays: the operator's words, the user's first turn
+//! while it is short, the user's newest turn, and pins.
 
 mod fit;
 mod recall;
@@ -27,7 +27,7 @@ use crate::view::View;
 use fit::{longest_that, reach};
 pub use refusal::{Fixed, PlanRefusal};
 
-/// First position that a view must hold to be whole. The first event of a stream only opens the stream.
+/// First position that a view must hold to be complete. The first event of a stream only opens the stream.
 const FIRST: Seq = Seq(2);
 /// Divisor of the window: one step frees a fifth of it. A step changes the beginning of the request, which then has
 /// to be paid for without the provider's cache, so steps should be rare and large.
@@ -54,14 +54,14 @@ pub struct PlanInput<'a> {
     pub bodies: &'a dyn Bodies,
     /// Tools and other text outside the transcript.
     pub fixed: &'a [Fixed],
-    /// Texts that must be at the tail unless the request shows them elsewhere: state, instructions of places that
-    /// work has reached.
+    /// Texts that must be at the tail unless the request shows them elsewhere: the state, and the instructions for
+    /// places that the work has reached.
     pub must: &'a [Injection],
     /// Texts that could be brought back, best first.
     pub hits: &'a [Injection],
-    /// Maximum tokens of the texts that are brought back.
+    /// Maximum number of tokens in the texts that are brought back.
     pub recall: Tokens,
-    /// Maximum tokens of everything that is not fixed.
+    /// Maximum number of tokens in everything that is not fixed.
     pub transcript: Tokens,
     /// Everything from this position on is in the view. Entries between the lane's frontier and this position were
     /// not loaded, because they are more than any window holds: the lane must step past them.
@@ -81,7 +81,8 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     let mut scale = ExchangeCosts::new(ask, &arrangement, &trim);
     let mut plan = Plan { through: ask.view.head(), trim, ..Plan::default() };
     if ask.floor > plan.trim.drop_before.max(FIRST) || !scale.total(&plan.trim).fits(scale.limit) {
-        // A step changes the beginning of the request, after which all thinking in it was written.
+        // A step changes the beginning of the request, and all thinking in the request was written after the old
+        // beginning.
         plan.trim.unbound =
             if ask.costs.binds_thinking() { vec![(Seq::START, plan.through)] } else { Vec::new() };
         scale = ExchangeCosts::new(ask, &arrangement, &plan.trim);
@@ -93,7 +94,7 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     if plan.step.is_some() {
         trim::settle(&mut plan.trim, &arrangement, ask.view);
     }
-    // A text that entered now would come after the waiting calls, but before them once they are shown.
+    // A text added now would come after the waiting calls, but would precede them once they are shown.
     if plan.trim.waiting.is_empty() {
         plan.inject = scale.unsaid(&plan.trim).cloned().chain(scale.returning(&plan.trim)).collect();
     }
@@ -150,15 +151,15 @@ struct ExchangeCosts<'a> {
     /// Cost of the user's standing rules. Of all steps, only a compaction changes the rules.
     rules: Cost,
     newest: Option<Seq>,
-    /// Exchanges that do not wait.
+    /// Exchanges that are not waiting for results.
     exchanges: Vec<(&'a Exchange, EntryCost)>,
-    /// Speakers of the exchanges that wait.
+    /// Speakers of the exchanges that are waiting for results.
     waiting: Vec<Seq>,
 }
 
-/// Returns the speakers of the newest exchanges with calls whose results are outstanding. Such an exchange is
-/// withheld, because a stand-in for the result would be replaced in the next request. An exchange no longer waits
-/// once the user has continued, or an earlier request has shown it with a stand-in.
+/// Returns the speakers of the newest exchanges with calls whose results are outstanding. An exchange with an
+/// outstanding result is withheld, because a stand-in for the result would be replaced in the next request. An
+/// exchange no longer waits once the user has continued, or an earlier request has shown it with a stand-in.
 fn waiting(arrangement: &Arrangement, view: &View) -> Vec<Seq> {
     let (newest, built) = (view.newest_user(), view.progress().built.map(|(_, through)| through));
     let is_shown =
@@ -169,7 +170,7 @@ fn waiting(arrangement: &Arrangement, view: &View) -> Vec<Seq> {
     };
     let exchanges = &arrangement.exchanges;
     let mut from = exchanges.iter().rposition(|exchange| !waits(exchange)).map_or(0, |index| index + 1);
-    // The waiting exchanges must come after everything that is shown, wherever a step moves that.
+    // The waiting exchanges must come after all shown content, wherever a step moves it.
     let mut last = exchanges.iter().take(from).map(|exchange| exchange.last).max();
     for (index, exchange) in exchanges.iter().enumerate().skip(from) {
         if last.is_none_or(|last| exchange.speakers.first().is_some_and(|seq| *seq <= last)) {
@@ -250,9 +251,9 @@ impl<'a> ExchangeCosts<'a> {
     fn step(&self) -> Result<Trim, Box<PlanRefusal>> {
         let roomy = self.roomy();
         let kept = [self.kept(true), self.kept(false)];
-        // A summary represents more than the room that its removal frees, so it goes only if it does not fit at all.
-        // Without this rule, a first request of 5,600 tokens lost the summary of everything older, and stayed 43 %
-        // empty.
+        // A summary is worth more than the room that its removal frees, so it is removed only if it does not fit at
+        // all. Without this rule, a first request of 5,600 tokens lost the summary of everything older, and stayed 43
+        // % empty.
         for (target, newest, summaries) in [
             (roomy, NewestForm::Whole, Summaries::All),
             (self.limit, NewestForm::Whole, Summaries::All),
@@ -283,8 +284,8 @@ impl<'a> ExchangeCosts<'a> {
         keep
     }
 
-    /// Returns the step with all summaries, or with as many of the newest as fit. The ranges of the others are listed
-    /// as left out.
+    /// Returns the step with all summaries, or with as many of the newest as fit. The ranges of the dropped summaries
+    /// are listed as left out.
     fn with_nodes(
         &self,
         target: Cost,
@@ -381,8 +382,8 @@ impl<'a> ExchangeCosts<'a> {
         last.next().max(view.trim().drop_before).max(self.ask.floor)
     }
 
-    /// Returns a trim that shows only what must be there. If the user's newest turn is too long, it is shown as head
-    /// and tail.
+    /// Returns a trim that shows only the required content. If the user's newest turn is too long, it is shown as
+    /// head and tail.
     fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<PlanRefusal>> {
         let after = self.end();
         let keep = self.newest.into_iter().collect();
@@ -472,6 +473,6 @@ enum Summaries {
     Newest,
 }
 
-/// Minimum bytes of a clipped text that is worth sending. A shorter text may have no handle by which the rest could
-/// be read.
+/// Minimum length of a clipped text that is worth sending, in bytes. A shorter text may have no handle by which the
+/// rest could be read.
 pub const MIN_CLIP: Bytes = Bytes(512);

@@ -5,7 +5,7 @@ use crate::id::Handle;
 use crate::message::{Body, Part};
 use crate::units::{Cost, Tokens};
 
-/// Cost of texts for the model that a request is for.
+/// Cost of texts for the model to which a request is sent.
 ///
 /// An implementation must be a pure function: the same text always has the same cost. A token count is never below
 /// the o200k count of the text.
@@ -20,11 +20,11 @@ pub trait CostModel: Sync {
     /// Returns the cost of a body in a blob as JSON, equal to [`CostModel::json`] of the body. An erased body costs
     /// at least as much as [`crate::stub::ERASED_JSON`].
     fn json_blob(&self, handle: Handle) -> Cost;
-    /// Returns what the provider adds around texts, beyond the frames that every dialect has.
+    /// Returns the overhead that the provider adds around texts, beyond the frames that every dialect has.
     fn framing(&self) -> Framing {
         Framing::default()
     }
-    /// Returns whether the provider accepts thinking only if it follows the beginning it was written after.
+    /// Returns whether the provider accepts thinking only if it follows the same beginning as when it was written.
     fn binds_thinking(&self) -> bool {
         false
     }

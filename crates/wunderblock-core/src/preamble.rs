@@ -29,12 +29,13 @@ pub struct PreambleBlock {
     pub reason: LoadReason,
     /// BLAKE3 hash of the source's bytes, hexadecimal.
     pub digest: Box<str>,
-    /// The text; if it was cut, the remaining beginning.
+    /// The text, or only its beginning if it was cut.
     pub text: Body,
     /// Extent of the text in the request.
     #[serde(default, skip_serializing_if = "is_default")]
     pub shown: Inclusion,
-    /// Body that is not shown but read on demand by its handle: of a skill or a resource, or the whole of a cut text.
+    /// Body that is not shown but can be read on demand by its handle: the body of a skill or a resource, or the
+    /// whole of a text that was cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Body>,
 }
@@ -90,7 +91,7 @@ impl PreambleBlock {
         self.body.as_ref().filter(|_| self.shown == Inclusion::Cut).unwrap_or(&self.text)
     }
 
-    /// Returns whether this block offers the same as a recorded block.
+    /// Returns whether this block offers the same content as a recorded block.
     #[must_use]
     pub fn is_offered_as(&self, recorded: &Self) -> bool {
         let listed = |block: &Self| block.body.clone().filter(|_| block.is_listed());
@@ -145,7 +146,7 @@ pub struct ToolBlock {
 }
 
 impl ToolBlock {
-    /// Returns whether this tool offers the same as a recorded tool.
+    /// Returns whether this tool offers the same content as a recorded tool.
     #[must_use]
     pub fn is_offered_as(&self, recorded: &Self) -> bool {
         let asked = |tool: &Self| tool.deferred == Some(Deferral::Asked);
@@ -233,9 +234,9 @@ pub enum ChangeKind {
     Added,
     /// The text or tool is gone.
     Removed,
-    /// The text or tool has other content.
+    /// The text or tool has different content.
     Altered,
-    /// The text is at another place: it was at the tail, and now precedes the conversation.
+    /// The text has moved: it was at the tail, and now precedes the conversation.
     Moved,
 }
 
@@ -257,12 +258,13 @@ impl ChangeKind {
 pub struct PreambleChanged {
     /// Lane whose preamble changed.
     pub lane: LaneId,
-    /// Preamble of the lane from here on.
+    /// Preamble of the lane from this event on.
     pub preamble: Preamble,
     /// Changes since the previous preamble.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PreambleChange>,
-    /// Sections whose texts at the tail the preamble takes in. From here on, the copies at the tail are not shown.
+    /// Sections whose texts at the tail the preamble takes in. From this event on, the copies at the tail are not
+    /// shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes_in: Vec<Section>,
 }

@@ -1,5 +1,5 @@
-//! Form of a preamble in a request: system text that commands, tools, and a first message with all other texts
-//! fenced.
+//! Form of a preamble in a request: system text with operator or safety authority, tools, and a first message that
+//! contains all other texts in fences.
 
 use crate::authority::Authority;
 use crate::budget::Treatment;
@@ -15,18 +15,18 @@ use crate::section::Section;
 use crate::stub;
 use crate::units::{Cost, Tokens};
 
-/// A preamble in the form of a request. Its bodies may still be in blobs.
+/// A preamble in the form of a request. The bodies of the preamble may still be in blobs.
 #[derive(Clone, Debug, Default)]
 pub struct PreambleText<'p> {
-    /// System text that precedes the transcript's own.
+    /// System text that precedes the transcript's own system text.
     pub safety: Vec<Part>,
-    /// System text that follows the transcript's own.
+    /// System text that follows the transcript's own system text.
     pub system: Vec<Part>,
     /// Tools that are declared.
     pub tools: Vec<&'p ToolBlock>,
     /// First message; `None` if it would be empty.
     pub message: Option<Message>,
-    /// Source and cost of each part. The costs add up to that of the whole preamble.
+    /// Source and cost of each part. The costs add up to the cost of the whole preamble.
     pub lines: Vec<SourceLine>,
 }
 
@@ -73,8 +73,8 @@ pub fn fixed(preamble: &Preamble, costs: &dyn CostModel) -> Vec<Fixed> {
     lines.map(|line| Fixed { section: line.section, what: line.what, cost: line.cost }).collect()
 }
 
-/// Returns the places up to which a provider can cache that caches from `min` tokens on. `further` is the tokens of
-/// the transcript's system text, which precedes the preamble's own message as well.
+/// Returns the places up to which a provider can cache, if it caches nothing shorter than `min` tokens. `further` is
+/// the number of tokens in the transcript's system text, which also precedes the preamble's own message.
 #[must_use]
 pub fn cache_points(
     preamble: &Preamble,
@@ -132,7 +132,7 @@ impl Enclosure<'_> {
     }
 }
 
-/// Returns whether two blocks share a fence. Lists do; a text that is shown has a separate fence.
+/// Returns whether two blocks share a fence. Lists share a fence; a text that is shown has its own fence.
 fn in_one_fence(a: &PreambleBlock, b: &PreambleBlock) -> bool {
     a.is_listed() && b.is_listed() && a.section == b.section && a.authority == b.authority
 }
@@ -161,7 +161,7 @@ fn deferred_names(preamble: &Preamble) -> Option<PreambleBlock> {
         count => format!("the names of {count} deferred tools"),
     };
     let text = Body::Inline(names.join(", "));
-    // Names are for the model to choose from; they command nothing.
+    // The names are for the model to choose from; they are not commands.
     Some(PreambleBlock {
         authority: Authority::Data,
         ..PreambleBlock::new(Section::Tools, &what, ("", text))

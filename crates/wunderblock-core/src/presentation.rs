@@ -37,7 +37,7 @@ impl<'v> Presentation<'v> {
         Self { view, trim, verbatim }
     }
 
-    /// Returns the form of a part. `gist` is that of the call, if the part is a result.
+    /// Returns the form of a part. `gist` is the gist of the call, if the part is a result.
     pub(crate) fn of(
         &self,
         at: PartPosition,
@@ -46,7 +46,7 @@ impl<'v> Presentation<'v> {
         gist: Option<&str>,
     ) -> Stubbed {
         match (shown(at, self.trim, self.view), treatment) {
-            // A part that is gone or marked stays so in an exchange of stubs.
+            // A part that is left out or replaced by a placeholder stays that way in an exchange of stubs.
             (form @ Some(PartForm::Gone | PartForm::Placeholder), _) => formed(piece, form, self.view, gist),
             (_, Treatment::Stub) => stub::part(piece, gist),
             (Some(PartForm::Same(place)), _) if self.verbatim.contains(&place) => same(piece, place.0, gist),
@@ -75,7 +75,7 @@ pub(crate) fn shown(at: PartPosition, trim: &Trim, view: &View) -> Option<PartFo
     trim.form_of(at).or_else(|| view.standing(at).map(PartForm::Reduced))
 }
 
-/// Returns a part in a form. A reference to the same text becomes a stub here.
+/// Returns a part in a form. A reference to the same text becomes a stub in this form.
 fn formed(piece: &Part, form: Option<PartForm>, view: &View, gist: Option<&str>) -> Stubbed {
     match form {
         None => Stubbed::Kept,
@@ -89,7 +89,7 @@ fn formed(piece: &Part, form: Option<PartForm>, view: &View, gist: Option<&str>)
     }
 }
 
-/// Returns the placeholder for an entry of which nothing is left.
+/// Returns the placeholder for an entry that has nothing left to show.
 pub(crate) fn mark() -> Part {
     Part::text(PLACEHOLDER)
 }

@@ -1,9 +1,10 @@
-//! Records of shorter texts. Other crates make the texts.
+//! Records of shorter texts. Other crates create the shorter texts.
 //!
-//! A request shows a reduction if a trim names it. A *standing* reduction needs no trim: a lane that has not shown
-//! the part before shows the shorter text from then on, and a lane that has shown the part continues as before. A
-//! standing reduction applies to the lane whose policy asked for it, so that one lane's records change no other lane.
-//! The order of events alone decides which form applies, so a request still only grows at its end.
+//! A request shows a reduction if a trim names it. A *standing* reduction needs no trim: a lane that has not yet
+//! shown the part shows the shorter text from then on, and a lane that has already shown the part continues as
+//! before. A standing reduction applies to the lane whose policy asked for it, so that one lane's records do not
+//! affect any other lane. The order of events alone decides which form applies, so a request still only grows at its
+//! end.
 
 use crate::decision::PartPosition;
 use crate::id::{Handle, LaneId};
@@ -19,7 +20,8 @@ pub struct ContentReduced {
     pub target: Seq,
     /// Index of the part in the entry.
     pub part: u32,
-    /// Text shown in place of the part's texts. The text itself says what it leaves out, and how to read that.
+    /// Text shown in place of the part's texts. The text itself says what it leaves out, and how to read the omitted
+    /// content.
     pub text: Body,
     /// Producer of the text: `head-tail`, or the name of a reducer.
     pub reducer: Box<str>,
@@ -28,7 +30,7 @@ pub struct ContentReduced {
     /// Whether the reduction applies without a trim that names it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub standing: bool,
-    /// Lane for which the reduction stands; `None` for every lane.
+    /// Lane to which the reduction applies; `None` for every lane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<LaneId>,
     /// Kind of the text, and the result of shortening it, if known.
@@ -51,9 +53,9 @@ pub struct Reduction {
     pub kind: Box<str>,
     /// Extent of the reduction: `lossless` or `fold`.
     pub level: Box<str>,
-    /// Tokens of the whole text, for the model it was shortened for.
+    /// Number of tokens in the whole text, for the model for which it was shortened.
     pub tokens_before: Tokens,
-    /// Tokens of the shorter text.
+    /// Number of tokens in the shorter text.
     pub tokens_after: Tokens,
     /// Whether the whole text can be restored from the shorter text alone.
     pub lossless: bool,
@@ -62,7 +64,7 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// Returns the loss in words.
+    /// Returns a description of the loss in words.
     #[must_use]
     pub fn loss(&self) -> String {
         match self.gaps {
@@ -81,20 +83,22 @@ pub struct ShownShorter {
     /// Result of the reduction.
     #[serde(flatten)]
     pub how: Reduction,
-    /// Handle that reads the whole; `None` for a text so short that it has no handle.
+    /// Handle by which the whole text can be read; `None` for a text too short to have a handle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handle: Option<Handle>,
 }
 
 /// Reductions of a view.
 ///
-/// A standing reduction counts from the lane's frontier on. Before the frontier the trim names what applies
-/// ([`crate::trim`]), since a view that is resumed there reads no older event that nothing names.
+/// A standing reduction applies from the lane's frontier on. Before the frontier, the trim names the reductions that
+/// apply ([`crate::trim`]), since a view that is resumed at the frontier reads an older event only if something names
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reductions {
     /// Shorter texts, by the positions of their events.
     texts: BTreeMap<Seq, ReducedText>,
-    /// Places of the parts that have standing reductions, with the events. Of several for one part, the first counts.
+    /// Places of the parts that have standing reductions, with the events. If a part has several standing reductions,
+    /// the first one applies.
     standing: BTreeSet<(PartPosition, Seq)>,
 }
 
@@ -116,7 +120,7 @@ impl Reductions {
         self.name(event, reduced);
     }
 
-    /// Adds texts of which nothing else is known.
+    /// Adds texts about which nothing else is known.
     pub(crate) fn extend<'t>(&mut self, texts: impl Iterator<Item = &'t (Seq, Body)>) {
         for (event, text) in texts {
             let shorter = || ReducedText { text: text.clone(), how: None };

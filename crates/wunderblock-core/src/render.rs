@@ -2,7 +2,8 @@
 //!
 //! Rendering reads recorded events and bodies and nothing else, so the same record gives the same bytes. Fields that
 //! a provider added to a whole message are not sent: they describe the reply, not the next request. Rendering is
-//! versioned: if the text of a mark or the order of anything changes, [`VERSION`] grows and the old form stays.
+//! versioned: if the text of a mark or the order of anything changes, [`VERSION`] is increased and the old form is
+//! kept.
 
 mod missing;
 
@@ -32,12 +33,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Version of the form that this module writes.
 ///
-/// 1: the first. 2: a lane's preamble precedes the conversation, and says where to cache up to. 3: tool output that
-/// an import could not bind to a call is fenced. 4: the mark in a text that was cut says which bytes are gone, in the
-/// form that `read` takes.
+/// 1: the first version. 2: a lane's preamble precedes the conversation, and specifies the places up to which to
+/// cache. 3: tool output that an import could not bind to a call is fenced. 4: the mark in a text that was cut says
+/// which bytes are missing, in the form that `read` accepts.
 pub const VERSION: u32 = 4;
 
-/// Input of rendering besides the view.
+/// Input for rendering, in addition to the view.
 #[derive(Clone, Copy)]
 pub struct RenderInput<'a> {
     /// Handle of the session; marks name ranges of the session.
@@ -48,14 +49,14 @@ pub struct RenderInput<'a> {
     pub costs: &'a dyn CostModel,
     /// Tools to declare if the lane has no preamble.
     pub tools: &'a [Tool],
-    /// Version to render: [`VERSION`], or an earlier one to repeat what it rendered.
+    /// Version to render: [`VERSION`], or an earlier version to reproduce its output.
     pub version: u32,
 }
 
-/// A request, with its account.
+/// A rendered request, with an account of its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RenderedRequest {
-    /// The request. The caller fills in its model and output limit.
+    /// The request. The caller fills in the request's model and output limit.
     pub request: Request,
     /// Source and cost of each text, in the order of the request. The costs add up to [`measure`] of the request.
     pub lines: Vec<SourceLine>,
@@ -63,7 +64,7 @@ pub struct RenderedRequest {
     pub missing: Vec<Missing>,
     /// Whether the last message is the assistant's.
     pub ends_with_reply: bool,
-    /// Places of the entries' parts in the request, by message and part. Tool results are not among them.
+    /// Places of the entries' parts in the request, by message and part. Tool results are not included.
     pub places: BTreeMap<(usize, usize), PartPosition>,
 }
 
@@ -82,7 +83,7 @@ pub fn measure(request: &Request, costs: &dyn CostModel) -> Cost {
     model + cost::extra(&request.extra, costs) + system + tools + messages.sum()
 }
 
-/// Renders what a trim shows of a view. The view must have been trimmed with that trim.
+/// Renders the part of a view that a trim shows. The view must have been trimmed with that trim.
 #[must_use]
 pub fn render(view: &View, trim: &Trim, input: RenderInput<'_>) -> RenderedRequest {
     let arrangement = arrange(view);
@@ -177,7 +178,8 @@ struct RequestWriter<'a> {
     presentation: Presentation<'a>,
     newest: Option<Seq>,
     out: RenderedRequest,
-    /// Whether a message was written: system text before the first message is not part of the conversation.
+    /// Whether a message has already been written: system text before the first message is not part of the
+    /// conversation.
     spoken: bool,
 }
 
@@ -186,7 +188,7 @@ struct RequestWriter<'a> {
 struct ExchangeLines {
     lines: Vec<(Option<Seq>, Cost)>,
     places: HashMap<Seq, usize>,
-    /// Entries of which a part is shown in another form.
+    /// Entries that have a part shown in another form.
     reduced: HashSet<Seq>,
     /// Parts that are shown in a shorter form.
     shorter: Vec<(Seq, ShownShorter)>,
@@ -280,7 +282,7 @@ impl<'a> RequestWriter<'a> {
         }
     }
 
-    /// Writes an exchange of one speaker's words, without results.
+    /// Writes an exchange that consists of one speaker's words, without results.
     fn plain_exchange(&mut self, exchange: &Exchange, role: Role, treatment: Treatment) {
         for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
             let clip = self.trim.clip_of(entry.seq);
@@ -443,7 +445,7 @@ impl<'a> RequestWriter<'a> {
         if matches!(&shown, Part::Text { .. }) && !shown.speaks() {
             return Cost::ZERO;
         }
-        // A body in a blob is counted once for all requests. An erased body costs what replaces it.
+        // A body in a blob is counted once for all requests. An erased body costs as much as its replacement.
         let cost = cost::part(if is_whole { form } else { &shown }, self.input.costs);
         parts.push((shown, at));
         cost
@@ -485,7 +487,7 @@ impl<'a> RequestWriter<'a> {
         });
     }
 
-    /// Lists an entry as missing if nothing of it was left to show.
+    /// Lists an entry as missing if none of its content was left to show.
     fn miss(&mut self, seq: Seq, treatment: Treatment) {
         let reason = match treatment {
             Treatment::Stub => Reason::Budget,

@@ -1,4 +1,4 @@
-//! Model requests in neutral form: `render` makes them, and the dialects encode them.
+//! Model requests in a provider-neutral form: `render` makes them, and the dialects encode them.
 
 use crate::message::{Extra, Message, Part};
 use crate::units::Tokens;
@@ -19,8 +19,8 @@ pub struct Tool {
     pub extra: Extra,
 }
 
-/// Place up to which a provider may cache the beginning of a request. Only providers that require cache marks use it;
-/// the others cache by themselves or not at all.
+/// Place up to which a provider may cache the beginning of a request. Only providers that require cache marks use
+/// this place; the others cache automatically or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CachePoint {
@@ -30,8 +30,8 @@ pub enum CachePoint {
     System,
     /// After the first message, which holds the preamble.
     Preamble,
-    /// After a block further on, counted over all blocks of all messages: the end of the previous request, if more
-    /// blocks were added since than a provider looks back.
+    /// After a later block, counted over all blocks of all messages: the end of the previous request, if more blocks
+    /// have been added since than a provider looks back over.
     Block(usize),
     /// At the end of the request.
     End,
@@ -46,7 +46,7 @@ pub struct Request {
     /// The model's name, as the provider knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Box<str>>,
-    /// Maximum tokens of the model's reply.
+    /// Maximum number of tokens in the model's reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<Tokens>,
     /// System text, in order.

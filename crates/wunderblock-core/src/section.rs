@@ -30,7 +30,7 @@ pub enum Section {
     Work,
     /// Bodies and memories that were brought back.
     Recall,
-    /// The newest turn of the user.
+    /// The user's newest turn.
     Prompt,
 }
 

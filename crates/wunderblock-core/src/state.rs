@@ -46,7 +46,7 @@ pub struct StateItem {
     pub status: ItemStatus,
 }
 
-/// A text with a name: a variable, a result, a failure, the output of a provider of state.
+/// A named text: a variable, a result, a failure, or the output of a state provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedText {
@@ -56,13 +56,13 @@ pub struct NamedText {
     pub text: Box<str>,
 }
 
-/// Approval that a person was asked for.
+/// Approval requested from a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Approval {
     /// Subject of the approval.
     pub what: Box<str>,
-    /// Whether the approval was given; `None` if it was not answered yet.
+    /// Whether the approval was given; `None` if the person has not answered yet.
     #[serde(default)]
     pub given: Option<bool>,
     /// Person who answered.
@@ -86,14 +86,14 @@ pub struct WorkState {
     pub results: Vec<NamedText>,
     /// Failures, with their causes.
     pub failures: Vec<NamedText>,
-    /// Approvals that were asked for.
+    /// Approvals that were requested.
     pub approvals: Vec<Approval>,
-    /// Outputs of providers of state: git status, a browser's page, open files.
+    /// Outputs of state providers, such as git status, a browser page, or open files.
     pub provided: Vec<NamedText>,
 }
 
 impl WorkState {
-    /// Returns the state as named texts, in a fixed order. A later text replaces an earlier one of the same name.
+    /// Returns the state as named texts, in a fixed order. A later text replaces an earlier one with the same name.
     #[must_use]
     pub fn texts(&self) -> Vec<(String, String)> {
         let items = |items: &[StateItem]| {

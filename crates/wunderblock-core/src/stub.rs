@@ -43,7 +43,7 @@ impl Stubbed {
     }
 }
 
-/// Returns the stub of a part. `gist` is that of the call, if `part` is a tool result and the call is known.
+/// Returns the stub of a part. `gist` is the gist of the call, if `part` is a tool result and the call is known.
 #[must_use]
 pub fn part(part: &Part, gist: Option<&str>) -> Stubbed {
     match part {
@@ -92,7 +92,7 @@ fn shorten(content: &Part, gist: Option<&str>) -> Part {
     }
 }
 
-/// Returns head and tail of a text longer than `keep` bytes, with the mark that a version of rendering puts between
+/// Returns the head and tail of a text longer than `keep` bytes, with the mark that a rendering version puts between
 /// them. `None` for a shorter text, and for other parts.
 #[must_use]
 pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies, version: u32) -> Option<Part> {
@@ -123,8 +123,8 @@ pub(crate) enum WholeText {
     Old(Option<Handle>),
 }
 
-/// Returns head and tail of a text, of the given maximum bytes, with a mark between them that says where the rest can
-/// be read: `⟨… wb:3f9c1a7b#B600-2006: 1,406 bytes⟩`.
+/// Returns the head and tail of a text, each up to its given maximum length in bytes, with a mark between them that
+/// says where the rest can be read: `⟨… wb:3f9c1a7b#B600-2006: 1,406 bytes⟩`.
 pub(crate) fn ends(text: &str, (front, back): (usize, usize), whole: WholeText) -> String {
     let (head, tail) = (head(text, front), tail(text, back));
     let (from, to) = (head.len(), text.len().saturating_sub(tail.len()).max(head.len()));
@@ -198,7 +198,7 @@ pub fn tail(text: &str, max: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(max))..).unwrap_or_default()
 }
 
-/// Returns a number with its digits in groups of three: `12,431`.
+/// Returns a number with its digits in groups of three, for example: `12,431`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

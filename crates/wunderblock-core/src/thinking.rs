@@ -1,10 +1,10 @@
-//! Thinking of a lane that is not sent, because the request has a different beginning than the thinking was written
-//! after.
+//! Thinking of a lane that is not sent, because the request has a different beginning from the one that the thinking
+//! was written after.
 //!
-//! A provider that binds thinking rejects it after any other beginning. A lane knows only this much: a reply that is
-//! recorded live, right after a request of the lane, answers that request. Thinking from other requests (of an
-//! import, of another lane) was written after an unknown beginning. Whether a request still begins like the one that
-//! was answered is a comparison of bytes, made where the request is encoded.
+//! A provider that binds thinking to the beginning of a request rejects it after any other beginning. A lane knows
+//! only that a reply recorded live, right after a request of the lane, answers that request. Thinking from other
+//! requests (of an import, of another lane) was written after an unknown beginning. Whether a request still begins
+//! like the answered request is determined by comparing bytes, at the place where the request is encoded.
 
 use crate::decision::Trim;
 use crate::units::Seq;
@@ -25,7 +25,7 @@ pub fn unbound(view: &View) -> Vec<(Seq, Seq)> {
             bound = entry.seq;
             continue;
         }
-        // Extend the last run, unless thinking that is still bound lies between.
+        // Extend the last run, unless thinking that is still bound lies in between.
         match trim.unbound.last_mut() {
             Some((_, to)) if *to >= bound => *to = entry.seq,
             _ => trim.unbound.push((entry.seq, entry.seq)),

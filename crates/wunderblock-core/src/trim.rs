@@ -8,9 +8,9 @@ use crate::units::Seq;
 use crate::view::{SummaryNode, View};
 use std::collections::HashSet;
 
-/// Maximum number of left-out exchanges with open calls that a view remembers, the newest first. A result that
-/// arrives later is listed as an orphan. Without a limit, calls that are never answered would pile up for as long as
-/// a session lasts.
+/// Maximum number of left-out exchanges with open calls that a view remembers, newest first. A result that arrives
+/// later is listed as an orphan. Without a limit, calls that are never answered would pile up for as long as a
+/// session lasts.
 pub const HELD_WAITING: usize = 64;
 
 /// Returns the form of an exchange under a trim.
@@ -43,8 +43,9 @@ pub(crate) fn waits(exchange: &Exchange, trim: &Trim) -> bool {
     !trim.waiting.is_empty() && exchange.speakers.iter().any(|seq| trim.waiting.contains(seq))
 }
 
-/// Returns whether an exchange stays wherever the frontiers are. A record can hold the words of a kept turn alongside
-/// results of another exchange: the turn stays, and the exchange may go. A pin applies to everything in its record.
+/// Returns whether an exchange stays regardless of where the frontiers are. A record can hold the words of a kept
+/// turn alongside results of another exchange: the turn stays, and the exchange may go. A pin applies to everything
+/// in its record.
 pub(crate) fn stays(exchange: &Exchange, trim: &Trim, view: &View) -> bool {
     exchange.shape == ExchangeKind::System
         || exchange.speakers.iter().any(|seq| trim.keep.binary_search(seq).is_ok())
@@ -57,8 +58,8 @@ fn is_quoted(exchange: &Exchange, trim: &Trim) -> bool {
     exchange.speakers.iter().any(|seq| quotes.binary_search_by_key(seq, |quote| quote.at.0).is_ok())
 }
 
-/// Completes a trim whose frontiers have been set, with everything that a view must hold. The later requests of the
-/// view then equal those of a view that forgot nothing.
+/// Completes a trim whose frontiers have been set, with everything that a view must hold. Later requests from the
+/// view equal those from a view that has forgotten nothing.
 pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     let mut waiting = HELD_WAITING;
     let (mut hold, mut left) = (Vec::new(), Vec::new());
@@ -87,16 +88,16 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
     left.sort_unstable();
     left.dedup();
     trim.spent = left;
-    // An exchange that ends after the frontier is shown word for word from its beginning, and one that stays is shown
-    // word for word anywhere.
+    // An exchange that ends after the frontier is shown word for word from its beginning, and an exchange that must
+    // stay is shown word for word anywhere.
     let is_whole = |exchange: &&Exchange| exchange.last >= trim.stub_before || stays(exchange, trim, view);
     let whole = arrangement.exchanges.iter().filter(is_whole);
     let whole: HashSet<Seq> = whole.flat_map(|exchange| exchange.members.iter().copied()).collect();
     let shown =
         |seq: Seq| seq >= trim.stub_before || whole.contains(&seq) || trim.hold.binary_search(&seq).is_ok();
     let mut forms = std::mem::take(&mut trim.forms);
-    // A standing reduction applies by itself after the frontier. Before the frontier nobody would look for its event,
-    // so the trim names it.
+    // A standing reduction applies automatically after the frontier. Before the frontier, no reader would look for
+    // the event of a standing reduction, so the trim names the event.
     let before = view.standings().filter(|((seq, _), _)| *seq < trim.drop_before);
     let unnamed = before.filter(|(at, _)| forms.binary_search_by_key(at, |(place, _)| *place).is_err());
     let unnamed: Vec<(PartPosition, PartForm)> =
@@ -134,7 +135,7 @@ pub(crate) enum GapOrSummary<'v> {
 }
 
 impl GapOrSummary<'_> {
-    /// Returns its place: it comes before everything from this position on.
+    /// Returns the place of the replacement, which comes before everything from the returned position on.
     pub(crate) fn key(&self) -> Seq {
         match self {
             Self::Gap(_, to) => *to,

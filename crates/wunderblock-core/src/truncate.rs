@@ -13,10 +13,10 @@ use crate::units::{Cost, Tokens};
 use crate::view::View;
 use std::collections::BTreeSet;
 
-/// Input of composition besides the offer.
+/// Input for composition, in addition to the offer.
 #[derive(Clone, Copy)]
 pub struct ComposeInput<'a> {
-    /// Maximum tokens that the sections may use.
+    /// Maximum number of tokens that the sections may use.
     pub limit: Tokens,
     /// Shares of the sections.
     pub shares: &'a Shares,
@@ -26,13 +26,14 @@ pub struct ComposeInput<'a> {
     pub bodies: &'a dyn Bodies,
     /// Stores a text that was cut, and returns its body.
     pub pack: &'a dyn Fn(String) -> Body,
-    /// Minimum tokens that the provider caches; `None` if it is not told where to cache.
+    /// Minimum number of tokens that the provider caches; `None` if the provider is not told where to cache.
     pub cache: Option<Tokens>,
 }
 
-/// Minimum room for which a text is cut. A shorter beginning says little.
+/// Minimum available room, in tokens, for which a text is cut. A shorter beginning says little.
 const MIN_CUT: Tokens = Tokens(256);
-/// Minimum bytes of a text that is cut. A shorter text may be recorded inline, without a handle to read the rest by.
+/// Minimum length of a text that is cut, in bytes. A shorter text may be recorded inline, without a handle by which
+/// the rest can be read.
 const MIN_WHOLE: usize = 1_024;
 
 /// Returns a block as it was offered, before any cut.
@@ -45,7 +46,7 @@ pub(crate) fn whole(block: &PreambleBlock) -> PreambleBlock {
     whole
 }
 
-/// Returns the names of the tools that the view has calls of.
+/// Returns the names of the tools that are called in the view.
 pub(crate) fn called(view: &View) -> BTreeSet<Box<str>> {
     let sent = view.entries().filter(|entry| entry.message.standing.is_sendable());
     let parts = sent.flat_map(|entry| &entry.message.parts);
@@ -56,8 +57,8 @@ pub(crate) fn called(view: &View) -> BTreeSet<Box<str>> {
     names.collect()
 }
 
-/// Returns declarations of the tools that a conversation calls, for when no source offers any. Providers reject calls
-/// of tools that are not declared. Any object is valid as input.
+/// Returns declarations of the tools that a conversation calls, for use when no source offers any tools. Providers
+/// reject calls to undeclared tools. Any object is valid as input.
 pub(crate) fn inferred(view: &View) -> Vec<ToolBlock> {
     let tool = |name| ToolBlock {
         name,
@@ -70,10 +71,10 @@ pub(crate) fn inferred(view: &View) -> Vec<ToolBlock> {
     called(view).into_iter().map(tool).collect()
 }
 
-/// Schema of a tool that nobody described.
+/// Schema for a tool that has no description.
 const ANY_OBJECT: &str = r#"{"type":"object","additionalProperties":true}"#;
 
-/// Keeps as many schemas as fit, those of called tools first. Of the other tools only the names remain.
+/// Keeps as many schemas as fit, those of called tools first. Only the names of the other tools remain.
 pub(crate) fn fit_tools(
     mut tools: Vec<ToolBlock>,
     room: Tokens,
@@ -93,8 +94,8 @@ pub(crate) fn fit_tools(
             left = left.saturating_sub(cost);
         }
     }
-    // The name alone says nothing about an inferred tool, so such a tool is removed. But a request with calls must
-    // declare at least one tool.
+    // An inferred tool is removed, because its name alone says nothing about it. However, a request that contains
+    // calls must declare at least one tool.
     if let Some(first) = tools.first_mut().filter(|tool| tool.inferred) {
         first.deferred = None;
     }
@@ -102,8 +103,8 @@ pub(crate) fn fit_tools(
     tools
 }
 
-/// Returns the priority of a block: first text that commands, then from the person to the project, then directories
-/// from the closest outwards. Files that a scan found come last in their group.
+/// Returns the priority of a block: first text with operator or safety authority, then text from the person to the
+/// project, then text from directories, from the closest outwards. Files that a scan found come last in their group.
 fn turn(block: &PreambleBlock, index: usize) -> (u8, u8, isize) {
     let level = match block.level {
         _ if block.authority.commands() => 0,
@@ -121,7 +122,7 @@ fn turn(block: &PreambleBlock, index: usize) -> (u8, u8, isize) {
     (level, reason, if block.level == Some(InstructionLevel::Directory) { -index } else { index })
 }
 
-/// Keeps as many texts as fit. The first that does not is cut, if enough of it remains.
+/// Keeps as many texts as fit. The first text that does not fit is cut, if enough of it remains.
 pub(crate) fn fit(
     mut blocks: Vec<PreambleBlock>,
     room: Tokens,
@@ -134,7 +135,7 @@ pub(crate) fn fit(
     for (index, _) in order {
         let Some(block) = blocks.get_mut(index) else { continue };
         let cost = cost::block(block, input.costs).tokens;
-        // Text that commands is never cut, even if there is no room.
+        // Text with operator or safety authority is never cut, even if there is no room.
         if cost <= left || block.authority.commands() {
             left = left.saturating_sub(cost);
             continue;
@@ -150,7 +151,7 @@ pub(crate) fn fit(
     blocks
 }
 
-/// Cuts a text to what fits, at the end of a line. Returns false if too little of the text would remain.
+/// Cuts a text at the end of a line so that it fits. Returns false if too little of the text would remain.
 fn cut(block: &mut PreambleBlock, room: Tokens, input: &ComposeInput<'_>) -> bool {
     if room < MIN_CUT {
         return false;

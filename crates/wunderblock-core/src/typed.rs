@@ -1,9 +1,9 @@
-//! Typed text: the part of a user message that a person wrote. Harnesses put reminders, states and outputs there,
-//! too.
+//! Typed text: the part of a user message that a person wrote. Harnesses also put reminders, states and outputs into
+//! user messages.
 
 use crate::message::{Message, MessageOrigin, Part, Role};
 
-/// Names of elements that harnesses write in the user's place. Nobody typed the text inside them.
+/// Names of elements that harnesses write in the user's place. No person typed the text inside these elements.
 ///
 /// From transcripts: Claude Code (`system-reminder`, `local-command-*`, `bash-std*`, `command-name`,
 /// `command-message`, `task-notification`, `ide_*`), Codex (`environment_context`, `user_instructions`,
@@ -55,8 +55,8 @@ pub fn typed(text: &str) -> Vec<(usize, &str)> {
     pieces
 }
 
-/// Returns the name and the end of the harness element that begins at a place. An element that is not closed extends
-/// to the end of the text.
+/// Returns the name and the end of the harness element that begins at a given offset. An element that is not closed
+/// extends to the end of the text.
 fn element(text: &str, open: usize) -> Option<(&'static str, usize)> {
     let rest = text.get(open + 1..)?;
     // The name must end here: `system-reminders` is a different element.
@@ -68,7 +68,7 @@ fn element(text: &str, open: usize) -> Option<(&'static str, usize)> {
     Some((name, end))
 }
 
-/// Returns the message with its origin corrected: it is a harness's if nobody typed any of it.
+/// Returns the message with its origin corrected: the origin is a harness if no person typed any part of the message.
 #[must_use]
 pub fn settled(said: Message) -> Message {
     match harness(&said) {

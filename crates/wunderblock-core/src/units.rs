@@ -101,7 +101,7 @@ impl fmt::Display for Seq {
 /// `bytes` is the length inside a JSON string, escapes included, without the quotes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Tokens of the model the request is for.
+    /// Number of tokens, as counted for the model that receives the request.
     pub tokens: Tokens,
     /// Bytes in the encoded request.
     pub bytes: Bytes,

@@ -1,7 +1,7 @@
 //! Usage that providers measured, and what it shows about our own counts.
 //!
 //! A session is given as a sequence of [`UsageMark`]s, oldest first: messages with their weight by our own estimate,
-//! and what a provider measured of a reply. Three results are computed from the marks:
+//! and a provider's measurements of replies. Three results are computed from the marks:
 //!
 //! - [`anchor`]: the newest measured size of the context, with our estimate of what was added since. The sum is as
 //!   good as the provider's own count, except for the last few entries.
@@ -24,11 +24,11 @@ use std::ops::AddAssign;
 
 /// Minimum and maximum factor for our estimates, in thousandths.
 pub const PER_MILLE: (u16, u16) = (500, 2_000);
-/// Maximum number of replies to learn from, the newest.
+/// Maximum number of recent replies to learn from.
 pub const NEWEST: usize = 64;
-/// Minimum number of replies to learn anything.
+/// Minimum number of replies needed to learn anything.
 pub const LEAST_REPLIES: usize = 8;
-/// Minimum tokens by which the input must have grown over these replies.
+/// Minimum number of tokens by which the input must have grown over the replies used.
 pub const LEAST_GROWTH: Tokens = Tokens(4_000);
 /// Maximum factor by which one reply can differ from our estimate: a reply counts as at least a quarter and at most
 /// four times the estimate. A harness adds unrecorded text (a reminder, a file) of any size, or silently drops some.
@@ -38,9 +38,10 @@ const SWAY: u64 = 4;
 /// Weight of an entry in a request, by our estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weight {
-    /// Tokens of the frames that every dialect has, and of media: constants for any model.
+    /// Number of tokens in the frames that every dialect has, and in media, which are constants for any model.
     pub fixed: Tokens,
-    /// Tokens of texts, and of what the model's provider adds around them. A calibration multiplies these.
+    /// Number of tokens in texts, and in whatever the model's provider adds around them. A calibration multiplies
+    /// this number of tokens.
     pub scaled: Tokens,
 }
 
@@ -120,10 +121,11 @@ pub struct Measured<'a> {
     pub input: Tokens,
     /// All output tokens.
     pub output: Tokens,
-    /// Whether the usage was reported while it happened. If so, a request of ours right before it is the one that was
-    /// measured. The requests of a transcript were made by the program that wrote the transcript.
+    /// Whether the usage was reported while it happened. If the usage was reported live, a request of ours right
+    /// before it is the one that was measured. The requests of a transcript were made by the program that wrote the
+    /// transcript.
     pub live: bool,
-    /// Whether the caller states that this measures a request of ours, sent as it was built.
+    /// Whether the caller states that the measurement is of one of our requests, sent exactly as it was built.
     pub sent: bool,
 }
 
@@ -137,7 +139,8 @@ pub enum UsageMark<'a> {
         api_id: Option<&'a str>,
         /// Weight of the record.
         weight: Weight,
-        /// Whether the reply failed or was broken off. Its measurement is then not reliable.
+        /// Whether the reply failed or was broken off. The measurement of a failed or interrupted reply is not
+        /// reliable.
         failed: bool,
     },
     /// Weight of another message that is sent.
@@ -151,12 +154,13 @@ pub enum UsageMark<'a> {
         /// Our estimate of the whole request before any correction, if known.
         estimate: Option<Tokens>,
     },
-    /// A turn ended aborted or in error. If nothing came in between, the reply before it was cut short.
+    /// A turn was aborted or ended with an error. If nothing came between a reply and the failed end of its turn, the
+    /// reply was cut short.
     CutShort,
-    /// The input of the next reply cannot be compared with our estimate: there are media, or the provider drops
-    /// earlier reasoning.
+    /// The input of the next reply cannot be compared with our estimate, because it contains media or because the
+    /// provider drops earlier reasoning.
     Blur,
-    /// Earlier measurements do not apply to the next request: there was a compaction, a step or an erasure.
+    /// Earlier measurements do not apply to the next request because of a compaction, a step or an erasure.
     Reset,
 }
 
@@ -186,16 +190,16 @@ impl<'a> MeasuredReply<'a> {
         (!self.failed && !elsewhere).then_some(measured)
     }
 
-    /// Returns whether the measured request was one of this ledger.
+    /// Returns whether the measured request was one of this ledger's own requests.
     fn is_ours(&self, measured: &Measured<'_>) -> bool {
         measured.sent || (measured.live && self.built.is_some_and(|(model, _)| model == measured.model))
     }
 }
 
-/// Maximum number of replies back to which a late piece or report can belong.
+/// Maximum number of replies to look back for the one to which a late piece or report belongs.
 const LATE: usize = 8;
 
-/// The replies of a session while they are collected.
+/// The replies of a session while they are being collected.
 struct Replies<'a> {
     replies: Vec<MeasuredReply<'a>>,
     /// Request that nothing has followed yet.
@@ -329,8 +333,8 @@ enum Sample {
 /// marks must not be calibrated.
 ///
 /// Over the newest [`NEWEST`] replies, the measured growth without our frames is compared with the estimated growth
-/// without our frames. Each reply influences the sum by a bounded factor. If at least [`LEAST_REPLIES`] of them
-/// answered requests of ours, the median ratio of measured input to estimated request counts instead.
+/// without our frames. Each reply influences the sum by a bounded factor. If at least [`LEAST_REPLIES`] of the
+/// replies answered requests of ours, the median ratio of measured input to estimated request is used instead.
 #[must_use]
 pub fn calibrate<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -> Option<Calibration> {
     let samples = samples(&replies(marks), model);
@@ -338,16 +342,16 @@ pub fn calibrate<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str
     whole(newest).or_else(|| grown(newest))
 }
 
-/// Maximum number of first replies that an overhead is learned from: the less precedes a reply, the smaller the
+/// Maximum number of first replies from which an overhead is learned: the less precedes a reply, the smaller the
 /// error.
 const FIRST: usize = 8;
 /// Minimum overhead, in tokens. A smaller overhead is ignored, because estimates are no more exact than that.
 const LEAST_OVERHEAD: Tokens = Tokens(200);
 
-/// Returns the tokens that the program behind a session added to its requests. The value is the median, over the
-/// first replies to requests of other programs, of the measured input minus what came before. The marks must begin
-/// where the session does, and their weights should be calibrated. Replies after media, a compaction, a step or an
-/// erasure are not used.
+/// Returns the number of tokens that the program behind a session added to its requests. The value is the median,
+/// over the first replies to requests of other programs, of the measured input minus what came before. The marks must
+/// begin where the session does, and their weights should be calibrated. Replies after media, a compaction, a step or
+/// an erasure are not used.
 #[must_use]
 pub fn overhead<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -> Option<Overhead> {
     let mut before = Weight::ZERO;
@@ -373,7 +377,7 @@ fn samples(replies: &[MeasuredReply<'_>], model: &str) -> Vec<Sample> {
     let mut weight = Weight::ZERO;
     for reply in replies {
         let good = reply.good(model);
-        // The context of another model may be a different one.
+        // Another model may have a different context.
         if good.is_none() && reply.measured.is_some_and(|measured| measured.model != model) {
             before = None;
         }

@@ -1,7 +1,8 @@
 //! View of a lane: events folded into the ordered entries that a model *could* see.
 //!
 //! A view belongs to one lane of one session. A view holds everything that a later request could show, and nothing
-//! else: entries before the lane's frontier are gone, so the size of a view follows the window, not the history.
+//! else: entries before the lane's frontier are gone, so the size of a view depends on the window, not on the
+//! history.
 
 pub(crate) mod entry;
 mod summaries;
@@ -39,10 +40,10 @@ pub use summaries::{prepared, prepared_to, unchecked_by};
 /// 3. the events at the positions of its `hold` and its `nodes`, and those that its `forms` name, in order;
 /// 4. every event from `drop_before` on, in order (the trim occurs again, which changes nothing).
 ///
-/// Events among them that a view must not apply are [passed](View::pass) over, so that what was shown stays shown.
+/// Events that a view must not apply are [passed](View::pass) over, so that what was shown stays shown.
 ///
-/// Without a trim, these are all events. More events do no harm: [`View::apply`] drops what the trim does not
-/// [need](Trim::needs). Erasure takes the content of messages, injections and summaries. Events that steer a view
+/// Without a trim, all events must be applied. More events do no harm: [`View::apply`] drops what the trim does not
+/// [need](Trim::needs). Erasure removes the content of messages, injections and summaries. Events that steer a view
 /// (trims, pins, hides, builds, receipts of erasure) have no such content, and must keep their fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
@@ -63,11 +64,11 @@ pub struct View {
     nodes: BTreeMap<Seq, SummaryNode>,
     /// Summaries made ahead that no trim names yet, by their first positions.
     prepared: BTreeMap<Seq, SummaryNode>,
-    /// Shorter texts that the trim names, and those that stand.
+    /// Shorter texts that the trim names, and those of standing reductions.
     reduced: Reductions,
-    /// Entries that this lane put in at the tail. Callers can append messages that look the same.
+    /// Entries that this lane inserted at the tail. Callers can append messages that look the same.
     ours: BTreeSet<Seq>,
-    /// Texts from outside at the tail, by section and name: the position of the latest, and its body.
+    /// Outside texts at the tail, by section and name: the position of the latest text, and its body.
     injected: BTreeMap<(Section, Box<str>), (Seq, Body)>,
     /// Work logs of the lane, the newest last.
     work: WorkHistory<ToldWork>,
@@ -125,7 +126,7 @@ impl View {
             Fact::ContentPinned(pin) => set(&mut self.pinned, pin.target, pin.pinned),
             Fact::ContentHidden(hidden) => hide(self, hidden.target, hidden.hidden),
             Fact::ContentErased(erased) => self.erase(erased.from_seq, erased.to_seq, erased.events),
-            // A resumed view meets steps that precede the one it began with.
+            // A resumed view encounters steps that precede the step with which it began.
             Fact::ViewTrimmed(trimmed) if trimmed.lane == self.lane && event.seq >= self.progress.stepped => {
                 self.progress.stepped = event.seq;
                 self.trim_to(trimmed.trim.clone());
@@ -154,7 +155,7 @@ impl View {
         }
     }
 
-    /// Forgets the texts at the tail that a later preamble takes in.
+    /// Forgets the texts at the tail that a later preamble incorporates.
     fn absorb(&mut self, at: Seq, takes_in: &[Section]) {
         let is_absorbed = |seq: &Seq| match self.entries.get(seq).map(|entry| &entry.message.standing) {
             Some(MessageOrigin::Injected(what)) => {
@@ -217,7 +218,7 @@ impl View {
         if to < self.trim.drop_before {
             return;
         }
-        // A run covers what was erased inside it. An erased event and the receipt come in either order.
+        // A run covers what was erased inside it. An erased event and its receipt may arrive in either order.
         let covered =
             self.erased.range(..=from).next_back().is_some_and(|(_, (last, _))| from == to && *last >= to);
         if !covered {
@@ -266,7 +267,7 @@ impl View {
         self.work.forget_before(trim.drop_before);
         self.named = trim.named().collect();
         self.nodes.retain(|at, _| self.named.contains(at));
-        // Drop the summaries that a loaded view would not meet after the frontier.
+        // Drop the summaries that a loaded view would not encounter after the frontier.
         self.prepared.retain(|from, node| node.at >= trim.drop_before && *from >= trim.drop_before);
         self.reduced.trim(&self.named, trim.drop_before);
         self.progress.shown = self.progress.shown.max(trim.drop_before.prev());
@@ -283,7 +284,8 @@ impl View {
         }
     }
 
-    /// Returns the view as it would be with a trim. The trim finds its summaries in `nodes`, its texts in `reduced`.
+    /// Returns the view as it would be with a trim. The trim finds its summaries in `nodes`, and its shorter texts in
+    /// `reduced`.
     #[must_use]
     pub fn with(&self, trim: &Trim, nodes: &[SummaryNode], reduced: &[(Seq, Body)]) -> Self {
         let mut view = self.clone();
@@ -389,13 +391,14 @@ impl View {
         self.preamble.as_ref().map(|(seq, _)| *seq)
     }
 
-    /// Returns the position and body of the latest text of a name at the tail; `None` once it has been left out.
+    /// Returns the position and body of the latest text with a given name at the tail; `None` once the text has been
+    /// left out.
     #[must_use]
     pub fn last_injected(&self, section: Section, name: &str) -> Option<(Seq, &Body)> {
         self.injected.get(&(section, name.into())).map(|(seq, body)| (*seq, body))
     }
 
-    /// Returns whether this lane put the entry in at the tail.
+    /// Returns whether this lane inserted the entry at the tail.
     #[must_use]
     pub fn is_ours(&self, seq: Seq) -> bool {
         self.ours.contains(&seq)
@@ -455,7 +458,8 @@ impl View {
         &self.progress
     }
 
-    /// Returns the gist of a result's call, from the position of the result: the nearest before it, else the first.
+    /// Returns the gist of a result's call, given the position of the result: the nearest call before the result, or
+    /// else the first call.
     #[must_use]
     pub fn gist(&self, call: &CallId, at: Seq) -> Option<&str> {
         let gists = self.gists.get(call)?;
@@ -467,7 +471,8 @@ impl View {
 /// Entry that shows the work log, with the name and the text of the log.
 type ToldWork = (ViewEntry, Box<str>, Body);
 
-/// Forgets the entry that shows the work log, so that another can replace it. Returns whether there was one.
+/// Forgets the entry that shows the work log, so that another can replace it. Returns whether an entry showed the
+/// work log.
 pub fn forget_work(view: &mut View) -> bool {
     take_told(view).is_some()
 }
@@ -517,7 +522,7 @@ fn is_result(part: Option<&Part>) -> bool {
 }
 
 /// Returns the prefix of the ids of a lane's `preamble.changed` events. The id of an erased event stays, so a view
-/// knows that it was this lane's preamble, and does not fall back on an older one.
+/// knows that the event was this lane's preamble, and does not fall back on an older one.
 #[must_use]
 pub fn preamble_id(lane: &LaneId) -> String {
     let lane: String = blake3::hash(lane.as_str().as_bytes()).to_hex().chars().take(16).collect();

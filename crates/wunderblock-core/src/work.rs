@@ -1,6 +1,6 @@
 //! Work log of a lane: the agent's own todo list, the files it touched, the last check of each kind, the skills it
-//! invoked. The log is at the tail after each compaction. Each log is made from the previous one and what was
-//! appended since.
+//! invoked. The log is at the tail after each compaction. Each log is made from the previous log and the content
+//! appended since then.
 
 use crate::id::Handle;
 use crate::policy::Permille;
@@ -13,28 +13,29 @@ use std::fmt::Write as _;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkLog {
-    /// Newest position the log was made from.
+    /// Newest position from which the log was made.
     pub through: Seq,
-    /// Maximum part of a request's limit that the text of the log takes.
+    /// Maximum fraction of a request's limit that the text of the log takes.
     pub share: Permille,
-    /// The agent's todo list, in its order. Empty once all of it is done.
+    /// The agent's todo list, in the agent's order. Empty once all items are done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub todo: Vec<TodoItem>,
-    /// Files, the last touched first.
+    /// Files, most recently touched first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<TouchedFile>,
-    /// The last check of each family, the newest first.
+    /// The last check of each family, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<LastCheck>,
-    /// Skills, the last invoked first.
+    /// Skills, most recently invoked first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<InvokedSkill>,
-    /// Position of the newest commit. Changes before it are not lost if the working tree is reset.
+    /// Position of the newest commit. Changes made before the newest commit are not lost if the working tree is
+    /// reset.
     #[serde(skip_serializing_if = "is_default")]
     pub committed: Seq,
 }
 
-/// First and last position of the exchange that an item is from.
+/// First and last position of the exchange that an item comes from.
 pub type Span = (Seq, Seq);
 
 /// An item of the agent's todo list.
@@ -50,7 +51,7 @@ pub struct TodoItem {
     pub id: Option<Box<str>>,
     /// Position of the call that last stated the item.
     pub at: Seq,
-    /// Exchange that the item is from.
+    /// Exchange that the item comes from.
     pub span: Span,
 }
 
@@ -97,20 +98,20 @@ pub struct TouchedFile {
     /// Path that the file was moved from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Box<str>>,
-    /// Positions of the calls that changed the file, the newest first; empty if it was only read.
+    /// Positions of the calls that changed the file, newest first; empty if the file was only read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Seq>,
-    /// Positions of the results that showed the file, the newest first.
+    /// Positions of the results that showed the file, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shown: Vec<Seq>,
-    /// Exchange that the entry is from.
+    /// Exchange that the entry comes from.
     pub span: Span,
 }
 
 /// The last check of a family: a test, a build, a linter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastCheck {
-    /// Programs with their subcommands, without flags: `cargo test`.
+    /// Programs with their subcommands, without flags, for example: `cargo test`.
     pub family: Vec<Box<str>>,
     /// Whether the check failed.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -120,7 +121,7 @@ pub struct LastCheck {
     pub told: Box<str>,
     /// Position of the result.
     pub at: Seq,
-    /// Exchange that the check is from.
+    /// Exchange that the check comes from.
     pub span: Span,
 }
 
@@ -134,7 +135,7 @@ pub struct InvokedSkill {
     pub text: Box<str>,
     /// Position of the skill's text.
     pub at: Seq,
-    /// Exchange that the skill is from.
+    /// Exchange that the skill comes from.
     pub span: Span,
 }
 
@@ -145,7 +146,7 @@ impl WorkLog {
         self.todo.is_empty() && self.files.is_empty() && self.checks.is_empty() && self.skills.is_empty()
     }
 
-    /// Returns whether an item of the log is from a run of positions.
+    /// Returns whether an item of the log comes from a run of positions.
     #[must_use]
     pub fn touches(&self, from: Seq, to: Seq) -> bool {
         self.spans().any(|(first, last)| first <= to && from <= last)
@@ -170,8 +171,8 @@ impl WorkLog {
         log
     }
 
-    /// Returns the log in lines, each with the position it is from; empty if the log is empty. `stream` is the
-    /// session's handle.
+    /// Returns the lines of the log, each with the position that it comes from; empty if the log is empty. `stream`
+    /// is the session's handle.
     #[must_use]
     pub fn text(&self, stream: Handle) -> String {
         let mut text = String::new();

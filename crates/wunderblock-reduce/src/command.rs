@@ -8,16 +8,16 @@ mod shell;
 
 use shell::{ShellStage, pipelines};
 
-/// Maximum number of shells around a command: `bash -c "sh -c '…'"`.
+/// Maximum number of shells around a command, for example: `bash -c "sh -c '…'"`.
 const MAX_WRAPPERS: usize = 4;
 
 /// The purpose of an output, as far as its command reveals it. The purpose limits how far the output may be reduced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// The text of a file, or a diff. Either may be edited or applied next, so its bytes stay.
+    /// The text of a file, or a diff. A file or a diff may be edited or applied next, so its bytes are kept.
     File,
-    /// Lines, fields, matches or rows that the caller selected: `rg`, `find`, `jq`, SQL, the last filter of a
-    /// pipeline.
+    /// Lines, fields, matches or rows that the caller selected, for example with: `rg`, `find`, `jq`, SQL, the last
+    /// filter of a pipeline.
     Selection,
     /// The report of one program. Holds the words of the command, without the program's directory and its wrappers.
     Report(String),
@@ -63,7 +63,7 @@ impl Claim {
 /// Returns the claim of one pipeline.
 fn claim(stages: &[ShellStage]) -> Claim {
     let Some((first, rest)) = stages.split_first() else { return Claim::Unknown };
-    // These programs show a part of their input unchanged, so a file stays a file.
+    // These programs show a part of their input unchanged, so their output still counts as a file.
     let part = |stage: &ShellStage| {
         matches!(stage.program(), "cat" | "head" | "tail" | "nl" | "less" | "more")
             || (stage.program() == "sed" && is_line_selection(stage))
@@ -73,7 +73,7 @@ fn claim(stages: &[ShellStage]) -> Claim {
     }
     match stages.iter().rev().find_map(stage_selects) {
         Some(true) => Claim::Selection,
-        // Stages that pass on their input unchanged (`tee`) leave a report a report.
+        // The output is still a report after stages that pass on their input unchanged (`tee`).
         _ if rest.iter().all(|stage| stage_selects(stage).is_none()) => {
             let words = first.words.iter().skip(1).map(String::as_str);
             Claim::Report(std::iter::once(first.program()).chain(words).collect::<Vec<_>>().join(" "))
@@ -143,7 +143,7 @@ fn is_assignment(word: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Returns the script that a shell is given: `bash -lc '…'`.
+/// Returns the script that is passed to a shell, for example: `bash -lc '…'`.
 fn inner_script(stage: &ShellStage) -> Option<&str> {
     if !matches!(stage.program(), "bash" | "sh" | "zsh" | "dash" | "ksh" | "fish") {
         return None;

@@ -18,8 +18,8 @@ pub(crate) fn detect_kind(text: &str) -> Kind {
     detect_plain(text)
 }
 
-/// Returns the kind of a file that was read. No tool printed it, so the pattern tables of tools are not loaded, which
-/// saves 2 ms.
+/// Returns the kind of a file that was read. No tool printed the file, so the pattern tables of tools are not loaded,
+/// which saves 2 ms.
 pub(crate) fn detect_file_kind(text: &str) -> Kind {
     let is_written = |kind: &Kind| {
         matches!(
@@ -69,9 +69,9 @@ fn detect_among(text: &str, kinds: impl Iterator<Item = Kind>) -> Kind {
     if before_log < weak && vote <= weak && log::repeats_templates(&sample) { Kind::Log } else { kind }
 }
 
-/// Returns the maximum vote of a kind. A kind that can no longer win is not asked. Kinds whose pattern tables take
-/// longest to load have a lower maximum, so that they are asked last: on the output of `grep`, the vote for builds
-/// took a third of the time of a detection.
+/// Returns the maximum vote of a kind. A kind that can no longer win is not tested. Kinds whose pattern tables take
+/// longest to load have a lower maximum, so that they are tested last: on the output of `grep`, the vote for builds
+/// took a third of the detection time.
 const fn max_vote(kind: Kind) -> u32 {
     match kind {
         Kind::Build => readers::build::MAX_VOTE,

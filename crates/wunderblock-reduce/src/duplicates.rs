@@ -1,6 +1,7 @@
-//! Blocks of lines that also occur in an earlier text. They are replaced by their place in that text.
+//! Blocks of lines that also occur in an earlier text. Repeated blocks are replaced by a reference to their place in
+//! the earlier text.
 //!
-//! Lines that must be seen stay even if they were seen before: a test that still fails is news.
+//! Lines that must be seen stay even if they have already been seen: a test that still fails is important.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,11 +22,11 @@ pub struct EarlierText<'t> {
     pub text: &'t str,
 }
 
-/// Minimum run of equal lines that counts as a repeated block.
+/// Minimum number of consecutive equal lines that count as a repeated block.
 const MIN_LINES: usize = 4;
-/// Minimum bytes of a repeated block. Shorter ones are not worth looking up.
+/// Minimum size of a repeated block, in bytes. Shorter blocks are not worth looking up.
 const MIN_BYTES: usize = 400;
-/// Maximum bytes of earlier texts that are indexed, in the order given.
+/// Maximum number of bytes of earlier texts that are indexed, in the order given.
 const MAX_INDEXED_BYTES: usize = 4 << 20;
 
 /// A block of lines that also occurs in an earlier text, and the fact that names its place there.
@@ -52,7 +53,7 @@ pub(crate) fn demote(lines: &TextLines<'_>, spans: &mut [LineSpan], earlier: &[E
 
 fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<DuplicateBlock> {
     let mut room = MAX_INDEXED_BYTES;
-    // A text that does not fit is skipped, because a smaller one after it may fit.
+    // A text that does not fit is skipped, because a smaller text after it may fit.
     let fits = |earlier: &&EarlierText<'_>| {
         let left = room.checked_sub(earlier.text.len());
         room = left.unwrap_or(room);
@@ -95,7 +96,7 @@ fn find_blocks(lines: &TextLines<'_>, earlier: &[EarlierText<'_>]) -> Vec<Duplic
     blocks
 }
 
-/// Returns the hashes of each [`MIN_LINES`] consecutive lines.
+/// Returns the hash of each run of [`MIN_LINES`] consecutive lines.
 fn block_keys(lines: &TextLines<'_>, hasher: &RandomState) -> Vec<[u64; MIN_LINES]> {
     let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_one(line)).collect();
     hashes.windows(MIN_LINES).filter_map(|few| few.try_into().ok()).collect()

@@ -14,16 +14,16 @@ pub(crate) enum TextEncoding {
     Utf16Be,
 }
 
-/// Bytes examined for UTF-16.
+/// Number of bytes examined to detect UTF-16.
 const SAMPLE_BYTES: usize = 4_096;
-/// Minimum share of units with a zero high byte, in per cent, in UTF-16 without a byte order mark. Nearly all units
-/// of Latin script have a zero high byte.
+/// Minimum share of units with a zero high byte in UTF-16 text without a byte order mark, in per cent. Nearly all
+/// units of Latin script have a zero high byte.
 const LATIN_PERCENT: usize = 70;
-/// Minimum share of the bytes above 127 that are where letters and signs of Western text occur, in per cent.
+/// Minimum share of the bytes above 127 that occur where Western text has letters and signs, in per cent.
 const WESTERN_PERCENT: usize = 80;
 /// Minimum number of bytes above 127 in Western text. One or two may be errors.
 const MIN_WESTERN: usize = 3;
-/// Maximum share of bytes above 127 in Western text, in per cent. French has 4.
+/// Maximum share of bytes above 127 in Western text, in per cent of all bytes. French has 4.
 const MAX_WESTERN_PERCENT: usize = 30;
 
 impl TextEncoding {
@@ -108,8 +108,8 @@ impl TextEncoding {
     }
 }
 
-/// Returns bytes in Windows-1252 or UTF-16 as text. Such bytes are shown decoded, and line numbers in marks refer to
-/// the decoded text. Returns `None` for UTF-8 and for binary data.
+/// Returns bytes in Windows-1252 or UTF-16 as text. Bytes in Windows-1252 or UTF-16 are shown decoded, and line
+/// numbers in marks refer to the decoded text. Returns `None` for UTF-8 and for binary data.
 #[must_use]
 pub fn decode_other(bytes: &[u8]) -> Option<String> {
     // ASCII text in UTF-16 is valid UTF-8, but contains NUL bytes.
@@ -125,8 +125,8 @@ pub fn decode_other(bytes: &[u8]) -> Option<String> {
     Some(text)
 }
 
-/// Returns whether bytes that are not UTF-8 are Western text with one byte per character. Its bytes above 127 are
-/// next to letters, and hardly any of them form characters of UTF-8.
+/// Returns whether bytes that are not UTF-8 are Western text with one byte per character. In Western text, the bytes
+/// above 127 are next to letters, and hardly any of them form UTF-8 characters.
 fn is_western(bytes: &[u8]) -> bool {
     // A text that was cut within a character is still UTF-8.
     let Some(error) = std::str::from_utf8(bytes).err().filter(|error| error.error_len().is_some()) else {

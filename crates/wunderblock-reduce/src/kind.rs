@@ -5,19 +5,19 @@ use std::fmt;
 /// The kind of a text, by its structure. A wrong kind costs savings, never content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// JSON: a document, one per line, or documents inside other text.
+    /// JSON: a single document, one document per line, or documents inside other text.
     Json,
     /// Lines with times or levels, of any format.
     Log,
     /// The output of compilers and build tools: diagnostics with a place, and progress.
     Build,
-    /// The output of test runners: cases with a status, failures, totals.
+    /// The output of test runners: cases with a status, failures, and totals.
     Tests,
-    /// Search results: paths, line numbers, matching lines.
+    /// Search results: paths, line numbers, and matching lines.
     Search,
     /// A unified diff, alone or in a log of commits.
     Diff,
-    /// A listing of files or processes: one thing per line, in columns.
+    /// A listing of files or processes, with one item per line, in columns.
     Listing,
     /// CSV, TSV, or a table drawn with characters.
     Table,
@@ -31,7 +31,7 @@ pub enum Kind {
     Trace,
     /// The output of infrastructure tools: plans, plays, resources and their changes.
     Infra,
-    /// Text without words: base64, hexadecimal, minified code.
+    /// Text without words: base64, hexadecimal, or minified code.
     Blob,
     /// Sentences, and any text of no other kind.
     Prose,

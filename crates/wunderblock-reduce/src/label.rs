@@ -1,4 +1,4 @@
-//! The labels by which marks count what is left out.
+//! The labels under which marks count the parts that are left out.
 
 use crate::mark::GapFact;
 

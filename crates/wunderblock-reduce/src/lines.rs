@@ -3,20 +3,21 @@
 use crate::part::PartOfText;
 use std::ops::Range;
 
-/// Maximum bytes of a text that is read. Positions in the text have 32 bits, even if escapes double its size.
+/// Maximum size, in bytes, of a text that is read. Positions in the text have 32 bits, even if escapes double its
+/// size.
 pub(crate) const MAX_TEXT_BYTES: usize = i32::MAX as usize;
 
 /// The lines of a text, as byte ranges that tile it. Each includes its line ending, which the last line may lack.
 #[derive(Debug)]
 pub(crate) struct TextLines<'t> {
     text: &'t str,
-    /// Start of each line, in bytes.
+    /// Start of each line, as a byte offset.
     starts: Vec<u32>,
     /// Number of source lines before the text.
     before: usize,
 }
 
-/// A part of a text. It takes half the memory of a slice, because there may be one for each line.
+/// A part of a text. A part takes half the memory of a slice, because there may be one part for each line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextPart {
     start: u32,
@@ -100,7 +101,7 @@ impl<'t> TextLines<'t> {
         (0..self.len()).map(|line| self.get(line))
     }
 
-    /// Returns the line (from 0) that contains a byte.
+    /// Returns the line (from 0) that contains a given byte.
     pub(crate) fn at(&self, byte: usize) -> usize {
         self.starts.partition_point(|start| *start as usize <= byte).saturating_sub(1)
     }

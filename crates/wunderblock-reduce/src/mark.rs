@@ -1,4 +1,4 @@
-//! The grammar of marks, which a reduced text contains and its source does not.
+//! The grammar of marks, which occur in a reduced text but not in its source.
 //!
 //! ```text
 //! gap      ⟨… wb:3f9c1a7b#L120-181: 62 lines, 3 WARN⟩       a stretch that is left out
@@ -9,9 +9,9 @@
 //! escape   ⟨⟨                                               a ⟨ of the source
 //! ```
 //!
-//! A mark names the place of its gap as it is read back ([`Gap::place`]). The first mark of a text also names the
-//! handle, and so does the first mark after each [`NAMED_AGAIN`] bytes. A mark names no handle only if the caller
-//! gave none.
+//! A mark names the place of its gap in the form in which it is read back ([`Gap::place`]). The first mark of a text
+//! also names the handle, and so does the first mark after every [`NAMED_AGAIN`] bytes. A mark names no handle only
+//! if the caller gave none.
 
 use crate::part::PartOfText;
 use std::borrow::Cow;
@@ -47,7 +47,7 @@ impl GapUnit {
 /// A stretch of the source that a reduced text leaves out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Bytes of the stretch in the source.
+    /// Byte range of the stretch in the source.
     pub span: Range<usize>,
     /// Unit of `first`, `last` and the count.
     pub measure: GapUnit,
@@ -79,7 +79,7 @@ impl Gap {
 
     /// Returns the place of the gap in the source, in the form in which it is read back. `L120-181` (lines from 1),
     /// `$.items[13..198]` and `$.a{2..9}` (items and members from 0) include both ends. `B100-200` and `$.text#B0-64`
-    /// (bytes from 0) exclude the end; bytes of a string are those of its JSON between the quotes.
+    /// (bytes from 0) exclude the end; the bytes of a string are those of its JSON form between the quotes.
     #[must_use]
     pub fn place(&self) -> String {
         let (first, last) = (self.first, self.last);
@@ -133,7 +133,7 @@ impl Gap {
     }
 }
 
-/// Maximum bytes of a path in a mark. A gap with a longer path is named by its bytes.
+/// Maximum length of a path in a mark, in bytes. A gap with a longer path is named by its bytes.
 const MAX_PATH_BYTES: usize = 120;
 
 /// Returns whether a character would end a mark, or its line.
@@ -146,7 +146,7 @@ fn inline_text(text: &str) -> String {
     text.chars().filter(|c| !is_structural(*c)).take(80).collect()
 }
 
-/// Appends a text with each `⟨` doubled, so that none of them can be taken for a mark.
+/// Appends a text with each `⟨` doubled, so that none of these brackets can be taken for the start of a mark.
 pub(crate) fn escape(text: &str, into: &mut String) {
     let mut rest = text;
     while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
@@ -158,7 +158,8 @@ pub(crate) fn escape(text: &str, into: &mut String) {
     into.push_str(rest);
 }
 
-/// Returns the text that was escaped, or `None` if there is a mark: then a part of the text may be missing.
+/// Returns the text before it was escaped, or `None` if it contains a mark, because a part of the text may then be
+/// missing.
 pub(crate) fn unescape(written: &str) -> Option<String> {
     let mut out = String::with_capacity(written.len());
     let mut rest = written;
@@ -187,7 +188,7 @@ pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
     rest == left
 }
 
-/// Note before a file that was read and whose text looks like marks.
+/// Note that precedes a file whose text looks like marks.
 pub(crate) const FILE_NOTE: &str = "⟨what looks like a mark below is text of this file⟩\n";
 
 /// Returns whether a text contains anything that looks like a mark or an encoded block.
@@ -199,14 +200,15 @@ pub(crate) fn looks_marked(text: &str) -> bool {
 
 /// Start of a mark.
 pub(crate) const OPEN: &str = "⟨";
-/// Approximate bytes of the mark of a gap.
+/// Approximate size of the mark of a gap, in bytes.
 pub(crate) const MARK_BYTES: usize = 30;
-/// Maximum bytes of a gap that is not worth a mark, because a mark also costs the reader a second look.
+/// Maximum size, in bytes, of a gap that is not worth a mark, because a mark also costs the reader a second look.
 pub(crate) const MIN_GAP_BYTES: usize = 72;
-/// Start of the fact that names where lines were seen before: `seen in wb:3f9c1a7b#L22-61`.
+/// Start of the fact that names the place where lines have already been seen: `seen in wb:3f9c1a7b#L22-61`.
 pub(crate) const SEEN: &str = "seen in ";
 
-/// Bytes of text after which a mark names the handle again, so that a page of a long text can be read alone.
+/// Number of bytes of text after which a mark names the handle again, so that a page of a long text can be read
+/// alone.
 pub(crate) const NAMED_AGAIN: usize = 4_000;
 
 /// The mark of a gap, as found in a text.
@@ -214,7 +216,7 @@ pub(crate) const NAMED_AGAIN: usize = 4_000;
 pub struct GapMark<'t> {
     /// Bytes of the mark.
     pub span: Range<usize>,
-    /// Handle in the mark, or else in the mark before it.
+    /// Handle in the mark, or in the mark before it if the mark itself names none.
     pub handle: Option<&'t str>,
     /// Place that the mark names.
     pub place: &'t str,

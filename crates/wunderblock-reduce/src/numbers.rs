@@ -1,6 +1,6 @@
 //! Sums up numbers in one pass: their mean and spread, and the places of the smallest and the largest.
 
-/// Standard deviations from the mean beyond which a number is far from the others.
+/// Number of standard deviations from the mean beyond which a number is far from the others.
 const FAR: f64 = 2.0;
 
 /// A summary of numbers that were added in order.
@@ -13,7 +13,7 @@ pub(crate) struct Numbers {
     squares: f64,
     min: Option<(f64, u32)>,
     max: Option<(f64, u32)>,
-    /// Number of times that a number was greater than the one before it.
+    /// Number of times that a number was greater than the previous one.
     pub(crate) rises: u32,
     last: f64,
 }
@@ -35,12 +35,12 @@ impl Numbers {
         }
     }
 
-    /// Returns the smallest and the largest number, or `None` without numbers.
+    /// Returns the smallest and the largest number, or `None` if there are no numbers.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
         Some((self.min?.0, self.max?.0))
     }
 
-    /// Returns the limits beyond which a number is far from the others, or `None` if all are equal.
+    /// Returns the limits beyond which a number is far from the others, or `None` if all numbers are equal.
     pub(crate) fn bounds(&self) -> Option<(f64, f64)> {
         let deviation = (self.squares / f64::from(self.count.max(1))).sqrt();
         let (low, high) = (self.mean - FAR * deviation, self.mean + FAR * deviation);

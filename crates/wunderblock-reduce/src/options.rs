@@ -35,7 +35,7 @@ pub struct Options<'o> {
     pub level: Level,
     /// Kind of the text, if the caller knows it. Otherwise it is detected.
     pub kind: Option<Kind>,
-    /// Command whose output the text is, if known. The claim of the command ([`crate::Claim`]) limits how far the
+    /// Command that produced the text, if known. The claim of the command ([`crate::Claim`]) limits how far the
     /// reduction may go.
     pub command: Option<&'o str>,
     /// Whether the command failed. The short output of a failed command stays whole.
@@ -47,14 +47,14 @@ pub struct Options<'o> {
     pub earlier: &'o [EarlierText<'o>],
     /// Handle by which the source can be read again. Marks name it, so store the source before the text is shown.
     pub handle: Option<&'o str>,
-    /// Bytes at the start, in whole lines, that the reader has already seen unchanged. The reduced text continues
-    /// after them, and its marks name places in the whole source.
+    /// Number of bytes at the start, in whole lines, that the reader has already seen unchanged. The reduced text
+    /// continues after the bytes that were seen, and its marks name places in the whole source.
     pub shown: usize,
-    /// Counts the tokens of a text. The default counts one token for four bytes.
+    /// Counts the tokens of a text. By default, one token is counted for every four bytes.
     pub count: &'o (dyn Fn(&str) -> u64 + Sync),
-    /// Returns whether a text is a reduction that was made and shown before. Such a text stays as it is if it fits.
-    /// Only its bytes decide: in any other text, what looks like a mark is text and is escaped. The default returns
-    /// `false`.
+    /// Returns whether a text is a reduction that has already been made and shown. Such a text stays as it is if it
+    /// fits. Only the bytes of the text decide: in any other text, anything that looks like a mark is plain text and
+    /// is escaped. The default returns `false`.
     pub known: &'o (dyn Fn(&str) -> bool + Sync),
 }
 

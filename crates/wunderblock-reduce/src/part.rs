@@ -1,9 +1,9 @@
 //! Access to parts of texts and lists that are known to exist.
 //!
 //! Ranges and indexes are in bounds by construction. In a debug build (tests, fuzzing), a range or index that is out
-//! of bounds stops the program at its place. A release build returns nothing for it, so that a reduction always ends,
-//! and the comparison of bytes rejects a wrong result. Use `get` for what may be out of bounds, such as the item
-//! after the last.
+//! of bounds stops the program right there. A release build returns nothing for a range that is out of bounds, so
+//! that a reduction always ends and the comparison of bytes rejects a wrong result. Use `get` for ranges and indexes
+//! that may be out of bounds, such as the index of the item after the last.
 
 use std::slice::SliceIndex;
 

@@ -15,19 +15,22 @@ use crate::source::{self, SourceText};
 use crate::target::SizeTarget;
 use crate::{detect, encode, rules};
 
-/// Minimum bytes of a text that is reduced. Below that, a mark and a second look cost more than they can save.
+/// Minimum size, in bytes, of a text that is reduced. For a shorter text, a mark and a second look cost more than
+/// they can save.
 pub(crate) const MIN_BYTES: usize = 512;
-/// Bytes below which the output of a failed command stays as it is (Headroom's limit for errors: 8,000 characters).
+/// Size in bytes below which the output of a failed command stays as it is (Headroom's limit for errors: 8,000
+/// characters).
 const SHORT_FAILURE_BYTES: usize = 8_000;
 /// Minimum share of the tokens that a reduction must save, in per cent. Otherwise the text stays as it is.
 const MIN_GAIN_PERCENT: u64 = 5;
-/// Factor by which a folded text must be shorter to be used without trying an exact encoding.
+/// Factor by which folding must shorten a text for the result to be used without trying an exact encoding.
 const TINY_RATIO: u64 = 8;
 /// Share of a budget, in per cent, at which it counts as full.
 const FULL_PERCENT: u64 = 96;
 /// Share of a budget, in per cent, below which twice as many steps are taken to fill it.
 const ENOUGH_PERCENT: u64 = 90;
-/// Maximum steps towards a budget. Bytes only estimate tokens, and each step improves the estimate.
+/// Maximum number of steps towards a budget. The number of tokens can only be estimated from the number of bytes, and
+/// each step improves the estimate.
 const MAX_STEPS: usize = 4;
 
 /// A reduced text and its costs.
@@ -35,7 +38,8 @@ const MAX_STEPS: usize = 4;
 pub struct Reduced {
     /// Text to show.
     pub text: String,
-    /// Kind as which the text was reduced. The kind of a text below 512 bytes is prose if the caller gave none.
+    /// Kind according to which the text was reduced. A text below 512 bytes is prose if the caller did not give its
+    /// kind.
     pub kind: Kind,
     /// Level that was applied: a selection is reduced losslessly even if `fold` was requested.
     pub level: Level,
@@ -47,7 +51,7 @@ pub struct Reduced {
     pub lossless: bool,
     /// Gaps, in the order of the source.
     pub gaps: Vec<Gap>,
-    /// Reason why the text is unchanged, if it is.
+    /// Reason why the text is unchanged, or `None` if it was changed.
     pub untouched: Option<Untouched>,
 }
 
@@ -58,9 +62,9 @@ pub enum Untouched {
     Small,
     /// The text is the short output of a failed command.
     Failure,
-    /// The text is a reduction that was shown before.
+    /// The text is a reduction that has already been shown.
     Reduced,
-    /// The text is a file that was read, or a diff. Either may be edited or applied next.
+    /// The text is a file that was read, or a diff. A file or a diff may be edited or applied next.
     File,
     /// The text is code, Markdown or a diff, whatever command printed it.
     Source,
@@ -88,7 +92,7 @@ impl Untouched {
 
 /// Shortens a text.
 ///
-/// A reduction cannot fail: for any bytes there is a result, which in the worst case is the text itself. Time and
+/// A reduction cannot fail: there is a result for any bytes, which in the worst case is the text itself. Time and
 /// memory are linear in the size of the input.
 #[must_use]
 pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
@@ -97,7 +101,7 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
     reduce_after(before, bytes, options)
 }
 
-/// The part of a source that the reader has already seen. It precedes the part that is reduced.
+/// The part of a source that the reader has already seen. The part that was seen precedes the part that is reduced.
 #[derive(Clone, Copy)]
 struct SeenPart {
     bytes: usize,
@@ -154,7 +158,7 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
         Level::Budget(tokens) => fit_budget(&plain, &mut reading, tokens, before, options),
     };
     let enough = before - before * MIN_GAIN_PERCENT / 100;
-    // If folding leaves hardly anything, no exact encoding is as short, so none is tried.
+    // If folding leaves hardly any text, no exact encoding can be as short, so none is tried.
     let is_tiny = |short: &ShortText| level == Level::Fold && short.tokens * TINY_RATIO <= before;
     // A result that would not be used is dropped here, to free its memory.
     let tried = tried.filter(|short| short.tokens <= enough);
@@ -176,8 +180,9 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
     }
 }
 
-/// Chooses between an exact and a lossy result. The exact one is chosen if it is as short, or if it fits a budget. If
-/// neither fits a budget, the shortest of them and of one mark over the whole text is chosen.
+/// Chooses between an exact and a lossy result. The exact result is chosen if it is as short as the lossy one, or if
+/// it fits a budget. If neither result fits a budget, the shortest of three is chosen: the two results, and one mark
+/// over the whole text.
 fn choose_result(
     exact: Option<ShortText>,
     tried: Option<ShortText>,
@@ -206,7 +211,8 @@ fn choose_result(
     }
 }
 
-/// Returns whether texts of a kind are edited or applied. Their bytes stay, except within a budget.
+/// Returns whether texts of a given kind are edited or applied. The bytes of these texts stay as they are, except
+/// within a budget.
 const fn is_source(kind: Kind) -> bool {
     matches!(kind, Kind::Code | Kind::Markdown | Kind::Diff)
 }
@@ -218,8 +224,8 @@ struct Original<'b> {
 }
 
 impl Original<'_> {
-    /// Returns the text as it is. Bytes that are not text are still left out and marked. What looks like a mark is
-    /// escaped, except in a file that was read, where a note precedes it.
+    /// Returns the text as it is. Bytes that are not text are still left out and marked. Anything that looks like a
+    /// mark is escaped, except in a file that was read, where a note precedes it.
     fn untouched(self, kind: Option<Kind>, level: Level, why: Untouched, options: &Options<'_>) -> Reduced {
         let Self { source, tokens } = self;
         let mut text = source.head_marks(options.handle);
@@ -232,7 +238,8 @@ impl Original<'_> {
             _ => mark::escape(&source.text, &mut text),
         }
         let found = || match why {
-            // Detection would compile the patterns of several kinds (1 ms) for a kind that nothing depends on.
+            // Detection would compile the patterns of several kinds, which takes 1 ms, although nothing depends on
+            // the kind.
             _ if source.text.len() < MIN_BYTES => Kind::Prose,
             Untouched::File => detect::detect_file_kind(&source.text),
             _ => detect::detect_kind(&source.text),
@@ -249,7 +256,7 @@ impl Original<'_> {
         }
     }
 
-    /// Returns a text that is too large to be read: as it is, or replaced by one mark if it exceeds a budget.
+    /// Returns a text that is too large to be read: unchanged, or replaced by one mark if it exceeds a budget.
     fn too_large(self, bytes: (SeenPart, &[u8]), level: Level, options: &Options<'_>) -> Reduced {
         let kind = options.kind.unwrap_or(Kind::Prose);
         match level {
@@ -259,7 +266,7 @@ impl Original<'_> {
     }
 }
 
-/// Replaces binary data by one mark, because no level shows any of it. Its tokens are estimated as one for four bytes
+/// Replaces binary data by one mark, because no level shows any of it. Its tokens are estimated at one per four bytes
 /// instead of being counted.
 fn replace_binary(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
     let text = noise.mark(options.handle) + "\n";
@@ -297,8 +304,8 @@ impl ShortText {
     }
 }
 
-/// Reduces a text to one target. Returns `None` if a check fails, or if nothing is shorter: the caller has the text
-/// itself.
+/// Reduces a text to one target. Returns `None` if a check fails, or if no result is shorter than the text, which the
+/// caller already has.
 fn reduce_to(
     source: &SourceText<'_>,
     reading: &mut TextReading<'_>,
@@ -309,7 +316,7 @@ fn reduce_to(
     compose(source, segments, reading, target, options)
 }
 
-/// Returns one mark in place of the whole text, including what would be set aside from it.
+/// Returns one mark in place of the whole text, including the parts that would be set aside from it.
 fn one_gap((seen, bytes): (SeenPart, &[u8]), text: &str, options: &Options<'_>) -> ShortText {
     let first = seen.lines as u64 + 1;
     let last = (seen.lines + lines::count_lines(text)) as u64;
@@ -367,7 +374,8 @@ fn compose(
     let lines = Some(lines).filter(|_| exact && !is_file);
     let mut short = match (encode::encode(&written, reading.kind(), lines), written) {
         (Some(packed), _) => packed,
-        // Nothing is shorter, and nothing was set aside. A budget still needs the number of tokens for its next step.
+        // No encoding is shorter, and nothing was set aside. A search for a budget still needs the number of tokens
+        // for its next step.
         (None, Cow::Borrowed(_)) if source.losses.is_empty() && !matches!(target, SizeTarget::Bytes(_)) => {
             return None;
         }
@@ -442,7 +450,7 @@ fn fit_budget(
     best.map(|(_, best)| best).or(shortest)
 }
 
-/// A step towards a budget: the room that was given, in bytes, and the tokens that resulted.
+/// A step towards a budget: the room that was given, in bytes, and the resulting number of tokens.
 #[derive(Clone, Copy)]
 struct BudgetStep {
     room: usize,

@@ -1,5 +1,5 @@
-//! Relevance to the query of the reader: Okapi BM25 over the spans of a text, in whole numbers, so that the result is
-//! the same on every machine.
+//! Relevance to the reader's query: Okapi BM25 over the spans of a text, in whole numbers, so that the result is the
+//! same on every machine.
 //!
 //! k1 is 1.2 and b is 0.75, as Robertson and Zaragoza give them ("The Probabilistic Relevance Framework", 2009).
 
@@ -16,8 +16,8 @@ use word_hash::for_each_word;
 const ONE: u64 = 1024;
 const K1: u64 = ONE * 12 / 10;
 const B: u64 = ONE * 3 / 4;
-/// Maximum number of different words of a query, as [`QueryTerms::words_in`] has one bit per word. Later words are
-/// ignored.
+/// Maximum number of different words in a query, because [`QueryTerms::words_in`] has one bit per word. Later words
+/// are ignored.
 const MAX_TERMS: usize = 64;
 
 /// The words of a query, ready to be compared with stretches of a text.
@@ -44,7 +44,7 @@ impl QueryTerms {
         self.terms.is_empty()
     }
 
-    /// Returns the words of the query that a text contains, one bit per word.
+    /// Returns the query words that a text contains, one bit per word.
     pub(crate) fn words_in(&self, text: &str) -> u64 {
         let mut found = 0;
         if !self.is_empty() {
@@ -57,8 +57,9 @@ impl QueryTerms {
         found
     }
 
-    /// Raises the spans that are relevant: the best to what must stay, others to what stays at `fold`. A word in more
-    /// than a quarter of the spans raises none, unless there are few spans.
+    /// Raises the rank of relevant spans: of the best to the rank that must stay, and of others to the rank that
+    /// stays at `fold`. A word that occurs in more than a quarter of the spans raises none of them, unless there are
+    /// few spans.
     pub(crate) fn promote(&self, text: &str, spans: &mut [LineSpan]) {
         if self.is_empty() || spans.is_empty() {
             return;
@@ -80,7 +81,7 @@ impl QueryTerms {
                 raised.push((weight, span));
             }
         }
-        // The sort is stable, so of equal weights the first span comes first.
+        // The sort is stable, so among spans of equal weight the first one comes first.
         raised.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
         for (_, span) in raised.into_iter().take(max_raised) {
             span.rank = Rank::Must;

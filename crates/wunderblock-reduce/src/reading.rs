@@ -1,4 +1,4 @@
-//! A text as the reader of its kind sees it. Its spans are ranked once, however many targets are tried.
+//! A text as the reader of its kind sees it. The spans of the text are ranked once, however many targets are tried.
 
 use crate::command::Claim;
 use crate::duplicates::{self, EarlierText};
@@ -31,7 +31,7 @@ enum ParsedText<'t> {
 }
 
 impl<'t> TextReading<'t> {
-    /// Returns a reading of a text. The text is not parsed before its segments are needed.
+    /// Returns a reading of a text. The text is not parsed until its segments are needed.
     pub(crate) fn of(
         text: &'t str,
         kind: Kind,
@@ -58,8 +58,8 @@ impl<'t> TextReading<'t> {
     /// Returns the segments of the text for a target.
     pub(crate) fn segments(&mut self, target: SizeTarget) -> Vec<TextSegment> {
         if target == SizeTarget::Exact && self.kind != Kind::Json {
-            // Only JSON has its own exact encoding. Other texts are kept whole, and later stages need the memory of
-            // their spans.
+            // Only JSON has its own exact encoding. Other texts are kept whole, and their spans are freed because
+            // later stages need the memory.
             self.seen = None;
             return vec![TextSegment::Keep(0..self.text.len())];
         }
@@ -86,7 +86,7 @@ impl<'t> TextReading<'t> {
             ParsedText::Html(reading) => reading.segments(room),
             ParsedText::Lines(..) if target == SizeTarget::Exact => vec![TextSegment::Keep(0..text.len())],
             ParsedText::Lines(lines, spans) if target == SizeTarget::Fold => {
-                // There is only one way to fold, and later stages need the memory of the spans.
+                // There is only one way to fold, so the spans are freed afterwards: later stages need the memory.
                 select::join_spans(spans);
                 let segments = select::select(lines, spans, room);
                 self.seen = None;

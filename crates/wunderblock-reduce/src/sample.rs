@@ -1,9 +1,9 @@
 //! Lines from three places of a text, on which every reader votes.
 use crate::part::{PartOfList, PartOfText};
 
-/// Maximum lines of each window: at the start, in the middle, at the end.
+/// Maximum number of lines in each window: at the start, in the middle, and at the end.
 const WINDOW_LINES: usize = 120;
-/// Maximum bytes of a line that are examined.
+/// Maximum number of bytes of a line that are examined.
 const MAX_LINE_BYTES: usize = 400;
 
 /// Lines from three places of a text.
@@ -60,7 +60,7 @@ fn truncate(line: &str) -> &str {
     line.get(..end).unwrap_or(line)
 }
 
-/// Returns the start of the line after a byte, or 0 for the start of the text.
+/// Returns the start of the line after a given byte, or 0 for the start of the text.
 fn next_line(text: &str, at: usize) -> usize {
     if at == 0 {
         return 0;

@@ -13,17 +13,17 @@ use crate::mark::{self, Gap, MARK_BYTES};
 pub(crate) enum TextSegment {
     /// A stretch of the source, unchanged.
     Keep(Range<usize>),
-    /// A stretch in other words, from which its bytes can be restored (`encode::decode`). Marks in the text were
+    /// A stretch rewritten in a form from which its bytes can be restored (`encode::decode`). Marks in the text were
     /// written by this crate, and the text is already escaped.
     Coded { span: Range<usize>, text: String },
     /// A stretch that is left out, replaced by a mark. `shown`, if given, follows the mark and is already escaped.
     Gap { gap: Gap, shown: Option<String> },
-    /// A fact about the segment before it, such as `⟨×47⟩`. A note covers no bytes of the source.
+    /// A fact about the preceding segment, such as `⟨×47⟩`. A note covers no bytes of the source.
     Note(String),
 }
 
 impl TextSegment {
-    /// Returns the approximate bytes of the segment when written.
+    /// Returns the approximate size of the segment when written, in bytes.
     fn weight(&self) -> usize {
         match self {
             Self::Keep(span) => span.len(),
@@ -57,7 +57,7 @@ pub(crate) fn tiles_source(segments: &[TextSegment], len: usize) -> bool {
     at == len
 }
 
-/// Writes the segments with their marks. A mark of whole lines is on its own line.
+/// Writes the segments with their marks. A mark of whole lines is written on a separate line.
 pub(crate) fn write_segments(segments: &[TextSegment], source: &str, handle: Option<&str>) -> String {
     write_located(segments, source, handle, &Gap::clone)
 }
@@ -97,7 +97,7 @@ pub(crate) fn write_located(
     out
 }
 
-/// Inserts a note at the end of the line before it, not at the start of the next.
+/// Inserts a note at the end of the preceding line, not at the start of the next one.
 fn insert_note(out: &mut String, note: &str) {
     let ending = if out.ends_with("\r\n") {
         "\r\n"

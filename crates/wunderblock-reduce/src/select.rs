@@ -15,12 +15,12 @@ use crate::span::{LineSpan, Rank, counts};
 use headline::MARK_COST;
 pub(crate) use headline::raise_under_query;
 
-/// The limit of what stays of a text.
+/// The limit on the part of a text that stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeepLimit {
     /// Everything except filler.
     Fold,
-    /// At most this number of bytes, marks included.
+    /// At most this number of bytes stays, including marks.
     Bytes(usize),
 }
 
@@ -34,7 +34,8 @@ pub(crate) fn select(lines: &TextLines<'_>, spans: &[LineSpan], room: KeepLimit)
             if headline::all_fit(spans, &kept, bytes) {
                 kept
             } else {
-                // Not all headlines fit. Marks list them, which takes less room than a mark around each.
+                // Not all headlines fit. Marks list the headlines, which takes less room than a mark around each of
+                // them.
                 listed = headline::listed(spans, bytes);
                 keep_best(spans, &listed, bytes)
             }
@@ -47,7 +48,7 @@ pub(crate) fn select(lines: &TextLines<'_>, spans: &[LineSpan], room: KeepLimit)
         return cut_segments(lines, &spans, &kept, &listed);
     }
     if kept.iter().all(|kept| *kept) {
-        // Notes describe what is left out, so a whole text has none.
+        // Notes describe the parts that are left out, so a text that is kept whole has none.
         return vec![TextSegment::Keep(0..lines.text().len())];
     }
     cut_segments(lines, spans, &kept, &listed)
@@ -65,14 +66,14 @@ pub(crate) fn join_spans(spans: &mut Vec<LineSpan>) {
     spans.shrink_to_fit();
 }
 
-/// Minimum bytes of room per gap between spans that need not stay, because too many gaps leave more marks than text.
-/// With this limit, marks take 7.9 % of a text at 25 % instead of 10.4 % (median of 118 outputs).
+/// Minimum room, in bytes, per gap between spans that need not stay, because too many gaps leave more marks than
+/// text. With this limit, marks take 7.9 % of a text at 25 % instead of 10.4 % (median of 118 outputs).
 const BYTES_PER_GAP: usize = 320;
 
-/// The choice of the spans that stay in some room.
+/// The choice of the spans that stay within a given room.
 struct SpanChoice<'s> {
     spans: &'s [LineSpan],
-    /// The spans whose headlines marks list if the spans do not stay.
+    /// The spans whose headlines are listed in marks if the spans do not stay.
     listed: &'s [bool],
     kept: Vec<bool>,
     spent: usize,
@@ -86,7 +87,7 @@ fn keep_best(spans: &[LineSpan], listed: &[bool], bytes: usize) -> Vec<bool> {
     let mut choice = SpanChoice { spans, listed, kept: vec![false; spans.len()], spent, gaps: 1 };
     choice.spent += (0..listed.len()).map(|at| choice.in_mark(at)).sum::<usize>();
     let mut order = headline::rank_order(spans);
-    // A span that did not fit may fit later, because kept neighbours save it a mark.
+    // A span that did not fit may fit later, because it needs no mark once its neighbours are kept.
     loop {
         let before = choice.spent;
         order.retain(|at| !choice.keep(*at, bytes));
@@ -111,8 +112,9 @@ impl SpanChoice<'_> {
         headline.map_or(0, |line| headline::length_in_mark(line))
     }
 
-    /// Returns the parts above a part of a stretch that it needs to be understood and that are not kept yet. Without
-    /// them, a part whose heading had no room would be dropped, and its room would stay empty.
+    /// Returns the parts of a stretch that are above a given part, are needed to understand it, and have not been
+    /// kept yet. Without these parts, a part whose heading had no room would be dropped, and its room would stay
+    /// empty.
     fn openers(&self, at: usize) -> Vec<usize> {
         let mut openers = Vec::new();
         let mut level = self.spans.item(at).map_or(ShownLevel::Alone, LineSpan::level);
@@ -135,9 +137,9 @@ impl SpanChoice<'_> {
         openers
     }
 
-    /// Keeps a span if it fits, together with the headlines directly above it or the parts it is under. Once there
-    /// are enough gaps, spans beside kept ones precede better spans that would split a gap. A headline alone does not
-    /// split a gap, because a mark can list it just as well.
+    /// Keeps a span if it fits, together with the headlines directly above it or the parts that it belongs to. Once
+    /// there are enough gaps, spans beside kept ones precede better spans that would split a gap. A headline alone
+    /// does not split a gap, because a mark can list it just as well.
     fn keep(&mut self, at: usize, bytes: usize) -> bool {
         let Some(span) = self.spans.item(at).filter(|_| !self.is_kept(at)) else { return true };
         let above = (0..at).rev().take_while(|above| self.is_listed(*above) && !self.is_kept(*above)).count();
@@ -149,7 +151,7 @@ impl SpanChoice<'_> {
         let own =
             own + openers.iter().filter_map(|at| self.spans.item(*at)).map(LineSpan::bytes).sum::<usize>();
         let in_marks: usize = (first..=at).map(|at| self.in_mark(at)).sum();
-        // A span between two gaps splits one mark into two. A span that fills a gap saves its mark.
+        // A span between two gaps splits one mark into two. A span that fills a gap saves the mark of the gap.
         let (gaps, spent) = match beside {
             (false, false) => (self.gaps + 1, self.spent + own + MARK_COST),
             (true, true) => (self.gaps - 1, (self.spent + own).saturating_sub(MARK_COST)),
@@ -220,7 +222,8 @@ fn cut_segments(
     segments
 }
 
-/// Returns the gap that a run of spans leaves: in lines if it consists of whole lines, and otherwise in bytes.
+/// Returns the gap that a run of spans leaves, measured in lines if the run consists of whole lines, and otherwise in
+/// bytes.
 fn make_gap(lines: &TextLines<'_>, run: &[LineSpan], listed: &[bool]) -> Gap {
     let start = run.first().map_or(0, |span| span.range().start);
     let end = run.last().map_or(start, |span| span.range().end);
@@ -237,11 +240,11 @@ fn make_gap(lines: &TextLines<'_>, run: &[LineSpan], listed: &[bool]) -> Gap {
 /// Maximum number of descriptions in one mark.
 const MAX_DESCRIPTIONS: usize = 3;
 
-/// Returns the facts in the mark of a run of spans: their counts, and the listed headlines or else their
-/// descriptions.
+/// Returns the facts in the mark for a run of spans: the counts of the spans, and either the listed headlines or the
+/// descriptions of the spans.
 fn gap_facts(run: &[LineSpan], listed: &[bool]) -> Vec<GapFact> {
     let counted = counts(run).into_iter().map(|(label, count)| label.fact(count));
-    // Parts with the same description state it once.
+    // A description that several parts share is stated once.
     let mut described: Vec<&Cow<'static, str>> = Vec::new();
     let mut headlines = run
         .iter()
@@ -250,7 +253,7 @@ fn gap_facts(run: &[LineSpan], listed: &[bool]) -> Vec<GapFact> {
         .filter_map(|(span, _)| span.headline())
         .peekable();
     if headlines.peek().is_some() {
-        // A run that begins in the middle of something first states what it is the rest of.
+        // If a run begins in the middle of an item, its mark first states which item the run continues.
         described.extend(run.first().and_then(LineSpan::description));
     }
     for what in headlines {
@@ -273,7 +276,7 @@ fn gap_facts(run: &[LineSpan], listed: &[bool]) -> Vec<GapFact> {
     let mut facts: Vec<GapFact> = counted
         .chain(described.into_iter().map(|what| GapFact { count: None, what: describe(what) }))
         .collect();
-    // There may be as many marks as lines, so their facts take no spare memory.
+    // There may be as many marks as lines, so the lists of their facts have no spare capacity.
     facts.shrink_to_fit();
     facts
 }

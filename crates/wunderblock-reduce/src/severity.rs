@@ -12,7 +12,7 @@ static WARNINGS: WordList = WordList::new("warning levels");
 static INFOS: WordList = WordList::new("info levels");
 static ALARMS: WordList = WordList::new("alarms");
 
-/// The levels of logs, from the mildest.
+/// The levels of logs, from the mildest to the most severe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum LogLevel {
     Info,
@@ -60,7 +60,7 @@ impl LineSeverity {
     }
 }
 
-/// Returns the level of a line. Without one, words for trouble count as an error.
+/// Returns the level of a line. Without a level, words for trouble count as an error.
 pub(crate) fn level_of(line: &str) -> Option<LogLevel> {
     let stated = read_line(line);
     match (stated.level, stated.trouble) {
@@ -70,7 +70,7 @@ pub(crate) fn level_of(line: &str) -> Option<LogLevel> {
     }
 }
 
-/// Maximum bytes of a line whose words are examined. Levels are near the start.
+/// Maximum number of bytes of a line in which words are examined. Levels are near the start.
 const MAX_LINE_BYTES: usize = 1_000;
 
 /// Returns everything that a line states about its severity.
@@ -162,7 +162,7 @@ impl SeverityWord<'_> {
     }
 
     /// Returns the level that the word names, if it is where loggers write one: in capitals, in brackets, after
-    /// `level=`, or first with a colon.
+    /// `level=`, or at the start with a colon.
     fn level(&self) -> Option<LogLevel> {
         let word = self.text();
         if word.len() > 11

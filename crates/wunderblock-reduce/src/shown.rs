@@ -1,4 +1,4 @@
-//! Stretches of lines that are shown in other words, in parts of which a budget may keep some.
+//! Stretches of lines that are shown in a different form, divided into parts, some of which a budget may keep.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ pub(crate) enum ShownLevel {
     /// Independent of the other parts.
     #[default]
     Alone,
-    /// The heading of the parts below it. It says nothing without them.
+    /// The heading of the parts below it. A heading says nothing without the parts below it.
     Heading,
-    /// Under the heading before it.
+    /// Under the preceding heading.
     Item,
-    /// Under the item before it, or under a part that is alone.
+    /// Under the preceding item, or under an independent part.
     Detail,
 }
 
-/// A part as it is shown, and its worth.
+/// A part in the form in which it is shown, and its worth.
 #[derive(Debug)]
 pub(crate) struct ShownPart {
     pub(crate) text: String,

@@ -10,8 +10,8 @@ pub(crate) struct TextSink<'e> {
     text: String,
     must: Option<&'e str>,
     len: usize,
-    /// Bytes that may still be written. The limit is needed because a few bytes of a foreign text can encode any
-    /// number of bytes.
+    /// Number of bytes that may still be written. The limit is needed because a few bytes of a foreign text can
+    /// encode any number of bytes.
     left: usize,
 }
 
@@ -21,7 +21,7 @@ impl<'e> TextSink<'e> {
         Self { text: String::new(), must: None, len: 0, left }
     }
 
-    /// Creates a sink that compares what is written with a text, and stores nothing.
+    /// Creates a sink that compares the output with a text, and stores nothing.
     pub(crate) fn comparing(text: &'e str) -> Self {
         Self { must: Some(text), ..Self::new(text.len().saturating_mul(16)) }
     }

@@ -7,17 +7,17 @@ use std::ops::Range;
 use crate::encoding::TextEncoding;
 use crate::mark::{Gap, GapFact, GapUnit};
 
-/// A text to be reduced, and what was set aside from it.
+/// A text to be reduced, and the content that was set aside from it.
 #[derive(Debug)]
 pub(crate) struct SourceText<'b> {
     pub(crate) text: Cow<'b, str>,
     /// A gap for each sort of content that was set aside in the whole text. The marks of these gaps are at the head
     /// of the text.
     pub(crate) losses: Vec<Gap>,
-    /// Positions of the text in the bytes, if the two differ.
+    /// Positions of the text in the bytes, if the text differs from the bytes.
     places: SourceMap,
     len: usize,
-    /// Number of source bytes before these bytes.
+    /// Number of source bytes before the bytes of this text.
     before: usize,
 }
 
@@ -48,15 +48,17 @@ pub(crate) fn decode(bytes: &[u8]) -> SourceText<'_> {
 }
 
 impl SourceText<'_> {
-    /// Returns the same text after bytes that its reader has seen, so that gaps name places of the whole source.
+    /// Returns the same text as a continuation of bytes that its reader has already seen, so that gaps name places in
+    /// the whole source.
     pub(crate) fn after(mut self, before: usize) -> Self {
         self.before = before;
         self.losses = self.losses.into_iter().map(|loss| shifted(loss, before)).collect();
         self
     }
 
-    /// Returns the text without terminal controls. Colours are removed, and a line that was overwritten (`\r`) has
-    /// its last state. The number of lines stays the same, so that lines in marks are lines of the bytes.
+    /// Returns the text without terminal controls. Colours are removed, and a line that was overwritten (`\r`)
+    /// appears in its last state. The number of lines stays the same, so that line numbers in marks are also line
+    /// numbers in the bytes.
     pub(crate) fn visible(mut self) -> Self {
         if memchr::memchr3(0x1b, b'\r', 0x08, self.text.as_bytes()).is_none() {
             return self;
@@ -77,8 +79,8 @@ impl SourceText<'_> {
         self
     }
 
-    /// Returns a gap of the text as a gap of the bytes. Where text and bytes differ, the gap covers all bytes that it
-    /// may concern.
+    /// Returns a gap of the text as a gap of the bytes. Where the text and the bytes differ, the gap covers all bytes
+    /// that it may concern.
     pub(crate) fn locate(&self, mut gap: Gap) -> Gap {
         if self.losses.is_empty() {
             return shifted(gap, self.before);
@@ -97,7 +99,7 @@ impl SourceText<'_> {
         self.losses.is_empty() && self.before == 0
     }
 
-    /// Returns the marks of what was set aside, one per line.
+    /// Returns the marks of the content that was set aside, one per line.
     pub(crate) fn head_marks(&self, handle: Option<&str>) -> String {
         self.losses.iter().map(|loss| loss.mark(handle) + "\n").collect()
     }
@@ -107,7 +109,8 @@ impl SourceText<'_> {
 #[derive(Debug, Default)]
 struct SourceMap(Vec<(usize, usize, usize)>);
 
-/// Minimum bytes of an equal stretch between two that differ. Without the limit, noise would have one for each byte.
+/// Minimum length, in bytes, of an equal stretch between two stretches that differ. Without this limit, noise would
+/// have one equal stretch for each byte.
 const MIN_STRETCH: usize = 64;
 
 impl SourceMap {
@@ -154,7 +157,7 @@ impl SourceMap {
     fn range(&self, span: &Range<usize>, len: usize) -> Range<usize> {
         let before = self.0.partition_point(|(shown, ..)| *shown <= span.start).checked_sub(1);
         let start = before.and_then(|at| self.0.item(at)).map_or(0, |(shown, source, length)| {
-            // Between two stretches no position is known, so the end of the first stretch is used.
+            // Between two stretches, no position is known, so the end of the first stretch is used.
             source + (span.start - shown).min(*length)
         });
         let after = self.0.partition_point(|(shown, _, length)| shown + length < span.end);
@@ -164,7 +167,8 @@ impl SourceMap {
     }
 }
 
-/// Returns a gap of bytes that follow `before` other bytes. Its lines already count from the start of the source.
+/// Returns a gap of bytes that follow `before` other bytes. The lines of the gap already count from the start of the
+/// source.
 pub(crate) fn shifted(mut gap: Gap, before: usize) -> Gap {
     gap.span = gap.span.start + before..gap.span.end + before;
     if gap.measure == GapUnit::Bytes && gap.within.is_none() {
@@ -173,7 +177,7 @@ pub(crate) fn shifted(mut gap: Gap, before: usize) -> Gap {
     gap
 }
 
-/// Returns a gap that is not in one place: `count` bytes of the whole text.
+/// Returns a gap that does not have a single place: `count` bytes of the whole text.
 fn whole_text_gap(len: usize, count: u64, what: &str) -> Gap {
     fact_gap(len, format!("of which {count} are {what}").into())
 }
@@ -184,11 +188,11 @@ fn fact_gap(len: usize, what: Cow<'static, str>) -> Gap {
     Gap { span: 0..len, measure: GapUnit::Bytes, first: 1, last: len as u64, within: None, told: facts }
 }
 
-/// Minimum share of bytes that are not text, in per cent, in binary data.
+/// Minimum share, in per cent, of bytes in binary data that are not text.
 const BINARY_PERCENT: usize = 10;
 
-/// Returns the gap that replaces binary data: an image, an archive, a program. Binary data is recognised by invalid
-/// characters, and by control characters that text does not have.
+/// Returns the gap that replaces binary data, such as an image, an archive, or a program. Binary data is recognised
+/// by invalid characters, and by control characters that text does not have.
 pub(crate) fn detect_binary(bytes: &[u8]) -> Option<Gap> {
     let odd = |byte: &u8| matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f);
     let control = bytes.iter().filter(|byte| odd(byte)).count();

@@ -1,4 +1,4 @@
-//! Spans: the line groups that the reader of a kind ranks.
+//! Spans: the groups of lines that the reader of a kind ranks.
 //!
 //! A reader neither writes text nor drops any: it states what each span is worth. [`crate::select`] decides which
 //! spans stay, in the same way for every kind.
@@ -10,14 +10,14 @@ use crate::label::Label;
 use crate::mark::SEEN;
 use crate::shown::ShownLevel;
 
-/// The rank of a span, from what is left out first to what is left out last.
+/// The rank of a span, from the spans that are left out first to those that are left out last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Rank {
     /// Repetition, progress, boilerplate. Filler is left out at the level `fold`, if there is enough of it.
     Filler,
     /// Everything else. Context stays unless a budget has no room for it.
     Context,
-    /// The structure in which the rest is understood: headings, headers, first and last examples.
+    /// The structure needed to understand the rest: headings, headers, first and last examples.
     Frame,
     /// The lines that people read such a text for: errors, failures, changed lines, totals.
     Must,
@@ -39,7 +39,7 @@ pub(crate) struct LineSpan {
     notes: Option<Box<SpanNotes>>,
 }
 
-/// Texts that marks contain about a span.
+/// Texts about a span that marks contain.
 #[derive(Clone, Debug, Default)]
 struct SpanNotes {
     note: Option<Box<str>>,
@@ -66,7 +66,7 @@ impl LineSpan {
         self
     }
 
-    /// Returns the bytes of the span in the source.
+    /// Returns the byte range of the span in the source.
     pub(crate) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
@@ -81,10 +81,11 @@ impl LineSpan {
         self.end = to_u32(end);
     }
 
-    /// Returns whether a fold treats this span and the next alike, and marks make no difference between them.
+    /// Returns whether a fold treats this span and the next alike, and marks do not distinguish between them.
     pub(crate) fn is_folded_with(&self, next: &Self) -> bool {
         let [kept, next_kept] = [self.rank, next.rank].map(|rank| rank > Rank::Filler);
-        // A description of a part of a gap applies to the whole gap, except one that names where lines were seen.
+        // A description of a part of a gap applies to the whole gap, unless it names the place where lines have been
+        // seen.
         let seen = !kept && self.description().is_some_and(|seen_in| seen_in.starts_with(SEEN));
         kept == next_kept
             && self.end == next.start
@@ -120,20 +121,20 @@ impl LineSpan {
         }
     }
 
-    /// Sets other words that are shown after the mark of the span. The text must be escaped. Empty spans that follow
-    /// are shown together with the span (a group and its parts).
+    /// Sets a different text that is shown after the mark of the span. The text must be escaped. Empty spans that
+    /// follow are shown together with the span (a group and its parts).
     pub(crate) fn shown_as(mut self, text: String, level: ShownLevel) -> Self {
         let notes = self.notes.get_or_insert_default();
         (notes.shown, notes.level) = (Some(text.into()), level);
         self
     }
 
-    /// Returns the position of the shown words in the hierarchy of their stretch.
+    /// Returns the position of the shown text in the hierarchy of its stretch.
     pub(crate) fn level(&self) -> ShownLevel {
         self.notes.as_ref().map_or(ShownLevel::Alone, |notes| notes.level)
     }
 
-    /// Returns the words that are shown instead of the span, if there are any.
+    /// Returns the text that is shown instead of the span, if there is any.
     pub(crate) fn shown(&self) -> Option<&str> {
         self.notes.as_ref()?.shown.as_deref()
     }
@@ -148,24 +149,24 @@ impl LineSpan {
         Self { notes: None, ..self }
     }
 
-    /// Returns the text that a mark shows if a budget leaves the span out: a heading, a signature.
+    /// Returns the text that a mark shows if a budget leaves the span out: a heading or a signature.
     pub(crate) fn headline(&self) -> Option<&Cow<'static, str>> {
         self.description().filter(|_| self.rank >= Rank::Frame)
     }
 
-    /// Returns the bytes of the span in the result, including its note.
+    /// Returns the number of bytes that the span takes in the result, including its note.
     pub(crate) fn bytes(&self) -> usize {
         let shown = self.shown().map_or(self.range().len(), str::len);
         shown + self.note().map_or(0, |note| note.len() + 1)
     }
 }
 
-/// Returns a position in 32 bits. Positions in every text that is read fit.
+/// Returns a position as a 32-bit number. All positions in a text that is read fit into 32 bits.
 fn to_u32(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// Returns the labels of spans, with the number of spans that have each.
+/// Returns the labels of spans, with the number of spans that have each label.
 pub(crate) fn counts(run: &[LineSpan]) -> Vec<(Label, u64)> {
     let mut counts: Vec<(Label, u64)> = Vec::new();
     for label in run.iter().filter_map(|span| span.label) {

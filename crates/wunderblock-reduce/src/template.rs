@@ -1,25 +1,26 @@
 //! Lines that say the same thing about different values.
 //!
 //! Lines are grouped in two steps, both linear. The *words* of a line are hashed with every value masked (numbers,
-//! addresses, paths, ids, times): lines with the same hash are a *variant*. Variants of the same length, with the
-//! same first word and with only a few places of difference, are a *group* (after Drain, He et al. 2017: a
-//! fixed-depth tree, then similarity). The first few variants of a group are separate templates, so that `Starting`
-//! and `Finished` stay apart. If there are more variants, the word that differs is a value (a user's name), and the
-//! rest of the group is one template.
+//! addresses, paths, ids, times): lines with the same hash are a *variant*. Variants of the same length that have the
+//! same first word and differ in only a few places are a *group* (after Drain, He et al. 2017: a fixed-depth tree,
+//! then similarity). The first few variants of a group are separate templates, so that `Starting` and `Finished` stay
+//! apart. If there are more variants, the word that differs is a value (for example, a user's name), and the rest of
+//! the group is one template.
 
 use crate::part::PartOfList;
 use std::collections::HashMap;
 
-/// Maximum words of a line that are compared. All words take part in the hash of the variant.
+/// Maximum number of words of a line that are compared. All words take part in the hash of the variant.
 const MAX_WORDS: usize = 40;
-/// Lines of a group may differ in one place, and in one more for each of this number of words.
+/// Lines of a group may differ in one place, and in one more place for every group of this many words.
 const WORDS_PER_PLACE: usize = 12;
-/// Maximum number of first words, and of second words after one first word, that have their own bucket. Any other
-/// word is a value. Logs of harnesses begin their lines with the task, and save 77 % with this limit instead of 37 %.
+/// Maximum number of first words, and of second words after the same first word, that have a separate bucket. Any
+/// other word is a value. Logs of harnesses begin their lines with the task. With this limit, 77 % of such a log is
+/// saved instead of 37 %.
 const MAX_CHILDREN: u32 = 12;
 /// Maximum number of groups in one bucket that are compared with a new variant.
 const MAX_CANDIDATES: usize = 32;
-/// Maximum number of variants that are separate templates: of plain lines, and of lines of other classes.
+/// Maximum number of variants that are separate templates, first for plain lines, then for lines of other classes.
 const MAX_VARIANTS: [u32; 2] = [4, 8];
 /// Hash of any masked value.
 const VALUE: u32 = 0;
@@ -29,10 +30,10 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LineTemplate {
     pub(crate) count: u32,
-    /// First line that was learnt of the template. `last` is the last one.
+    /// First line that was learnt for the template. `last` is the last one.
     pub(crate) first: u32,
     pub(crate) last: u32,
-    /// Whether any of its lines differ.
+    /// Whether any lines of the template differ.
     pub(crate) differ: bool,
     bytes: u64,
     group: u32,
@@ -41,14 +42,14 @@ pub(crate) struct LineTemplate {
 #[derive(Debug)]
 struct TemplateGroup {
     words: Vec<u32>,
-    /// Places in which its variants differ, one bit per place.
+    /// Places in which the variants of the group differ, one bit per place.
     places: u64,
     variants: u32,
     /// Template of all variants after the first few.
     pooled: u32,
 }
 
-/// The templates of the lines learnt up to now.
+/// The templates of the lines learnt so far.
 #[derive(Debug, Default)]
 pub(crate) struct LineTemplates {
     known: HashMap<u64, u32>,
@@ -141,8 +142,8 @@ impl LineTemplates {
         group.pooled
     }
 
-    /// Returns the branch of a word below another, or that other branch if it is full. A word with many values is a
-    /// value, and its lines share one bucket.
+    /// Returns the branch of a word below a parent branch, or the parent branch if it is full. A word with many
+    /// different values is itself a value, and its lines share one bucket.
     fn branch(&mut self, parent: u64, child: u64) -> u64 {
         if self.children.contains_key(&child) || self.buckets.contains_key(&child) {
             return child;
@@ -162,8 +163,8 @@ impl LineTemplates {
     }
 }
 
-/// Returns the places in which a line differs from a group, together with those of the group, if they are at most
-/// `allowed`.
+/// Returns the places in which a line differs from a group, together with those already recorded for the group, if
+/// there are at most `allowed` of them.
 fn differing_places(group: &TemplateGroup, words: &[u32], allowed: u32) -> Option<u64> {
     let mut places = group.places;
     for (at, (a, b)) in group.words.iter().zip(words).enumerate() {
@@ -230,12 +231,12 @@ fn mask_values(line: &str, class: u8, words: &mut Vec<u32>) -> MaskedLine {
             + bytes.iter().skip(at).take_while(|byte| in_word(**byte) || path && !ends_path(**byte)).count();
         let word = bytes.part(at..end);
         // The status of a response is not a value. The rest of the line (sizes, browsers) is ignored, because it
-        // makes lines differ but says nothing.
+        // makes lines differ without adding information.
         let status = asked && word.len() == 3 && word.iter().all(u8::is_ascii_digit);
         let value = !status && is_value(word, count);
         asked = word.starts_with(b"HTTP/");
         at = if status { bytes.len() } else { end };
-        // Neighbouring values count as one: the parts of a time, the items of a list.
+        // Neighbouring values, such as the parts of a time or the items of a list, count as one value.
         if value && was_value {
             continue;
         }
@@ -318,7 +319,7 @@ pub(crate) fn is_date_word(word: &[u8]) -> bool {
     NAMES.contains(&word)
 }
 
-/// Returns whether a word is an error code (`E0308`, `ORA-01555`, `TS2304`): a few capitals, then three to five
+/// Returns whether a word is an error code (`E0308`, `ORA-01555`, `TS2304`): a few capitals followed by three to five
 /// digits.
 fn is_code(word: &[u8], digits: usize) -> bool {
     let capitals = word.iter().take_while(|byte| byte.is_ascii_uppercase()).count();

@@ -1,7 +1,7 @@
-//! Terminal output as the screen shows it at the end.
+//! Terminal output in the state that the screen shows at the end.
 //!
-//! The result is simpler than a terminal: there is no width, no line wraps, and the cursor never leaves its line. So
-//! the number of lines, and every place named in a mark, is that of the bytes.
+//! The result is simpler than a terminal: there is no width, no line wraps, and the cursor never leaves its line. The
+//! number of lines, and every place named in a mark, are therefore the same as in the bytes.
 
 use crate::part::PartOfText;
 use memchr::{memchr, memchr3};
@@ -10,8 +10,8 @@ const ESCAPE: u8 = 0x1b;
 const BACKSPACE: u8 = 0x08;
 
 /// Returns the text without terminal controls, and the number of bytes removed. A line that was overwritten with `\r`
-/// has its last state, as on a terminal. `alike` receives each unchanged stretch: its position in the result, its
-/// position in `text`, and its length. Of a changed line it receives only the end, with length 0.
+/// appears in its last state, as on a terminal. `alike` receives each unchanged stretch: its position in the result,
+/// its position in `text`, and its length. For a changed line, `alike` receives only the end, with length 0.
 pub(crate) fn visible_text(text: &str, alike: &mut dyn FnMut(usize, usize, usize)) -> (String, u64) {
     let mut out = String::with_capacity(text.len());
     let mut row = ScreenRow::default();
@@ -77,13 +77,14 @@ impl ScreenRow {
         self.cursor += 1;
     }
 
-    /// Executes the sequence after an escape, as far as it concerns one line, and returns the text after it.
+    /// Executes the sequence after an escape character, as far as it concerns one line, and returns the text after
+    /// the sequence.
     fn control<'t>(&mut self, text: &'t str) -> &'t str {
         let bytes = text.as_bytes();
         match bytes.first() {
             Some(b'[') => self.sequence(text),
-            // Strings for the terminal itself (titles, links) end with BEL or ESC \. An unfinished string ends with
-            // the line.
+            // Strings for the terminal itself (titles, links) end with BEL or ESC \. An unfinished string ends at the
+            // end of the line.
             Some(b']' | b'P' | b'X' | b'^' | b'_') => {
                 let end = bytes.iter().position(|byte| matches!(*byte, 0x07 | ESCAPE)).unwrap_or(bytes.len());
                 let skip = match bytes.get(end) {
@@ -124,7 +125,7 @@ impl ScreenRow {
         text.part(end + 1..)
     }
 
-    /// Clears from the cursor on (0), up to the cursor (1), or the whole line (2).
+    /// Clears the line from the cursor to the end (0), from the start to the cursor (1), or as a whole (2).
     fn erase(&mut self, what: usize) {
         match what {
             0 => self.cells.truncate(self.cursor),

@@ -9,7 +9,7 @@ pub(crate) struct WordList {
     words: OnceLock<SortedWords>,
 }
 
-/// Words in the order of their first bytes, and the start of the words with each first byte.
+/// Words ordered by their first bytes, and the start of the words for each first byte.
 struct SortedWords {
     words: Vec<&'static str>,
     starts: [u16; 257],
@@ -24,7 +24,7 @@ impl WordList {
         self.first(word.as_bytes()).contains(&word)
     }
 
-    /// Returns whether the list has a word, in any case. The words of the list must be in lower case.
+    /// Returns whether the list contains a word, regardless of case. The words of the list must be in lower case.
     pub(crate) fn has_any_case(&self, word: &[u8]) -> bool {
         let Some(first) = word.first() else { return false };
         self.first(&[first.to_ascii_lowercase()])
@@ -37,7 +37,7 @@ impl WordList {
         self.first(text).iter().any(|word| text.starts_with(word.as_bytes()))
     }
 
-    /// Returns the words that have the first byte of a text.
+    /// Returns the words whose first byte is the first byte of a text.
     fn first(&self, text: &[u8]) -> &[&'static str] {
         let sorted = self.sorted();
         let start = |byte: usize| sorted.starts.item(byte).map_or(0, |start| usize::from(*start));

@@ -59,7 +59,7 @@ const PIECES: [&str; 44] = [
     "书架上有三十本书。谁借走了第十七本？",
 ];
 
-/// Runs of lines, with a number changed in places, and noise between the runs.
+/// Runs of lines, with numbers changed in some places, and with noise between the runs.
 fn text() -> impl Strategy<Value = String> {
     let piece = (proptest::sample::select(&PIECES[..]), 1..30_usize, 0..4_usize);
     let run = piece.prop_map(|(piece, times, step)| {
@@ -92,8 +92,8 @@ proptest! {
         prop_assert!(held.is_ok(), "{}", held.unwrap_err());
     }
 
-    /// Takes a sample of one kind as its tool would write it, and damages it: cuts it off, repeats a part, inserts a
-    /// part of another kind, or changes bytes.
+    /// Takes a sample of one kind in the form in which its tool would write it, and damages it: cuts it off, repeats
+    /// a part, inserts a part of another kind, or changes bytes.
     #[test]
     fn a_broken_text_of_any_kind_keeps_all_promises(
         text in sample::harmed(),
@@ -144,8 +144,8 @@ fn a_text_that_only_loses_its_overwritten_states_is_shorter() {
     assert!(short.text.len() * 10 < text.len(), "{}", short.text);
 }
 
-/// The shortened text has a larger share of bytes that are not text than its source, but it is still a text that was
-/// shown.
+/// The shortened text has a larger share of bytes that are not text than its source has, but it is still a text that
+/// has been shown.
 #[test]
 fn a_text_whose_noise_stays_is_not_taken_for_noise_the_second_time() {
     let quiet: String =

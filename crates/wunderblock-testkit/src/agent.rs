@@ -1,8 +1,8 @@
 //! A scripted agent: runs whole sessions through the live door and checks each request before its model is called.
 //!
-//! The model is a sequence of random numbers: they decide its next words, which tools it calls, and how large the
-//! results are. The agent uses no network and no clock. It imitates real failures: the process ends and the ledger is
-//! reopened, an acknowledgement is lost and events are sent a second time, a tool fails, a result is huge, and the
+//! The model is a sequence of random numbers, which decide its next words, the tools it calls, and the size of the
+//! results. The agent uses no network and no clock. The agent imitates real failures: the process ends and the ledger
+//! is reopened, an acknowledgement is lost and events are sent a second time, a tool fails, a result is huge, and the
 //! instructions and tools change during the session.
 
 #![allow(clippy::panic, reason = "a check that does not hold panics; that is what it is for")]
@@ -22,7 +22,7 @@ use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 /// Configuration of a scripted agent.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// Seed from which everything the agent does follows.
+    /// Seed that determines everything the agent does.
     pub seed: u64,
     /// The session that the agent writes.
     pub session: StreamId,
@@ -53,7 +53,7 @@ pub struct AgentRun {
     pub resent: usize,
 }
 
-/// Checks a built request before it would be sent. Returns a description of the fault, or `None`.
+/// Checks a built request before it is sent. Returns a description of the fault, or `None`.
 pub type SessionCheck<'c> = &'c dyn Fn(&Built) -> Option<String>;
 
 struct Agent<'s> {
@@ -87,7 +87,8 @@ pub fn run(script: &Script, open: &dyn Fn() -> Engine, check: SessionCheck<'_>) 
     agent.ask();
     for number in 0..script.calls {
         if agent.random.chance(6) {
-            // No write follows before the reopening, so the new engine must find everything that was acknowledged.
+            // Nothing more is written before the reopening, so the new engine must find everything that was
+            // acknowledged.
             agent.engine = open();
             agent.run.crashes += 1;
         }
@@ -118,7 +119,7 @@ impl Agent<'_> {
         self.engine.session_by_id(self.script.session.clone())
     }
 
-    /// Appends messages under sequential ids, and sometimes a second time, as a client does after a lost answer.
+    /// Appends messages under sequential ids, sometimes twice, as a client does after a lost answer.
     fn say(&mut self, messages: Vec<Message>) {
         let facts = messages.into_iter().map(|message| Fact::MessageAppended(MessageAppended { message }));
         self.append(facts.collect());

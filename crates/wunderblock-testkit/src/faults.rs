@@ -40,7 +40,7 @@ pub struct FaultPlan {
 }
 
 impl FaultPlan {
-    /// Number of round trips until now, including failed ones.
+    /// Number of round trips so far, including failed ones.
     #[must_use]
     pub fn trips(&self, call: PortMethod) -> u64 {
         self.counter(call).load(Ordering::SeqCst)

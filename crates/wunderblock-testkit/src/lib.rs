@@ -8,7 +8,7 @@
 //! - [`server`]: a provider on this machine that speaks the real protocols and misbehaves according to a script;
 //! - [`backdoor`]: appends events of kinds that the live door rejects;
 //! - [`agent`]: a scripted agent that runs whole sessions and checks each request before its model is called;
-//! - [`recorded`]: ledgers of older formats, with the output that the programs of that time gave for them.
+//! - [`recorded`]: ledgers of older formats, with the output that the programs of their time returned for them.
 
 pub mod agent;
 pub mod backdoor;

@@ -1,6 +1,6 @@
 //! Ledgers of older formats, each written by the program of its time, with everything that program returned for it.
 //!
-//! Every later version opens a copy of each ledger, upgrades it, and must return the same: the events of each
+//! Every later version opens a copy of each ledger, upgrades it, and must return the same results: the events of each
 //! session, each imported file, and each recorded request byte for byte. `cargo run -p xtask -- record-ledger` writes
 //! such a ledger. A ledger of an older format is never rewritten, because only the program of that time can write it.
 
@@ -53,7 +53,7 @@ pub struct SessionRecord {
     pub id: String,
     /// Latest position of the session.
     pub head: u64,
-    /// Parent session and position of the fork, if the session is one.
+    /// Parent session and position of the fork, if the session is a fork.
     pub fork: Option<(String, u64)>,
     /// [`line_digest`] of each line that `export` wrote.
     pub events: Vec<String>,
@@ -61,7 +61,8 @@ pub struct SessionRecord {
     pub original: Option<String>,
     /// BLAKE3 of the imported file if it differs from `original`, because the path later contained another file.
     pub file: Option<String>,
-    /// Whether the import was killed. `original` then covers only the bytes written until that moment.
+    /// Whether the import was killed. If the import was killed, `original` covers only the bytes written up to that
+    /// moment.
     pub unfinished: bool,
     /// Every recorded request of the session.
     pub requests: Vec<RequestRecord>,
@@ -199,12 +200,12 @@ fn line_differences(lines: &str, wanted: &SessionRecord) -> Vec<String> {
 fn original_difference(session: &Session, wanted: &SessionRecord) -> Option<String> {
     let mut bytes = Vec::new();
     match (&wanted.original, block_on(session.export_original(None, &mut bytes))) {
-        // The first version returned the imported part of a file whose import was killed as if it were the whole
+        // If an import was killed, the first version returned the imported part of the file as if it were the whole
         // file.
         (Some(_), _) if wanted.unfinished => None,
         (Some(original), Ok(_)) => {
             let digest = blake3::hash(&bytes).to_hex().to_string();
-            // If the path later contained another file, the first version returned that one.
+            // If the path later contained another file, the first version returned that file.
             (digest != *original && Some(&digest) != wanted.file.as_ref())
                 .then(|| format!("the original is {} bytes of another hash", bytes.len()))
         }

@@ -1,4 +1,5 @@
-//! Hash of a token's bytes. `build.rs` uses it to place tokens in the tables, and the library to find them.
+//! Hash of a token's bytes. `build.rs` uses the hash to place tokens in the tables, and the library uses it to find
+//! them.
 
 const A: u64 = 0x9e37_79b9_7f4a_7c15;
 const B: u64 = 0xe703_7ed1_a0b4_28db;
@@ -14,12 +15,12 @@ pub(crate) fn hash(token: &[u8]) -> u64 {
     fold(hash ^ token.last_chunk::<8>().map_or(0, |last| u64::from_le_bytes(*last)), B)
 }
 
-/// Returns the hash of a token of at most eight bytes. `key` is its [`short`] form.
+/// Returns the hash of a token of at most eight bytes. `key` is the [`short`] form of the token.
 pub(crate) fn hash_short(key: u64, length: usize) -> u64 {
     fold(key ^ A, B ^ length as u64)
 }
 
-/// Packs at most eight bytes into a number, with the first byte lowest.
+/// Packs at most eight bytes into a number, with the first byte in the lowest position.
 pub(crate) fn short(bytes: &[u8]) -> u64 {
     match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         (Some(first), Some(last)) => {

@@ -6,8 +6,8 @@ pub(crate) const ABSENT: u32 = u32::MAX;
 /// Bits of a slot that hold the place of its record. The remaining bits hold the tag.
 pub(crate) const PLACE_BITS: u32 = 22;
 
-/// Returns the first slot to search for a hash. The lower 32 bits of the hash choose it, as a fraction of all slots
-/// (Lemire 2016, "A fast alternative to the modulo reduction").
+/// Returns the first slot to search for a hash. The lower 32 bits of the hash choose the slot, as a fraction of all
+/// slots (Lemire 2016, "A fast alternative to the modulo reduction").
 pub(crate) const fn home(hash: u64, slots: usize) -> usize {
     (((hash & 0xffff_ffff) * slots as u64) >> 32) as usize
 }

@@ -22,10 +22,11 @@ mod table;
 use memory::Memory;
 use table::Table;
 
-/// Maximum bytes of a piece that is counted exactly. Longer pieces are split, and their count is an upper bound.
+/// Maximum size, in bytes, of a piece that is counted exactly. Longer pieces are split, and their count is an upper
+/// bound.
 pub const STRETCH: usize = 1 << 20;
 
-/// Tokens added for each split of a piece, so that the count is not too low.
+/// Number of tokens added for each split of a piece, so that the count is not too low.
 const BLIND_CUT: usize = 8;
 
 /// A vocabulary embedded in the program.
@@ -38,7 +39,7 @@ pub enum Vocabulary {
 }
 
 impl Vocabulary {
-    /// Returns the number of tokens of `text`.
+    /// Returns the number of tokens in `text`.
     #[must_use]
     pub fn count(self, text: &str) -> u32 {
         let total = memory::with(|memory| match self {
@@ -65,11 +66,11 @@ fn count(
     total
 }
 
-/// Counts the tokens of a piece. A piece that is too long is split.
+/// Counts the tokens in a piece. A piece that is too long is split.
 fn merge_all(table: &Table, piece: &str) -> usize {
     let (mut rest, mut total) = (piece, 0);
-    // Text this long usually repeats itself, so the count of the previous stretch is reused if the next is equal: 50
-    // MB of one letter take as long as the first MiB.
+    // Text this long usually repeats itself, so the count of the previous stretch is reused if the next stretch is
+    // equal: 50 MB of one letter take as long as the first MiB.
     let mut before = ("", 0);
     while rest.len() > STRETCH {
         let (head, tail) = rest.split_at(rest.floor_char_boundary(STRETCH));

@@ -1,4 +1,4 @@
-//! Counts of pieces that a thread remembers, because most pieces of a text occurred before.
+//! Counts of pieces that a thread remembers, because most pieces of a text have already occurred.
 //!
 //! Both tables are allocated as zeroed memory. The system provides each page when one of its entries is first used,
 //! so a process that counts little uses little memory.
@@ -7,20 +7,22 @@ use crate::Vocabulary;
 use crate::key::{fold, hash, short};
 use std::cell::RefCell;
 
-/// Maximum bytes of a short piece. Nearly all pieces are short.
+/// Maximum size of a short piece, in bytes. Nearly all pieces are short.
 const SHORT: usize = 14;
 /// Number of sets of short pieces per thread, a power of two. They take 2 MB.
 const SETS: usize = 1 << 15;
-/// Seed for the hash of short pieces. The upper half of their keys is nearly zero, so an unseeded product would
-/// hardly differ between pieces.
+/// Seed for the hash of short pieces. The upper half of the keys of short pieces is nearly zero, so an unseeded
+/// product would hardly differ between pieces.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Bit position of the token count in the entry of a short piece. The bits above hold the length and the vocabulary,
 /// and the bits below hold the bytes of the piece.
 const TOKENS: u32 = 8 * SHORT as u32;
 
-/// Words of an entry for a longer piece: one with length, vocabulary and tokens, then the bytes of the piece.
+/// Number of words in an entry for a longer piece: one word holds the length, vocabulary and tokens, and the others
+/// hold the bytes of the piece.
 const WORDS: usize = 12;
-/// Maximum bytes of a piece that is remembered: a clause of 29 Chinese characters or a Cyrillic word of 44 letters.
+/// Maximum size, in bytes, of a piece that is remembered: a clause of 29 Chinese characters or a Cyrillic word of 44
+/// letters.
 const LONG: usize = 8 * (WORDS - 1);
 /// Number of longer pieces remembered per thread. They take 400 KB.
 const LINES: usize = 1 << 12;
@@ -29,7 +31,7 @@ const LINES: usize = 1 << 12;
 ///
 /// A set of four short pieces fills one cache line of the processor. A new piece replaces the last of its set, and a
 /// piece that occurs again moves one place forward, so frequent pieces stay. A line for longer pieces holds only the
-/// latest one.
+/// latest piece.
 pub(crate) struct Memory {
     short: Vec<[u128; 4]>,
     long: Vec<[u64; WORDS]>,
@@ -45,7 +47,7 @@ pub(crate) fn with<T>(count: impl FnOnce(&mut Memory) -> T) -> T {
 }
 
 impl Memory {
-    /// Returns the tokens of a piece. Calls `count` if they are not remembered.
+    /// Returns the number of tokens in a piece. Calls `count` if the number is not remembered.
     pub(crate) fn count(
         &mut self,
         vocabulary: Vocabulary,
@@ -100,7 +102,8 @@ impl Memory {
         }
         let [held, bytes @ ..] = line;
         let [_, wanted @ ..] = &key;
-        // The lowest byte of the first word is length and vocabulary. The token count is above it.
+        // The lowest byte of the first word holds the length and the vocabulary. The token count is stored in the
+        // bits above this byte.
         if *held & 0xff == head && bytes == wanted {
             return (*held >> 8) as usize;
         }
@@ -112,7 +115,7 @@ impl Memory {
     }
 }
 
-/// Returns the bit that keeps the two vocabularies apart. It is above the bits of a piece's length.
+/// Returns the bit that keeps the two vocabularies apart. This bit is above the bits of a piece's length.
 const fn mark(vocabulary: Vocabulary) -> u8 {
     match vocabulary {
         Vocabulary::O200k => 0,

@@ -1,16 +1,16 @@
-//! Byte pair encoding of one piece: the two neighbours that form the token of the lowest rank are merged, again and
-//! again, until no neighbours form a token.
+//! Byte pair encoding of one piece: the two neighbours that form the token of the lowest rank are merged, and this is
+//! repeated until no neighbours form a token.
 
 use crate::layout::ABSENT;
 use crate::table::Table;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Maximum bytes of a piece that is scanned for the lowest rank at each merge. Nearly every piece is shorter, and for
-/// short pieces a heap costs more than it saves.
+/// Maximum size, in bytes, of a piece that is scanned for the lowest rank at each merge. Nearly every piece is
+/// shorter, and for short pieces a heap costs more than it saves.
 const SHORT: usize = 32;
 
-/// Returns the number of tokens of a piece.
+/// Returns the number of tokens in a piece.
 pub(crate) fn count(table: &Table, piece: &[u8]) -> usize {
     match piece.len() {
         0 | 1 => piece.len(),
@@ -59,8 +59,8 @@ fn short(table: &Table, piece: &[u8]) -> usize {
     }
 }
 
-/// A part of a long piece, stored at the index of its first byte. Holds the starts of the next part and of the part
-/// before, and the rank of this part joined with the next.
+/// A part of a long piece, stored at the index of its first byte. Holds the starts of the next part and of the
+/// previous part, and the rank of this part joined with the next.
 #[derive(Clone, Copy)]
 struct Part {
     next: u32,
@@ -82,7 +82,8 @@ fn long(table: &Table, piece: &[u8]) -> usize {
     let part = |parts: &[Part], at: u32| parts.get(at as usize).copied();
     let mut count = end;
     while let Some(Reverse((rank, at))) = heap.pop() {
-        // This entry is outdated if the part, or its neighbour, was merged since: the rank has changed.
+        // This entry is outdated if the part or its neighbour has been merged since, because the rank has then
+        // changed.
         let Some(first) = part(&parts, at).filter(|first| first.rank == rank) else { continue };
         let Some(second) = part(&parts, first.next) else { continue };
         if let Some(gone) = parts.get_mut(first.next as usize) {

@@ -1,4 +1,4 @@
-//! Cuts a text into pieces before its bytes are merged: words, numbers, punctuation, white space.
+//! Cuts a text into pieces (words, numbers, punctuation, white space) before its bytes are merged.
 //!
 //! The patterns are those that OpenAI publishes with its vocabularies:
 //!
@@ -84,7 +84,7 @@ fn capitals(text: &str, from: usize) -> Option<usize> {
     Some(run(text, from, UPPER)).filter(|end| *end > from)
 }
 
-/// Matches `(?i:'s|'t|'re|'ve|'m|'ll|'d)`. In Unicode, ignoring case, the letter `ſ` also matches `s`.
+/// Matches `(?i:'s|'t|'re|'ve|'m|'ll|'d)`. In Unicode, the letter `ſ` also matches `s` if case is ignored.
 fn contraction(text: &str, at: usize) -> Option<usize> {
     let rest = text.as_bytes().get(at..)?;
     if rest.first() != Some(&b'\'') {
@@ -127,7 +127,8 @@ fn white_space(text: &str, at: usize) -> usize {
     if let Some(newline) = blank.rfind(['\r', '\n']) {
         return at + newline + 1;
     }
-    // The last white-space character belongs to the next piece, unless the text ends here or it is the only one.
+    // The last white-space character belongs to the next piece, unless the text ends there or the run consists of
+    // this one character.
     match blank.char_indices().next_back() {
         Some((last, _)) if last > 0 && end < text.len() => at + last,
         _ => end,

@@ -11,7 +11,7 @@
 use crate::key;
 use crate::layout::{ABSENT, PLACE_BITS, home, tag};
 
-/// Bytes of a record before the bytes of its token: rank and length.
+/// Number of bytes in a record before the bytes of its token: rank and length.
 const HEAD: usize = 4;
 
 /// Tables of a vocabulary.

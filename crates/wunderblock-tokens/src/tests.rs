@@ -8,7 +8,7 @@ use tiktoken::{CoreBpe, encoding};
 
 const BOTH: [Vocabulary; 2] = [Vocabulary::O200k, Vocabulary::Cl100k];
 
-/// Returns the vocabulary as the crate `tiktoken` counts with it.
+/// Returns the vocabulary with which the crate `tiktoken` counts.
 fn encoder(vocabulary: Vocabulary) -> &'static CoreBpe {
     static O200K: OnceLock<CoreBpe> = OnceLock::new();
     static CL100K: OnceLock<CoreBpe> = OnceLock::new();
@@ -28,7 +28,7 @@ fn assert_once(text: &str) {
     }
 }
 
-/// Asserts the count twice. The second time the pieces come from memory.
+/// Asserts the count twice. The second time, the pieces come from memory.
 fn assert_alike(text: &str) {
     assert_once(text);
     assert_once(text);
@@ -156,8 +156,8 @@ fn ends(pattern: &Regex, text: &str) -> Vec<usize> {
     ends
 }
 
-/// Asserts that a text is cut where the patterns cut it. A count alone hardly shows that, because few tokens would
-/// reach over a wrong end.
+/// Asserts that a text is cut where the patterns cut it. A count alone hardly shows a wrong cut, because few tokens
+/// would extend across it.
 fn assert_cut_alike(text: &str) {
     static REGEXES: OnceLock<[Regex; 2]> = OnceLock::new();
     let regexes = REGEXES.get_or_init(|| PATTERNS.map(|pattern| Regex::new(pattern).unwrap()));
@@ -189,7 +189,7 @@ fn real_texts_are_counted_as_the_crate_counts_them() {
 
 #[test]
 fn contractions_match_in_any_letter_case_and_with_the_long_s() {
-    // The published patterns match the long s as an s. The crate misses it after ASCII letters.
+    // The published patterns match the long s as an s. The crate misses the long s after ASCII letters.
     assert_eq!(piece::o200k("it'ſ so", 0), "it'ſ".len());
     assert_eq!(piece::cl100k("'ſ so", 0), "'ſ".len());
     for (text, end) in [("it's", 4), ("IT'LL", 5), ("we'Ve", 5), ("it'x", 2), ("it'", 2), ("it'l", 2)] {

@@ -1,8 +1,8 @@
-//! Ids of tool calls and names of tools, in a form that a dialect accepts.
+//! Tool call ids and tool names, in a form that a dialect accepts.
 //!
 //! Each provider makes ids in its own format and refuses other ids. An id that does not fit is replaced by a name
-//! made from its hash. The name is the same for the call and its result, and the same in every request. A name that
-//! is already in use in the request is made again from another hash, so two calls never share an id.
+//! made from its hash. The name is the same for the call and its result, and the same in every request. A name
+//! already used in the request is made again from another hash, so two calls never share an id.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -13,7 +13,8 @@ use wunderblock_core::message::{Dialect, Message, Part, Role};
 pub(crate) struct IdRule {
     /// Whether an id can be sent as it is.
     pub(crate) fits: fn(&str) -> bool,
-    /// Whether an id may belong to only one call per request. Otherwise only one per turn of the assistant.
+    /// Whether an id may belong to only one call per request. Otherwise, an id may belong to only one call per
+    /// assistant turn.
     pub(crate) once: bool,
 }
 
@@ -45,7 +46,7 @@ pub(crate) fn choose(messages: &[Message], rule: IdRule) -> CallIds {
     let mut written = HashMap::new();
     let mut previous = None;
     for (at, message) in sent() {
-        // A later turn of the assistant may use an id again, so the count starts again there.
+        // A later assistant turn may use an id again, so the count restarts at each assistant turn.
         if !rule.once && message.role == Role::Assistant && previous != Some(Role::Assistant) {
             made.clear();
             open.clear();
@@ -76,7 +77,7 @@ pub(crate) fn choose(messages: &[Message], rule: IdRule) -> CallIds {
     CallIds(written)
 }
 
-/// Returns a name made from the id that nothing else in the request uses.
+/// Returns a name that is made from the id and that nothing else in the request uses.
 fn free(id: &str, use_number: usize, taken: &mut HashSet<String>) -> String {
     let mut attempt = 0_u64;
     loop {
@@ -88,11 +89,11 @@ fn free(id: &str, use_number: usize, taken: &mut HashSet<String>) -> String {
     }
 }
 
-/// Returns `wb_` and 32 hexadecimal digits: 35 characters of the smallest set that any provider accepts.
+/// Returns `wb_` followed by 32 hexadecimal digits: 35 characters from the smallest set that any provider accepts.
 fn hashed(pieces: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new();
     for piece in pieces {
-        // The length keeps apart pieces that would be equal when joined.
+        // Hashing the length distinguishes pieces that would be equal when joined.
         hasher.update(&(piece.len() as u64).to_le_bytes());
         hasher.update(piece);
     }
@@ -107,10 +108,10 @@ pub(crate) fn is_plain(text: &str, max: usize) -> bool {
 }
 
 /// Returns the name of a tool for a dialect: its own name, or a name made from it if the provider would refuse its
-/// own. Tools and calls are encoded with this name. Readers of the reply have to map it back to the tool.
+/// own. Tools and calls are encoded with this name. Readers of the reply have to map this name back to the tool.
 ///
-/// Anthropic accepts `^[a-zA-Z0-9_-]{1,128}$`, and OpenAI the same characters up to 64. Gemini also accepts up to 64,
-/// with a letter or `_` first.
+/// Anthropic accepts `^[a-zA-Z0-9_-]{1,128}$`, and OpenAI accepts up to 64 of the same characters. Gemini also
+/// accepts up to 64 characters, the first of which must be a letter or `_`.
 #[must_use]
 pub fn tool_name(dialect: Dialect, name: &str) -> Cow<'_, str> {
     let max = match dialect {
@@ -125,7 +126,7 @@ pub fn tool_name(dialect: Dialect, name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    // 40 characters, `_` and 16 digits of the hash fit the smallest maximum, 64.
+    // A name of 40 characters, `_` and 16 digits of the hash fits the smallest maximum, 64.
     let head: String = name.chars().take(40).map(plain).collect();
     let hash = hashed(&[name.as_bytes()]);
     let head = if begins(&head) { head } else { format!("_{head}") };

@@ -24,7 +24,7 @@ pub fn decode(dialect: Dialect, bytes: &[u8]) -> Result<Request, WireError> {
 }
 
 /// Writes a request. Equal requests give equal bytes. If one request is the beginning of another, their bytes agree
-/// to the end of the shared messages.
+/// up to the end of the shared messages.
 ///
 /// # Errors
 /// Returns an error if a body is in a blob, or if a text that must be JSON (an opaque part, a schema, an extra) is
@@ -40,10 +40,10 @@ pub fn encode(dialect: Dialect, request: &Request) -> Result<Encoded, WireError>
 }
 
 /// Reads one message object of a request or of a reply. A user message that contains tool results and other content
-/// gives several messages (Anthropic, Gemini).
+/// is split into several messages (Anthropic, Gemini).
 ///
 /// # Errors
-/// Returns an error in the cases of [`decode`].
+/// Returns an error in the same cases as [`decode`].
 pub fn decode_message(dialect: Dialect, raw_json: &str) -> Result<Vec<Message>, WireError> {
     match dialect {
         Dialect::Anthropic => anthropic::decode::single(raw_json),
@@ -54,8 +54,8 @@ pub fn decode_message(dialect: Dialect, raw_json: &str) -> Result<Vec<Message>, 
     }
 }
 
-/// Returns whether a request that we build in this dialect may contain a part. Of thinking, a provider receives only
-/// what it signed or encrypted itself. All other parts may be sent.
+/// Returns whether a request that we build in this dialect may contain a part. A provider receives only thinking that
+/// it signed or encrypted itself. All other parts may be sent.
 #[must_use]
 pub fn takes_thinking(dialect: Dialect, part: &Part) -> bool {
     let Part::Thinking { signature, extra, .. } = part else { return true };

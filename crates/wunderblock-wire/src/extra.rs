@@ -1,11 +1,12 @@
 //! Fields and forms of a provider's object that a message, part, tool or request has to remember.
 //!
 //! An [`Extra`] is the text of a JSON object. Names that begin with `wb:` are ours: `wb:from` names the dialect of
-//! the original object. The others record which of several equivalent forms it had (a string or an array of blocks,
-//! for example), so that it can be written again as it came. All other names are the provider's own, stored verbatim
-//! and sent back to that provider only. An extra without `wb:from` was added by a caller, or by an agent whose
-//! transcript was imported. A request that we build sends from such an extra of a message's part only the fields that
-//! the provider is known to accept. A provider's own name that begins with `wb:` is stored as `wb:=` and the name.
+//! the original object. The other names record which of several equivalent forms the object had (for example, a
+//! string or an array of blocks), so that the object can be written again as it came. All other names are the
+//! provider's own, stored verbatim and sent back to that provider only. An extra without `wb:from` was added by a
+//! caller, or by an agent whose transcript was imported. From an extra of this kind on a message's part, a request
+//! that we build sends only the fields that the provider is known to accept. A provider's own name that begins with
+//! `wb:` is stored as `wb:=` followed by the name.
 
 use crate::json::{ObjectWriter, RawFields, quote, text};
 use crate::outcome::{Dropped, WireError};
@@ -16,7 +17,7 @@ use wunderblock_core::message::{Dialect, Extra, MediaForm};
 const OURS: &str = "wb:";
 const ESCAPED: &str = "wb:=";
 
-/// An original form, as name and JSON value. The names are the constants of this module.
+/// An original form, as a name and a JSON value. The names are the constants of this module.
 pub(crate) type ExtraForm = (&'static str, String);
 
 /// Form of content: `string`, `blocks`, `null`, `none`.
@@ -29,7 +30,8 @@ pub(crate) const INNER: &str = "inner";
 pub(crate) const MESSAGE: &str = "message";
 /// Role in the provider's spelling, if it differs from ours.
 pub(crate) const ROLE: &str = "role";
-/// Name of the field for the maximum output tokens. For Gemini, the settings beside that field.
+/// Name of the field for the maximum number of output tokens. For Gemini, the other settings in the object that
+/// contains the maximum.
 pub(crate) const MAX: &str = "max";
 /// Value of the flag for a failed tool, if it was written although the tool did not fail.
 pub(crate) const FAILED: &str = "failed";
@@ -74,13 +76,13 @@ pub(crate) fn mark(from: Dialect, hints: Vec<ExtraForm>, fields: RawFields<'_>) 
     Some(build(from, hints, fields.rest()))
 }
 
-/// Returns the extra of a medium. For a file id it always names the dialect, because the id means nothing to another
-/// provider.
+/// Returns the extra of a medium. For a file id, the extra always names the dialect, because the id means nothing to
+/// another provider.
 pub(crate) fn medium(from: Dialect, form: MediaForm, hints: Vec<ExtraForm>, fields: RawFields<'_>) -> Extra {
     if form == MediaForm::File { mark(from, hints, fields) } else { keep(from, hints, fields) }
 }
 
-/// Returns the extra with one more form. It replaces a form of the same name.
+/// Returns the extra with one more form. The new form replaces any form with the same name.
 pub(crate) fn with_hint(from: Dialect, extra: &Extra, hint: ExtraForm) -> Extra {
     let (name, value) = hint;
     let object = ObjectWriter::default().text("wb:from", from.name()).raw(&format!("{OURS}{name}"), &value);

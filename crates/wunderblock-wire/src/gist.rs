@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 /// Maximum length of a gist, in characters.
 pub const MAX_GIST_CHARS: usize = 200;
 
-/// Maximum bytes of a string's JSON that are read. They suffice for the longest gist, however it is escaped.
+/// Maximum number of bytes of a string's JSON that are read. This many bytes suffice for the longest gist, however it
+/// is escaped.
 const LOOK_BYTES: usize = 4096;
 
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
@@ -42,7 +43,7 @@ fn first(fields: &RawFields<'_>, names: &[&str]) -> Option<String> {
 fn command(fields: &RawFields<'_>) -> Option<String> {
     first(fields, &COMMANDS).or_else(|| {
         let words = COMMANDS.iter().find_map(|name| fields.get(name).and_then(list))?;
-        // In `["bash", "-lc", "…"]` only the script says what is run.
+        // In `["bash", "-lc", "…"]`, only the script says what is run.
         let words: Vec<String> = words.into_iter().take(32).filter_map(head).collect();
         match words.as_slice() {
             [_, flag, script] if flag == "-lc" || flag == "-c" => Some(script.clone()),

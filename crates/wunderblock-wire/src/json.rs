@@ -166,8 +166,8 @@ impl<'de> serde::Deserialize<'de> for LossyText {
                 let mut text = String::with_capacity(bytes.len());
                 for chunk in bytes.utf8_chunks() {
                     text.push_str(chunk.valid());
-                    // A surrogate consists of three bytes, of which the first is ED. They arrive as separate invalid
-                    // chunks.
+                    // A surrogate consists of three bytes, the first of which is ED. The three bytes of a surrogate
+                    // arrive as separate invalid chunks.
                     match chunk.invalid() {
                         [] | [0x80..=0xBF] => {}
                         [0xED] => text.push(char::REPLACEMENT_CHARACTER),
@@ -177,7 +177,7 @@ impl<'de> serde::Deserialize<'de> for LossyText {
                 Ok(LossyText(text))
             }
         }
-        // When asked for bytes, serde_json passes lone surrogates on. Otherwise it rejects them.
+        // When asked for bytes, serde_json passes lone surrogates on. Otherwise, serde_json rejects lone surrogates.
         deserializer.deserialize_bytes(TextVisitor).map_err(D::Error::custom)
     }
 }
@@ -228,7 +228,7 @@ pub(crate) fn quote(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// Joins values that are already JSON to an array.
+/// Joins values that are already JSON into an array.
 pub(crate) fn array<S: AsRef<str>>(items: &[S]) -> String {
     let mut text = String::with_capacity(items.iter().map(|item| item.as_ref().len() + 1).sum::<usize>() + 2);
     text.push('[');

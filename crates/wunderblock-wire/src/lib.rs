@@ -2,10 +2,10 @@
 //!
 //! A *dialect* is a provider's request format. [`decode`] reads it into the neutral
 //! [`Request`](wunderblock_core::request::Request). [`encode`] writes it and lists what it had to leave out. Data
-//! that comes from a provider and goes back to it keeps its meaning: unknown fields and blocks, numbers and key order
-//! of tool inputs, signatures. [`validate`](validate::validate) checks a body against the rules of the providers, and
-//! shares no code with the encoders. [`decode_reply`] and [`ReplyReader`] read a provider's reply, whole or as a
-//! stream. The crate does no I/O and makes no decisions.
+//! that comes from a provider and goes back to it keeps its meaning, including unknown fields and blocks, the numbers
+//! and key order of tool inputs, and signatures. [`validate`](validate::validate) checks a body against the rules of
+//! the providers, and shares no code with the encoders. [`decode_reply`] and [`ReplyReader`] read a provider's reply,
+//! whole or as a stream. The crate does no I/O and makes no decisions.
 
 pub mod anthropic;
 mod call_id;

@@ -1,8 +1,8 @@
 //! Lines of the live door: an event as it is exported, or a message in a provider's form with our envelope.
 //!
-//! The envelope (`id`, `at`, `session`) is not part of the message: the same message sent at another time is a retry,
-//! and providers refuse unknown fields. If a line has the message under `message`, that object is kept whole,
-//! whatever its fields are called.
+//! The envelope (`id`, `at`, `session`) is not part of the message, because the same message sent at another time is
+//! a retry, and providers refuse unknown fields. If a line has the message under `message`, that object is kept
+//! whole, whatever its fields are called.
 
 use crate::extra;
 use crate::json::{self, RawFields, list, text};
@@ -36,10 +36,10 @@ pub enum LiveError {
     /// The line is not UTF-8.
     #[error("the line is not UTF-8")]
     Encoding,
-    /// The line does not start a JSON object.
+    /// The line does not begin like a JSON object.
     #[error("the line is not a JSON object")]
     NotAnObject,
-    /// The line starts an object but is not valid JSON.
+    /// The line begins like a JSON object but is not valid JSON.
     #[error("the line is not a JSON object: {0}")]
     Json(String),
     /// A field of the envelope has the wrong type.
@@ -110,8 +110,8 @@ fn field<T>(
     }
 }
 
-/// Returns the message without the fields of the envelope. The `id` of a whole Anthropic reply stays in it, because
-/// reported usage refers to the reply by that id.
+/// Returns the message without the fields of the envelope. The `id` of a whole Anthropic reply stays in the message,
+/// because reported usage refers to the reply by that id.
 fn without_envelope(mut fields: RawFields<'_>, whole: &str, dialect: Dialect) -> String {
     let is_providers = dialect == Dialect::Anthropic && (is_reply(&fields) || fields.get("usage").is_some());
     let ours = ["at", "session"].into_iter().chain((!is_providers).then_some("id"));
@@ -136,8 +136,8 @@ fn is_reply(message: &RawFields<'_>) -> bool {
     message.text("type").as_deref() == Some("message") && message.text("role").as_deref() == Some("assistant")
 }
 
-/// Returns the dialect of a message. Some block types, and replies with a `type`, exist in one dialect only. Parts of
-/// Gemini have no type, and parts of the neutral form do.
+/// Returns the dialect of a message. Some block types, and replies with a `type`, exist in one dialect only. Gemini
+/// parts have no type, but parts of the neutral form do.
 fn dialect(message: &RawFields<'_>) -> Result<Dialect, LiveError> {
     let Some(role) = message.get("role") else {
         let is_item = message.text("type").is_some_and(|kind| is_item(&kind));
@@ -156,7 +156,7 @@ fn dialect(message: &RawFields<'_>) -> Result<Dialect, LiveError> {
             Some(Dialect::Anthropic)
         }
         "input_text" | "output_text" | "input_image" | "input_file" => Some(Dialect::OpenaiResponses),
-        // Chat completions have a block of this name too, but their messages have no type.
+        // Chat completions also have a block with this name, but their messages have no type.
         "refusal" if is_reply(message) => Some(Dialect::OpenaiResponses),
         _ => None,
     });

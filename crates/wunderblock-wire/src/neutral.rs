@@ -19,12 +19,12 @@ pub fn decode(bytes: &[u8]) -> Result<Request, WireError> {
 /// Reads one message.
 ///
 /// # Errors
-/// Returns an error in the cases of [`decode`].
+/// Returns an error in the same cases as [`decode`].
 pub fn decode_message(raw_json: &str) -> Result<Vec<Message>, WireError> {
     serde_json::from_str(raw_json).map(|message| vec![message]).map_err(|error| unreadable(&error))
 }
 
-/// Writes a request. Nothing is dropped. Bodies in blobs stay handles.
+/// Writes a request. Nothing is dropped. Bodies in blobs remain handles.
 ///
 /// # Errors
 /// Never fails for a request that can exist. The signature matches that of the other dialects.

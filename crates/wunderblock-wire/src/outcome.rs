@@ -2,7 +2,7 @@
 
 use wunderblock_core::budget::Reason;
 
-/// Error of reading or writing a request, with its place.
+/// Error from reading or writing a request, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// The input is not JSON, not UTF-8, or nested deeper than can be read.
@@ -54,16 +54,17 @@ pub struct Encoded {
     pub bytes: Vec<u8>,
     /// Number of leading bytes that the next request of the same conversation repeats, whatever comes in between.
     ///
-    /// Anthropic and Gemini: up to the end of the last content block, because more blocks may join its message.
-    /// Content written as a string is not counted, because it then becomes a list of blocks. OpenAI chat, OpenAI
-    /// Responses and neutral: up to the end of the last message or item. The number is valid under three conditions.
-    /// Every call of this request has its result in it, because a later result would be written before the messages
-    /// in between. The request asks for no mark on a numbered block, because the next request asks for it elsewhere.
-    /// No later call has the very id that was made for a call whose own id the provider refuses.
+    /// For Anthropic and Gemini, the bytes are counted up to the end of the last content block, because more blocks
+    /// may join its message. Content written as a string is not counted, because it becomes a list of blocks when
+    /// more content joins it. For OpenAI chat, OpenAI Responses and neutral, the bytes are counted up to the end of
+    /// the last message or item. The number is valid under three conditions. Every call in this request has its
+    /// result in the request, because a later result would be written before the messages in between. The request
+    /// asks for no mark on a numbered block, because the next request would ask for the mark elsewhere. No later call
+    /// has the very id that was made for a call whose own id the provider refuses.
     pub stem: usize,
-    /// Number of pieces that the conversation was written as. Anthropic: content blocks of all messages, where a
-    /// string counts as one block. The last has the number `blocks - 1` for [`CachePoint::Block`]. OpenAI chat:
-    /// messages. OpenAI Responses: items. Gemini and neutral: parts.
+    /// Number of pieces in which the conversation was written. For Anthropic, the pieces are the content blocks of
+    /// all messages, and a string counts as one block. For [`CachePoint::Block`], the last block has the number
+    /// `blocks - 1`. OpenAI chat: messages. OpenAI Responses: items. For Gemini and neutral, the pieces are parts.
     ///
     /// [`CachePoint::Block`]: wunderblock_core::request::CachePoint::Block
     pub blocks: u64,
@@ -71,11 +72,11 @@ pub struct Encoded {
     pub asked: usize,
     /// Messages with thinking, by index, each with the offset in `bytes` of the encoded message that contains it.
     pub starts: Vec<(usize, usize)>,
-    /// Content of the request that is missing in the body.
+    /// Content of the request that is missing from the body.
     pub dropped: Vec<Dropped>,
 }
 
-/// Content that is in a request and not in its encoded form.
+/// Content that is in a request but not in its encoded form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
     /// Index of the message; `None` for the request itself, its system text and its tools.
@@ -87,6 +88,7 @@ pub struct Dropped {
     pub reason: Reason,
     /// Description for people.
     pub what: String,
-    /// Whether the whole part was left out. Otherwise some of the part or of its message was, and the rest is sent.
+    /// Whether the whole part was left out. Otherwise, only some of the part or of its message was left out, and the
+    /// rest is sent.
     pub whole: bool,
 }

@@ -6,10 +6,10 @@ use std::ops::Range;
 
 /// Returns every string value in the order of the document, except for media data. Names of fields are not values.
 ///
-/// Media data are: the `data` of an Anthropic `base64` source, the `data:` URL of an OpenAI `image_url`, the `data`
-/// of an `input_audio`, the `file_data` of a `file` or an `input_file`, the `data` of Gemini's `inlineData`, and the
-/// base64 body of a neutral medium. An object inside a tool's input, answer or schema that only looks like a medium
-/// is text, and is returned.
+/// The following are media data: the `data` of an Anthropic `base64` source, the `data:` URL of an OpenAI
+/// `image_url`, the `data` of an `input_audio`, the `file_data` of a `file` or an `input_file`, the `data` of
+/// Gemini's `inlineData`, and the base64 body of a neutral medium. An object inside a tool's input, answer or schema
+/// that only looks like a medium is text, and is returned.
 ///
 /// Works at any nesting depth, in linear time. Strings are created one at a time.
 ///

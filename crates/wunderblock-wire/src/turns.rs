@@ -1,11 +1,12 @@
 //! Messages as the turns of a provider that has only two speakers.
 //!
-//! Messages of one speaker in a row become one turn, as such providers would combine them themselves. In a turn of
-//! the user the tool results come first. The user says system messages between turns, inside `<system>`.
+//! Consecutive messages from one speaker become one turn, because these providers would combine them anyway. In a
+//! user turn, the tool results come first. System messages between turns become user text inside `<system>`.
 
 use crate::writing::{Union, Writing};
 
-/// Text of the user before a conversation that begins with the model, which these providers refuse.
+/// User text before a conversation in which the model speaks first, because these providers require the user to
+/// begin.
 pub(crate) const OPENING: &str = "(The conversation begins here.)";
 
 /// One turn in the provider's request, made of encoded blocks.
@@ -52,8 +53,8 @@ impl<B> TurnList<B> {
         self.turns.last().is_none_or(|turn| turn.role == self.model)
     }
 
-    /// Adds a turn. It joins the last turn if the speaker is the same. Its results join the first turn since the
-    /// model spoke.
+    /// Adds a turn. The turn joins the last turn if the speaker is the same. The results of a turn join the first
+    /// turn since the model spoke.
     pub(crate) fn join(&mut self, mut turn: Turn<B>, writing: &mut Writing) {
         if let Some(first) = self.run.and_then(|run| self.turns.get_mut(run)).filter(|_| turn.role == "user")
         {
@@ -85,7 +86,7 @@ impl<B> TurnList<B> {
     }
 
     /// Returns all turns, each with its results before its other blocks. `opening` comes first if the model would
-    /// begin.
+    /// otherwise begin.
     pub(crate) fn finish(mut self, opening: impl FnOnce() -> Turn<B>) -> Vec<Turn<B>> {
         if self.turns.first().is_some_and(|turn| turn.role == self.model) {
             self.turns.insert(0, opening());
@@ -97,7 +98,7 @@ impl<B> TurnList<B> {
     }
 }
 
-/// Returns the text of a system message that the user says.
+/// Returns the text of a system message in the form that a user turn contains.
 pub(crate) fn wrapped(text: &str) -> String {
     format!("<system>\n{text}\n</system>")
 }

@@ -11,14 +11,14 @@ use wunderblock_core::request::{Request, Tool};
 /// State of writing one request.
 pub(crate) struct Writing {
     dialect: Dialect,
-    /// Field of the provider's that only the encoder writes.
+    /// Provider field that only the encoder writes.
     owned: Option<&'static str>,
     /// Content that was left out, in the order of the request.
     pub(crate) dropped: Vec<Dropped>,
     message: Option<usize>,
     part: usize,
     nested: bool,
-    /// Whether the request is ours. The encoder then writes only what the provider accepts. A request that was read
+    /// Whether the request is ours. If so, the encoder writes only what the provider accepts. A request that was read
     /// is written as it came.
     made: bool,
 }
@@ -35,12 +35,12 @@ impl Writing {
     }
 
     /// Returns whether a field belongs to our envelope, not to the provider. Earlier versions of the live door stored
-    /// the envelope of a line as fields of a tool's message.
+    /// the envelope of a line as fields of a tool message.
     pub(crate) fn is_envelope(&self, field: &str) -> bool {
         self.made && ["id", "at", "session"].contains(&field)
     }
 
-    /// Leaves out a part that the provider would refuse for the reason `why`. Returns whether it was left out.
+    /// Leaves out a part that the provider would refuse for the reason `why`. Returns whether the part was left out.
     pub(crate) fn refuse(&mut self, why: Option<&str>) -> bool {
         let why = why.filter(|_| self.made);
         if let Some(why) = why {
@@ -140,7 +140,7 @@ impl Writing {
         checked(inline(body)?, "an opaque part").map(Some)
     }
 
-    /// Returns whether a message may be sent. Records it as left out if not.
+    /// Returns whether a message may be sent. Records the message as left out if it may not be sent.
     pub(crate) fn sendable(&mut self, at: usize, message: &Message) -> bool {
         let (reason, why) = match &message.standing {
             MessageOrigin::Said | MessageOrigin::Injected(_) => return true,
@@ -205,7 +205,7 @@ pub(crate) fn checked<'a>(text: &'a str, what: &str) -> Result<&'a str, WireErro
     }
 }
 
-/// Returns a description of a part for people.
+/// Returns a human-readable description of a part.
 pub(crate) fn name_of(part: &Part) -> &'static str {
     match part {
         Part::Text { .. } => "a text",

@@ -32,8 +32,8 @@ pub(crate) fn main() -> Result<(), Error> {
             show(&format!("request {turn}: {} bytes, {used} of {limit} tokens", draft.body.len()));
             session.append(exchange(turn)).await?;
         }
-        // `explain` records nothing. It reports what would be sent now, and what would be left out, with handles to
-        // read it by.
+        // `explain` records nothing. `explain` reports what would be sent now and what would be left out, with
+        // handles for reading the latter.
         let report = session.explain(&options).await?.draft.report;
         for section in &report.sections {
             show(&format!("{:>12}: {} tokens", section.name.name(), section.tokens));

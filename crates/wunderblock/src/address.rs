@@ -43,12 +43,13 @@ impl FromStr for Address {
 
 impl Address {
     /// Resolves an address as marks, reports and people write it. A handle is given by at least its first 8 digits,
-    /// like `wb:3f9c1a7b`. A `#` introduces positions of a session (`12-80`), lines (`L120-181`, from 1), bytes
-    /// (`B100-200`, from 0, end excluded), or a path into JSON (`$.items[13..198]`). Returns the address and the part
-    /// of its content.
+    /// for example `wb:3f9c1a7b`. A `#` introduces positions of a session (`12-80`), lines (`L120-181`, from 1),
+    /// bytes (`B100-200`, from 0, end excluded), or a path into JSON (`$.items[13..198]`). Returns the address and
+    /// the part of its content.
     ///
     /// # Errors
-    /// When the address is invalid, or its prefix matches no handle or several. The error lists several handles.
+    /// Returns an error if the address is invalid, or if its prefix matches no handle or several handles. The error
+    /// lists several handles.
     pub fn find<'a>(engine: &'a Engine, text: &'a str) -> BoxFuture<'a, (Address, Slice)> {
         Box::pin(async move {
             let (handle, place) = split(text);

@@ -1,5 +1,5 @@
-//! Reconstructs what an agent had in view. The source is the compactions that its transcript records, not our own
-//! requests.
+//! Reconstructs what an agent had in view. The sources are the compactions that the agent's transcript records, not
+//! our own requests.
 
 use crate::compact::history::marked_events;
 use crate::entry::{EntryDescription, describe_entries};
@@ -20,14 +20,15 @@ use wunderblock_core::message::{Body, Role};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
-/// Maximum tokens of the user's latest messages that Codex keeps beside its summary. Source:
+/// Maximum number of tokens in the user's latest messages that Codex keeps next to its summary. Source:
 /// `COMPACT_USER_MESSAGE_MAX_TOKENS` in Codex.
 const CODEX_KEEPS: Tokens = Tokens(20_000);
-/// Approximate bytes per token, as Codex estimates them.
+/// Approximate number of bytes per token, as estimated by Codex.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Maximum places described in full.
+/// Maximum number of places described in full.
 const BEST: usize = 5;
-/// Maximum places ranked to find the best. The number is limited because describing an entry takes several reads.
+/// Maximum number of places that are ranked to find the best. The number is limited because describing an entry takes
+/// several reads.
 const RANKED: usize = 40;
 
 /// Content that an agent had in view at a position.
@@ -35,13 +36,13 @@ const RANKED: usize = 40;
 pub struct AgentView {
     /// Position at which the view is taken.
     pub at: Seq,
-    /// Compactions up to this position, ascending.
+    /// Compactions up to this position, in ascending order.
     pub boundaries: Vec<AgentBoundary>,
     /// First position that the agent saw verbatim.
     pub from: Seq,
     /// Number of messages from that position up to `at`.
     pub messages: u64,
-    /// Earlier user messages that the agent keeps verbatim beside its summary, ascending.
+    /// Earlier user messages that the agent keeps verbatim next to its summary, in ascending order.
     pub kept: Vec<Seq>,
 }
 
@@ -54,7 +55,7 @@ pub struct AgentBoundary {
     pub at: Millis,
     /// Name of the agent's transcript format.
     pub agent: Box<str>,
-    /// Trigger of the compaction, in the agent's own word.
+    /// Trigger of the compaction, in the agent's own words.
     pub trigger: Option<Box<str>>,
     /// First position that was compacted away.
     pub from: Seq,
@@ -62,9 +63,9 @@ pub struct AgentBoundary {
     pub to: Seq,
     /// Number of messages between these positions.
     pub messages: u64,
-    /// Tokens of the context before the compaction, as counted by the agent.
+    /// Number of tokens in the context before the compaction, as counted by the agent.
     pub tokens_before: Option<Tokens>,
-    /// Text of the summary. `None` if the transcript does not contain it, or if it was erased.
+    /// Text of the summary. `None` if the transcript does not contain the summary, or if it was erased.
     pub summary: Option<String>,
 }
 
@@ -86,9 +87,10 @@ pub struct AgentPlace {
 pub struct AgentFound {
     /// Number of messages that contain the text.
     pub count: usize,
-    /// Number of them that were in view.
+    /// Number of these messages that were in view.
     pub in_view: usize,
-    /// Best places: those compacted away first, then by speaker (people, the model, tools), then newest first.
+    /// Best places, in this order: those that were compacted away come first, then the order is by speaker (people,
+    /// the model, tools), and then the newest come first.
     pub best: Vec<AgentPlace>,
 }
 
@@ -96,7 +98,7 @@ impl AgentView {
     /// Returns what the agent had in view at a position of its session. `None` means the end of the session.
     ///
     /// # Errors
-    /// When the session does not exist, or a record is damaged.
+    /// Returns an error if the session does not exist, or if a record is damaged.
     pub fn at<'a>(session: &'a Session, at: Option<Seq>) -> BoxFuture<'a, Self> {
         Box::pin(async move {
             let info = session.info().await?;
@@ -123,7 +125,7 @@ impl AgentView {
     /// Searches the messages up to the position for a text, and reports whether the agent still saw each occurrence.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn find<'a>(&'a self, session: &'a Session, sought: &'a str) -> BoxFuture<'a, AgentFound> {
         Box::pin(async move {
             let mut hits: Vec<(Seq, String)> = Vec::new();
@@ -190,7 +192,7 @@ impl AgentView {
     }
 }
 
-/// Returns the compactions up to a position that another program recorded, ascending.
+/// Returns the compactions that another program recorded up to a position, in ascending order.
 async fn boundaries(session: &Session, at: Seq) -> Result<Vec<AgentBoundary>, Error> {
     let nodes = session.nodes(None).await?;
     let mut events: Vec<Event> = marked_events(session, Marked::Kind("session.compacted"), at).await?;
@@ -267,11 +269,11 @@ fn nearest_line(summary: &str, text: &str, sought: &str) -> Option<String> {
     (score(&best) >= 2).then(|| around(best, sought))
 }
 
-/// Score of a line that contains the sought text, in shared words: such a line outranks lines that only share words.
+/// Score, in shared words, of a line that contains the sought text. This line outranks lines that only share words.
 const SOUGHT: usize = 100;
 
-/// Returns the significant words of a text in lower case. These are ASCII words of at least four letters, and the
-/// character pairs of other words, because Chinese, Japanese and Korean text has no spaces between words.
+/// Returns the significant words of a text in lower case. Significant words are ASCII words of at least four letters,
+/// and the character pairs of other words, because Chinese, Japanese and Korean text has no spaces between words.
 fn words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {

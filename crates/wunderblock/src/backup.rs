@@ -14,7 +14,7 @@ impl Ledger<'_> {
     /// therefore always whole, flushed to disk, and readable by its owner only.
     ///
     /// # Errors
-    /// When the file exists or cannot be written, or when the ledger is not stored in a file.
+    /// Returns an error if the file exists or cannot be written, or if the ledger is not stored in a file.
     pub fn backup<'a>(&'a self, to: &'a Path) -> BoxFuture<'a, u64> {
         Box::pin(async move {
             let Some(file) = &self.0.file else {

@@ -45,7 +45,7 @@ pub(crate) async fn examine_claims(
 }
 
 /// Checks that each lane's latest request shows the user's latest turn, unless that turn is hidden. Earlier versions
-/// neither guaranteed this nor recorded a policy, so requests without a policy are skipped.
+/// neither guaranteed that requests show this turn nor recorded a policy, so requests without a policy are skipped.
 async fn examine_requests(
     engine: &Engine,
     (info, base): (&StreamInfo, Seq),
@@ -85,7 +85,7 @@ async fn is_hidden(engine: &Engine, info: &StreamInfo, (seq, as_of): (Seq, Seq))
     Ok(false)
 }
 
-/// Returns the position of a message that still has content although a receipt of erasure covers it.
+/// Returns the position of a message that still has content although an erasure receipt covers it.
 async fn find_survivor(
     engine: &Engine,
     info: &StreamInfo,

@@ -55,14 +55,14 @@ impl fmt::Debug for Compactor {
 
 /// Program that runs before or after a compaction.
 ///
-/// A hook that runs before can veto the compaction: by exit status 2 (stderr gives the reason), or by `{"decision":
-/// "block", "reason": "…"}` on stdout. With `{"focus": "…"}` it adds a topic for the summaries to focus on. Any other
-/// failure of the hook is ignored: a broken hook must not prevent a lane from being compacted.
+/// A hook that runs before a compaction can veto it: by exit status 2 (stderr gives the reason), or by `{"decision":
+/// "block", "reason": "…"}` on stdout. With `{"focus": "…"}`, the hook adds a topic for the summaries to focus on.
+/// Any other failure of the hook is ignored: a broken hook must not prevent a lane from being compacted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
     /// Program and its arguments, run without a shell.
     pub argv: Vec<String>,
-    /// Whether the hook runs before the compaction instead of after.
+    /// Whether the hook runs before the compaction instead of after it.
     pub before: bool,
     /// Maximum running time, in milliseconds.
     pub time: Millis,

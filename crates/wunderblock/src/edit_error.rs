@@ -42,9 +42,9 @@ pub enum EditError {
     /// The request would exceed its limit.
     #[error("the request would take {} tokens: the maximum is {}", grouped(needed.0), grouped(limit.0))]
     NoRoom {
-        /// Tokens that the request would take.
+        /// Number of tokens that the request would take.
         needed: Tokens,
-        /// Maximum tokens that the request may take.
+        /// Maximum number of tokens that the request may take.
         limit: Tokens,
     },
 }

@@ -17,7 +17,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::units::Millis;
 
-/// Settings of an engine. The caller parses them once; the engine itself reads no file and no environment variable.
+/// Settings of an engine. The caller parses the settings once; the engine itself reads no file and no environment
+/// variable.
 #[derive(Clone)]
 pub struct Config {
     /// Tenant whose data the engine uses.
@@ -34,8 +35,8 @@ pub struct Config {
     pub reducer: Reducer,
 }
 
-/// Function that shortens a text. It must return the same result for the same input, and its marks must name the
-/// given handle.
+/// Function that shortens a text. The function must return the same result for the same input, and its marks must
+/// name the given handle.
 pub type Reducer = fn(&[u8], &wunderblock_reduce::Options<'_>) -> wunderblock_reduce::Reduced;
 
 impl Default for Config {
@@ -97,7 +98,7 @@ impl Engine {
     /// Opens a ledger behind the storage port. `writable` permits creating a new tenant.
     ///
     /// # Errors
-    /// When the storage fails or does not answer.
+    /// Fails if the storage fails or does not answer.
     pub fn on(storage: Arc<dyn Storage>, writable: bool, config: Config) -> BoxFuture<'static, Self> {
         Box::pin(async move {
             let name = config.tenant.to_string();
@@ -114,18 +115,18 @@ impl Engine {
                         _ => return Err(unexpected()),
                     }
                 }
-                // Nothing was ever written for this tenant. No tenant has the number -1, so the ledger reads as empty
-                // and every handle is unknown.
+                // Nothing has been written for this tenant yet. No tenant has the number -1, so the ledger appears to
+                // be empty, and every handle is unknown.
                 None => Tenant { no: crate::store::TenantNo(-1), key: [0; 32] },
             };
             Ok(Self { storage, file: None, tenant, config, known: Arc::default(), workers: Arc::default() })
         })
     }
 
-    /// Returns an engine on the same ledger for each of its tenants.
+    /// Returns an engine for each tenant of this ledger.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub(crate) async fn every_tenant(&self) -> Result<Vec<Self>, Error> {
         let names = self.ask(Query::Tenants, Answer::tenants).await?;
         let mut engines = Vec::new();
@@ -151,7 +152,7 @@ impl Engine {
     /// Returns the session with this id. The session need not exist: its first event creates it.
     ///
     /// # Errors
-    /// When the id is invalid: empty, too long, or with control characters.
+    /// Fails if the id is empty or too long, or contains control characters.
     pub fn session<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Session> {
         Box::pin(async move { Ok(self.session_by_id(StreamId::new(id)?)) })
     }
@@ -162,16 +163,18 @@ impl Engine {
         Session::new(self.clone(), id)
     }
 
-    /// Finds a session by its id or a short one: a unique prefix, or beginning and end (`7478b9f5…d388`), as
-    /// [`ShortIds`](crate::ShortIds) writes them. The id of an imported transcript selects its latest branch; `ID~1`
-    /// selects the first branch itself and `ID~2` the second. A short id works in place of `ID`.
+    /// Finds a session by its id or by a short id, which is a unique prefix, or the beginning and end
+    /// (`7478b9f5…d388`), as written by [`ShortIds`](crate::ShortIds). The id of an imported transcript selects its
+    /// latest branch; `ID~1` selects the first branch itself and `ID~2` the second. A short id works in place of
+    /// `ID`.
     ///
     /// # Errors
-    /// When no session matches, or several do.
+    /// Fails if no session matches, or if several do.
     pub fn find_session<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Session> {
         Box::pin(async move {
             let exact = StreamId::new(text)?;
-            // Checked first, because the id of a live session may look like a branch (`ID~2`).
+            // The complete id is checked first, because the id of a live session may look like that of a branch
+            // (`ID~2`).
             if let Some(info) = self.info(&exact).await? {
                 let leaf = self.leaf(&info).await?;
                 return Ok(self.session_by_id(leaf.unwrap_or(exact)));
@@ -190,8 +193,8 @@ impl Engine {
         })
     }
 
-    /// Returns the session with this id, or the only one that a short id fits. Errors report `text`, the caller's own
-    /// words.
+    /// Returns the session with this id, or the only session that matches this short id. Errors quote `text` as the
+    /// caller wrote it.
     async fn root(&self, id: &str, text: &str) -> Result<StreamInfo, Error> {
         if let Some(info) = self.info(&StreamId::new(id)?).await? {
             return Ok(info);
@@ -230,7 +233,7 @@ impl Engine {
         };
         let leaves = sources.into_iter().filter_map(|source| source.revision.leaf);
         let leaves: BTreeSet<StreamId> = leaves.filter(is_branch).collect();
-        // The session may come from several sources; the latest branch among them is taken.
+        // The session may come from several sources, so the latest of all their branches is selected.
         let mut newest: Option<StreamInfo> = None;
         for leaf in leaves {
             let found = self.info(&leaf).await?;
@@ -242,7 +245,7 @@ impl Engine {
     /// Returns sessions whose id begins with `prefix`, newest first.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn streams<'a>(&'a self, prefix: &'a str, limit: u64) -> BoxFuture<'a, Vec<StreamInfo>> {
         Box::pin(async move {
             self.listed(StreamFilter { prefix: prefix.to_owned(), ..StreamFilter::default() }, limit).await
@@ -252,7 +255,7 @@ impl Engine {
     /// Returns sessions that match a filter (project, agent, time), newest first.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn listed<'a>(&'a self, filter: StreamFilter, limit: u64) -> BoxFuture<'a, Vec<StreamInfo>> {
         Box::pin(async move {
             self.ask(Query::Streams { tenant: self.tenant.no, filter, limit }, Answer::streams).await
@@ -278,7 +281,7 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     Ok(bytes)
 }
 
-/// Error for a storage that answers a different query than the one it received.
+/// Error for a storage that answers a query other than the one it received.
 pub(crate) fn unexpected() -> Error {
     Error::Internal("the storage returned the answer to another query".to_owned())
 }

@@ -13,19 +13,19 @@ use wunderblock_core::pair::{Arrangement, arrange};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::View;
 
-/// Positions searched on each side of an entry for the calls and results that belong to it.
+/// Number of positions searched on each side of an entry for the calls and results that belong to it.
 const AROUND: u64 = 48;
-/// Maximum bytes of text read on each side.
+/// Maximum number of bytes of text read on each side of an entry.
 const TEXT: Bytes = Bytes(4 << 20);
 
-/// Description of one entry of a session, for people.
+/// Human-readable description of one entry of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryDescription {
     /// Position of the entry.
     pub seq: Seq,
     /// Time of the event.
     pub at: Millis,
-    /// Speaker. [`Role::Tool`] for tool results, even if the message that holds them has another role.
+    /// Speaker of the entry: [`Role::Tool`] for tool results, even if the message that holds them has another role.
     pub role: Role,
     /// Tool that the entry calls, or whose result it holds.
     pub tool: Option<String>,

@@ -21,13 +21,16 @@ use wunderblock_wire::{LiveError, WireError};
 pub enum ErrorKind {
     /// The call is invalid, or names something that does not exist. The same call fails again.
     Usage,
-    /// The engine refuses on purpose: over budget, conflict, denied. The same call fails again.
+    /// The engine refuses the call on purpose, for example because of the budget, a conflict, or a lack of
+    /// permission. The same call fails again.
     Refused,
-    /// Another process is using the ledger, or the session changed meanwhile. The same call can succeed later.
+    /// Another process is using the ledger, or the session has changed in the meantime. The same call can succeed
+    /// later.
     Busy,
-    /// Something outside failed: a file, the disk, a damaged record. It must be fixed before the call can succeed.
+    /// Something outside the engine failed, for example a file or the disk, or a record is damaged. The cause must be
+    /// fixed before the call can succeed.
     Failed,
-    /// A defect of the engine, or the operating system provided no thread or no random bytes.
+    /// The engine has a defect, or the operating system provided no thread or no random bytes.
     Internal,
 }
 
@@ -42,7 +45,7 @@ impl ErrorKind {
 /// Reason why a file is not imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportReason {
-    /// The format is unknown. In a folder this is not a failure: other files are imported.
+    /// The format is unknown. In a folder, an unknown format is not a failure: the other files are still imported.
     NotATranscript,
     /// The path is not a file, or the file is too large for its format.
     Unsuited,
@@ -60,7 +63,7 @@ pub enum Unappendable {
     /// The source is not `live`. Only an import and the engine set other sources.
     #[error("its source must be `live`")]
     Source,
-    /// The id begins like the engine's own ids, which consist of kind and position.
+    /// The id begins like one of the engine's own ids, which consist of a kind and a position.
     #[error("ids that begin with `{0}` are reserved for the engine")]
     Id(String),
 }
@@ -133,7 +136,7 @@ pub enum Error {
     AmbiguousHandle {
         /// Prefix that was given.
         prefix: String,
-        /// Handles that match it, or the first of them.
+        /// Handles that match the prefix, or only the first few of them.
         matches: Vec<Handle>,
     },
     /// No line of a text contains what was searched for.
@@ -142,7 +145,7 @@ pub enum Error {
     /// Invalid range or address.
     #[error("{0}")]
     Address(String),
-    /// Address that names another kind of content than the call reads.
+    /// Address that names a different kind of content from the one that the call reads.
     #[error("{why}")]
     OtherAddress {
         /// Description of the content that the address names.
@@ -196,7 +199,7 @@ pub enum Error {
     /// Invalid setting.
     #[error("{0}")]
     Config(String),
-    /// The operating system refused a resource, or a defect of the engine.
+    /// The operating system refused a resource, or the engine has a defect.
     #[error("internal error: {0}")]
     Internal(String),
     /// File that cannot be read or written.
@@ -204,7 +207,7 @@ pub enum Error {
     File {
         /// Path of the file.
         path: String,
-        /// Message of the operating system.
+        /// Error message from the operating system.
         why: String,
     },
     /// The requested output cannot be written.
@@ -216,10 +219,10 @@ pub enum Error {
     /// Summary or range that cannot be edited by hand.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// Another process changed the lane while it was swept.
+    /// Another process changed the lane while it was being swept.
     #[error("another process changed lane `{0}` during the sweep; summaries published before are kept")]
     Overtaken(LaneId),
-    /// The session kept growing while its request was built.
+    /// The session kept growing while its request was being built.
     #[error("the session kept growing while its request was being built")]
     Restless,
 }
@@ -323,14 +326,14 @@ fn store_hint(error: &StoreError) -> Option<Hint> {
     })
 }
 
-/// Maximum sessions that an error about an ambiguous prefix lists in full.
+/// Maximum number of sessions that an error about an ambiguous prefix lists in full.
 const LISTED: usize = 12;
 
 fn listed(handles: &[Handle]) -> String {
     handles.iter().map(Handle::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Lists all sessions if there are few; otherwise the first three, and the number of the others.
+/// Lists all sessions if there are only a few, and otherwise lists the first three and the number of the others.
 fn named(sessions: &[StreamId]) -> String {
     let shown = if sessions.len() > LISTED { 3 } else { sessions.len() };
     let names = sessions.iter().take(shown).map(StreamId::as_str).collect::<Vec<_>>().join(", ");

@@ -1,5 +1,5 @@
-//! Search results for a text or a handle, for people. They give the number of places, how many of them the request
-//! shows, and the best ones.
+//! Human-readable results of a search for a text or a handle. The results give the number of places, the number of
+//! those that the request shows, and the best places.
 
 use crate::entry::{EntryDescription, describe_entries};
 use crate::error::Error;
@@ -14,17 +14,19 @@ use wunderblock_core::budget::Treatment;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
 
-/// Maximum places described in full.
+/// Maximum number of places described in full.
 const BEST: usize = 5;
-/// Of these, the places reserved for entries that the request shows. The rest are entries that it leaves out.
+/// Number of described places reserved for entries that the request shows. The other places are for entries that the
+/// request leaves out.
 const SHOWN: usize = 2;
-/// Maximum places ranked to find the best. The number is limited because describing an entry takes several reads.
+/// Maximum number of places that are ranked to find the best. The number is limited because describing an entry takes
+/// several reads.
 const RANKED: usize = 40;
 
 /// Result of a search for a text or a handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// All places: sources, then summaries, then the conversation, newest first.
+    /// All places: first the sources, then the summaries, then the conversation, newest first.
     pub places: Vec<Placement>,
     /// Best places, as indices into `places`, with a description of each entry.
     pub best: Vec<(usize, Option<EntryDescription>)>,
@@ -36,7 +38,7 @@ impl Found {
     /// Searches for a text or a handle in a request that was built with these options, and in the whole session.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn of<'a>(
         session: &'a Session,
         options: &'a ContextOptions,
@@ -77,8 +79,8 @@ async fn weigh_along(
     Ok(())
 }
 
-/// Selects the best places. Up to two that the request shows come first, then those it leaves out. Within both groups
-/// people precede models, models precede tools, and newer places precede older ones.
+/// Selects the best places. Up to two places that the request shows come first, followed by the places that it leaves
+/// out. Within each group, people precede models, models precede tools, and newer places precede older ones.
 async fn best(
     session: &Session,
     places: &[Placement],
@@ -93,7 +95,7 @@ async fn best(
         let Some(place) = places.get(*index) else { return (4, Reverse(Seq::START)) };
         let entry = place.seq.and_then(|seq| known.get(&seq));
         let who = match entry.map(|entry| entry.role) {
-            // Sources have no position. They rank with people's messages.
+            // Sources have no position. Sources rank with people's messages.
             None if place.seq.is_none() => 0,
             Some(Role::User | Role::System) => 0,
             Some(Role::Assistant) => 1,

@@ -26,7 +26,7 @@ pub struct GrepOptions {
     pub regex: bool,
     /// Whether to ignore case.
     pub ignore_case: bool,
-    /// Number of lines before and after a match that come with it.
+    /// Number of lines returned before and after each match.
     pub context: usize,
 }
 
@@ -44,17 +44,17 @@ pub struct Match {
     pub role: Role,
     /// Handle of the body. `None` if the body is stored inline.
     pub handle: Option<Handle>,
-    /// Line number in the body, from 1.
+    /// Line number in the body, counted from 1.
     pub line: u64,
     /// Text of the line, without its line ending.
     pub text: String,
-    /// The bytes of `text` that match, the first time they do. It is not serialised.
+    /// Byte range of the first match in `text`. It is not serialised.
     #[serde(skip)]
     pub found: Range<usize>,
-    /// The lines before it, at most [`GrepOptions::context`].
+    /// The lines before the matching line, at most [`GrepOptions::context`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
-    /// The lines after it, at most [`GrepOptions::context`].
+    /// The lines after the matching line, at most [`GrepOptions::context`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
 }
@@ -70,9 +70,9 @@ pub(crate) struct StreamScan<'a> {
     pub(crate) context: usize,
 }
 
-/// Events that one thread searches at a time.
+/// Number of events that one thread searches at a time.
 const SHARE: usize = 64;
-/// Maximum bytes of text per page, which bounds the memory of a search.
+/// Maximum number of bytes of text per page, which limits the memory that a search uses.
 const PAGE_TEXT: Bytes = Bytes(24 << 20);
 
 pub(crate) enum Pattern {
@@ -97,7 +97,7 @@ impl Pattern {
             .map_err(|error| Error::Pattern(error.to_string()))
     }
 
-    /// Returns the matching lines: number (from 1), start and end in bytes, without the line ending.
+    /// Returns the number of each matching line (from 1), and its start and end in bytes, without the line ending.
     pub(crate) fn lines(&self, text: &[u8]) -> Vec<(u64, usize, usize)> {
         let mut lines = Vec::new();
         let (mut from, mut number, mut counted) = (0, 1u64, 0);
@@ -126,7 +126,7 @@ impl Pattern {
         }
     }
 
-    /// The bytes that match first.
+    /// Returns the byte range of the first match.
     fn range(&self, text: &[u8]) -> Option<Range<usize>> {
         match self {
             Self::Literal(finder) => finder.find(text).map(|at| at..at + finder.needle().len()),
@@ -135,7 +135,7 @@ impl Pattern {
     }
 }
 
-/// At most `count` whole lines before and after the line at `start..end`, in the order of the text.
+/// Returns at most `count` whole lines before and after the line at `start..end`, in the order of the text.
 fn lines_around(text: &[u8], (start, end): (usize, usize), count: usize) -> [Vec<String>; 2] {
     let line = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let head = text.get(..start).unwrap_or_default();
@@ -157,7 +157,7 @@ impl Engine {
     /// Searches the original texts for a pattern, newest first. `found` can stop the search.
     ///
     /// # Errors
-    /// When the pattern is invalid, or the ledger cannot be read.
+    /// Fails if the pattern is invalid, or if the ledger cannot be read.
     pub fn grep<'a>(
         &'a self,
         pattern: &'a str,
@@ -170,8 +170,8 @@ impl Engine {
                 Some(session) => vec![(session.clone(), Seq::START)],
                 None => {
                     let all = self.streams("", u64::from(u32::MAX)).await?;
-                    // A forked session is searched from its fork on: the earlier events are found in the session they
-                    // belong to.
+                    // A forked session is searched from its fork onwards: earlier events are found in the session to
+                    // which they belong.
                     all.into_iter()
                         .map(|info| (info.id, info.fork.map_or(Seq::START, |(_, base)| base)))
                         .collect()
@@ -305,7 +305,7 @@ impl GrepRun<'_> {
             _ => Vec::new(),
         };
         for body in fact.bodies() {
-            // Compared by address: an equal text in another part is still searched.
+            // Bodies are compared by address, so an equal text in another part is still searched.
             if media.iter().any(|other| std::ptr::eq(*other, body)) {
                 continue;
             }
@@ -326,7 +326,7 @@ impl GrepRun<'_> {
                     role,
                     handle: body.handle(),
                     line,
-                    // A match that goes on to the next line is shown to the end of this one.
+                    // A match that continues on the next line is shown only to the end of its first line.
                     found: self.pattern.range(shown.as_bytes()).unwrap_or_default(),
                     text: shown,
                     before,

@@ -24,9 +24,10 @@ impl HeaderCache {
     /// Returns the headers of the current segments in the given order, and forgets those of other segments.
     ///
     /// # Errors
-    /// When the index is damaged.
+    /// Fails if the index is damaged.
     pub(crate) fn headers(&self, segments: Vec<SegmentInfo>) -> Result<Vec<(u64, Arc<Header>)>, Error> {
-        // The map is taken out, so that no lock is held while headers are decoded. A concurrent call decodes again.
+        // The map is taken out of the mutex, so that no lock is held while headers are decoded. A concurrent call
+        // decodes the headers again.
         let mut known = self.headers.lock().map(|mut known| std::mem::take(&mut *known)).unwrap_or_default();
         let mut headers = Vec::with_capacity(segments.len());
         for segment in segments {

@@ -10,11 +10,12 @@ pub enum Hint {
     ListSessions,
     /// Give more characters of the id: several ids begin with the prefix.
     LengthenId,
-    /// Make room: a larger window, a smaller reserve for the answer, fewer tools and instructions, fewer pins.
+    /// Make room, for example with a larger window, a smaller reserve for the answer, fewer tools and instructions,
+    /// or fewer pins.
     RaiseWindow {
-        /// Maximum tokens that the sections may use.
+        /// Maximum number of tokens that the sections may use.
         limit: Tokens,
-        /// Tokens that the smallest request would take.
+        /// Number of tokens that the smallest request would take.
         needed: Tokens,
     },
     /// Append events of the [kinds open to callers](wunderblock_core::event::Fact::OPEN_KINDS), or import an export.
@@ -35,7 +36,7 @@ pub enum Hint {
     BuildRequest,
     /// Append messages first, or look at a later position.
     AppendMessages,
-    /// Read the exact content of the address.
+    /// Read the exact content at the address.
     Read {
         /// Address to read.
         address: String,
@@ -70,7 +71,7 @@ pub enum Hint {
     UseNewerProgram,
     /// Open the ledger once for writing, which upgrades it.
     UpgradeLedger,
-    /// Check what can be saved of the damaged ledger, or restore a backup.
+    /// Check what can be recovered from the damaged ledger, or restore a backup.
     InspectLedger,
     /// Rebuild the text index: it is derived from the messages.
     RebuildIndex,

@@ -24,17 +24,17 @@ use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptRe
 /// Query for records of a revision. A record that meets any of the conditions is a hit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecordQuery {
-    /// Agent's ids of sessions whose records are wanted: all of them, or those of `events`.
+    /// The agent's ids of the sessions whose records are wanted: either all records, or those of `events`.
     pub(crate) sessions: BTreeSet<String>,
-    /// Whether all records of these sessions are wanted.
+    /// Whether all records of the sessions are wanted.
     pub(crate) whole: bool,
     /// Ids of the events whose records are wanted, within `sessions`.
     pub(crate) events: BTreeSet<String>,
-    /// Places in the imported files from which those events were read.
+    /// Places in the imported files from which the wanted events were read.
     pub(crate) spans: BTreeSet<SourceSpan>,
     /// Content erased earlier, by session.
     pub(crate) records: BTreeMap<String, Lost>,
-    /// Beginnings of texts to find in records that make no event, escaped as in a JSON string.
+    /// Beginnings of texts to find in records that produce no event, escaped as in a JSON string.
     pub(crate) beginnings: Vec<String>,
     /// Text to find in any record.
     pub(crate) text: Option<Needle>,
@@ -45,7 +45,7 @@ pub(crate) struct RecordQuery {
 pub(crate) struct RecordHit {
     /// Place of the record, or of the part of it that matches.
     pub(crate) span: SourceSpan,
-    /// Agent's id of the record's session.
+    /// The agent's id for the record's session.
     pub(crate) session: String,
     /// Id of the record, or `r` and its offset if the record has none.
     pub(crate) record: String,
@@ -77,7 +77,7 @@ impl Lost {
         all
     }
 
-    /// Returns whether a record was erased, either itself or one of its events.
+    /// Returns whether a record or one of its events was erased.
     pub(crate) fn has_record(&self, record: &TranscriptRecord, name: &str) -> bool {
         self.has_named(name) || made_one(record, name, &self.events)
     }
@@ -88,19 +88,20 @@ impl Lost {
     }
 }
 
-/// Returns whether a record made one of these events.
+/// Returns whether a record produced one of these events.
 fn made_one(record: &TranscriptRecord, name: &str, events: &BTreeSet<String>) -> bool {
     let mut ids = (0..=record.items.len()).filter_map(|number| event_id(name, number).ok());
     !events.is_empty() && ids.any(|id| events.contains(id.as_str()))
 }
 
-/// Bytes from which the shape of a file is detected.
+/// Number of bytes from which the shape of a file is detected.
 const HEAD: u64 = 64 << 10;
 
-/// Bytes searched of a text's beginning: titles and previews may be cut, so the whole text may not occur.
+/// Number of bytes at the beginning of a text that are searched for: titles and previews may be cut, so the whole
+/// text may not occur.
 const BEGINNING: usize = 40;
 
-/// Maximum bytes of a record that is erased as a whole.
+/// Maximum size in bytes of a record that is erased as a whole.
 const SMALL: usize = 16 << 10;
 
 /// Returns the beginning of a text, escaped as in a JSON string. `None` if the text is too short.
@@ -211,8 +212,8 @@ impl Finder {
     }
 }
 
-/// Returns the parts of a record to erase: the whole record, or only the matching strings of a large one. The text
-/// around the messages of a document forms such a large record.
+/// Returns the parts of a record that must be erased: the whole record, or only the matching strings if the record is
+/// large. The text around the messages of a document forms one large record.
 fn losing(raw: &[u8], holds: &dyn Fn(&[u8]) -> bool) -> Vec<(usize, usize)> {
     if !holds(raw) {
         return Vec::new();
@@ -235,7 +236,7 @@ fn losing(raw: &[u8], holds: &dyn Fn(&[u8]) -> bool) -> Vec<(usize, usize)> {
     if strings.is_empty() { vec![(0, raw.len())] } else { strings }
 }
 
-/// Finds a text as it is, and escaped inside JSON strings in any way that JSON allows.
+/// Finds a text both as it is and escaped inside JSON strings in any way that JSON allows.
 #[derive(Clone, Debug)]
 pub(crate) struct Needle(memmem::Finder<'static>);
 
@@ -345,8 +346,8 @@ pub(crate) async fn find_records(
     Ok(finder.found)
 }
 
-/// Returns whether the file on disk holds only erased records in the ranges that were erased from its revision. False
-/// if the format is unknown.
+/// Returns whether the file on disk holds only erased records in the ranges that were erased from its revision.
+/// Returns false if the format is unknown.
 pub(crate) async fn holds_erased_text(
     engine: &Engine,
     source: &SourceInfo,

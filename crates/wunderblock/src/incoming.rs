@@ -1,4 +1,4 @@
-//! Input of callers: events, messages, lines of JSON.
+//! Input from callers: events, messages, and lines of JSON.
 
 use crate::error::Error;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use wunderblock_core::message::Message;
 use wunderblock_core::units::Millis;
 use wunderblock_wire::{LiveLine, decode_line};
 
-/// Clock that returns milliseconds since 1970. It is passed in, so that tests and replays can set the time.
+/// Clock that returns milliseconds since 1970. The clock is passed in, so that tests and replays can set the time.
 pub type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
 
 /// Generator of ids for events that have none. Each id must be new.
@@ -28,10 +28,10 @@ impl std::fmt::Debug for Stamp {
 }
 
 impl Stamp {
-    /// Returns a fact as an event that happens now. Its id is new, so two equal texts are two events.
+    /// Returns a fact as an event that happens now. The event's id is new, so two equal texts become two events.
     ///
     /// # Errors
-    /// When no id can be generated.
+    /// Fails if no id can be generated.
     pub fn event(&self, fact: Fact) -> Result<NewEvent, Error> {
         Ok(NewEvent { id: (self.ids)()?, at: (self.clock)(), source: EventSource::Live, fact })
     }
@@ -40,7 +40,7 @@ impl Stamp {
     /// optional.
     ///
     /// # Errors
-    /// When the line is neither an event nor a message.
+    /// Fails if the line is neither an event nor a message.
     pub fn line(&self, line: &[u8]) -> Result<NewEvent, Error> {
         let LiveLine { id, at, fact } = decode_line(line)?;
         let id = match id {
@@ -59,7 +59,7 @@ pub trait IntoEvents {
     /// Converts the value into events.
     ///
     /// # Errors
-    /// When no id can be generated.
+    /// Fails if no id can be generated.
     fn into_events(self, stamp: &Stamp) -> Result<Vec<NewEvent>, Error>;
 }
 

@@ -22,8 +22,8 @@ pub struct SessionLane {
 }
 
 impl Session {
-    /// Returns a lane of the session, whether or not a request was built for it. Without an id, each operation uses
-    /// the lane that was built last at that time, or the main lane if no request was built.
+    /// Returns a lane of the session, whether or not a request has been built for it. Without an id, each operation
+    /// uses the lane that was built most recently, or the main lane if no request has been built yet.
     #[must_use]
     pub fn lane(&self, id: impl Into<Option<LaneId>>) -> SessionLane {
         SessionLane { session: self.clone(), id: id.into() }
@@ -31,10 +31,10 @@ impl Session {
 }
 
 impl SessionLane {
-    /// Returns the settings of the lane's latest request. `None` before its first request.
+    /// Returns the settings of the lane's latest request. `None` before the lane's first request.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn built(&self) -> BoxFuture<'_, Option<LaneBuilt>> {
         Box::pin(async move {
             let mut lanes = built_lanes(&self.session).await?.into_iter();
@@ -42,18 +42,18 @@ impl SessionLane {
         })
     }
 
-    /// Undoes the lane's latest compaction that is not undone yet: requests show the earlier content again.
+    /// Undoes the lane's latest compaction that has not been undone yet: requests show the earlier content again.
     ///
     /// # Errors
-    /// When the lane has no compaction to undo.
+    /// Fails if the lane has no compaction to undo.
     pub fn undo<'a>(&'a self) -> BoxFuture<'a, Undone> {
         Box::pin(async move { undo_compaction(&self.session, &self.found().await?).await })
     }
 
-    /// Returns the reason if the lane's next request is due for a compaction by the policy in the options.
+    /// Returns the reason if the lane's next request is due for a compaction under the policy in the options.
     ///
     /// # Errors
-    /// When the ledger cannot be used.
+    /// Fails if the ledger cannot be used.
     pub fn due(&self, options: impl Into<ContextOptions>) -> BoxFuture<'_, Option<Due>> {
         let options = options.into();
         Box::pin(async move {
@@ -66,7 +66,7 @@ impl SessionLane {
     /// Returns what the lane is doing.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn state<'a>(&'a self) -> BoxFuture<'a, LaneState> {
         Box::pin(async move { read_lane_state(&self.session, &self.found().await?).await })
     }
@@ -74,12 +74,12 @@ impl SessionLane {
     /// Copies the session with this lane into memory. Changes to the copy do not affect the session.
     ///
     /// # Errors
-    /// When the session does not exist or cannot be read.
+    /// Fails if the session does not exist or cannot be read.
     pub fn in_memory<'a>(&'a self) -> BoxFuture<'a, MemoryLane> {
         Box::pin(async move { lane_in_memory(&self.session, self.found().await?).await })
     }
 
-    /// Returns the lane's id, or the lane that was built last if none was given.
+    /// Returns the lane's id, or the id of the lane that was built last if no id was given.
     async fn found(&self) -> Result<LaneId, Error> {
         match &self.id {
             Some(id) => Ok(id.clone()),

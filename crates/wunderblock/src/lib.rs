@@ -1,6 +1,6 @@
 //! A context and memory engine for LLM agents.
 //!
-//! An [`Engine`] keeps a durable ledger of sessions and builds each model request from it, inside a budget:
+//! An [`Engine`] keeps a durable ledger of sessions and builds each model request from it, within a budget:
 //!
 //! ```text
 //! engine.session_by_id(id) ─ append(events)          durable when it returns
@@ -10,8 +10,8 @@
 //! engine             ─ import, search, grep, read, doctor
 //! ```
 //! Decisions are made in [`wunderblock_core`]; provider formats and transcripts are handled in [`wunderblock_wire`].
-//! This crate adds storage, token counting and the text index. It reads neither environment variables nor the home
-//! directory: callers pass a [`Config`] when they open an engine.
+//! This crate adds storage, token counting and the text index. This crate reads neither environment variables nor the
+//! home directory: callers pass a [`Config`] when they open an engine.
 
 mod address;
 mod agent_view;
@@ -82,8 +82,8 @@ pub mod tokens;
 mod usage;
 mod visibility;
 
-/// Runs a future to completion on the current thread, for programs without an async executor. The library requires
-/// none.
+/// Runs a future to completion on the current thread, for programs without an async executor. The library requires no
+/// async executor.
 pub use futures_executor::block_on;
 pub use wunderblock_core as core;
 

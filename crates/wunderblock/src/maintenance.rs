@@ -25,7 +25,7 @@ impl<'a> Maintenance<'a> {
     /// Examines the ledger's file and the data of this tenant.
     ///
     /// # Errors
-    /// When the ledger cannot be read at all. Problems in its data are part of the diagnosis.
+    /// Fails if the ledger cannot be read at all. Problems in the ledger's data are part of the diagnosis.
     pub fn doctor(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, Diagnosis> {
         Box::pin(async move { examine(self.0, std::slice::from_ref(self.0), progress).await })
     }
@@ -33,15 +33,15 @@ impl<'a> Maintenance<'a> {
     /// Counts and indexes all waiting events. Calls `progress` after each batch.
     ///
     /// # Errors
-    /// When the ledger cannot be used. Completed batches remain.
+    /// Fails if the ledger cannot be used. Completed batches remain.
     pub fn catch_up(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, ()> {
         Box::pin(async move { catch_up(self.0, Extent::ALL, progress).await })
     }
 
-    /// Rebuilds all derived data of this tenant: counts, tallies, the text index.
+    /// Rebuilds all derived data of this tenant: counts, tallies, and the text index.
     ///
     /// # Errors
-    /// When the ledger cannot be written.
+    /// Fails if the ledger cannot be written.
     pub fn rebuild(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             self.0.storage.commit(vec![Write::DropDerived { tenant: self.0.tenant.no }]).await?;
@@ -63,10 +63,10 @@ impl Engine {
 }
 
 impl Ledger<'_> {
-    /// Returns an engine on the same ledger for each of its tenants.
+    /// Returns an engine for each tenant of this ledger.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn tenants<'a>(&'a self) -> BoxFuture<'a, Vec<Engine>> {
         Box::pin(async move { self.0.every_tenant().await })
     }
@@ -85,12 +85,12 @@ impl Ledger<'_> {
         Box::pin(async move { examine_all(self.0, progress).await })
     }
 
-    /// Repairs the problems of a diagnosis that can be repaired. Derived data is rebuilt, the file's permissions are
-    /// restricted to its owner, and erased content that is still in the log is removed. Examine again to see what
-    /// remains.
+    /// Repairs those problems in a diagnosis that can be repaired. Derived data is rebuilt, the file's permissions
+    /// are restricted to its owner, and erased content that is still in the log is removed. Examine the ledger again
+    /// to see what remains.
     ///
     /// # Errors
-    /// When the ledger cannot be written.
+    /// Fails if the ledger cannot be written.
     pub fn repair<'a>(
         &'a self,
         diagnosis: &'a Diagnosis,
@@ -99,7 +99,7 @@ impl Ledger<'_> {
         Box::pin(async move {
             let mut stale = BTreeSet::new();
             for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
-                // The file repairs its own problems; the others are repaired by a rebuild of their tenant.
+                // The file repairs its own problems; all other problems are repaired by rebuilding their tenant.
                 if let Some(file) = &self.0.file
                     && file.repair(problem.rule).await?
                 {

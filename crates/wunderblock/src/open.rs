@@ -11,7 +11,7 @@ impl Engine {
     /// Opens the ledger in a SQLite file, and creates the file if it does not exist.
     ///
     /// # Errors
-    /// When the file cannot be opened; see [`Error::hint`].
+    /// Fails if the file cannot be opened; see [`Error::hint`].
     pub fn open(path: impl AsRef<Path>) -> BoxFuture<'static, Self> {
         Self::open_with(path, Access::Create, Config::default())
     }
@@ -19,7 +19,7 @@ impl Engine {
     /// Opens the ledger in a SQLite file with the given access and configuration.
     ///
     /// # Errors
-    /// When the file cannot be opened; see [`Error::hint`].
+    /// Fails if the file cannot be opened; see [`Error::hint`].
     pub fn open_with(path: impl AsRef<Path>, access: Access, config: Config) -> BoxFuture<'static, Self> {
         open_file(path.as_ref().to_owned(), access, config)
     }

@@ -8,7 +8,7 @@ use crate::store::{Answer, Query, SourceBy, SourceInfo, SourceNo, codec};
 use std::path::Path;
 use wunderblock_core::id::StreamId;
 
-/// Maximum chunks of a source per query.
+/// Maximum number of chunks of a source per query.
 const SOURCE_READ: u64 = 8;
 
 pub(crate) async fn source_info(
@@ -82,7 +82,7 @@ pub(crate) async fn list_revisions(engine: &Engine) -> Result<Vec<SourceInfo>, E
 /// Returns the files that a session was read from, each with the revision that holds it, latest last.
 ///
 /// # Errors
-/// When the ledger cannot be read.
+/// Returns an error if the ledger cannot be read.
 pub fn originals<'a>(session: &'a crate::session::Session) -> BoxFuture<'a, Vec<SourceInfo>> {
     Box::pin(async move {
         let engine = &session.engine;

@@ -1,4 +1,4 @@
-//! Output of programs: kept byte for byte, shown shortened.
+//! Output of programs, which is kept byte for byte and shown in shortened form.
 //!
 //! The bytes are durable before a text that refers to them is returned. Text is kept as the result of a tool call in
 //! a session, so that it can be searched, listed and erased like any other message. Binary data, and text that is too
@@ -46,7 +46,8 @@ pub struct OutputOptions<'o> {
     pub command: Option<&'o str>,
     /// Query of the reader: matching parts are kept.
     pub query: Option<&'o str>,
-    /// Bytes at the beginning, in whole lines, that were already shown unchanged. The result continues after them.
+    /// Number of bytes at the beginning, in whole lines, that have already been shown unchanged. The result continues
+    /// after these bytes.
     pub shown: usize,
     /// Function that counts the tokens of a text.
     pub count: &'o (dyn Fn(&str) -> u64 + Sync),
@@ -71,10 +72,10 @@ pub enum Keep {
 }
 
 impl Output<'_> {
-    /// Shortens the output and keeps its bytes in a session. They are durable when this returns.
+    /// Shortens the output and keeps its bytes in a session. The bytes are durable when this function returns.
     ///
     /// # Errors
-    /// When the ledger cannot be written. Then no shortened text is returned.
+    /// Fails if the ledger cannot be written. On failure, no shortened text is returned.
     pub fn shorten<'a>(
         &'a self,
         session: &'a Session,
@@ -110,10 +111,11 @@ impl Output<'_> {
         })
     }
 
-    /// Keeps the unchanged bytes in a session, durable when this returns. Returns the handle that reads them.
+    /// Keeps the unchanged bytes in a session; they are durable when this function returns. Returns the handle that
+    /// reads the kept bytes.
     ///
     /// # Errors
-    /// When the ledger cannot be written.
+    /// Fails if the ledger cannot be written.
     pub fn keep<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Handle> {
         Box::pin(async move {
             let handle = codec::handle(&codec::body_hash(&session.engine.tenant.key, self.bytes));
@@ -123,13 +125,13 @@ impl Output<'_> {
     }
 }
 
-/// Returns whether a text is a reduction that was shown before. Only texts with a mark are looked up.
+/// Returns whether a text is a reduction that has already been shown. Only texts with a mark are looked up.
 async fn is_reduction(engine: &Engine, handle: Handle, bytes: &[u8]) -> Result<bool, Error> {
     let marked = std::str::from_utf8(bytes).is_ok_and(|text| wunderblock_reduce::gaps(text).next().is_some());
     Ok(marked && known_reductions(engine, vec![handle]).await?.contains(&handle))
 }
 
-/// Keeps an output. `shown` holds the number of bytes that were shown before, and the reduction of the rest.
+/// Keeps an output. `shown` holds the number of bytes that have already been shown, and the reduction of the rest.
 async fn keep_output(
     session: &Session,
     output: &Output<'_>,
@@ -145,8 +147,8 @@ async fn keep_output(
     }
 }
 
-/// Keeps a text as the result of a call, together with its shortened form. The shortened form is then recognised when
-/// it is passed in again.
+/// Keeps a text as the result of a call, together with its shortened form. The shortened form is recognised when it
+/// is passed in again.
 async fn keep_text(
     engine: &Engine,
     session: &StreamId,
@@ -178,7 +180,7 @@ async fn keep_text(
 
 /// Shortened form of a result, as it was shown.
 struct ShownResult<'r> {
-    /// Position of the result. `bytes` is the length of its full text.
+    /// Position of the result. `bytes` is the length of the result's full text.
     target: Seq,
     bytes: usize,
     text: String,
@@ -265,7 +267,7 @@ async fn append_writes(
     Ok(writes)
 }
 
-/// Keeps bytes as a source under the handle of the bytes. Equal bytes are kept once.
+/// Keeps bytes as a source under the handle of the bytes. Equal bytes are kept only once.
 async fn keep_bytes(
     engine: &Engine,
     session: &StreamId,
@@ -275,8 +277,8 @@ async fn keep_bytes(
     let key = format!("output/{handle}");
     let by = SourceBy::Key(key.clone());
     let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
-    // A revision that is not whole was interrupted, and one with erasures no longer has all bytes: a new revision
-    // follows.
+    // A revision that is not whole was interrupted, and one with erasures no longer has all its bytes, so a new
+    // revision follows.
     let newest = match engine.ask(query, Answer::source).await? {
         Some(info) if info.revision.whole && info.revision.erased.is_empty() => return Ok(()),
         info => info.map_or(0, |info| info.revision.no),
@@ -325,10 +327,10 @@ fn parent_of(session: &StreamId) -> Option<StreamId> {
 }
 
 impl Output<'_> {
-    /// Returns the session that keeps the outputs of commands run for a session. It is named `ID-outputs` and has
-    /// `ID` as its parent, even if `ID` is not recorded yet. Outputs have a separate session because an agent's
-    /// session must not contain calls that its model did not make. For `outputs`, and for a session that already
-    /// keeps outputs, returns the session itself.
+    /// Returns the session that keeps the outputs of commands run for a session. The session is named `ID-outputs`
+    /// and has `ID` as its parent, even if `ID` is not recorded yet. Outputs have a separate session because an
+    /// agent's session must not contain calls that its model did not make. For `outputs`, and for a session that
+    /// already keeps outputs, returns the session itself.
     #[must_use]
     pub fn session_beside(session: &Session) -> Session {
         let id = &session.id;

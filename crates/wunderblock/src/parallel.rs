@@ -18,14 +18,14 @@ pub(crate) fn workers() -> usize {
 
 type ThreadJob<T, R> = (T, oneshot::Sender<Result<R, Error>>);
 
-/// Threads that process items while their owner does other work. They end when the pool is dropped.
+/// Threads that process items while their owner does other work. The threads end when the pool is dropped.
 pub(crate) struct Pool<T, R>(Sender<ThreadJob<T, R>>);
 
 impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
-    /// Starts a pool with this number of threads, at least one.
+    /// Starts a pool with the given number of threads, but at least one.
     ///
     /// # Errors
-    /// When the operating system provides no thread.
+    /// Fails if the operating system provides no thread.
     pub(crate) fn new(
         threads: usize,
         work: impl Fn(T) -> Result<R, Error> + Send + Sync + 'static,
@@ -46,7 +46,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
         Ok(Self(sender))
     }
 
-    /// Passes an item to the threads, and returns a future of its result.
+    /// Passes an item to the threads, and returns a future for its result.
     pub(crate) fn give(&self, item: T) -> impl Future<Output = Result<R, Error>> + use<T, R> {
         let (answer, answered) = oneshot::channel();
         let _ = self.0.send((item, answer));
@@ -63,10 +63,10 @@ fn ended() -> Error {
     Error::Internal("a worker thread ended early".to_owned())
 }
 
-/// Processes items on all cores. The results have the order of the items.
+/// Processes items on all cores. The results are in the order of the items.
 ///
 /// # Errors
-/// Returns an error of `work`. Items that are not started by then are skipped.
+/// Returns an error from `work`. Items that have not been started when the error occurs are skipped.
 pub(crate) fn map<T: Send, R: Send>(
     items: Vec<T>,
     work: impl Fn(T) -> Result<R, Error> + Sync,
@@ -106,8 +106,8 @@ pub(crate) fn map<T: Send, R: Send>(
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads for work that would block the caller's thread. They start when they are first needed and end with the
-/// engine. Each keeps its cache of token counts from one task to the next.
+/// Threads for work that would block the caller's thread. The threads start when they are first needed and end with
+/// the engine. Each thread keeps its cache of token counts from one task to the next.
 #[derive(Default)]
 pub(crate) struct Workers(Mutex<Option<Arc<Pool<Work, ()>>>>);
 
@@ -115,7 +115,7 @@ impl Workers {
     /// Runs work on one of the threads and waits for its result.
     ///
     /// # Errors
-    /// When the operating system provides no thread, or the work panicked.
+    /// Fails if the operating system provides no thread, or if the work panicked.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -126,14 +126,14 @@ impl Workers {
     /// Starts work on one of the threads. The returned future gives the result, or an error if the work panicked.
     ///
     /// # Errors
-    /// When the operating system provides no thread.
+    /// Fails if the operating system provides no thread.
     pub(crate) fn start<T: Send + 'static, W: FnOnce() -> T + Send + 'static>(
         &self,
         work: W,
     ) -> Result<impl Future<Output = Result<T, Error>> + Send + use<T, W>, Error> {
         let (send, receive) = oneshot::channel();
         let work: Work = Box::new(move || {
-            // After a panic the answer's sender is dropped, which the caller sees as an error, and the thread
+            // After a panic, the answer's sender is dropped, which the caller sees as an error, and the thread
             // continues with the next task.
             let done = panic::catch_unwind(AssertUnwindSafe(work));
             let _ = done.map(|done| send.send(done));

@@ -1,4 +1,5 @@
-//! Locates a text in a request: its form there, or why it is absent, and what would bring it back.
+//! Locates a text in a request: the form in which it appears, or the reason for its absence and a way to bring it
+//! back.
 
 mod outside;
 
@@ -32,17 +33,17 @@ pub struct Placement {
     pub seq: Option<Seq>,
     /// Name of the source, or a description of the entry in a few words.
     pub what: String,
-    /// Form in which the request shows it. [`Treatment::LeftOut`] if the request omits it.
+    /// Form in which the request shows the content; [`Treatment::LeftOut`] if the request omits it.
     pub treatment: Treatment,
-    /// Section of the request that shows it, or would show it.
+    /// Section of the request that shows the content, or would show it.
     pub section: Option<Section>,
-    /// Tokens it takes. `None` if the request omits it.
+    /// Tokens it takes. `None` if the request omits the content.
     pub tokens: Option<Tokens>,
-    /// Reason why the request shows or omits it.
+    /// Reason why the request shows or omits the content.
     pub why: String,
     /// Whether the request shows the searched text itself, not only something that replaces it.
     pub shown: bool,
-    /// Way to bring it into the request or to read it. `None` if it is shown.
+    /// Way to bring the content into the request, or to read it. `None` if it is shown.
     pub advice: Option<Advice>,
     /// Handle of the body that contains the text, if the body has one.
     pub handle: Option<Handle>,
@@ -57,7 +58,7 @@ pub enum Advice {
     Pin {
         /// Position of the entry.
         seq: Seq,
-        /// Approximate tokens that the entry needs.
+        /// Approximate number of tokens that the entry needs.
         needs: Tokens,
         /// Tokens that are free.
         free: Tokens,
@@ -66,7 +67,7 @@ pub enum Advice {
     Read {
         /// Address that reads the entry.
         address: String,
-        /// Approximate tokens needed, and tokens free, if the lack of room is the reason.
+        /// Approximate number of tokens needed, and number of free tokens, if the lack of room is the reason.
         lacks: Option<(Tokens, Tokens)>,
     },
     /// The entry is hidden; unhide its position to show it again.
@@ -76,8 +77,8 @@ pub enum Advice {
 }
 
 impl Advice {
-    /// Returns how to bring back an entry that needs this many more tokens. A pin is advised if the request has room,
-    /// otherwise the address is.
+    /// Returns how to bring back an entry that needs the given number of additional tokens. A pin is advised if the
+    /// request has room; otherwise, reading the address is advised.
     pub(crate) fn back(seq: Seq, (needs, draft): (Tokens, &Draft), address: String) -> Self {
         let free = draft.report.limit.saturating_sub(draft.report.total_tokens);
         if needs <= free {
@@ -144,10 +145,10 @@ impl PlacementQuery<'_> {
 
 impl Session {
     /// Locates a text or a handle in a request that was built with these options. The search covers the sources, the
-    /// tail, summaries and the conversation, of which at most the newest 200 places are returned.
+    /// tail, the summaries and the conversation, and returns at most the newest 200 places in the conversation.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn locate<'a>(
         &'a self,
         options: &'a ContextOptions,
@@ -203,13 +204,13 @@ impl Session {
     }
 }
 
-/// Returns the approximate tokens of the messages at these positions.
+/// Returns the approximate number of tokens in the messages at these positions.
 pub(crate) async fn measure_entries(
     session: &Session,
     entries: &[Seq],
     draft: &Draft,
 ) -> Result<BTreeMap<Seq, Tokens>, Error> {
-    // The size of a message is the difference between the running sums at its position and at the one before.
+    // The size of a message is the difference between the running sums at its position and at the previous position.
     let seqs: Vec<Seq> = entries.iter().flat_map(|seq| [seq.prev(), *seq]).collect();
     let query = Query::Tallies { tenant: session.engine.tenant.no, stream: session.id.clone(), seqs };
     let rows = session.engine.ask(query, Answer::tallies).await?;
@@ -260,7 +261,7 @@ fn at_the_tail(sought: &PlacementQuery<'_>, draft: &Draft, stream: Handle) -> Ve
 /// Context for placing entries.
 struct PlacementScope<'a> {
     draft: &'a Draft,
-    /// Approximate tokens of messages, by position.
+    /// Approximate number of tokens in each message, by position.
     sizes: &'a BTreeMap<Seq, Tokens>,
     sought: &'a PlacementQuery<'a>,
     /// Handle of the session.
@@ -376,7 +377,7 @@ fn line_with(text: &str, sought: &str) -> Option<String> {
     Some(around(text.get(start..end.max(start))?, sought))
 }
 
-/// Maximum characters shown on each side of the found text.
+/// Maximum number of characters shown on each side of the found text.
 const BESIDE: usize = 160;
 
 /// Returns the excerpt of a line around a text.

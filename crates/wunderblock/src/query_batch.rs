@@ -1,7 +1,7 @@
 //! Batches of queries to the ledger, with answers by key.
 //!
 //! Queries of one [`QueryBatch`] are sent together and see the same snapshot. Each answer is taken with the key that
-//! its query returned, so adding a query in between changes no other answer.
+//! its query returned, so adding a query in between does not change any other answer.
 
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
@@ -31,7 +31,7 @@ impl QueryBatch {
         self.0.is_empty()
     }
 
-    /// Adds a query. `read` converts its answer: [`Answer::events`] and so on.
+    /// Adds a query. `read` converts the query's answer, for example [`Answer::events`].
     pub(crate) fn ask<T>(&mut self, query: Query, read: fn(Answer) -> Option<T>) -> AnswerKey<T> {
         self.0.push(query);
         AnswerKey { place: self.0.len() - 1, read }
@@ -42,7 +42,7 @@ impl QueryBatch {
 pub(crate) struct Answers(Vec<Option<Answer>>);
 
 impl Answers {
-    /// Returns the answer to a query. Each answer can be taken once.
+    /// Returns the answer to a query. Each answer can be taken only once.
     pub(crate) fn take<T>(&mut self, asked: AnswerKey<T>) -> Result<T, Error> {
         let answer = self.0.get_mut(asked.place).and_then(Option::take);
         answer.and_then(asked.read).ok_or_else(unexpected)

@@ -1,4 +1,4 @@
-//! Reads content verbatim: bodies, ranges of a session, imported sources.
+//! Reads content verbatim: bodies, ranges of a session, and imported sources.
 
 use crate::address::Address;
 use crate::engine::Engine;
@@ -20,13 +20,13 @@ pub enum Slice {
     /// The whole content.
     #[default]
     All,
-    /// Lines, counted from 1, both ends included.
+    /// Range of lines, counted from 1, including both ends.
     Lines(u64, u64),
-    /// Bytes, counted from 0, end excluded. In text they are widened to whole characters.
+    /// Range of bytes, counted from 0, excluding the end. In a text, the range is widened to whole characters.
     Bytes(u64, u64),
     /// Value in a JSON text, verbatim, except that a whole string is returned unescaped. Paths are `$.a[0].b`,
-    /// `/a/0/b` or `a[0].b`; items `$.a[2..9]` and members `$.a{2..9}`, counted from 0, both ends included; bytes of
-    /// a string `$.a#B0-64`.
+    /// `/a/0/b` or `a[0].b`; items are `$.a[2..9]` and members are `$.a{2..9}`, counted from 0 and including both
+    /// ends; bytes of a string are `$.a#B0-64`.
     JsonPath(String),
     /// Lines that match a pattern, each prefixed with its number and a colon.
     Grep {
@@ -55,7 +55,7 @@ impl Engine {
     /// return its events with full texts, one JSON object per line.
     ///
     /// # Errors
-    /// When the handle is unknown, the part does not exist, or the content was erased.
+    /// Fails if the handle is unknown, if the part does not exist, or if the content was erased.
     pub fn read<'a>(&'a self, address: Address, slice: &'a Slice) -> BoxFuture<'a, Content> {
         Box::pin(async move {
             let no_handle = || Error::NoHandle(address.handle.to_string());
@@ -97,7 +97,7 @@ impl Engine {
     /// Returns the texts of events that are stored as blobs.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub async fn bodies(&self, events: &[Event]) -> Result<impl Bodies, Error> {
         let facts = events.iter().filter_map(|event| event.fact.as_ref());
         let handles =
@@ -105,11 +105,11 @@ impl Engine {
         read_texts(self, handles.collect::<Vec<_>>()).await
     }
 
-    /// Returns the latest branch of the session that a transcript was imported as. The flag states whether the file
+    /// Returns the latest branch of the session that was imported from a transcript. The flag states whether the file
     /// still has the length and modification time that it had at the import.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub fn imported<'a>(&'a self, path: &'a std::path::Path) -> BoxFuture<'a, Option<(StreamId, bool)>> {
         Box::pin(async move {
             let Ok(path) = path.canonicalize() else { return Ok(None) };
@@ -124,7 +124,7 @@ impl crate::session::Session {
     /// Writes events as JSON lines with full texts, in the format that `append` reads.
     ///
     /// # Errors
-    /// When the session does not exist, a record is damaged, or `out` cannot be written.
+    /// Fails if the session does not exist, if a record is damaged, or if `out` cannot be written.
     pub fn export<'a>(
         &'a self,
         from: Seq,
@@ -146,12 +146,12 @@ impl crate::session::Session {
         })
     }
 
-    /// Writes an imported file of the session, byte for byte. Without a number, it is the file that was read last;
-    /// otherwise one of [`originals`], counted from 1.
+    /// Writes an imported file of the session, byte for byte. Without a number, writes the file that was read last;
+    /// otherwise, the file with this number in [`originals`], counted from 1.
     ///
     /// # Errors
-    /// When the session was not imported, its import was interrupted, its bytes are damaged, or `out` cannot be
-    /// written.
+    /// Fails if the session was not imported, if its import was interrupted, if its bytes are damaged, or if `out`
+    /// cannot be written.
     pub fn export_original<'a>(
         &'a self,
         number: Option<usize>,
@@ -195,7 +195,7 @@ impl crate::session::Session {
     /// Returns the positions of the session that hold a body, each with the first line of the body.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// Returns an error if the ledger cannot be read.
     pub(crate) async fn holders(&self, handle: Handle) -> Result<Vec<(Seq, String)>, Error> {
         let texts = read_texts(&self.engine, [handle]).await?;
         let Some(text) = texts.text(handle) else { return Ok(Vec::new()) };
@@ -306,8 +306,8 @@ fn ceil_char(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Returns a page. Pages end at the last line end in their last quarter, otherwise at a character, so that all pages
-/// joined are the whole content.
+/// Returns a page. Each page ends at the last line end in its last quarter, or otherwise at a character, so that all
+/// pages joined make up the whole content.
 fn page(bytes: &[u8], number: u64) -> Result<Content, Error> {
     let size = index(PAGE_BYTES);
     let mut starts = vec![0];
@@ -332,7 +332,7 @@ fn page(bytes: &[u8], number: u64) -> Result<Content, Error> {
     })
 }
 
-/// Checks that a range of bytes, end excluded, is within a length.
+/// Checks that a range of bytes, excluding its end, is within a length.
 fn byte_range(from: u64, to: u64, len: u64) -> Result<(u64, u64), Error> {
     if from > to || to > len {
         return Err(Error::Address(format!("invalid bytes {from} to {to}: the content has {len} bytes")));

@@ -1,4 +1,4 @@
-//! Prepares events and appends them. Never calls a model, and waits for nothing except the disk.
+//! Prepares events and appends them. This module never calls a model, and waits for nothing except the disk.
 
 use crate::engine::{Engine, random, unexpected};
 use crate::error::{Error, Unappendable};
@@ -41,7 +41,7 @@ pub(crate) fn normalise(fact: &mut Fact) {
     }
 }
 
-/// Events that one thread prepares at a time.
+/// Number of events that one thread prepares at a time.
 const SHARE: usize = 64;
 
 /// Prepares events for storage, in parallel if there are many.
@@ -104,7 +104,7 @@ pub(crate) fn opening_writes(
     with_first_event(engine, begins, open, Fact::SessionOpened(opened))
 }
 
-/// Returns the writes that open a session as a fork of another.
+/// Returns the writes that open a session as a fork of another session.
 pub(crate) fn forking_writes(
     engine: &Engine,
     begins: StreamStart<'_>,
@@ -212,15 +212,15 @@ pub(crate) async fn append_prepared(
 }
 
 impl Session {
-    /// Appends a message, an event, or several of them: all or none, durable when this returns. Opens the session if
-    /// it is new.
+    /// Appends a message, an event, or several of either: all of them or none. The events are durable when this
+    /// function returns. Opens the session if it is new.
     ///
     /// An event whose id already exists is a duplicate if its content is the same, and a conflict otherwise.
     ///
     /// # Errors
-    /// On a conflict, when the ledger cannot be written, and for events that callers may not append: kinds that only
-    /// the engine writes ([`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS) lists the others), a second
-    /// opening, a source that is not live.
+    /// Fails on a conflict, if the ledger cannot be written, and for events that callers may not append: kinds that
+    /// only the engine writes ([`Fact::OPEN_KINDS`](wunderblock_core::event::Fact::OPEN_KINDS) lists the others), a
+    /// second opening, or a source that is not live.
     pub fn append(&self, what: impl IntoEvents) -> BoxFuture<'_, Vec<Appended>> {
         append_ready(self, what.into_events(&self.engine.config.stamp()))
     }
@@ -229,7 +229,7 @@ impl Session {
     /// of a provider's API.
     ///
     /// # Errors
-    /// When the line is neither; otherwise as [`Session::append`].
+    /// Fails if the line is neither an event nor a message, and otherwise in the same cases as [`Session::append`].
     pub fn append_json<'a>(&'a self, line: &'a [u8]) -> BoxFuture<'a, Vec<Appended>> {
         Box::pin(async move { self.append(self.engine.config.stamp().line(line)?).await })
     }
@@ -279,11 +279,11 @@ impl ReadyEvent {
     /// Prepares events to be appended, in parallel if there are many. An event that callers may not append, or that
     /// cannot be recorded, gets an error in its place.
     ///
-    /// Together with [`ReadyEvent::append`] this does the same as [`Session::append`] in two steps, so that the next
-    /// events can be prepared while the last ones are written to disk.
+    /// Together with [`ReadyEvent::append`], this function does the work of [`Session::append`] in two steps, so that
+    /// the next events can be prepared while the previous ones are being written to disk.
     ///
     /// # Errors
-    /// When the operating system provides no random bytes or no thread.
+    /// Fails if the operating system provides no random bytes or no thread.
     pub fn prepare(session: &Session, events: Vec<NewEvent>) -> Result<Vec<Result<Self, Error>>, Error> {
         let admitted: Vec<Result<(), Error>> = events.iter().map(door::admit).collect();
         let ready = prepare_events(&session.engine, events)?;
@@ -293,7 +293,7 @@ impl ReadyEvent {
     /// Appends prepared events, as [`Session::append`] does.
     ///
     /// # Errors
-    /// On a conflict, on a second opening, or when the ledger cannot be written.
+    /// Fails on a conflict, on a second opening, or if the ledger cannot be written.
     pub fn append<'a>(session: &'a Session, events: Vec<Self>) -> BoxFuture<'a, Vec<Appended>> {
         Box::pin(async move {
             admit_openings(session, &events).await?;
@@ -344,8 +344,8 @@ fn counted(key: &[u8; 32], event: &NewEvent) -> Vec<(Handle, BodyCount)> {
         .collect()
 }
 
-/// Returns an event of the engine for a position. Its id is made of kind and position, so it cannot be recorded
-/// twice.
+/// Returns an event of the engine for a position. The event's id is made up of its kind and position, so the event
+/// cannot be recorded twice.
 pub(crate) fn engine_event(session: &Session, at: Seq, fact: Fact) -> Result<NewEvent, Error> {
     let id = EventId::new(format!("{}@{at}", fact.kind()))?;
     Ok(NewEvent { id, at: session.engine.now(), source: EventSource::Engine, fact })

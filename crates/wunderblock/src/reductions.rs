@@ -1,4 +1,4 @@
-//! Recognises texts that are recorded reductions. Their bytes decide, whatever their marks say.
+//! Recognises texts that are recorded reductions. A text's bytes decide, whatever its marks say.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -9,7 +9,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
 
-/// Maximum events examined that hold a text.
+/// Maximum number of examined events that hold a text.
 const MAX_HOLDERS: u64 = 64;
 
 /// Event that holds a text.

@@ -1,10 +1,10 @@
 //! Restores a backup in place of a ledger.
 //!
-//! A private copy of the backup is examined and upgraded, and content that was erased after the backup is erased from
-//! it again. Then one SQLite transaction replaces the ledger's content. Before that, other writers are locked out and
-//! a copy of the old content is kept: every acknowledged event is in that copy, and later writes are rejected,
-//! because the file then holds another ledger. If the process is killed, the path holds either the old ledger or the
-//! new one. Only a file that is not a readable ledger is moved aside instead.
+//! A private copy of the backup is examined and upgraded, and content that was erased after the backup was made is
+//! erased from the copy, too. Finally, one SQLite transaction replaces the ledger's content. Before the replacement,
+//! other writers are locked out and a copy of the old content is kept: every acknowledged event is in that copy, and
+//! later writes are rejected, because the file then holds another ledger. If the process is killed, the path holds
+//! either the old ledger or the new one. Only a file that is not a readable ledger is moved aside.
 
 use crate::doctor::examine_all;
 use crate::engine::{Config, Engine};
@@ -33,7 +33,7 @@ use wunderblock_core::units::Seq;
 const KEEPING: &str = ".keeping";
 /// Maximum time that a restore waits for another restore, or for a ledger that is being created in the folder.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Maximum times that a restore starts again because content was erased while it was being prepared.
+/// Maximum number of times that a restore starts again because content was erased while it was being prepared.
 const TRIES: usize = 20;
 
 /// Result of a restore.
@@ -55,7 +55,7 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// When the backup is not a ledger, is damaged or comes from a newer program, or when a ledger exists and
-    /// `replace` is false. The existing ledger then remains in place.
+    /// `replace` is false. If an error is returned, the existing ledger remains in place.
     pub fn restore<'a>(
         from: &'a Path,
         to: &'a Path,
@@ -86,7 +86,7 @@ impl Ledger<'_> {
 
 async fn restore(from: &Path, to: &Path, config: Config) -> Result<Restored, Error> {
     let restoring = beside(to, RESTORING);
-    // Copied unchanged: only the copy is upgraded, never the backup itself.
+    // The backup is copied unchanged, and only the copy is upgraded.
     copy_file(from, &restoring)?;
     let new = Engine::with(Sqlite::open(&restoring, Access::Write)?, false, config.clone()).await?;
     let examined = examine_all(&new, &mut |_| {}).await?;
@@ -119,11 +119,12 @@ async fn replaced(to: &Path, restoring: &Path, config: &Config) -> Result<Restor
         let erasures = Erasures::of(to, config).await?;
         restored.erased_again += carry_erasures(&erasures, restoring, config).await?;
         restored.erasures_unread = erasures.unread;
-        // The new generation shows processes that have the old ledger open that the file now holds another one.
+        // The new generation tells processes that have the old ledger open that the file now holds another ledger.
         renew(restoring)?;
-        // From here on no other process can write, and the kept copy contains everything that was written before.
+        // From here on, no other process can write, and the kept copy contains everything that was written before.
         let replacement = Replacement::lock(to, restoring)?;
-        // Content erased before the lock was taken is not erased from the prepared ledger yet: start again.
+        // Content erased before the lock was taken has not been erased from the prepared ledger yet, so the restore
+        // starts again.
         if Erasures::of(to, config).await? != erasures {
             continue;
         }
@@ -141,10 +142,10 @@ async fn kept(to: &Path) -> Result<PathBuf, Error> {
     free_name(to, |name| place(&keeping, name))
 }
 
-/// Moves a file that is not a ledger aside, and the prepared ledger into its place. Where hard links work, the path
-/// never lacks a file.
+/// Moves a file that is not a ledger aside, and the prepared ledger into its place. Where hard links work, a file
+/// exists at the path at all times.
 fn moved(to: &Path, restoring: &Path) -> Result<PathBuf, Error> {
-    // A hard link gives the old file its second name first. Without hard links, the path lacks a file for an instant.
+    // First, a hard link gives the old file a second name. Without hard links, the path briefly has no file.
     let aside = |from: &Path, name: &Path| match std::fs::hard_link(from, name) {
         Err(error) if !matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
             std::fs::rename(from, name)
@@ -163,7 +164,7 @@ fn moved(to: &Path, restoring: &Path) -> Result<PathBuf, Error> {
 
 /// Renames a prepared ledger over a file that is worthless or already has another name.
 fn over(to: &Path, restoring: &Path) -> std::io::Result<()> {
-    // The log of the old ledger must not remain: SQLite would apply it to the new one.
+    // The log of the old ledger must not remain: SQLite would apply the old log to the new ledger.
     for suffix in ["-wal", "-shm", "-journal"] {
         match std::fs::remove_file(beside(to, suffix)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -197,7 +198,7 @@ fn same(one: &Path, other: &Path) -> bool {
     one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// Content erased from a ledger, of all tenants.
+/// Content of all tenants that was erased from a ledger.
 #[derive(Default, PartialEq, Eq)]
 struct Erasures {
     ranges: BTreeMap<TenantId, BTreeSet<(StreamId, Seq, Seq)>>,
@@ -286,8 +287,8 @@ async fn forget_again(engine: &Engine, old: &Coordinates) -> Result<(), Error> {
         return Ok(());
     }
     let mut spans = spans.clone();
-    // The old ledger may never have held a file of the backup. It then has no erased ranges for that file, so the
-    // records themselves are searched.
+    // The old ledger may never have held a file of the backup. A ledger that never held a file has no erased ranges
+    // for it, so the records themselves are searched.
     let wanted = RecordQuery { records: Lost::by_session(erasures), ..RecordQuery::default() };
     for source in list_revisions(engine).await? {
         spans.extend(find_records(engine, source, wanted.clone()).await?.into_iter().map(|hit| hit.span));
@@ -313,8 +314,8 @@ async fn erase_again(engine: &Engine, stream: &StreamId, (from, to): (Seq, Seq))
     }
 }
 
-/// Finds positions that have content although events with their ids were erased. Receipts are not sufficient: if the
-/// old ledger was itself restored and then lacked the session, it has no receipt for it.
+/// Finds positions that have content although events with their ids were erased. Receipts are not sufficient: an old
+/// ledger that was itself restored and then lacked the session has no receipt for it.
 async fn returning_ranges(
     engine: &Engine,
     erasures: &[Erasure],

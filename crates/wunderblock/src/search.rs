@@ -36,7 +36,7 @@ pub struct SearchOptions {
     pub order: SearchOrder,
     /// Maximum number of hits.
     pub limit: usize,
-    /// Whether the query is plain text: without operators, every word optional.
+    /// Whether the query is plain text, in which there are no operators and every word is optional.
     pub free_text: bool,
 }
 
@@ -92,11 +92,11 @@ struct Ground {
     segments: Vec<(u64, Arc<Header>)>,
 }
 
-/// Maximum unindexed events that a search scans. Above that, indexing them first is cheaper.
+/// Maximum number of unindexed events that a search scans. Above that number, indexing the events first is cheaper.
 const SCAN_MAX: u64 = 256;
-/// Messages that one thread scans at a time.
+/// Number of messages that one thread scans at a time.
 const SHARE: usize = 64;
-/// Maximum bytes of a snippet before the match; after it, twice as many.
+/// Maximum number of bytes that a snippet contains before the match; it may contain twice as many after the match.
 const SNIPPET: usize = 120;
 
 impl Engine {
@@ -161,12 +161,13 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
             let hits = found.into_iter().take(options.limit).collect();
             return Ok(SearchResult { hits, scanned });
         }
-        // The index does not check phrases, so hits may have been removed: search again with a higher limit.
+        // The index does not check phrases, so hits may have been removed, and the search is repeated with a higher
+        // limit.
         limit = limit.saturating_mul(4);
     }
 }
 
-/// Collects what to search from one snapshot, so that no message is both indexed and scanned, or neither.
+/// Collects what to search from one snapshot, so that every message is either indexed or scanned, and none is both.
 async fn find_ground(engine: &Engine, session: Option<&StreamId>) -> Result<Ground, Error> {
     let tenant = engine.tenant.no;
     let mut batch = QueryBatch::default();

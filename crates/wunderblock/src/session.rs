@@ -53,7 +53,7 @@ impl Session {
     /// `text` bytes of text.
     ///
     /// # Errors
-    /// When the session does not exist, or a record is damaged.
+    /// Returns an error if the session does not exist, or if a record is damaged.
     pub fn events<'a>(
         &'a self,
         from: Seq,
@@ -84,7 +84,7 @@ impl Session {
     }
 }
 
-/// Maximum events and bytes of text per page.
+/// Maximum number of events and of bytes of text per page.
 const PAGE: (u64, Bytes) = (512, Bytes(8 << 20));
 
 /// Pages of events, for a range that is too long to be held in memory.

@@ -1,17 +1,18 @@
-//! Short ids of sessions, for people to read and type. [`Engine::find_session`](crate::Engine::find_session) takes them back.
+//! Short ids of sessions, for people to read and type. [`Engine::find_session`](crate::Engine::find_session) accepts
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use wunderblock_core::id::StreamId;
 
-/// Minimum characters of a beginning: fewer soon become ambiguous, and nobody recognises them.
+/// Minimum number of characters in a beginning: shorter beginnings soon become ambiguous, and nobody recognises them.
 const BEGINNING: usize = 8;
-/// Maximum characters of a beginning. With a longer one, an id is shortened to beginning and end. Ids up to this length
-/// stay whole.
+/// Maximum number of characters in a beginning. An id that would need a longer beginning is shortened to its
+/// beginning and its end. Ids up to this length stay whole.
 const LONGEST: usize = 16;
-/// Minimum characters of an end.
+/// Minimum number of characters in an end.
 const END: usize = 8;
-/// Sign for the omitted middle of an id. People may type three dots.
+/// Sign for the omitted middle of an id. People may type three dots instead.
 const MIDDLE: char = '…';
 
 /// The ids of a tenant's sessions, to shorten some of them.
@@ -22,7 +23,8 @@ pub struct ShortIds {
 }
 
 impl ShortIds {
-    /// Takes the ids that a short one has to be told from: all of a tenant, or those with the same [`beginning`].
+    /// Takes the ids that a short id must be distinguished from: all ids of a tenant, or those with the same
+    /// [`beginning`].
     pub fn among<'a>(ids: impl IntoIterator<Item = &'a StreamId>) -> Self {
         let ids: BTreeSet<&str> = ids.into_iter().map(StreamId::as_str).collect();
         let mut roots: BTreeMap<Box<str>, bool> = BTreeMap::new();
@@ -37,7 +39,7 @@ impl ShortIds {
         Self { roots }
     }
 
-    /// The shortest form of an id that names no other session: a beginning, or beginning and end. An id that
+    /// The shortest form of an id that names no other session: a beginning, or a beginning and an end. An id that
     /// [`ShortIds::among`] was not given stays whole.
     #[must_use]
     pub fn short(&self, id: &StreamId) -> String {
@@ -48,7 +50,7 @@ impl ShortIds {
         let short = self.shortened(root);
         match number {
             Some(number) => format!("{short}~{number}"),
-            // Without a number the id means its newest branch.
+            // Without a number, the id means its newest branch.
             None if *has_branches => format!("{short}~1"),
             None => short,
         }
@@ -83,7 +85,7 @@ impl ShortIds {
     }
 }
 
-/// The part of an id that decides which others its short form has to be told from: a prefix for
+/// The part of an id that decides which other ids its short form must be distinguished from: a prefix for
 /// [`Engine::streams`](crate::Engine::streams).
 #[must_use]
 pub fn beginning(id: &StreamId) -> &str {

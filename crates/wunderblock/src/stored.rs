@@ -73,7 +73,7 @@ pub(crate) async fn read_page(
     engine.ask(query, Answer::events).await
 }
 
-/// Replaces the handles in events by their texts.
+/// Replaces the handles in events with their texts.
 pub(crate) async fn with_whole_texts(engine: &Engine, mut events: Vec<Event>) -> Result<Vec<Event>, Error> {
     let handles = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
     let texts = read_texts(engine, handles.filter_map(Body::handle).collect::<Vec<_>>()).await?;

@@ -12,17 +12,18 @@ use wunderblock_core::units::{Bytes, Cost, Tokens};
 use wunderblock_core::usage::Calibration;
 use wunderblock_wire::takes_thinking;
 
-/// Maximum bytes of a text whose count is remembered. Inline texts are weighed several times in a build: when
-/// estimates are calibrated, when the request is planned, and when it is rendered.
+/// Maximum number of bytes in a text whose count is remembered. Inline texts are weighed several times in a build:
+/// when estimates are calibrated, when the request is planned, and when it is rendered.
 const MEMO_MAX: usize = crate::store::codec::INLINE_MAX;
 
-/// Cost of a body that is missing because it was erased: a short notice replaces it.
+/// Cost of the short notice that replaces a body that was erased.
 const ERASED: Cost = Cost::new(16, 64);
 
-/// Token counts of bodies and of short texts. Shared by the cost models of all builds of a lane or a ledger.
+/// Token counts of bodies and of short texts. The counts are shared by the cost models of all builds of a lane or a
+/// ledger.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Behind a lock, because a build may continue on another thread after waiting for its driver.
+    /// The counts are behind a lock, because a build may continue on another thread after waiting for its driver.
     bodies: RwLock<HashMap<Handle, BodyCount>>,
     memo: Arc<Memo>,
 }
@@ -31,7 +32,7 @@ pub(crate) struct Counts {
 #[derive(Debug, Default)]
 pub(crate) struct Memo(Mutex<HashMap<[u8; 16], BodyCount>>);
 
-/// Maximum short texts remembered. When it is reached, all are forgotten.
+/// Maximum number of short texts that are remembered. When this number is reached, all counts are forgotten.
 const MEMO_TEXTS: usize = 1 << 16;
 
 impl Counts {
@@ -79,8 +80,8 @@ impl TokenCosts {
     /// Returns the cost model with its estimates corrected by the provider's counts.
     ///
     /// The correction applies to texts, though never below their o200k count, and to what the provider adds around
-    /// messages. It does not apply to the frames of a dialect and to media, which are constants, nor to a model whose
-    /// own vocabulary is available.
+    /// messages. The correction does not apply to the frames of a dialect or to media, which are constants, or to a
+    /// model whose own vocabulary is available.
     #[must_use]
     pub(crate) fn calibrated(self, calibration: Option<Calibration>) -> Self {
         let calibration = calibration.filter(|_| self.estimates());
@@ -154,8 +155,9 @@ fn quotes(text: &str) -> u32 {
     u32::try_from(memchr::memchr_iter(b'"', text.as_bytes()).count()).unwrap_or(u32::MAX)
 }
 
-/// Adds a token per string value to the cost of JSON that may be sent as a value or as a string. A string value by
-/// itself can take one token more than within the whole, because vocabularies have tokens that begin with a quote.
+/// Adds a token per string value to the cost of JSON that may be sent as a value or as a string. A string value can
+/// take one more token by itself than within the whole JSON, because vocabularies have tokens that begin with a
+/// quote.
 fn as_json(cost: Cost, quotes: u32) -> Cost {
     Cost { tokens: cost.tokens + Tokens(u64::from(quotes / 2)), bytes: cost.bytes }
 }

@@ -23,8 +23,8 @@ pub struct Usage {
 }
 
 impl Session {
-    /// Evaluates the recorded usage of a model, for the options' lane and position. The model is that of the options,
-    /// or else the transcript's last one. `None` if there is no such model.
+    /// Evaluates the recorded usage of a model for the lane and position given in the options. The model is the one
+    /// given in the options, or otherwise the last one in the transcript. `None` if there is no such model.
     ///
     /// # Errors
     /// When the session does not exist, or the ledger cannot be used.

@@ -23,27 +23,27 @@ pub enum Visibility {
     Pin,
     /// Undo a pin.
     Unpin,
-    /// Leave the entry out of every request. It stays in the ledger, where it can be read and found.
+    /// Leave the entry out of every request. The entry stays in the ledger, where it can be read and found.
     Hide,
     /// Undo a hide: requests may show the entry again.
     Unhide,
 }
 
-/// Result of a change of an entry's visibility.
+/// Result of changing an entry's visibility.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisibilityChange {
-    /// Entry whose visibility was set. The entries that belong to it ([`EntryDescription::along`]) follow it.
+    /// Entry whose visibility was set. The entries that belong to this entry ([`EntryDescription::along`]) follow it.
     pub entry: EntryDescription,
     /// Position of the recorded change. `None` if the entry already had this visibility.
     pub recorded: Option<Seq>,
-    /// Positions of copies of the entry that were recalled at the tail of requests. They are hidden and shown
+    /// Positions of copies of the entry that were recalled at the tail of requests. The copies are hidden and shown
     /// together with the entry.
     pub copies: Vec<Seq>,
     /// Whether the entry is hidden now. A pin does not show a hidden entry.
     pub hidden: bool,
-    /// Lanes whose latest step left the entry out, with the position of the step.
+    /// Lanes whose latest step left the entry out, each with the position of that step.
     pub left_out: Vec<(LaneId, Seq)>,
-    /// Whether those lanes show the entry again from now on, because it was pinned.
+    /// Whether the lanes in `left_out` show the entry again from now on because it was pinned.
     pub brought_back: bool,
     /// Positions of the summaries that requests show and that were made from the entry.
     pub told_by: Vec<Seq>,
@@ -183,7 +183,8 @@ async fn steps_without(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec
     Ok(steps)
 }
 
-/// Returns a step that leaves out what an older one did, except an entry and the entries that belong to it.
+/// Returns a step that leaves out everything that an older step left out, except an entry and the entries that belong
+/// to it.
 fn holding(step: &ViewTrimmed, entry: &EntryDescription) -> ViewTrimmed {
     let members: Vec<Seq> = entry.along.iter().copied().chain([entry.seq]).collect();
     let trim = step.trim.holding(&members);

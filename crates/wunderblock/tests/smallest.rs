@@ -13,8 +13,8 @@ fn small_window() -> ContextOptions {
     ContextOptions { window: Some(Tokens(8_000)), reserve, ..ContextOptions::default() }
 }
 
-/// Returns a source file of 120 functions. It is outlined by its grammar, or by indentation if the grammar is not
-/// built in.
+/// Returns a source file of 120 functions. The file is outlined by its grammar, or by indentation if the grammar is
+/// not built in.
 fn source(turn: usize) -> String {
     (0..120)
         .map(|n| format!("pub fn f{turn}_{n}() -> usize {{\n    let n = {n};\n    n + {turn}\n}}\n\n"))
@@ -41,7 +41,7 @@ fn a_lane_in_memory_stays_within_its_window() {
         compacted |= built.compacted.is_some();
         let text = String::from_utf8_lossy(&built.draft.body).into_owned();
         left_out.extend(
-            // Marks have only the first digits of a handle, stubs have all of them.
+            // Marks have only the first digits of a handle, whereas stubs have all of them.
             text.match_indices("wb:")
                 .filter_map(|(at, _)| text.get(at..at + 11)?.parse::<HandlePrefix>().ok()),
         );

@@ -52,7 +52,7 @@ pub(crate) struct CompactArgs {
     pub(crate) build: BuildArgs,
 }
 
-/// One summary or one range, instead of what the policy would do.
+/// Options that change one summary or one range instead of following the policy.
 #[derive(Clone, Copy, Debug, ClapArgs)]
 #[command(next_help_heading = "One summary")]
 pub(crate) struct EditArgs {
@@ -70,7 +70,7 @@ pub(crate) struct EditArgs {
     pub(crate) to: Option<Seq>,
 }
 
-/// `412`, `#412`, or an address that ends so.
+/// Parses `412`, `#412`, or an address that ends in `#412`.
 fn position(text: &str) -> Result<Seq, String> {
     let number = text.rsplit_once('#').map_or(text, |(_, number)| number);
     number

@@ -26,7 +26,7 @@ pub(crate) struct ReduceArgs {
     pub(crate) command: Option<String>,
 }
 
-/// How far a text is shortened, and where it is kept.
+/// Options that determine how far a text is shortened and where it is kept.
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct HowArgs {
     /// Kind of the text; auto detects it

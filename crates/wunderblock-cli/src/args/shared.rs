@@ -4,7 +4,7 @@ use super::compaction::PolicyArgs;
 use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
 
-/// A session: its id or a short one, perhaps with a position behind `#`, or the path of a transcript.
+/// A session, given by its id or a short id, optionally with a position after `#`, or by the path of a transcript.
 #[derive(Clone, Debug, ClapArgs)]
 pub(crate) struct SessionArg {
     /// A session's id, a short one, or a transcript's path (imported first)
@@ -56,7 +56,7 @@ pub(crate) struct BuildArgs {
     pub(crate) sources: SourceArgs,
 }
 
-/// Inputs from outside the ledger. Those that are not given stay as the lane has them on record.
+/// Inputs from outside the ledger. Inputs that are not given stay as they are recorded for the lane.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "From outside the ledger (kept from the last request if not given)")]
 pub(crate) struct SourceArgs {

@@ -2,7 +2,7 @@
 
 use clap::Args as ClapArgs;
 
-/// An entry of a session, by its position.
+/// An entry of a session, given by its position.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock pin 3f9c#118       position 118 stays in every request, word for word

@@ -163,7 +163,7 @@ impl ViewPicture<'_> {
     }
 }
 
-/// Returns the name of an agent for people, by the name of its format.
+/// Returns the human-readable name of an agent, given the name of its format.
 fn agent_name(format: &str) -> &str {
     match format {
         "claude-code" => "Claude Code",
@@ -173,5 +173,5 @@ fn agent_name(format: &str) -> &str {
     }
 }
 
-/// Maximum number of a summary's lines shown without `-v`.
+/// Maximum number of summary lines shown without `-v`.
 const LINES: usize = 12;

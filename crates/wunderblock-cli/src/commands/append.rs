@@ -21,14 +21,15 @@ use wunderblock_wire::{LiveLine, decode_line};
 const GROUP: usize = 512;
 /// Maximum total length of a group's lines, in bytes. A longer line forms a group by itself.
 const GROUP_BYTES: usize = 1 << 20;
-/// Maximum bytes of lines that are read but not yet in a group. A longer line is accepted only when no other line
-/// waits.
+/// Maximum number of bytes in lines that have been read but are not yet in a group. A longer line is accepted only
+/// when no other line waits.
 const WAITING_BYTES: usize = 1 << 20;
 
 pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Exit {
     let engine = settings.write().await?;
     let id = StreamId::new(wanted.session.clone()).map_err(Error::from)?;
-    // The id of a session continues its latest branch. An id of which `session` is only the start is another session.
+    // The id of a session continues its latest branch. An id that merely starts with `session` belongs to another
+    // session.
     let is_own = |rest: &str| rest.is_empty() || rest.starts_with('~');
     let session = match engine.find_session(&wanted.session).await {
         Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(is_own) => found,
@@ -36,7 +37,7 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Exit {
     };
     let groups = prepare_groups(&session, read_lines());
     let (mut refused, mut failed) = (false, false);
-    // All lines read while earlier groups were prepared go into the next group, so that one sync covers them.
+    // All lines read while earlier groups were being prepared go into the next group, so that one sync covers them.
     while let Ok((group, broken)) = groups.recv() {
         let mut out = std::io::stdout().lock();
         for answer in handle(&session, group).await {
@@ -65,7 +66,7 @@ type Line = (u64, Result<NewEvent, String>);
 /// A line of input whose event is prepared for storage.
 type Answerable = (u64, Result<(EventId, Result<ReadyEvent, Error>), String>);
 
-/// Lines that are read but not yet taken, with at most [`WAITING_BYTES`] bytes.
+/// Lines that have been read but not yet taken, with at most [`WAITING_BYTES`] bytes in total.
 #[derive(Default)]
 struct Waiting {
     lines: Mutex<Queue>,
@@ -155,7 +156,8 @@ fn read_lines() -> Arc<Waiting> {
     waiting
 }
 
-/// Prepares groups on a separate thread: the next group while the previous one is being committed.
+/// Prepares groups on a separate thread, so that the next group is prepared while the previous one is being
+/// committed.
 fn prepare_groups(
     session: &Session,
     lines: Arc<Waiting>,
@@ -213,7 +215,8 @@ async fn handle(session: &Session, group: Vec<Answerable>) -> Vec<Value> {
     answers
 }
 
-/// Commits lines together. If one of them is rejected, commits each line separately, so that the others are stored.
+/// Commits lines together. If one of the lines is rejected, commits each line separately, so that the others are
+/// stored.
 async fn commit(session: &Session, lines: Vec<(u64, ReadyEvent)>) -> Vec<Value> {
     if lines.is_empty() {
         return Vec::new();

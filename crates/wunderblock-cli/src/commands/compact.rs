@@ -161,7 +161,7 @@ fn shortened(why: &str) -> String {
 
 /// Maximum number of listed summaries; the latest are listed.
 const NODES: usize = 12;
-/// Maximum number of a summary's lines shown without `-v`.
+/// Maximum number of summary lines shown without `-v`.
 const LINES: usize = 6;
 
 /// Describes a summary: its range, its author, its size, and its share of the source and of the request.

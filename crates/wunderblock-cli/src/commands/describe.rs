@@ -38,7 +38,7 @@ fn tree(nodes: &[GraphNode], paint: Paint) -> String {
     roots.sort_by_key(|node| (node.from, node.seq));
     let mut seen = BTreeSet::new();
     let mut out = String::new();
-    // Nodes that are made from each other in a circle have no root; they are listed after the others.
+    // Nodes that are made from each other in a cycle have no root; they are listed after the others.
     for root in roots.into_iter().chain(nodes) {
         let mut open = vec![(0, root)];
         while let Some((depth, node)) = open.pop() {
@@ -117,7 +117,7 @@ fn lost(facts: &[LostFact]) -> String {
     format!(", lost {}{more}", named.collect::<Vec<_>>().join(", "))
 }
 
-/// Formats thousandths as percent.
+/// Formats thousandths as a percentage.
 fn percent(permille: u16) -> String {
     if permille.is_multiple_of(10) {
         format!("{} %", permille / 10)

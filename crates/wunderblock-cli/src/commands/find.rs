@@ -100,7 +100,7 @@ impl FindPicture<'_> {
         }
     }
 
-    /// Returns advice in words, and the command to follow it.
+    /// Returns advice in words, and the command that carries it out.
     fn advice(&self, advice: &Advice) -> (String, Option<String>) {
         let session = &self.session;
         let room = |needs: &Tokens, free: &Tokens| {

@@ -29,7 +29,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
         context: wanted.context,
     };
     let mut out = std::io::BufWriter::new(std::io::stdout());
-    // On a terminal lines stand under their session's name; in a pipe each has the whole id.
+    // On a terminal, lines are shown under their session's name; in a pipe, each line has the whole id.
     let is_seen = std::io::stdout().is_terminal() && !global.json;
     let names = if is_seen { Names::all(&engine).await? } else { Names::default() };
     let mut picture = GrepPicture { names, paint: Paint::stdout(), whole: global.verbose, last: None };
@@ -78,7 +78,7 @@ fn flat(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The lines of a match and those around it, with their numbers.
+/// Returns the lines of a match and the lines around it, with their numbers.
 fn lines(hit: &Match) -> impl Iterator<Item = (u64, &str, bool)> {
     let first = hit.line - (hit.before.len() as u64).min(hit.line);
     let before = (first..).zip(hit.before.iter().map(|text| (text.as_str(), false)));
@@ -87,16 +87,17 @@ fn lines(hit: &Match) -> impl Iterator<Item = (u64, &str, bool)> {
     before.chain(own).chain(after).map(|(line, (text, is_hit))| (line, text, is_hit))
 }
 
-/// Matches for eyes: the session once, then a line each, the match in view.
+/// Formats matches for people: names the session once, then shows one line per match, cut so that the match is
+/// visible.
 struct GrepPicture {
     names: Names,
     paint: Paint,
     whole: bool,
-    /// The text and the line of it that were shown last.
+    /// The text that was shown last, and its line that was shown last.
     last: Option<(StreamId, Seq, Option<Handle>, u64)>,
 }
 
-/// Columns before a line: its place, who said it, and when.
+/// Number of columns before a line, for its place, its speaker and its time.
 const BESIDE: usize = 12 + 12 + 9;
 
 impl GrepPicture {

@@ -50,8 +50,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -
     Ok(ExitCode::from(FAILED))
 }
 
-/// Imports the transcripts in a folder and prints what that came to. Files that are not transcripts are skipped. Returns
-/// the other failures.
+/// Imports the transcripts in a folder and prints the totals. Files that are not transcripts are skipped. Returns all
+/// failures, except for files that are not transcripts.
 async fn folder(
     global: &Global,
     (engine, settings): (&Engine, &Settings),
@@ -65,7 +65,7 @@ async fn folder(
     if files.is_empty() {
         say(global, &format!("no transcripts in {}", clean(&path.to_string_lossy())));
     }
-    // Programs, and people who ask for it, get a line per file.
+    // Programs, and people who ask for details, get one line per file.
     let is_listed = global.json || global.verbose;
     let mut summary = ImportSummary::default();
     summary.links = links.len() as u64;
@@ -165,7 +165,7 @@ fn line(imported: &Imported, names: &Names) -> String {
     format!("{path}: {what}  → {}{more}\n", shown.join(" "))
 }
 
-/// Describes the amounts of a file that are new, known, erased, of unknown shape, and broken.
+/// Describes how much of a file is new, known, erased, of unknown shape, and broken.
 fn amounts(imported: &Imported) -> String {
     let mut out = plural(imported.appended, "event", "events");
     if imported.duplicates > 0 {

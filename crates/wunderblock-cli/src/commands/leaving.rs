@@ -32,7 +32,7 @@ pub(super) fn picture(done: &Compacted, paint: Paint, all: bool) -> String {
     out
 }
 
-/// Describes items of one kind: how many there are, how many are in the summaries, and those that are not.
+/// Describes items of one kind: how many there are, how many are in the summaries, and which ones are not.
 fn kind_lines(kind: &LeavingKind, paint: Paint, all: bool) -> String {
     let untold = kind.untold.len();
     let told = match (kind.count - untold, untold) {

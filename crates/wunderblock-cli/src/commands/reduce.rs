@@ -18,7 +18,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 use wunderblock_reduce::{Kind, Level};
 
-/// Maximum length in bytes of a text: it is held in memory, and so are its lines.
+/// Maximum length of a text, in bytes, because the text and its lines are held in memory.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArgs) -> Exit {
@@ -50,7 +50,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArg
 }
 
 /// Describes the result of shortening an output in one line, such as `12,431 → 812 tokens · wb:3f9c1a7b`. `shown` is
-/// the number of tokens that were shown before.
+/// the number of tokens that have already been shown.
 pub(super) fn outcome(kept: &ShortenedOutput, about: &str, shown: u64) -> String {
     let reduced = &kept.reduced;
     let (before, after) = (grouped(shown + reduced.tokens_before), grouped(shown + reduced.tokens_after));

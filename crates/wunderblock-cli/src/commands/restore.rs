@@ -1,4 +1,4 @@
-//! `restore`: replaces the ledger by a backup.
+//! `restore`: replaces the ledger with a backup.
 
 use crate::args::{Global, Restore};
 use crate::columns::plural;

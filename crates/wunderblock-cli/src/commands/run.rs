@@ -45,7 +45,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) 
     let how = How::of(&wanted.how)?;
     let request = RunRequest { global, settings, how, line: line(wanted), cwd: cwd() };
     let watched = request.start(wanted)?;
-    // Opening the ledger while the command runs costs no extra time, and the output is read meanwhile.
+    // Opening the ledger while the command runs costs no extra time, and the output is read in the meantime.
     let at_work = std::thread::spawn(move || watched.end());
     let engine = settings.write().await;
     let ended = at_work
@@ -294,7 +294,8 @@ fn not_started(program: &OsStr, error: &std::io::Error) -> Failure {
     )
 }
 
-/// Returns the command's exit code. If a signal ended the command, it is 128 plus the signal's number, as in shells.
+/// Returns the command's exit code. If a signal ended the command, the exit code is 128 plus the signal's number, as
+/// in shells.
 fn code(status: ExitStatus) -> u8 {
     let code =
         status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(i32::from(FAILED));

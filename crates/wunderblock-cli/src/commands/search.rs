@@ -65,7 +65,8 @@ struct SearchPicture<'a> {
 }
 
 impl SearchPicture<'_> {
-    /// Where a hit is, who said it and when, the text around the first match, and neighbours.
+    /// Formats a hit: its place, its speaker and time, the text around the first match, and the neighbouring
+    /// messages.
     async fn hit(&self, hit: &SearchHit, context: u64) -> Result<String, Failure> {
         let mut out = format!(
             "{}  {}  {}\n",
@@ -83,7 +84,7 @@ impl SearchPicture<'_> {
         Ok(out)
     }
 
-    /// A text with the words of the query highlighted.
+    /// Returns a text with the words of the query highlighted.
     fn marked(&self, text: &str, words: &[Box<str>]) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -97,10 +98,10 @@ impl SearchPicture<'_> {
         out + rest
     }
 
-    /// The messages before and after a hit, a line each.
+    /// Returns the messages before and after a hit, one line each.
     async fn neighbours(&self, hit: &SearchHit, context: u64) -> Result<[String; 2], Failure> {
         let session = self.engine.session_by_id(hit.session.clone());
-        // Records stand between messages.
+        // There may be records between the messages.
         let reach = context.saturating_mul(4);
         let (from, to) = (Seq(hit.seq.0.saturating_sub(reach).max(1)), Seq(hit.seq.0.saturating_add(reach)));
         let events = session.events(from, to, (10_000, Bytes(1 << 30))).await?;
@@ -123,7 +124,7 @@ impl SearchPicture<'_> {
     }
 }
 
-/// The first text, call or result of a message, on one line.
+/// Returns the first text, call or result of a message, on one line.
 fn first_words(parts: &[Part], bodies: &dyn Bodies) -> String {
     let text = |body: &Body| {
         let text = body.inline().or_else(|| bodies.text(body.handle()?)).unwrap_or_default();
@@ -142,7 +143,8 @@ fn first_words(parts: &[Part], bodies: &dyn Bodies) -> String {
         .unwrap_or_default()
 }
 
-/// Where one of the words stands first in a text, at the beginning of a word of it, in any case, and how long it is there.
+/// Returns where one of the words first occurs in a text, at the beginning of a word and ignoring case, and the
+/// length of the occurrence.
 fn first_of(text: &str, words: &[Box<str>]) -> Option<(usize, usize)> {
     let mut before = ' ';
     for (at, c) in text.char_indices() {
@@ -163,8 +165,8 @@ fn first_of(text: &str, words: &[Box<str>]) -> Option<(usize, usize)> {
 /// Minimum characters of a query word that highlights longer words, as the index finds inflected forms.
 const STEM: usize = 4;
 
-/// Returns the length in bytes of the word at the beginning of a text, if the query word matches it in any case: the whole
-/// word, or a word that it begins.
+/// Returns the length in bytes of the word at the beginning of a text if the query word matches that word, or the
+/// beginning of that word, in any case.
 fn match_len(text: &str, word: &str) -> Option<usize> {
     let mut chars = text.char_indices();
     for wanted in word.chars() {

@@ -16,9 +16,9 @@ use wunderblock::{Engine, originals};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Millis};
 
-/// Columns behind the session's id and before its first words: when, messages, the gaps between.
+/// Number of columns between a session's id and its first words: for the time, the number of messages, and the gaps.
 const BEHIND: usize = 2 + 16 + 2 + 8 + 2;
-/// Minimum columns for a session's first words; with fewer they are left out.
+/// Minimum number of columns for a session's first words; with fewer columns, the words are left out.
 const TITLE: usize = 20;
 
 /// Note about a session whose import did not reach the end of its file.
@@ -89,7 +89,7 @@ async fn table(engine: &Engine, streams: &[StreamInfo], all: bool) -> Result<Str
     Ok(out)
 }
 
-/// The whole id, the length of the texts, and the files a session was read from.
+/// Adds the whole id, the length of the texts, and the files from which a session was read.
 async fn details(engine: &Engine, info: &StreamInfo, paint: Paint, out: &mut String) -> Result<(), Failure> {
     let mut line = |text: &str| out.push_str(&format!("  {}\n", paint.dim(text)));
     line(&format!("{}, {} of text", clean(info.id.as_str()), size(info.text)));
@@ -102,7 +102,7 @@ async fn details(engine: &Engine, info: &StreamInfo, paint: Paint, out: &mut Str
     Ok(())
 }
 
-/// A date or a point in time.
+/// Parses a date or a point in time.
 fn since(text: &str) -> Result<Millis, Failure> {
     let date = || -> Option<jiff::Timestamp> {
         let date: jiff::civil::Date = text.parse().ok()?;

@@ -20,9 +20,9 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Maximum number of a text's lines shown without `-v`.
+/// Maximum number of lines of a text shown without `-v`.
 const LINES: usize = 8;
-/// Columns before a text: those of its position.
+/// Number of columns before a text, which contain its position.
 const INDENT: usize = 7;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> Exit {
@@ -76,12 +76,12 @@ fn is_message(event: &Event) -> bool {
     matches!(event.fact, Some(Fact::MessageAppended(_))) || event.fact.is_none()
 }
 
-/// The position from which on a session has this many messages, or events with `records`.
+/// Returns the position from which a session has this many messages, or this many events with `records`.
 async fn newest(session: &Session, head: Seq, (count, records): (u64, bool)) -> Result<Seq, Failure> {
     let (mut from, mut found) = (head.next(), 0);
     while found < count && from > Seq(1) {
         let to = from.prev();
-        // Records are about as many as messages in most transcripts.
+        // In most transcripts, there are about as many records as messages.
         from = Seq(to.0.saturating_sub((count - found).saturating_mul(3)).max(1));
         let events = session.events(from, to, (100_000, Bytes(1 << 40))).await?;
         for event in events.iter().rev().filter(|event| records || is_message(event)) {
@@ -94,7 +94,8 @@ async fn newest(session: &Session, head: Seq, (count, records): (u64, bool)) -> 
     Ok(from.max(Seq(1)))
 }
 
-/// Events for people: who and when, then the text, cut to some lines unless all of it is wanted.
+/// Formats events for people: the speaker and the time, then the text, cut to a few lines unless all of it is
+/// requested.
 struct ShowPicture {
     paint: Paint,
     whole: bool,
@@ -196,7 +197,8 @@ impl ShowPicture {
     }
 }
 
-/// The lines of a text, with one blank line where it has several, and none at its beginning and end.
+/// Returns the lines of a text, with a single blank line where there are several, and without blank lines at the
+/// beginning and the end.
 fn squeezed(text: &str) -> impl Iterator<Item = &str> {
     let mut blank = true;
     text.trim_end().lines().filter(move |line| {
@@ -205,7 +207,7 @@ fn squeezed(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The fields of an event other than a message, in words.
+/// Describes the fields of an event other than a message, in words.
 fn facts(fact: &Fact) -> String {
     let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(fact) else { return String::new() };
     let words = fields.iter().filter(|(name, _)| *name != "kind").map(|(name, value)| {

@@ -21,7 +21,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 
-/// Presets that serve only for tests.
+/// Presets that only tests use.
 const TESTS: [&str; 2] = ["always", "never"];
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateArgs) -> Exit {

@@ -4,7 +4,7 @@ use crate::desk::Desk;
 use crate::output::{shown, snapshot};
 use serde_json::{Value, json};
 
-/// A conversation of a working agent: a task, files read and changed, tests that fail and pass, and decisions.
+/// A conversation with a working agent: a task, files read and changed, tests that fail and pass, and decisions.
 fn work() -> String {
     let mut lines = Vec::new();
     let mut say = |value: Value| {
@@ -60,8 +60,8 @@ pub(crate) fn with<'a>(command: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [command, &ROOM, more].concat()
 }
 
-/// Masks token counts. They vary between ledgers, because handles have other digits, which cost other numbers of
-/// tokens.
+/// Masks token counts. The numbers vary between ledgers, because handles have different digits, which cost different
+/// numbers of tokens.
 fn countless(text: &str) -> String {
     let masked = |line: &str| {
         let mut out = String::new();
@@ -215,8 +215,8 @@ fn summarised(desk: &Desk, session: &str, window: &str) -> String {
     String::from_utf8(desk.bytes("made.txt")).unwrap()
 }
 
-/// Shows what each policy's template makes of the session in `examples/`, without a model. A change of these
-/// snapshots changes the summaries that agents read.
+/// Shows what each policy's template makes of the session in `examples/`, without a model. A change in these
+/// snapshots is a change in the summaries that agents read.
 #[test]
 fn each_template_tells_of_the_example_session() {
     let desk = Desk::new();
@@ -286,7 +286,7 @@ fn four_conversations_are_told_in_fifteen_hundred_tokens() {
     }
 }
 
-/// A session of pi, which pi itself compacted with this summary.
+/// A pi session that pi itself compacted with this summary.
 fn compacted_by_pi(summary: &str) -> String {
     let mut lines = vec![
         json!({ "type": "session", "version": 3, "id": "s1", "timestamp": "2026-03-01T09:00:00.000Z", "cwd": "/w" }),

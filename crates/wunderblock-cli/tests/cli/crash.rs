@@ -1,7 +1,7 @@
 //! Tests that `kill -9` at any moment loses nothing that was acknowledged, and leaves the ledger intact.
 //!
 //! `WUNDERBLOCK_TEST_KILLS` is the total number of kills, half in appends and half in imports (default 60; `xtask
-//! prove` makes 1,000, in all commands). `WUNDERBLOCK_TEST_SEED` determines their moments.
+//! prove` makes 1,000, in all commands). `WUNDERBLOCK_TEST_SEED` determines the moments of the kills.
 
 use crate::desk::Desk;
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ fn killed_appends_lose_nothing_that_was_acknowledged() {
     let (mut desk, mut known, mut next, mut count) = (Desk::bare(), HashMap::new(), 0, 0);
     for round in 0..kills {
         if round % 10 == 0 {
-            // A new ledger now and then, so that kills also hit the creation of a ledger.
+            // A new ledger is created now and then, so that kills also hit the creation of a ledger.
             (desk, known, next) = (Desk::bare(), HashMap::new(), 0);
         }
         let mut child = desk.start(&["append", "live"]);

@@ -85,8 +85,8 @@ impl Done {
 use serde_json::Value;
 
 impl Desk {
-    /// Creates a folder without a ledger. Its settings exclude the machine's managed policy, and the user's files are
-    /// searched in the folder itself.
+    /// Creates a folder without a ledger. The folder's settings exclude the machine's managed policy, and the user's
+    /// files are looked up in the folder itself.
     pub(crate) fn bare() -> Self {
         let desk = Self { folder: tempfile::tempdir().expect("a temporary folder") };
         desk.write("config/wunderblock/config.toml", "[instructions]\nmanaged = []\n");
@@ -94,7 +94,7 @@ impl Desk {
     }
 
     /// Creates a folder with an empty ledger whose handles are the same in every run. The transcript of
-    /// [`crate::fixture`] is in `session.jsonl`, not imported.
+    /// [`crate::fixture`] is in `session.jsonl`, but is not imported.
     pub(crate) fn new() -> Self {
         let desk = Self::bare();
         desk.run(&["append", "nothing"]).exits(0);
@@ -102,8 +102,8 @@ impl Desk {
         let changed = ledger.execute("UPDATE tenants SET key = ?1", [&KEY[..]]).expect("the tenant");
         assert_eq!(changed, 1);
         desk.write("session.jsonl", crate::fixture::transcript());
-        // The file gets an old modification time. A file written a moment ago could change without a new time, so
-        // every import would read it again.
+        // The file gets an old modification time. A file written a moment ago could change without getting a new
+        // modification time, so every import would read it again.
         let file = std::fs::File::options().write(true).open(desk.path("session.jsonl")).expect("the file");
         file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(3_600))
             .expect("a time");
@@ -140,7 +140,7 @@ impl Desk {
         rusqlite::Connection::open(self.path("ledger.db")).expect("the ledger opens")
     }
 
-    /// Writes events to a session past the live door, given as lines of `append`.
+    /// Writes events, given as lines of `append`, to a session, bypassing the live door.
     pub(crate) fn forge(&self, session: &str, lines: &str) {
         let ledger = Sqlite::open(&self.path("ledger.db"), Access::Write).expect("the ledger opens");
         let event = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));

@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use std::path::{Path, PathBuf};
 
-/// Documents whose commands are run, in this order: those that erase come last.
+/// Documents whose commands are run, in this order; documents that erase content come last.
 const DOCUMENTS: [&str; 15] = [
     "README.md",
     "docs/agents.md",
@@ -22,9 +22,9 @@ const DOCUMENTS: [&str; 15] = [
     "docs/privacy.md",
 ];
 
-/// Commands that end otherwise than with 0, by a part of them: what they show is a refusal, or that nothing is left.
+/// Commands whose exit code is not 0, each identified by a part of it: they show a refusal, or that nothing is left.
 const OTHER_EXITS: [(&str, i32); 6] = [
-    // Its messages do not fit the window of the walk-through.
+    // The messages of the dissolved summary do not fit the window of the walk-through.
     ("--dissolve", 3),
     ("restore copy.db", 3),
     ("erase --text parser", 3),
@@ -41,7 +41,7 @@ fn document(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap()
 }
 
-/// The code blocks of a document: their language and their lines.
+/// Returns the code blocks of a document: their language and their lines.
 fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
     let mut blocks = Vec::new();
     let mut open: Option<(&str, Vec<&str>)> = None;
@@ -59,7 +59,7 @@ fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
     blocks
 }
 
-/// Cuts the explanation behind a command: two spaces outside quotes, and what follows.
+/// Removes the explanation after a command: two spaces outside quotes, and everything after them.
 fn without_explanation(line: &str) -> &str {
     let mut quote = None;
     for (at, c) in line.char_indices() {
@@ -73,7 +73,7 @@ fn without_explanation(line: &str) -> &str {
     line
 }
 
-/// The commands of a document that name the program, continued lines joined.
+/// Returns the commands of a document that name the program, with continued lines joined.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (_, lines) in blocks(text).into_iter().filter(|(language, _)| language.is_empty()) {
@@ -85,7 +85,7 @@ fn commands(text: &str) -> Vec<String> {
                 command.push_str(lines.next().unwrap_or_default().trim_start());
             }
             let is_ours = command.starts_with("wunderblock ") || command.contains("| wunderblock ");
-            // Lines of a walk-through that prepare or read what ours write.
+            // Lines of a walk-through that prepare the input of our commands or read their output.
             let is_beside = ["cp ", "head ", "tail ", "printf "].iter().any(|word| command.starts_with(word));
             if is_ours || is_beside {
                 found.push(command);
@@ -95,7 +95,7 @@ fn commands(text: &str) -> Vec<String> {
     found
 }
 
-/// A folder with everything that the documents name, and what stands for their placeholders.
+/// Prepares a folder with everything that the documents name, and the values for their placeholders.
 fn prepared() -> (Desk, Vec<(&'static str, String)>) {
     let desk = Desk::new();
     let example = std::fs::read(root().join("examples/session.jsonl")).unwrap();
@@ -156,9 +156,9 @@ fn every_command_of_the_documents_runs() {
     let (desk, values) = prepared();
     let mut count = 0;
     for name in DOCUMENTS {
-        // A walk-through may change the folder: its commands are one script.
+        // A walk-through may change the folder, so its commands are run as one script.
         let mut script = String::from("set -e\nPATH=\"$PWD/bin:$PATH\"\n");
-        // Each document is read by itself.
+        // Each document is run by itself, on a copy of the prepared ledger.
         script.push_str("rm -f ledger.db*; cp prepared.db ledger.db\n");
         for command in commands(&document(name)) {
             let command = values.iter().fold(command, |command, (word, value)| command.replace(word, value));
@@ -178,7 +178,8 @@ fn every_command_of_the_documents_runs() {
     assert!(count > 60, "{count} commands were found");
 }
 
-/// The commands of a code block without their comments and quoted texts, which are in the language of the page.
+/// Returns the commands of a code block without their comments and quoted texts, which are in the language of the
+/// page.
 fn language_free(text: &str) -> Vec<String> {
     let lines = blocks(text).into_iter().flat_map(|(_, lines)| lines);
     lines
@@ -231,7 +232,7 @@ fn links_of_the_documents_lead_somewhere() {
     }
 }
 
-/// A document without its code blocks.
+/// Returns a document without its code blocks.
 fn without_blocks(text: &str) -> String {
     let mut is_code = false;
     let lines = text.lines().filter(|line| {
@@ -242,7 +243,7 @@ fn without_blocks(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The anchor of a heading: lower case, spaces as hyphens, other signs left out.
+/// Returns the anchor of a heading: in lower case, with hyphens for spaces and without other punctuation.
 fn slug(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

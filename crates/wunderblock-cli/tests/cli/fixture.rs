@@ -1,6 +1,6 @@
-//! A small session in Claude Code's transcript format (one JSON object per line, a tree over `parentUuid`). It
-//! contains a long tool output, a rewind, Chinese, a secret, and characters that a terminal would act on. The secret
-//! is assembled here, so that no file contains it.
+//! A small session in Claude Code's transcript format (one JSON object per line, a tree over `parentUuid`). The
+//! session contains a long tool output, a rewind, Chinese, a secret, and characters that a terminal would act on. The
+//! secret is assembled here, so that no file contains it.
 
 use serde_json::{Value, json};
 

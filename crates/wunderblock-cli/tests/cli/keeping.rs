@@ -29,7 +29,7 @@ fn files(desk: &Desk) -> Vec<String> {
     names
 }
 
-/// Returns the same names without logs, because a command that only reads leaves an empty log.
+/// Returns the names of the ledger's files without logs, because a command that only reads leaves an empty log.
 fn ledgers(desk: &Desk) -> Vec<String> {
     files(desk).into_iter().filter(|name| !name.ends_with("-wal") && !name.ends_with("-shm")).collect()
 }
@@ -201,7 +201,8 @@ fn doctor_examines_all_tenants_unless_one_is_named() {
     assert!(!desk.path("new.db").exists());
 }
 
-/// Runs the program under strace, which kills it at the n-th of these system calls. Returns whether it survived.
+/// Runs the program under strace, which kills it at the n-th of these system calls. Returns whether the program
+/// survived.
 fn lives(desk: &Desk, calls: &str, nth: u32, command: &str) -> bool {
     let inject = format!("-e trace={calls} -e inject={calls}:signal=SIGKILL:when={nth}");
     let done = desk.shell(&format!("strace -f -qq -o strace.log {inject} $WB {command}"));
@@ -225,7 +226,7 @@ const NAMES: &str = "rename,renameat,renameat2,link,linkat,unlink,unlinkat,fsync
 const CONTENT: &str = "pwrite64,write";
 
 /// Kills a command at calls that change names or content, and checks what is left. With `WUNDERBLOCK_TEST_KILLS` set,
-/// it kills at every call, otherwise at the first ones and then at growing intervals.
+/// kills the command at every call; otherwise, kills it at the first calls and after that at growing intervals.
 fn killed_everywhere(command: &str, prepare: impl Fn() -> Desk, look: impl Fn(&Desk, &str)) {
     let mut kills = 0;
     let all = std::env::var_os("WUNDERBLOCK_TEST_KILLS").is_some();

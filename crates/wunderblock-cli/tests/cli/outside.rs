@@ -1,4 +1,4 @@
-//! Tests of content that enters a request from outside: through flags, files and settings, up to its record.
+//! Tests of content that enters a request from outside, from flags, files and settings to the record of the request.
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;

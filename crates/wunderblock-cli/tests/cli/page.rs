@@ -6,7 +6,8 @@ use serde_json::Value;
 use std::process::Command;
 
 /// Script that reports what a browser finds on the page: the areas of the sections and their tokens, the visible text
-/// before and after a click on a gap, and the loaded resources. It runs in a copy of the page that permits scripts.
+/// before and after a click on a gap, and the loaded resources. The script runs in a copy of the page that permits
+/// scripts.
 const PROBE: &str = r#"<script>
 addEventListener('load', () => {
   const seen = (element) => getComputedStyle(element).display !== 'none' && element.getBoundingClientRect().height > 0;

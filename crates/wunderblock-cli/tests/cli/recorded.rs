@@ -1,4 +1,4 @@
-//! Tests of ledgers in older formats, upgraded by a program that is killed meanwhile.
+//! Tests of ledgers in older formats, upgraded by a program that is killed during the upgrade.
 //!
 //! `WUNDERBLOCK_TEST_UPGRADES` is the number of upgraded copies (default 4); the program that upgrades each copy is
 //! killed ten times. `WUNDERBLOCK_TEST_SEED` determines the moments of the kills.
@@ -77,7 +77,7 @@ fn is_refused_with_a_reason(recording: &Recording) {
         ] {
             let mut command = desk.command(args);
             if is_root {
-                // For root no file is read-only, so the program runs as another user.
+                // For root, no file is read-only, so the program runs as another user.
                 command.uid(65_534).gid(65_534);
             }
             let done = command.output().unwrap();

@@ -30,7 +30,7 @@ fn a_command_keeps_its_exit_code_and_its_streams() {
     let told = desk.run(&["run", "--json", "--", "cat", "few.log"]).exits(0).json();
     assert_eq!(told["exit_code"].as_u64(), Some(0));
     assert!(told["output"]["handle"].is_string(), "{told}");
-    // Agents give commands a file as well as a pipe.
+    // Agents send the output of commands to files as well as to pipes.
     desk.shell("$WB run -- sh -c 'cat books.log; echo trouble >&2' > copy.log 2>&1").exits(0);
     let copy = String::from_utf8(desk.bytes("copy.log")).unwrap();
     assert!(copy.len() * 4 < log().len() && copy.contains("trouble"), "{copy}");
@@ -62,7 +62,8 @@ fn signalled(script: &str, name: &str, group: bool) -> (Option<i32>, String) {
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     let status = child.wait().unwrap();
-    // A negative number marks the end by a signal, as opposed to the exit code that shells use for it.
+    // A negative number means that a signal ended the command, as opposed to the exit code that shells use for this
+    // case.
     (status.code().or_else(|| Some(-status.signal()?)), out)
 }
 
@@ -124,7 +125,7 @@ fn what_a_command_wrote_is_readable_after_a_kill_of_run() {
     assert_eq!(found[0]["session"], "night-outputs");
     let whole = format!("{}the last word\n", log());
     assert_eq!(desk.run_bytes(&["read", &handle]).stdout, whole.as_bytes());
-    // The output is stored once, and no file of it is left beside the ledger.
+    // The output is stored once, and no spool file is left beside the ledger.
     assert_eq!(desk.run(&["grep", "the last word", "--json"]).exits(0).lines().len(), 1);
     assert!(!desk.path("ledger.db.run").exists());
     desk.run(&["doctor"]).exits(0);
@@ -176,8 +177,8 @@ fn on_a_terminal_everything_passes_through_and_is_kept() {
     desk.write("books.log", log());
     let inner = "test -t 1 && test -t 2 && printf 'seen \\033[31mred\\033[0m\\n'; cat books.log; exit 6";
     desk.write("script", inner);
-    // At the end of its input, `script` sends a byte to the terminal whose echo may come first, so its input stays
-    // open.
+    // At the end of its input, `script` sends the terminal a byte whose echo may come first, so the input of `script`
+    // stays open.
     let held = "until test -s over; do sleep 0.05; done";
     let done = desk
         .shell(&format!("{{ {held}; }} | {{ script -qec '$WB run -- sh script' /dev/null; code=$?; echo over > over; exit $code; }}"))

@@ -10,7 +10,7 @@ fn example() -> String {
 }
 
 /// Masks figures: keeps only the names of the policies' rows, and replaces digits in other lines. The figures vary
-/// between ledgers, because handles have other digits, which cost other numbers of tokens.
+/// between ledgers, because handles have different digits, which cost different numbers of tokens.
 fn figureless(text: &str, policies: &[&str]) -> String {
     let mut rows = policies.to_vec();
     rows.sort_unstable();

@@ -168,7 +168,7 @@ fn a_lock_that_is_let_go_in_time_is_waited_for() {
 
 /// Runs the program with a limit on file sizes in KiB, which has the effect of a full disk.
 fn cramped(desk: &Desk, kib: u64, command: &str) -> Done {
-    // The unit of `ulimit -f` is 512 bytes in POSIX shells and 1,024 bytes in bash. Either is small enough here.
+    // The unit of `ulimit -f` is 512 bytes in POSIX shells and 1,024 bytes in bash. Either unit is small enough here.
     desk.shell(&format!("ulimit -f {kib}; trap '' XFSZ; exec \"$WB\" {command}"))
 }
 

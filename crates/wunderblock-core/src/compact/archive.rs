@@ -8,8 +8,8 @@ use crate::units::Tokens;
 use crate::view::SummaryNode;
 
 /// Returns the job for a catalogue of the oldest adjacent summaries; `None` while all summaries are within
-/// `rules.above`. The newest stay, up to `rules.keep`. No summary is split. An earlier catalogue goes into the new
-/// one, so a request has at most one.
+/// `rules.above`. The newest summaries stay, up to `rules.keep`. No summary is split. An earlier catalogue goes into
+/// the new one, so a request has at most one.
 pub(super) fn job(rules: ArchiveSizes, ask: &PlanInput<'_>) -> Option<SummaryJob> {
     let nodes: Vec<&SummaryNode> = ask.view.nodes().collect();
     let cost = |node: &&SummaryNode| cost::node(node, ask.costs).tokens;

@@ -15,8 +15,8 @@ pub(super) struct CondenseRules {
     pub(super) most: u32,
     /// Nothing is condensed while all summaries together take at most this many tokens.
     pub(super) above: Tokens,
-    /// Maximum tokens of the summaries merged into one, unless the required number of summaries takes more; 0 for no
-    /// limit.
+    /// Maximum number of tokens in the summaries that are merged into one, unless the required number of summaries
+    /// takes more; 0 for no limit.
     pub(super) chunk: Tokens,
     /// Whether the summaries must come down to `above`, whatever their levels.
     pub(super) must: bool,

@@ -38,7 +38,7 @@ pub(super) fn curate(
     forms
 }
 
-/// Returns the position at which the newest `turns` turns of the user begin.
+/// Returns the position at which the newest `turns` user turns begin.
 fn newest_turn(ask: &PlanInput<'_>, turns: u64) -> Seq {
     let turns = usize::try_from(turns).unwrap_or(usize::MAX);
     let begins = ask.view.entries().rev().filter(|entry| entry.message.is_user_turn()).take(turns);
@@ -66,8 +66,8 @@ fn thinking(
     }
 }
 
-/// Marks unprotected replies that have no content, or only thinking, with a placeholder. Without the mark no request
-/// shows them.
+/// Marks unprotected replies that have no content, or only thinking, with a placeholder. Without the mark, no request
+/// shows these replies.
 fn empty(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
     let RungInput { ask, guard, arrangement } = input;
     let api_id = |seq: &Seq| ask.view.entry(*seq).and_then(|entry| entry.message.api_id.as_deref());
@@ -92,7 +92,7 @@ fn empty(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
     }
 }
 
-/// Leaves out a message of the user that the next exchange repeats word for word. The newest copy stays.
+/// Leaves out a user message that the next exchange repeats word for word. The newest copy stays.
 fn repeated(input: RungInput<'_>, forms: &mut BTreeMap<PartPosition, PartForm>) {
     let RungInput { ask, guard, arrangement } = input;
     for pair in arrangement.exchanges.windows(2) {

@@ -15,8 +15,8 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
     let RungInput { ask, guard, arrangement } = input;
     let exchanges = guard::shown(ask, arrangement);
     let scores = scores(by, ask, &exchanges);
-    // An exchange kept verbatim inside a summary's range is described nowhere else. If it were dropped, its mark
-    // would claim that the summary covers it.
+    // An exchange kept verbatim inside a summary's range is described nowhere else. If the exchange were dropped, its
+    // mark would claim that the summary covers it.
     let nodes = &ask.view.trim().nodes;
     let is_untold =
         |exchange: &Exchange| nodes.iter().any(|node| (node.from..=node.to).contains(&exchange.last));
@@ -26,8 +26,8 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
         .filter(|(_, (exchange, _))| guard.is_free(exchange) && !is_untold(exchange))
         .map(|(index, (exchange, tokens))| (index, *exchange, *tokens))
         .collect();
-    // The oldest of equals goes first. If the best `keep` messages stay, the newest goes first, as in the notes that
-    // the `minimal` preset follows.
+    // Among equals, the oldest goes first. If the best `keep` messages stay, the newest goes first, as in the notes
+    // that the `minimal` preset follows.
     let rank = |index: usize| match (by, keep) {
         (DropOrder::Importance, 1..) => usize::MAX - index,
         _ => index,

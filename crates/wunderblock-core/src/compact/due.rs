@@ -12,9 +12,9 @@ use std::fmt;
 /// Measurements of a lane before a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneMeasurement {
-    /// Tokens of the request, by our count or by the provider's measurement, whichever is larger.
+    /// Tokens in the request, by our count or by the provider's measurement, whichever is larger.
     pub tokens: Tokens,
-    /// Maximum tokens of the request.
+    /// Maximum number of tokens in the request.
     pub limit: Tokens,
     /// The model's window, in tokens.
     pub window: Tokens,
@@ -28,7 +28,7 @@ pub struct LaneMeasurement {
     pub age: Millis,
     /// Time until the provider's cache of the lane's last request expires; `None` if nothing is cached.
     pub cache_left: Option<Millis>,
-    /// Whether the lane has built no request before.
+    /// Whether the lane has not built a request yet.
     pub first: bool,
     /// Whether the provider's cache of the lane's last request is lost: it expired, or belongs to another model.
     pub cache_lost: bool,
@@ -36,7 +36,7 @@ pub struct LaneMeasurement {
     pub unsummarised: Tokens,
     /// Tokens of `unsummarised` that lie after the summaries made ahead.
     pub unprepared: Tokens,
-    /// Tokens of the request after the last compaction; `None` if there was no compaction.
+    /// Tokens in the request after the last compaction; `None` if there was no compaction.
     pub after_last: Option<Tokens>,
     /// State of the conversation.
     pub stands: ConversationState,
@@ -59,13 +59,13 @@ pub enum ConversationState {
 /// Urgency of a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// A chunk is full, and its summary is made before the level. No request changes yet.
+    /// A chunk is full, and its summary is made before the level is reached. No request changes yet.
     Ahead,
     /// The policy's soft level fired, at a boundary.
     Soft,
     /// The policy's hard level fired.
     Hard,
-    /// The request does not fit, or the provider rejected the last one as too long.
+    /// The request does not fit, or the provider rejected the last request as too long.
     Overflow,
     /// The lane's first request does not fit, or reached a level.
     Cold,
@@ -135,8 +135,8 @@ fn live(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     (at_boundary && cool && has_regrown(policy, measure)).then_some(Due { level: Urgency::Soft, why })
 }
 
-/// Returns the reason if the request reaches the idle level and the provider's cache is lost. Shortening the request
-/// then costs nothing.
+/// Returns the reason if the request reaches the idle level and the provider's cache is lost. When the cache is lost,
+/// shortening the request costs nothing.
 fn idle(policy: &Policy, measure: &LaneMeasurement) -> Option<String> {
     let trigger = &policy.trigger;
     let is_set = trigger.idle > Permille::ZERO && measure.cache_lost;
@@ -145,7 +145,7 @@ fn idle(policy: &Policy, measure: &LaneMeasurement) -> Option<String> {
         .then(|| format!("the provider's cache is lost, and {} tokens are {} or more", measure.tokens, level))
 }
 
-/// Returns the compaction that summarises a full chunk before the level.
+/// Returns the compaction that summarises a full chunk before the level is reached.
 fn ahead(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     let chunk = policy.chunk_ahead(measure.window)?;
     let tail = policy.protect.tail(measure.window);
@@ -161,7 +161,7 @@ fn has_regrown(policy: &Policy, measure: &LaneMeasurement) -> bool {
     measure.after_last.is_none_or(|after| measure.tokens > after + min || min == Tokens::ZERO)
 }
 
-/// Returns the tokens that a policy's fractions refer to.
+/// Returns the number of tokens that a policy's fractions refer to.
 #[must_use]
 pub fn whole(of: FractionBase, measure: &LaneMeasurement) -> Tokens {
     match of {
@@ -170,10 +170,10 @@ pub fn whole(of: FractionBase, measure: &LaneMeasurement) -> Tokens {
     }
 }
 
-/// Returns the tokens that a level's fraction refers to. Products that count in fractions of the window keep the room
-/// for the reply inside the window; here the reply and a margin are subtracted first. A level above what remains is
-/// therefore taken as a fraction of the limit. Without this rule, 0.92 of the window could not be reached in any
-/// window up to 272,000 tokens.
+/// Returns the number of tokens that a level's fraction refers to. Products that count in fractions of the window
+/// keep the room for the reply inside the window; here the reply and a margin are subtracted first. A level above the
+/// remaining room is therefore taken as a fraction of the limit. Without this rule, 0.92 of the window could not be
+/// reached in any window up to 272,000 tokens.
 fn reachable(fraction: Permille, of: FractionBase, measure: &LaneMeasurement) -> Tokens {
     let whole = whole(of, measure);
     if fraction.of(whole) > measure.limit { measure.limit } else { whole }
@@ -213,9 +213,9 @@ fn fires(level: &TriggerLevel, measure: &LaneMeasurement, of: FractionBase) -> O
 pub struct OutOfReach {
     /// Key of the level, as in a policy file.
     pub key: &'static str,
-    /// Tokens at which the level would fire.
+    /// Number of tokens at which the level would fire.
     pub level: Tokens,
-    /// Maximum tokens of a request.
+    /// Maximum number of tokens in a request.
     pub limit: Tokens,
 }
 

@@ -56,15 +56,15 @@ impl Guard {
             && !exchange.speakers.iter().any(|seq| self.keep.binary_search(seq).is_ok())
     }
 
-    /// Returns the speakers that stay verbatim under a new frontier: before `drop_before` the protected ones, from
-    /// there on those that the old trim kept.
+    /// Returns the speakers that stay verbatim under a new frontier: the protected speakers before `drop_before`, and
+    /// from there on the speakers that the old trim kept.
     pub(super) fn kept(&self, old: &Trim, drop_before: Seq) -> BTreeSet<Seq> {
         let before = self.keep.iter().filter(|seq| **seq < drop_before);
         before.chain(old.keep.iter().filter(|seq| **seq >= drop_before)).copied().collect()
     }
 }
 
-/// Returns the exchanges that a request shows, ordered by where they end, each with its tokens as shown.
+/// Returns the exchanges that a request shows, in the order in which they end, each with its tokens as shown.
 #[must_use]
 pub fn shown<'a>(ask: &PlanInput<'_>, arrangement: &'a Arrangement) -> Vec<(&'a Exchange, Tokens)> {
     let view = ask.view;
@@ -81,14 +81,14 @@ pub fn shown<'a>(ask: &PlanInput<'_>, arrangement: &'a Arrangement) -> Vec<(&'a 
     exchanges
 }
 
-/// Decides what a policy protects of a lane.
+/// Decides which parts of a lane a policy protects.
 #[must_use]
 pub fn guard(policy: &Policy, ask: &PlanInput<'_>, arrangement: &Arrangement) -> Guard {
     let exchanges = shown(ask, arrangement);
     let newest = ask.view.newest_user();
     let reach = tail(policy, ask, &exchanges, newest);
     let mut tail = cut(policy, ask, &exchanges, reach);
-    // A record with words beside a result can end two exchanges. The cut must not separate them.
+    // A record with words beside a result can end two exchanges. The cut must not separate these exchanges.
     let ends = |index: usize| exchanges.get(index).map(|(exchange, _)| exchange.last);
     while tail > 0 && ends(tail) == ends(tail - 1) {
         tail -= 1;
@@ -140,20 +140,20 @@ fn tail(
     index
 }
 
-/// Returns the index at which the newest `count` turns of the user begin.
+/// Returns the index at which the newest `count` user turns begin.
 fn turns(count: u64, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)]) -> usize {
     let begins = exchanges.iter().enumerate().rev().filter(|(_, (exchange, _))| is_turn(ask, exchange));
     let newest = begins.take(usize::try_from(count).unwrap_or(usize::MAX));
     newest.last().map_or(exchanges.len(), |(index, _)| index)
 }
 
-/// Returns the index of the tail's first exchange after moving the cut to where the policy allows one. Gives up
-/// protection that does not fit.
+/// Returns the index of the tail's first exchange after moving the cut to a place where the policy allows one. Gives
+/// up protection that does not fit.
 fn cut(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], reach: usize) -> usize {
     let turn = |index: usize| exchanges.get(index).is_none_or(|(exchange, _)| is_turn(ask, exchange));
     let fixed: Tokens = ask.fixed.iter().map(|part| part.cost.tokens).sum();
-    // Exchanges that stay before the tail take room, too: the operator's words, pins. Without them in the sum, a
-    // compaction after a long system text ended above the limit.
+    // Exchanges that stay before the tail take room, too: the operator's words, pins. Without these exchanges in the
+    // sum, a compaction after a long system text ended above the limit.
     let stays = |exchange: &Exchange| trim::stays(exchange, ask.view.trim(), ask.view);
     let before = exchanges.iter().take(reach).filter(|(exchange, _)| stays(exchange));
     let fixed = fixed + before.map(|(_, tokens)| *tokens).sum::<Tokens>();
@@ -168,7 +168,7 @@ fn cut(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], 
         }
         CutPoint::User => {
             let back = (0..=reach).rev().find(|index| turn(*index));
-            // A turn that is most of the conversation is cut inside, so that there is something to compact.
+            // A turn that makes up most of the conversation is cut inside, so that there is something to compact.
             back.filter(|index| *index > 0 && size(*index) <= max.max(size(reach))).unwrap_or(reach)
         }
     };
@@ -218,7 +218,7 @@ fn head(policy: &Policy, before: &[(&Exchange, Tokens)]) -> usize {
 }
 
 /// Returns the speakers kept before the tail: the user's newest turns up to the policy's tokens, turns within the
-/// user's share, the newest request, pins, and waiting calls. Waiting calls are among them if there was no room for a
+/// user's share, the newest request, pins, and waiting calls. Waiting calls are included if there was no room for a
 /// tail that reaches back to them.
 fn keep(
     policy: &Policy,

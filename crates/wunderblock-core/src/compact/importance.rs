@@ -1,5 +1,5 @@
-//! Importance of a message, between 0 and 1: errors 0.8, decisions 0.6, tools 0.4, repetition −0.5. The formula is
-//! that of the notes which the `selective` preset follows. Values are in tenths, so that they are exact.
+//! Importance of a message, between 0 and 1: errors 0.8, decisions 0.6, tools 0.4, repetition −0.5. The formula comes
+//! from the notes that the `selective` preset follows. Values are in tenths, so that they are exact.
 
 use crate::message::{Message, Part, Role};
 use crate::ports::Bodies;
@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 /// Words that indicate an error.
 pub const ERRORS: [&str; 4] = ["error", "错误", "异常", "报错"];
-/// Words that indicate a decision. The notes list the Chinese ones.
+/// Words that indicate a decision. The notes list the Chinese words.
 pub const DECISIONS: [&str; 10] =
     ["决定", "选择", "方案", "采用", "decide", "decision", "choose", "chose", "approach", "instead of"];
 

@@ -26,14 +26,14 @@ pub struct SummaryJob {
     pub target: Tokens,
     /// Whether the summary covers the beginning of a turn that continues after it.
     pub splits: bool,
-    /// Whether no request shows the summary, because it goes into another one of the same climb. A model does not
-    /// have to write it.
+    /// Whether no request shows the summary, because it goes into another summary of the same climb. A model does not
+    /// have to write a summary that no request shows.
     pub inner: bool,
 }
 
 impl SummaryJob {
-    /// Returns the job for a summary of adjacent summaries, each given with its level. `tokens` is what they take
-    /// together.
+    /// Returns the job for a summary of adjacent summaries, each given with its level. `tokens` is the number of
+    /// tokens that the summaries take together.
     #[must_use]
     pub fn of_summaries(
         run: &[(PlacedSummary, u32)],

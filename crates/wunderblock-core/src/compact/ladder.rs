@@ -1,4 +1,5 @@
-//! Compaction ladder: takes the policy's steps in order, each if it saves enough, until the request is small enough.
+//! Compaction ladder: tries the policy's steps in order and takes each step that saves enough, until the request is
+//! small enough.
 
 mod adopt;
 mod ahead;
@@ -33,15 +34,15 @@ pub struct Ladder<'a> {
     tasks: &'a [TaskRange],
     /// Goal of the steps, in tokens.
     target: Tokens,
-    /// Tokens that the policy's fractions refer to.
+    /// Number of tokens that the policy's fractions refer to.
     whole: Tokens,
-    /// Whether a person asked for the compaction. Summaries are then made even if the target is reached without them.
+    /// Whether a person asked for the compaction, so that summaries are made even below the target.
     forced: bool,
     /// Whether the request is the lane's first.
     cold: bool,
     /// Whether the request was too long.
     overflows: bool,
-    /// Whether chunks are summarised before the level.
+    /// Whether chunks are summarised before the level is reached.
     ahead: bool,
     view: View,
     before: Tokens,
@@ -56,34 +57,34 @@ pub struct Ladder<'a> {
     /// The user's standing rules, in order of priority.
     rules: Vec<PricedRule>,
     reduced: Vec<(Seq, ContentReduced)>,
-    /// Position of the next new event, if no other event comes between.
+    /// Position of the next new event, if no other event is appended first.
     next: Seq,
-    /// Jobs whose texts were last asked for.
+    /// Jobs whose texts were requested last.
     asked: Vec<SummaryJob>,
 }
 
 /// A summary to be recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeDraft {
-    /// Position of its event, if no other event comes between.
+    /// Position of the summary's event, if no other event is appended first.
     pub at: Seq,
     /// Job the summary was made for.
     pub job: SummaryJob,
     /// Text of the summary.
     pub text: Body,
-    /// Maximum tokens of the summary in a request, fence included.
+    /// Maximum number of tokens in the summary as a request shows it, including its fence.
     pub tokens: Tokens,
     /// Index of the text among all texts that were handed in, counted from 0.
     pub made: usize,
 }
 
-/// A text that was asked for; `None` if it could not be made.
+/// A text that was requested; `None` if it could not be made.
 pub type Made = Option<Body>;
 
 /// Next step of a climb.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextStep {
-    /// Texts are needed: one for each job, to be handed in with [`Ladder::take`].
+    /// Texts are needed: one for each job, to be passed to [`Ladder::take`].
     Summarise(Vec<SummaryJob>),
     /// The climb is over.
     Done(Box<Proposal>),
@@ -92,8 +93,8 @@ pub enum NextStep {
 /// Changes that a compaction would make to a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// Head of the view that the proposal was made from. If no other event comes between, the event of the trim has
-    /// the next position, and the summaries and shorter texts follow at the positions given with them.
+    /// Head of the view that the proposal was made from. If no other event is appended first, the event of the trim
+    /// gets the next position, and the summaries and shorter texts follow at the positions given with them.
     pub head: Seq,
     /// New state of the lane; `None` if no request changes.
     pub trim: Option<Trim>,
@@ -103,9 +104,9 @@ pub struct Proposal {
     pub reduced: Vec<(Seq, ContentReduced)>,
     /// Steps that were tried, with their results.
     pub rungs: Vec<RungTaken>,
-    /// Tokens of the request before the compaction.
+    /// Tokens in the request before the compaction.
     pub before: Tokens,
-    /// Tokens of the request after the compaction.
+    /// Tokens in the request after the compaction.
     pub after: Tokens,
     /// Goal of the policy, in tokens.
     pub goal: Tokens,
@@ -167,8 +168,9 @@ impl<'a> Ladder<'a> {
         ladder
     }
 
-    /// Accounts for a text that only this compaction adds: the work log. `before` is the request without it, in
-    /// tokens. `spare` is the tokens of the text to omit if nothing would be gained with it.
+    /// Accounts for a text that only this compaction adds: the work log. `before` is the size of the request without
+    /// the added text, in tokens. `spare` is the number of tokens of the added text to omit if nothing would be
+    /// gained with them.
     #[must_use]
     pub fn adding(mut self, before: Tokens, spare: Tokens) -> Self {
         (self.before, self.spare) = (before, spare);
@@ -221,7 +223,8 @@ impl<'a> Ladder<'a> {
                 action,
                 Action::Curate { .. } | Action::Dedupe { .. } | Action::Stub { .. } | Action::Shrink { .. }
             );
-            // A first request is filled up after its summaries, so those keep to their room even below the target.
+            // A first request is filled up after its summaries are made, so the summaries must keep to their room
+            // even below the target.
             let keeps = self.cold && matches!(action, Action::Condense { .. });
             let is_enough = self.now <= self.target && !(self.forced && deep);
             if is_enough && !keeps && !is_standing(action) {
@@ -241,7 +244,7 @@ impl<'a> Ladder<'a> {
         NextStep::Done(Box::new(self.proposal()))
     }
 
-    /// Takes the texts asked for, up to the first missing or blank one. `first` is the index of the first text.
+    /// Takes the requested texts, up to the first missing or blank one. `first` is the index of the first text.
     pub fn take(&mut self, made: Vec<Made>, first: usize) {
         let jobs = std::mem::take(&mut self.asked);
         let Some(action) = self.policy.steps.get(self.rung) else { return };
@@ -350,7 +353,8 @@ impl<'a> Ladder<'a> {
         jobs
     }
 
-    /// Returns the maximum tokens of all summaries. A lane's first request keeps at least half for verbatim text.
+    /// Returns the maximum number of tokens in all summaries together. A lane's first request keeps at least half for
+    /// verbatim text.
     fn room(&self) -> Tokens {
         let room = self.policy.summary.room.of(plan::limit(&self.ask).tokens);
         if self.cold { room.min(COLD_ROOM.of(self.target)) } else { room }
@@ -486,7 +490,7 @@ impl<'a> Ladder<'a> {
 
 /// Maximum size of a lane's first request, as a fraction of the soft level.
 const COLD_MOST: Permille = Permille(900);
-/// Maximum part of a first request's goal that summaries take. With 0.4, less than half stayed word for word.
+/// Maximum part of a first request's goal for summaries. With 0.4, less than half of the text stayed word for word.
 const COLD_ROOM: Permille = Permille(350);
 
 /// Returns whether a step is taken even below the goal: it keeps a number of messages, or is always taken.

@@ -1,12 +1,13 @@
-//! Compaction: decides when a lane is due, and what becomes of it. Pure: a step that needs texts asks for them and is
-//! called again with them.
+//! Compaction: decides when a lane is due, and how it is compacted. Pure: a step that needs texts asks for them and
+//! is called again with them.
 //!
 //! ```text
 //! Measure, Policy ─ due ─► Due
 //! View, Policy ─ Ladder ─► Summarise(jobs) … take(texts) … ─► Done(Proposal) | Done(none)
 //! ```
 //! A [`Ladder`] climbs the policy's steps, cheapest first. Each step makes a new trim from the current one. The trim
-//! is taken if it saves the minimum of the step. [`guard`] decides once what is protected, and no step touches that.
+//! is taken if it saves the minimum of the step. [`guard`] decides once what is protected, and no step changes
+//! protected content.
 
 mod archive;
 mod condense;

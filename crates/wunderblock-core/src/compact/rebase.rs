@@ -20,7 +20,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     // A proposal of summaries made ahead takes no step, so the trim of the lane stays.
     let trim = proposal.trim.as_ref().unwrap_or(old.trim());
     let ahead = proposal.trim.is_none().then(|| proposal.nodes.last().map(|node| node.job.to)).flatten();
-    // A summary made from a summary that was erased since would repeat the erased content.
+    // A summary made from a summary that has since been erased would repeat the erased content.
     let stand = |view: &View| view.nodes().map(|node| node.at).collect::<Vec<Seq>>();
     if old.trim() != new.trim()
         || old.pinned() != new.pinned()
@@ -31,7 +31,8 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     {
         return None;
     }
-    // The trim must name each standing reduction before its frontier, and it was made without those recorded since.
+    // The trim must name each standing reduction before its frontier, and it was made without the reductions recorded
+    // since then.
     let unnamed = |(at, event): (PartPosition, Seq)| {
         at.0 < trim.drop_before && trim.needs(at.0) && old.standing(at) != Some(event)
     };
@@ -42,7 +43,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     let told = trim.nodes.last().map_or(Seq::START, |node| node.to.next()).max(trim.drop_before);
     let told = ahead.map_or(told, |to| told.max(to.next()));
     let formed: HashSet<Seq> = trim.forms.iter().map(|((at, _), _)| *at).collect();
-    // A turn that is only held because a rule quotes it is not in every view.
+    // A turn that is held only because a rule quotes it is not in every view.
     let touched = |exchange: &&Exchange| {
         let is_held = exchange.shape == ExchangeKind::User
             && treatment(exchange, old.trim(), old) == Treatment::LeftOut;

@@ -1,4 +1,4 @@
-//! Ladder rung that keeps head and tail of long texts.
+//! Ladder rung that keeps the head and tail of long texts.
 
 use super::guard::RungInput;
 use super::stub::newest_results;
@@ -42,9 +42,9 @@ pub(super) fn shrink(
     reduced
 }
 
-/// Returns shorter texts for the largest texts and results of an exchange, so that the exchange takes `excess` tokens
-/// less; `None` if nothing worth showing would remain. All are cut to one length, so that the largest is not the only
-/// one to be cut. The remaining text may take somewhat more than planned.
+/// Returns shorter texts for the largest texts and results of an exchange, so that the exchange takes `excess` fewer
+/// tokens; `None` if nothing worth showing would remain. All texts are cut to one length, so that the largest is not
+/// the only one to be cut. The remaining text may take somewhat more than planned.
 pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> Option<ShortTexts> {
     let trim = ask.view.trim();
     let priced = presentation::Priced { trim, view: ask.view, costs: ask.costs };
@@ -74,8 +74,8 @@ pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> O
     (!reduced.is_empty()).then_some(reduced)
 }
 
-/// Returns the length to which the longest texts must be cut so that all together take `excess` less. `lengths` must
-/// descend.
+/// Returns the length to which the longest texts must be cut so that all together take `excess` fewer tokens.
+/// `lengths` must descend.
 fn level(lengths: impl Iterator<Item = Tokens>, excess: Tokens) -> Option<Tokens> {
     let mut lengths = lengths.peekable();
     let (mut sum, mut count) = (Tokens::ZERO, 0);
@@ -90,7 +90,7 @@ fn level(lengths: impl Iterator<Item = Tokens>, excess: Tokens) -> Option<Tokens
     None
 }
 
-/// Minimum tokens of a cut text. A shorter text says no more than its handle.
+/// Minimum number of tokens in a cut text. A shorter text says no more than its handle.
 const CUT_LEAST: Tokens = Tokens(64);
 
 fn as_event(at: PartPosition, part: &Part, text: Body) -> ContentReduced {
@@ -106,7 +106,7 @@ fn as_event(at: PartPosition, part: &Part, text: Body) -> ContentReduced {
     }
 }
 
-/// Returns head and tail of a part's texts if that is shorter; `None` for a part with content that text cannot
+/// Returns the head and tail of a part's texts if they are shorter; `None` for a part with content that text cannot
 /// replace.
 fn shortened(
     ask: &PlanInput<'_>,

@@ -33,7 +33,7 @@ pub(super) struct SummariseRules<'a> {
 }
 
 impl SummariseRules<'_> {
-    /// Returns the maximum tokens that a summary covers; 0 for no limit.
+    /// Returns the maximum number of tokens that a summary covers; 0 for no limit.
     fn chunk(&self, ask: &PlanInput<'_>, mean: Tokens) -> Tokens {
         let margin = self.policy.summary.margin;
         let share = chunk_tokens(self.chunk_share, self.chunk_least, ask.budget.window, mean, margin);
@@ -47,7 +47,8 @@ impl SummariseRules<'_> {
     }
 }
 
-/// Returns the summaries that are needed, in order. Their ranges are adjacent and begin at the frontier.
+/// Returns the summaries that are needed, in order. The ranges of the summaries are adjacent and begin at the
+/// frontier.
 pub(super) fn jobs(
     rules: &SummariseRules<'_>,
     ask: &PlanInput<'_>,
@@ -77,8 +78,8 @@ pub(super) fn jobs(
             saved += if is_free { tokens } else { Tokens::ZERO };
             continue;
         }
-        // A protected exchange before the first range belongs to no range. An unprotected one leaves the request, so
-        // a new summary covers it.
+        // A protected exchange before the first range belongs to no range. An unprotected exchange leaves the
+        // request, so a new summary covers it.
         if !is_free && exchange.last < begins {
             continue;
         }
@@ -126,7 +127,7 @@ pub(super) fn begins(ask: &PlanInput<'_>, guard: &Guard) -> Seq {
 
 struct WeighedExchange<'a> {
     exchange: &'a Exchange,
-    /// Tokens that a summary of the exchange saves; zero if it is protected.
+    /// Tokens that a summary of the exchange saves; zero if the exchange is protected.
     tokens: Tokens,
     task: Option<&'a TaskRange>,
 }
@@ -153,15 +154,15 @@ impl<'a> Ranges<'a> {
         full || (self.by == Division::Task && begins(task) != begins(last.task))
     }
 
-    /// Returns whether a summary of the open range is shorter than the range, fence included. A range too short for
-    /// its own summary goes into the next one: an empty summary would be rejected, and later ones could not be
+    /// Returns whether a summary of the open range, including its fence, is shorter than the range. A range too short
+    /// for its own summary goes into the next one: an empty summary would be rejected, and later ones could not be
     /// placed.
     fn is_worth(&self) -> bool {
         let summary = target(&self.policy.summary, self.taken) + crate::fence::SUMMARY_FRAME.tokens;
         self.taken > summary
     }
 
-    /// Returns the tokens that a summary of the open range saves.
+    /// Returns the number of tokens that a summary of the open range saves.
     fn gain(&self) -> Tokens {
         let summary = target(&self.policy.summary, self.taken) + crate::fence::SUMMARY_FRAME.tokens;
         self.taken.saturating_sub(summary)
@@ -214,7 +215,7 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// Returns the target length of a summary of the given tokens, in tokens.
+/// Returns the target length, in tokens, of a summary of the given number of tokens.
 #[must_use]
 pub fn target(summary: &Summary, tokens: Tokens) -> Tokens {
     summary.share.of(tokens).max(summary.at_least).min(summary.target.max(summary.at_least))

@@ -23,9 +23,9 @@ pub struct TaskMark {
 pub enum TaskSource {
     /// `task.started` and `task.finished` events.
     Event,
-    /// An item of the todo list became done, or another one was taken up.
+    /// An item of the todo list was completed, or another one was started.
     Todo,
-    /// A turn of the user that is more than a request to continue.
+    /// A user turn that is more than a request to continue.
     Rule,
 }
 
@@ -66,7 +66,7 @@ pub struct TaskRange {
 }
 
 /// Returns the tasks of a view, in order and without gaps. Only the marks from the strongest source present count;
-/// without marks, the turns of the user do.
+/// without marks, the turns of the user count.
 #[must_use]
 pub fn tasks(view: &View, marks: &[TaskMark], bodies: &dyn Bodies) -> Vec<TaskRange> {
     let strongest = marks.iter().map(|mark| mark.by).min();

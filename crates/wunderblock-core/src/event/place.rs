@@ -42,7 +42,7 @@ fn compacted(made: &SessionCompacted, at: Seq) -> Option<&'static str> {
     before((made.from_seq, made.to_seq), at).or_else(sources)
 }
 
-/// Returns the contradiction of a step's trim. The frontier may be directly after the last position that existed,
+/// Returns the contradiction in a step's trim. The frontier may be directly after the last position that existed,
 /// which is at most the position of the step itself.
 fn trimmed(trim: &Trim, at: Seq) -> Option<&'static str> {
     if trim.drop_before > at {

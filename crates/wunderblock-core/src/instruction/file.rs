@@ -40,12 +40,12 @@ impl LoadReason {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Later files may replace the block or add to it. A later definition of this mode replaces the earlier one.
+    /// Later files may replace the block or add to it. A later definition with this mode replaces the earlier one.
     #[default]
     Override,
-    /// Later files may only add to the block. A later definition of this mode adds to the earlier one.
+    /// Later files may only add to the block. A later definition with this mode adds to the earlier one.
     Append,
-    /// Later files may not change the block. A later definition of this mode replaces the earlier one permanently.
+    /// Later files may not change the block. A later definition with this mode replaces the earlier one permanently.
     Locked,
 }
 
@@ -61,8 +61,8 @@ impl Mode {
     }
 }
 
-/// An instruction file as it was read: without comments and the front matter of rules, and with its imports resolved
-/// into separate files before it.
+/// An instruction file after reading: comments and the front matter of rules have been removed, and its imports have
+/// been resolved into separate files that precede it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionFile {
     /// Path of the file: relative to the project's root inside the project, absolute elsewhere.

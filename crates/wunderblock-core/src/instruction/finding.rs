@@ -22,7 +22,7 @@ pub struct Finding {
 pub enum FindingKind {
     /// The block may not be replaced or added to, so the attempt has no effect.
     Refused,
-    /// Two files of one directory define the same block. The later one applies.
+    /// Two files in one directory define the same block. The later one applies.
     Conflict,
     /// A closer definition replaced the block.
     Replaced,

@@ -15,7 +15,7 @@ pub enum SpanKind {
     Code,
     /// `<!-- … -->`, both ends included.
     Comment,
-    /// `<!--` without an end. The mark counts as text, although its author meant to hide what follows.
+    /// `<!--` without an end. The opening mark counts as text, although its author meant to hide what follows.
     Unclosed,
 }
 
@@ -28,7 +28,8 @@ pub struct MarkdownSpan {
     pub range: Range<usize>,
 }
 
-/// Splits a text into spans, which cover it without gaps, in order. Time is linear in the length of the text.
+/// Splits a text into spans, which cover it without gaps, in order. The running time is linear in the length of the
+/// text.
 #[must_use]
 pub fn spans(text: &str) -> Vec<MarkdownSpan> {
     let mut walk =
@@ -40,11 +41,11 @@ pub fn spans(text: &str) -> Vec<MarkdownSpan> {
 struct MarkdownScanner<'a> {
     text: &'a str,
     at: usize,
-    /// Start of the text that is in no span yet.
+    /// Start of the text that is not yet in a span.
     plain: usize,
     spans: Vec<MarkdownSpan>,
     ticks: Ticks,
-    /// Whether a `-->` can still follow. Once none follows, the rest is not searched again for each `<!--`.
+    /// Whether a `-->` can still follow. If no `-->` follows, the rest is not searched again for each `<!--`.
     closes: bool,
 }
 
@@ -65,7 +66,7 @@ impl MarkdownScanner<'_> {
         self.flush();
     }
 
-    /// Advances past the next mark. Returns whether a line begins there.
+    /// Advances past the next mark. Returns whether a line begins at the new position.
     fn inline(&mut self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let Some(skip) = rest.bytes().position(|byte| matches!(byte, b'\n' | b'`' | b'<')) else {

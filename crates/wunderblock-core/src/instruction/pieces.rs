@@ -5,7 +5,7 @@ use super::markdown::{MarkdownSpan, SpanKind, spans};
 
 /// Maximum length of a block's name, in bytes.
 pub const MAX_BLOCK_NAME: usize = 64;
-/// Maximum number of problems reported for one file. The last of them says that there may be more.
+/// Maximum number of problems reported for one file. The last reported problem says that there may be more.
 pub const MAX_PROBLEMS: usize = 32;
 
 /// Problem in a line of a file.
@@ -19,12 +19,12 @@ pub struct LineProblem {
 
 /// Splits a file's text into pieces, and returns the problems found in it.
 ///
-/// HTML comments are removed, except in code. A line that held nothing else is removed with its comment. A comment
-/// that is never closed stays, and is a problem. A block's line must stand alone: `<!-- block NAME -->` (mode
-/// *override*) or `<!-- block NAME MODE -->`, with letters, digits, `.`, `_` and `-` in NAME. A malformed block line
-/// is a problem, and the text after it is plain. A piece has the line number of its block's line, or of its first
-/// text if it is plain. Plain pieces have text. A block may be empty, so that a later file can empty an earlier
-/// block. Time is linear in the length of the text.
+/// HTML comments are removed, except in code. A line that contains nothing but a comment is removed with the comment.
+/// An unclosed comment is kept and reported as a problem. A block marker must stand alone on its line: `<!-- block
+/// NAME -->` (mode *override*) or `<!-- block NAME MODE -->`, with letters, digits, `.`, `_` and `-` in NAME. A
+/// malformed block marker is reported as a problem, and the text after it is plain. The line number of a piece is
+/// that of its block marker, or of its first text if the piece is plain. Plain pieces have text. A block may be
+/// empty, so that a later file can empty an earlier block. The running time is linear in the length of the text.
 #[must_use]
 pub fn pieces(text: &str) -> (Vec<FileSegment>, Vec<LineProblem>) {
     pieces_in(text, &spans(text))
@@ -61,7 +61,7 @@ struct Segmenter {
     text: String,
     /// Start of the current line in `text`.
     line_start: usize,
-    /// Whether the current line has held only spaces until now, apart from comments.
+    /// Whether the current line has so far held only spaces, apart from comments.
     line_is_blank: bool,
     /// Whether a comment was removed from the current line.
     has_comment: bool,
@@ -296,7 +296,7 @@ mod tests {
     }
 
     proptest! {
-        /// Only comments are removed from a text, and all line numbers are right.
+        /// Only comments are removed from a text, and all line numbers remain correct.
         #[test]
         fn only_comments_are_removed(
             lines in prop::collection::vec("(word|`code`|<!-- note -->|<!-- block b append -->|<!-- end -->|)", 0..30)

@@ -19,8 +19,8 @@ pub enum Redefinition {
 /// Effect of each redefinition: the mode of the existing block, the mode of the later definition, and what happens.
 ///
 /// The table is complete, except for two rules of rank. Only managed policy may change a block that managed policy
-/// has defined. A mode binds only files of the same or a lower authority: a block that a project has locked binds its
-/// directories, not the person's own text for the session.
+/// has defined. A mode binds only files with the same or lower authority: a block locked by a project binds the
+/// project's directories, but not the person's own text for the session.
 pub const RULES: [(Mode, Mode, Redefinition); 9] = [
     (Mode::Override, Mode::Override, Redefinition::Replaced),
     (Mode::Override, Mode::Append, Redefinition::Added),
@@ -33,8 +33,8 @@ pub const RULES: [(Mode, Mode, Redefinition); 9] = [
     (Mode::Locked, Mode::Locked, Redefinition::Refused),
 ];
 
-/// Returns the effect of a redefinition by the rules of rank and the table [`RULES`]. The first pair is the mode and
-/// level of the existing block, the second those of the later definition.
+/// Returns the effect of a redefinition according to the rules of rank and the table [`RULES`]. The first pair is the
+/// mode and level of the existing block; the second pair is those of the later definition.
 #[must_use]
 pub fn outcome((mode, by): (Mode, InstructionLevel), (later, of): (Mode, InstructionLevel)) -> Redefinition {
     if by == InstructionLevel::Managed && of.authority() < Authority::Operator {
@@ -45,7 +45,7 @@ pub fn outcome((mode, by): (Mode, InstructionLevel), (later, of): (Mode, Instruc
     row.map_or(Redefinition::Refused, |(_, _, outcome)| *outcome)
 }
 
-/// Maximum number of listed findings. One additional finding gives the number of the others.
+/// Maximum number of listed findings. One additional finding gives the number of unlisted findings.
 pub const MAX_SETTLED: usize = 256;
 
 /// Parts of instruction files that apply.
@@ -57,8 +57,8 @@ pub struct Settled {
     pub findings: Vec<Finding>,
 }
 
-/// Decides which parts of the files apply. The files must be ordered from the broadest to the closest. Time is linear
-/// in the length of their text.
+/// Decides which parts of the files apply. The files must be ordered from the broadest to the closest. The running
+/// time is linear in the total length of the files.
 ///
 /// A file with the same bytes as an earlier file is left out if the earlier one still applies as a whole and has at
 /// least the same authority. A block that a file defines more than once is one block with the strictest of its modes.
@@ -107,7 +107,7 @@ struct Resolution<'a> {
     blocks: HashMap<&'a str, BlockDefinition>,
     /// Whether each piece of each file applies.
     holds: Vec<Vec<bool>>,
-    /// Latest file of each digest that was not left out as a repetition.
+    /// Latest file with each digest, except files left out as repetitions.
     whole: HashMap<&'a str, usize>,
     findings: Vec<Finding>,
     /// Number of findings that are not listed.
@@ -254,7 +254,7 @@ mod tests {
             .collect()
     }
 
-    /// Columns: earlier mode, later mode, the text of each that applies, the findings.
+    /// Columns: the earlier mode, the later mode, the text of each definition that applies, and the findings.
     #[test]
     fn what_may_override_what() {
         let cases: [(&str, &str, [&str; 2], &[&str]); 9] = [

@@ -12,10 +12,10 @@ const SLASH: u16 = 1 << 6;
 const COLON: u16 = 1 << 7;
 const AT: u16 = 1 << 8;
 const TILDE: u16 = 1 << 9;
-/// First byte of a two-byte character: letters beyond ASCII, of scripts that write spaces between words.
+/// First byte of a two-byte character: a letter beyond ASCII, in a script that separates words with spaces.
 const LETTER: u16 = 1 << 10;
 const BACKSLASH: u16 = 1 << 11;
-/// Classes of characters that belong to a run only next to certain others.
+/// Classes of characters that belong to a run only if they are next to certain other characters.
 const CHOOSY: u16 = COLON | LETTER | BACKSLASH;
 
 pub(super) struct Classes([u16; 256]);
@@ -142,7 +142,7 @@ fn joins(bytes: &[u8], from: usize, at: usize, class: u16) -> Joins {
     }
 }
 
-/// Returns whether a character of these two bytes is a letter or a digit.
+/// Returns whether the character that these two bytes encode is a letter or a digit.
 pub(crate) fn is_letter(lead: u8, next: u8) -> bool {
     let code = u32::from(lead & 0x1F) << 6 | u32::from(next & 0x3F);
     char::from_u32(code).is_some_and(char::is_alphanumeric)
@@ -183,7 +183,7 @@ impl RunContext<'_> {
         let seen = body.bytes().fold(0, |seen, byte| seen | class_of(byte));
         let has = |class: u16| seen & class != 0;
         let letters = has(LOWER | UPPER | LETTER);
-        // The order matters: a URL also has the characters of a path, and an id those of an identifier.
+        // The order matters: a URL also consists of path characters, and an id of identifier characters.
         if has(COLON) && body.contains("://") {
             return Some(LiteralKind::Url);
         }
@@ -249,7 +249,7 @@ impl RunContext<'_> {
             return (is_date && !core.starts_with('/')).then_some(LiteralKind::Number);
         }
         if let Some(rest) = core.strip_prefix('/') {
-            // `</div>` closes an element, `//` begins a comment.
+            // `</div>` closes an element, and `//` begins a comment.
             let is_path = self.before != Some(b'<') && !rest.starts_with('/') && rest.len() >= 2;
             return (is_path && rest.starts_with(|c: char| c.is_alphanumeric() || ".@_~".contains(c)))
                 .then_some(LiteralKind::Path);
@@ -266,7 +266,7 @@ impl RunContext<'_> {
     }
 }
 
-/// Removes leading punctuation: dashes, dots and other characters that begin no name.
+/// Removes leading punctuation: dashes, dots and other characters that cannot begin a name.
 fn trim_start(text: &str) -> &str {
     let mut body = text;
     loop {
@@ -300,7 +300,7 @@ fn is_id(body: &str, seen: u16) -> bool {
             && body.split('-').all(is_hex);
     }
     if seen & UNDER != 0 {
-        // `toolu_01ab…`, `call_9f…`: ids that providers give to calls.
+        // Ids that providers assign to calls, for example `toolu_01ab…` and `call_9f…`.
         let tail = body.rsplit('_').next().unwrap_or_default();
         return tail.len() >= 16 && tail.bytes().any(|byte| byte.is_ascii_digit());
     }
@@ -328,8 +328,8 @@ fn is_file(text: &str) -> bool {
     has_stem && (stem.len() > 1 || extension.len() > 1) && is_extension(extension)
 }
 
-/// Returns whether a path names one thing: a file with a known extension, or a place below a root. An extension alone
-/// names nothing.
+/// Returns whether a path names one specific thing: a file with a known extension, or a place below a root. An
+/// extension alone names nothing.
 pub(super) fn is_particular(path: &str) -> bool {
     let is_slash = |c: char| matches!(c, '/' | '\\');
     let parts = path.split(is_slash).filter(|part| !matches!(*part, "" | "." | ".." | "~")).count();
@@ -339,7 +339,7 @@ pub(super) fn is_particular(path: &str) -> bool {
     (rooted && parts >= 2) || (is_file(last) && !hidden)
 }
 
-/// Extensions of files that occur in the work of agents, sorted for a binary search.
+/// Extensions of files that agents commonly work with, sorted for a binary search.
 #[rustfmt::skip]
 pub(super) const KNOWN: [&str; 112] = [
     "adoc", "bak", "bash", "bat", "bib", "bin", "bz2", "c", "cc", "cfg", "cjs", "clj", "cmake", "conf", "cpp", "crt", "cs",
@@ -355,8 +355,8 @@ fn is_extension(text: &str) -> bool {
     KNOWN.binary_search(&text).is_ok()
 }
 
-/// Returns whether a text is a dotted name like `a.b`, each part a name. An abbreviation (`e.g`) is not such a name,
-/// and neither is the end of a sentence (`end.The`).
+/// Returns whether a text is a dotted name like `a.b`, in which each part is a name. An abbreviation (`e.g`) is not
+/// such a name, and neither is the end of a sentence (`end.The`).
 fn is_dotted(text: &str) -> bool {
     let mut long = false;
     let is_name = |part: &str| part.starts_with(|c: char| c.is_alphabetic() || c == '_');
@@ -371,7 +371,7 @@ fn is_dotted(text: &str) -> bool {
     names && long && !sentence
 }
 
-/// Returns whether a word has a capital inside, and is not written all in capitals.
+/// Returns whether a word contains a capital after its first letter, but is not written all in capitals.
 fn is_camel(text: &str) -> bool {
     let text = text
         .strip_suffix('s')

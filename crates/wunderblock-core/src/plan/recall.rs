@@ -1,4 +1,4 @@
-//! Recall: texts that are brought back into a request because they are asked for and not shown whole.
+//! Recall: texts that are brought back into a request because they were asked for and are not shown in full.
 
 use super::{ExchangeCosts, injection};
 use crate::budget::Treatment;

@@ -24,8 +24,8 @@ pub enum Severity {
 pub struct PolicyFault {
     /// Severity of the fault.
     pub severity: Severity,
-    /// Key of the fault, such as `trigger.soft.fraction`. Steps and parts of a template are numbered from 1:
-    /// `step.2.to`.
+    /// Key at which the fault occurs, such as `trigger.soft.fraction`. Steps and parts of a template are numbered
+    /// from 1, for example: `step.2.to`.
     pub key: String,
     /// Explanation of what is wrong, and what to do.
     pub what: String,

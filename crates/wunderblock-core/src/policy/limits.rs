@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompactionLimits {
-    /// Maximum consecutive compactions without progress. The lane is then compacted only after it has grown, or if a
-    /// person asks.
+    /// Maximum number of consecutive compactions without progress. The lane is then compacted only after it has
+    /// grown, or if a person asks.
     pub rounds: u32,
-    /// Minimum seconds between two compactions that a soft trigger sets off.
+    /// Minimum number of seconds between two compactions started by a soft trigger.
     pub cooldown_s: u64,
-    /// Maximum calls of a model for summaries within an hour.
+    /// Maximum number of model calls for summaries within an hour.
     pub calls_per_hour: u32,
-    /// Maximum nodes that one sweep makes; 0 for no limit.
+    /// Maximum number of nodes that one sweep creates; 0 for no limit.
     pub sweep_nodes: u32,
     /// Behaviour of requests while a compaction is in progress.
     pub meanwhile: Meanwhile,

@@ -44,7 +44,7 @@ pub struct Policy {
     /// Tool output that enters requests in a shorter form.
     #[serde(default)]
     pub reduce: Reduce,
-    /// Steps, cheapest first. The plan follows them as a deterministic last resort.
+    /// Steps, cheapest first. The plan follows these steps as a deterministic last resort.
     #[serde(default, rename = "step", skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Action>,
     /// Form of the summaries, and who writes them.
@@ -58,11 +58,11 @@ pub struct Policy {
 /// Sizes that decide when summaries are archived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArchiveSizes {
-    /// While the summaries together take no more than this, none is archived.
+    /// No summary is archived while the summaries together take no more than this number of tokens.
     pub above: Tokens,
-    /// Maximum tokens of the newest summaries, which stay.
+    /// Maximum number of tokens in the newest summaries, which are not archived.
     pub keep: Tokens,
-    /// Maximum tokens of the catalogue.
+    /// Maximum number of tokens in the catalogue.
     pub catalogue: Tokens,
 }
 
@@ -95,7 +95,8 @@ impl Policy {
         self.steps.iter().any(|action| matches!(action, Action::Summarise { by: Division::Task, .. }))
     }
 
-    /// Returns the tokens of a chunk in a window; `None` if no chunks are summarised before the level.
+    /// Returns the number of tokens in a chunk for a given window; `None` if no chunks are summarised before the
+    /// level is reached.
     #[must_use]
     pub fn chunk_ahead(&self, window: Tokens) -> Option<Tokens> {
         self.steps.iter().find_map(|action| match *action {
@@ -110,7 +111,8 @@ impl Policy {
         })
     }
 
-    /// Returns the sizes of the policy's archive, if it has one. `whole` is the tokens that its fractions refer to.
+    /// Returns the sizes of the policy's archive, if it has one. `whole` is the number of tokens to which the
+    /// archive's fractions refer.
     #[must_use]
     pub fn archive(&self, whole: Tokens) -> Option<ArchiveSizes> {
         let part = |part: Permille, most: Tokens| match (part.of(whole), most) {

@@ -4,8 +4,8 @@ use crate::units::Tokens;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// A fraction, in thousandths. TOML and JSON write it as a decimal, `0.92`, or as a whole number, `1`. The value is
-/// rounded to the nearest thousandth.
+/// A fraction, in thousandths. TOML and JSON write the fraction as a decimal, `0.92`, or as a whole number, `1`. The
+/// value is rounded to the nearest thousandth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Permille(pub u16);
 

@@ -18,38 +18,39 @@ pub struct Protect {
     pub messages: u64,
     /// Minimum number of the user's turns at the end.
     pub turns: u64,
-    /// Minimum tokens at the end.
+    /// Minimum number of tokens at the end.
     pub tokens: Tokens,
-    /// Minimum part of the conversation at the end.
+    /// Minimum fraction of the conversation kept at the end.
     pub history: Permille,
-    /// Minimum part of the window at the end.
+    /// Minimum fraction of the window kept at the end.
     pub window: Permille,
-    /// Minimum tokens of the tail that `window` or `history` asks for.
+    /// Minimum number of tokens in the tail that `window` or `history` asks for.
     pub at_least: Tokens,
-    /// Maximum tokens of the tail that `window` or `history` asks for; 0 for no limit.
+    /// Maximum number of tokens in the tail that `window` or `history` asks for; 0 for no limit.
     pub at_most: Tokens,
-    /// Maximum of the tail that `window` or `history` asks for, as a part of the window; 0 for no limit.
+    /// Maximum size of the tail that `window` or `history` asks for, as a fraction of the window; 0 for no limit.
     pub at_most_share: Permille,
     /// Whether the tail reaches back to the user's newest request, whatever lies between.
     pub to_newest_user: bool,
-    /// Maximum tokens of the user's own messages kept before the tail, the newest first.
+    /// Maximum number of tokens in the user's own messages kept before the tail, newest first.
     pub user_tokens: Tokens,
-    /// Maximum part of the limit for the user's first message and their messages before the tail, the newest first.
+    /// Maximum fraction of the limit used for the user's first message and the user's messages before the tail,
+    /// newest first.
     pub user_share: Permille,
-    /// Maximum part of the limit for standing rules, quoted from messages that are not shown.
+    /// Maximum fraction of the limit used for standing rules, quoted from messages that are not shown.
     pub rules_share: Permille,
-    /// Maximum number of files that stay as they were read: those read last and not changed since.
+    /// Maximum number of files that stay as they were read: the most recently read files that have not changed since.
     pub files: u64,
-    /// Maximum tokens of an exchange that shows such a file.
+    /// Maximum number of tokens in an exchange that shows one of these files.
     pub files_tokens: Tokens,
-    /// Maximum part of the limit for the work log (the agent's list, files, checks, skills) after each compaction; 0
-    /// for no work log.
+    /// Maximum fraction of the limit used for the work log (the agent's list, files, checks, skills) after each
+    /// compaction; 0 for no work log.
     pub work_share: Permille,
 }
 
-/// Default of `work_share`. Measured over 0, 0.02, 0.04, 0.06 and 0.08 under `balanced` at eight windows of 15,000 to
-/// 36,000 tokens: of what the next three calls need, 80, 83, 86, 87 and 89 % is in the request or one read away. With
-/// 0.08, less than half of a first request of 8,000 tokens is word for word (docs/benchmarks.md).
+/// Default of `work_share`. Measured with values of 0, 0.02, 0.04, 0.06 and 0.08 under `balanced` at eight windows of
+/// 15,000 to 36,000 tokens: 80, 83, 86, 87 and 89 % of what the next three calls need is in the request or one read
+/// away. With 0.08, less than half of a first request of 8,000 tokens is word for word (docs/benchmarks.md).
 const WORK_SHARE: Permille = Permille(40);
 
 /// Default of `files_tokens`. Claude Code's documentation, "Explore the context window": a larger file comes back as
@@ -80,13 +81,13 @@ impl Default for Protect {
 }
 
 impl Protect {
-    /// Returns the tokens of the tail in a window, without the part of the history.
+    /// Returns the number of tokens in the tail for a given window, ignoring the fraction of the history.
     #[must_use]
     pub fn tail(&self, window: Tokens) -> Tokens {
         self.bounded(self.window.of(window), window).max(self.tokens)
     }
 
-    /// Limits the tail that `window` or `history` asks for to its minimum and maximum.
+    /// Limits the size of the tail that `window` or `history` asks for to its minimum and maximum.
     pub(crate) fn bounded(&self, part: Tokens, window: Tokens) -> Tokens {
         let part = if part > Tokens::ZERO { part.max(self.at_least) } else { part };
         let part = if self.at_most > Tokens::ZERO { part.min(self.at_most) } else { part };
@@ -103,11 +104,11 @@ impl Protect {
 pub struct Split {
     /// Kind of place.
     pub at: CutPoint,
-    /// Whether the cut moves forward to the next such place instead of back to the previous one, so that less is
+    /// Whether the cut moves forward to the next possible place instead of back to the previous one, so that less is
     /// kept.
     pub forward: bool,
-    /// Whether a cut inside a turn makes two summaries: one of what lies before the turn, one of the turn's
-    /// beginning.
+    /// Whether a cut inside a turn produces two summaries: one of the content before the turn, and one of the
+    /// beginning of the turn.
     pub two_summaries: bool,
 }
 
@@ -115,7 +116,7 @@ pub struct Split {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutPoint {
-    /// Before a turn of the user; inside a turn only if there is no other place.
+    /// Before a user turn; inside a turn only if there is no other place.
     #[default]
     User,
     /// Before any turn or reply.

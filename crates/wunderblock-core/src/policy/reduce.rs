@@ -1,10 +1,10 @@
-//! Reduction of tool output in requests: which output becomes shorter, and how much.
+//! Reduction of tool output in requests: which output becomes shorter, and by how much.
 
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// Reduction of large tool output the first time a request could show it. Output that was shown once stays as it was
-/// shown. Output that was shortened stays short, and has a handle that reads the whole.
+/// Reduction of large tool output the first time a request could show it. Output that has already been shown stays
+/// unchanged. Shortened output stays short, and has a handle by which the whole output can be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reduce {
@@ -16,7 +16,7 @@ pub struct Reduce {
     pub except: Vec<TextKind>,
 }
 
-/// Default minimum size of a text that is reduced: below it, a mark costs a good part of what it saves.
+/// Default minimum size of a text that is reduced: below this size, a mark costs a large part of what it saves.
 pub const LEAST: Bytes = Bytes(2_000);
 /// Minimum size of a text that any reducer processes.
 pub const FLOOR: Bytes = Bytes(512);
@@ -36,7 +36,7 @@ pub enum ReductionLevel {
     Off,
     /// Only reductions that can be undone exactly from the shorter text.
     Lossless,
-    /// Repetition is replaced by marks; every different thing stays visible.
+    /// Repetition is replaced by marks; every distinct item stays visible.
     Fold,
 }
 

@@ -1,15 +1,16 @@
-//! Steps of a policy: the rungs of its ladder.
+//! Steps that a policy takes to make requests smaller.
 
 use super::permille::Permille;
 use crate::units::{Bytes, Tokens};
 use serde::{Deserialize, Serialize};
 
-/// One step of a policy. A step is taken only if it saves the part `min_gain` of the request, and `min_tokens`.
+/// One step of a policy. A step is taken only if it saves at least the fraction `min_gain` of the request, and at
+/// least `min_tokens` tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Action {
-    /// Leaves content out of requests, never out of the ledger: thinking of turns that are over, empty replies of the
-    /// model, and messages that the user repeats immediately.
+    /// Leaves content out of requests, but never out of the ledger: the thinking of completed turns, empty model
+    /// replies, and messages that the user repeats immediately.
     Curate {
         /// Number of newest turns whose thinking stays; `None` keeps all thinking.
         #[serde(default)]
@@ -17,16 +18,16 @@ pub enum Action {
         /// Whether a run of replies is left out as a whole if one of them is empty or was broken off.
         #[serde(default)]
         invalid_runs: bool,
-        /// Whether a reply that has nothing left is shown as a placeholder instead of not at all.
+        /// Whether a reply that has no content left is shown as a placeholder instead of being left out.
         #[serde(default)]
         placeholder: bool,
         /// Whether a message that the user repeats immediately is shown only once.
         #[serde(default)]
         repeated: bool,
-        /// Minimum part of the request to save; see [`Action::gain`].
+        /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// Minimum tokens to save; see [`Action::gain`].
+        /// Minimum number of tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -35,10 +36,10 @@ pub enum Action {
         /// Minimum size of a text that is replaced.
         #[serde(default = "dedupe_min")]
         min_bytes: Bytes,
-        /// Minimum part of the request to save; see [`Action::gain`].
+        /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// Minimum tokens to save; see [`Action::gain`].
+        /// Minimum number of tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -47,38 +48,38 @@ pub enum Action {
         /// Number of newest results that stay.
         #[serde(default)]
         keep: u64,
-        /// Maximum tokens of the newest results that stay.
+        /// Maximum number of tokens in the newest results that stay.
         #[serde(default)]
         keep_tokens: Tokens,
-        /// Maximum tokens of a result that is not replaced.
+        /// Maximum number of tokens in a result that is not replaced.
         #[serde(default)]
         over: Tokens,
         /// Whether the arguments of calls are replaced, too.
         #[serde(default)]
         arguments: bool,
-        /// Minimum part of the request to save; see [`Action::gain`].
+        /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// Minimum tokens to save; see [`Action::gain`].
+        /// Minimum number of tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// Shortens long tool output to head and tail.
+    /// Shortens long tool output to its head and tail.
     Shrink {
-        /// Maximum tokens of a text that is not shortened.
+        /// Maximum number of tokens in a text that is not shortened.
         over: Tokens,
-        /// Approximate tokens of a shortened text.
+        /// Approximate number of tokens in a shortened text.
         to: Tokens,
-        /// Part of the shortened text that is its head.
+        /// Fraction of the shortened text that is its head.
         #[serde(default = "half")]
         head: Permille,
         /// Number of newest results that stay.
         #[serde(default)]
         keep: u64,
-        /// Minimum part of the request to save; see [`Action::gain`].
+        /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// Minimum tokens to save; see [`Action::gain`].
+        /// Minimum number of tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -87,89 +88,91 @@ pub enum Action {
         /// Criterion that divides the range.
         #[serde(default)]
         by: Division,
-        /// Maximum tokens that a summary covers; 0 for the whole range at once.
+        /// Maximum number of tokens that a summary covers; 0 for the whole range at once.
         #[serde(default)]
         chunk: Tokens,
         /// Whether earlier summaries are merged into the new one, so that there is only one at any time.
         #[serde(default)]
         anchored: bool,
-        /// Maximum part of the summariser's window that a summary covers; 0 for no limit. See [`chunk_tokens`].
+        /// Maximum fraction of the summariser's window that a summary covers; 0 for no limit. See [`chunk_tokens`].
         #[serde(default)]
         chunk_share: Permille,
         /// Minimum to which `chunk_share` shrinks if messages are large; 0 if it does not shrink.
         #[serde(default)]
         chunk_least: Permille,
-        /// Part of the unprotected messages that is summarised, the oldest first; 1 for all of them.
+        /// Fraction of the unprotected messages that is summarised, oldest first; 1 for all of them.
         #[serde(default = "one")]
         oldest: Permille,
-        /// Whether only the oldest stretch is summarised, as much as the goal requires. Newer messages stay word for
-        /// word, as far as they fit.
+        /// Whether only the oldest stretch is summarised, and only as much of it as the goal requires. Newer messages
+        /// stay word for word, as far as they fit.
         #[serde(default)]
         as_needed: bool,
-        /// Whether the step is taken even if the target was reached before it, and continues to the end of the range.
+        /// Whether the step is taken even if the target has already been reached, and continues to the end of the
+        /// range.
         #[serde(default)]
         all: bool,
-        /// Whether each chunk is summarised as soon as it is full, before any level. All summaries take effect
-        /// together at the level.
+        /// Whether each chunk is summarised as soon as it is full, before any level is reached. All summaries take
+        /// effect together when the level is reached.
         #[serde(default)]
         ahead: bool,
         /// Whether to write one line per turn, with its positions, instead of a summary.
         #[serde(default)]
         catalogue: bool,
-        /// Minimum part of the request to save; see [`Action::gain`].
+        /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// Minimum tokens to save; see [`Action::gain`].
+        /// Minimum number of tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// Merges adjacent summaries of one level into one of the next.
+    /// Merges adjacent summaries of one level into a summary of the next level.
     Condense {
         /// Minimum number of summaries of events to merge.
         leaves: u64,
         /// Minimum number of summaries of summaries to merge.
         nodes: u64,
-        /// Maximum tokens of the summaries that are merged into one, unless the minimum number takes more; 0 for no
-        /// limit.
+        /// Maximum number of tokens in the summaries that are merged into one, unless the minimum number of summaries
+        /// takes more; 0 for no limit.
         #[serde(default)]
         chunk: Tokens,
         /// Maximum level of a summary; 0 for no limit.
         #[serde(default)]
         most: u32,
-        /// Part of the whole up to which summaries are not condensed; 0 for no such limit.
+        /// Fraction of the whole up to which summaries are not condensed; 0 for no such limit.
         #[serde(default)]
         above: Permille,
-        /// Tokens up to which summaries are not condensed; the smaller of the two limits applies. 0 for no such
-        /// limit.
+        /// Number of tokens up to which summaries are not condensed; the smaller of the two limits applies. 0 for no
+        /// such limit.
         #[serde(default)]
         above_tokens: Tokens,
-        /// Minimum part of the request to save; see [`Action::gain`].
+        /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// Minimum tokens to save; see [`Action::gain`].
+        /// Minimum number of tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
     /// Replaces the oldest summaries with a catalogue: one line each, with its positions. Nothing is summarised
     /// again.
     Archive {
-        /// Part of the whole up to which summaries are not archived.
+        /// Fraction of the whole up to which summaries are not archived.
         above: Permille,
-        /// Tokens up to which summaries are not archived; the smaller of the two limits applies. 0 for no such limit.
+        /// Number of tokens up to which summaries are not archived; the smaller of the two limits applies. 0 for no
+        /// such limit.
         #[serde(default)]
         above_tokens: Tokens,
-        /// Maximum of the newest summaries, which stay, as a part of the whole.
+        /// Maximum size of the newest summaries, which are not archived, as a fraction of the whole.
         keep: Permille,
-        /// Maximum tokens of the newest summaries, which stay; the smaller of the two limits applies. 0 for no such
-        /// limit.
+        /// Maximum number of tokens in the newest summaries, which are not archived; the smaller of the two limits
+        /// applies. 0 for no such limit.
         #[serde(default)]
         keep_tokens: Tokens,
-        /// Maximum tokens of the catalogue.
+        /// Maximum number of tokens in the catalogue.
         catalogue_tokens: Tokens,
-        /// Minimum part of the request to save; see [`Action::gain`].
+        /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// Minimum tokens to save; see [`Action::gain`].
+        /// Minimum number of tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
@@ -178,25 +181,26 @@ pub enum Action {
         /// Order in which exchanges are left out.
         #[serde(default)]
         by: DropOrder,
-        /// Number of best messages that stay, wherever they are; 0 to continue only until the target is reached. By
-        /// age, the best messages are the newest, from a place where the policy's [`Split`](crate::policy::Split) may
-        /// cut.
+        /// Number of best messages that stay, wherever they are; 0 to continue only until the target is reached. If
+        /// the order is by age, the best messages are the newest, starting at a place where the policy's
+        /// [`Split`](crate::policy::Split) may cut.
         #[serde(default)]
         keep: u64,
-        /// Minimum part of the request to save; see [`Action::gain`].
+        /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
-        /// Minimum tokens to save; see [`Action::gain`].
+        /// Minimum number of tokens to save; see [`Action::gain`].
         #[serde(default)]
         min_tokens: Tokens,
     },
 }
 
-/// Returns the tokens of a chunk that may take `share` of a window.
+/// Returns the number of tokens in a chunk that may take `share` of a window.
 ///
-/// If the mean message, times the margin of the counts, takes more than a tenth of the window, a chunk would
-/// overshoot the window. The share is then reduced by twice that part, down to `least`. The rule is OpenClaw's
-/// (`computeAdaptiveChunkRatio` in its `src/agents/compaction-planning.ts`), with 0.4, 0.15 and a margin of 1.2.
+/// If the size of the mean message, multiplied by the margin for inexact counts, exceeds a tenth of the window, a
+/// chunk would overshoot the window. The share is then reduced by twice that part, down to `least`. The rule is
+/// OpenClaw's (`computeAdaptiveChunkRatio` in its `src/agents/compaction-planning.ts`), with 0.4, 0.15 and a margin
+/// of 1.2.
 #[must_use]
 pub fn chunk_tokens(
     share: Permille,
@@ -224,7 +228,7 @@ const fn one() -> Permille {
 }
 
 impl Action {
-    /// Returns the minimum that the step must save: a part of the request, and tokens.
+    /// Returns the minimum that the step must save: a fraction of the request, and a number of tokens.
     #[must_use]
     pub const fn gain(&self) -> (Permille, Tokens) {
         match self {
@@ -262,7 +266,7 @@ pub enum Division {
     /// By length.
     #[default]
     Length,
-    /// By task: an active one in full, a finished one as its key points, older ones as numbers.
+    /// By task: an active task in full, a finished task as its key points, and older tasks as numbers.
     Task,
 }
 
@@ -284,11 +288,11 @@ mod tests {
     #[test]
     fn a_chunk_shrinks_where_messages_are_large() {
         let table = [
-            // Mean 10,000 · 1.2 = 12,000: 6 % of the window.
+            // A mean of 10,000, multiplied by 1.2, is 12,000: 6 % of the window.
             (200_000, 10_000, 150, 80_000),
             // 20,000 · 1.2: 12 %, so 0.40 − 0.24.
             (200_000, 20_000, 150, 32_000),
-            // 50,000 · 1.2: 30 %, and the minimum is 0.15.
+            // A mean of 50,000, multiplied by 1.2, is 30 % of the window, and the minimum is 0.15.
             (200_000, 50_000, 150, 30_000),
             (200_000, 50_000, 0, 80_000),
             (0, 50_000, 150, 0),

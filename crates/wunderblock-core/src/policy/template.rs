@@ -10,36 +10,37 @@ use serde::{Deserialize, Serialize};
 pub struct Summary {
     /// Template with the parts of a summary.
     pub template: Template,
-    /// Model that writes summaries, if one is used; `same` for the session's own.
+    /// Model that writes summaries, if one is used; `same` for the session's own model.
     pub model: Box<str>,
     /// Whether a summary comes after the messages kept from its range, instead of at the place of its range.
     pub last: bool,
-    /// Target of a summary of a range, in tokens.
+    /// Target size of a summary of a range, in tokens.
     pub target: Tokens,
-    /// Maximum of the target, as a part of what the summary replaces.
+    /// Maximum target size, as a fraction of the content that the summary replaces.
     pub share: Permille,
-    /// Minimum of the target, in tokens.
+    /// Minimum target size, in tokens.
     pub at_least: Tokens,
-    /// Target of a summary of summaries, in tokens.
+    /// Target size of a summary of summaries, in tokens.
     pub condensed: Tokens,
-    /// Maximum part of a request's limit that its summaries take together.
+    /// Maximum fraction of a request's limit that the request's summaries take together.
     pub room: Permille,
-    /// Maximum target of a summary that a model writes, in tokens. Recorded summaries of good quality have 1,200 to
-    /// 1,400 tokens; one asked for 20,000 takes minutes and says little more.
+    /// Maximum target size of a summary that a model writes, in tokens. Recorded summaries of good quality have 1,200
+    /// to 1,400 tokens; a summary with a target of 20,000 takes minutes and says little more.
     pub by_model: Tokens,
-    /// Multiple of its target above which a summary is cut.
+    /// Multiple of the target size above which a summary is cut.
     pub overage: Permille,
-    /// Part of the target that a second attempt aims at, if the first summary was at least as long as what it
-    /// replaces.
+    /// Fraction of the target size that a second attempt aims for, if the first summary was at least as long as the
+    /// content it replaces.
     pub second: Permille,
-    /// Maximum tokens of the deterministic summary that is used if no other was accepted.
+    /// Maximum number of tokens in the deterministic summary that is used if no other summary was accepted.
     pub floor: Tokens,
-    /// Maximum tokens given to a summariser at a time; 0 for what its window holds.
+    /// Maximum number of tokens given to a summariser at a time; 0 for as many as its window holds.
     pub input: Tokens,
-    /// Factor applied to the count of what a summariser is given, because counts are estimates.
+    /// Factor applied to the token count of a summariser's input, because counts are estimates.
     pub margin: Permille,
-    /// Minimum part of a summary's names that its range contains. A summary below it is rejected, and so is one that
-    /// names a path outside its range. With 0, neither is checked.
+    /// Minimum fraction of the names in a summary that must occur in its range. A summary below this fraction is
+    /// rejected, and so is a summary that names a path outside its range. If the fraction is 0, neither rule is
+    /// checked.
     pub grounded: Permille,
 }
 
@@ -115,7 +116,7 @@ pub enum SummaryFormat {
     Numbered,
     /// `<name>…</name>` around each part, and the root around all parts.
     Xml,
-    /// No headings: a dated log with a line for each thing, `- 14:03 ! … #12`, in the order in which things happened.
+    /// No headings: a dated log with a line for each event, for example `- 14:03 ! … #12`, in chronological order.
     Log,
 }
 
@@ -125,12 +126,12 @@ pub enum SummaryFormat {
 pub struct TemplateSection {
     /// Heading of the part, or name of its element.
     pub name: Box<str>,
-    /// Content of the part, in this order.
+    /// Contents of the part, in order.
     pub fill: Vec<Fill>,
     /// Instruction to a model on what to write in the part.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub about: Box<str>,
-    /// Multiple of its usual room that the part may take if there is not room for all parts.
+    /// Multiple of its usual room that the part may take if there is not enough room for all parts.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub weight: u16,
 }
@@ -149,7 +150,7 @@ const fn is_once(weight: &u16) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fill {
-    /// Goals of the user: the first request, and each request that opened something new.
+    /// Goals of the user: the first request, and each request that started something new.
     Intent,
     /// Outcome of each request: the beginning of the model's reply that ended the turn.
     Outcomes,
@@ -167,7 +168,7 @@ pub enum Fill {
     Commands,
     /// Errors, with the step that fixed each.
     Errors,
-    /// Findings on the way: the model's own conclusions.
+    /// Findings along the way: the model's own conclusions.
     Findings,
     /// Every message of the user, verbatim.
     UserMessages,
@@ -175,7 +176,7 @@ pub enum Fill {
     Todos,
     /// Work that has been done.
     Done,
-    /// Work that was in progress last.
+    /// Most recent work in progress.
     Current,
     /// Next steps that the model announced.
     Next,

@@ -4,8 +4,8 @@ use super::permille::Permille;
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
 
-/// Conditions under which a policy compacts. If nothing is set, it compacts only by hand, and if a request does not
-/// fit.
+/// Conditions under which a policy compacts. If no condition is set, the policy compacts only by hand, or if a
+/// request does not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Triggers {
@@ -17,42 +17,42 @@ pub struct Triggers {
     pub of: FractionBase,
     /// Boundary that the soft level waits for.
     pub boundary: Boundary,
-    /// Maximum part of the whole that the request takes after the steps; 0 to accept any request that fits and is
+    /// Maximum fraction of the whole that the request takes after the steps; 0 to accept any request that fits and is
     /// shorter.
     pub down_to: Permille,
-    /// Maximum part of the limit that a lane's first request takes after a compaction; 0 for `down_to`. Nothing of
-    /// that request is cached yet, so room for later growth gains nothing.
+    /// Maximum fraction of the limit that a lane's first request after a compaction takes; 0 for `down_to`. Nothing
+    /// in a lane's first request after a compaction has been cached yet, so room for later growth gains nothing.
     pub cold: Permille,
-    /// Part of the whole at which the policy compacts if the provider's cache of the lane is lost anyway (idle longer
-    /// than it lives, or another model); 0 for never.
+    /// Fraction of the whole at which the policy compacts if the provider's cache of the lane is lost anyway (because
+    /// the lane has been idle longer than the cache lives, or the model has changed); 0 for never.
     pub idle: Permille,
-    /// Minimum growth since the last compaction before a level fires again, as a part of the whole.
+    /// Minimum growth since the last compaction before a level fires again, as a fraction of the whole.
     pub regrow: Permille,
 }
 
-/// Limits of a level. Passing any of them fires the level; a level without limits never fires.
+/// Limits of a level. Passing any of the limits fires the level; a level without limits never fires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TriggerLevel {
-    /// Part of the whole at which the request fires the level.
+    /// Fraction of the whole at which the request fires the level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fraction: Option<Permille>,
-    /// Maximum tokens of the request.
+    /// Maximum number of tokens in the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
-    /// Maximum tokens of the conversation outside summaries.
+    /// Maximum number of tokens in the conversation outside summaries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsummarised: Option<Tokens>,
-    /// Minimum tokens of the window that are left.
+    /// Minimum number of tokens left in the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free: Option<Tokens>,
     /// Maximum number of messages that are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<u64>,
-    /// Maximum seconds since the last compaction, or since the session began.
+    /// Maximum number of seconds since the last compaction, or since the session began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_s: Option<u64>,
-    /// Minimum seconds until the provider's cache of the last request ends.
+    /// Minimum number of seconds until the provider's cache of the last request expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_s: Option<u64>,
 }
@@ -69,7 +69,7 @@ impl TriggerLevel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FractionBase {
-    /// Tokens that the sections may use: the window without the room for the reply and for counting errors.
+    /// Number of tokens that the sections may use: the window minus the room for the reply and for counting errors.
     #[default]
     Budget,
     /// The model's window.
@@ -83,7 +83,7 @@ pub enum Boundary {
     /// Any point at which no call waits for its result.
     #[default]
     Exchange,
-    /// Beginning or end of a turn: the user's turn has just come, or the model's has ended without a call.
+    /// Beginning or end of a turn: the user's turn has just arrived, or the model's turn has ended without a call.
     Turn,
     /// End of a task.
     Task,

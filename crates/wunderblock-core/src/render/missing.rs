@@ -39,7 +39,7 @@ impl RequestWriter<'_> {
                 self.list(seq, Some(index), Reason::Budget);
             }
         }
-        // Erased runs can overlap, and each position is listed once.
+        // Erased runs can overlap, but each position is listed once.
         let mut next = Seq::START;
         for (from, to, events) in self.view.erased() {
             let from = from.max(next);

@@ -26,7 +26,7 @@ fn told<'a>(seq: u64, model: &'a str, api_id: Option<&'a str>, (input, output): 
     UsageMark::Measured(Measured { seq: Seq(seq), model, api_id, input, output, live: true, sent: true })
 }
 
-/// Turns a mark into usage of a request that another program made.
+/// Turns a mark into the usage of a request that was made by another program.
 fn heard(mark: UsageMark<'_>) -> UsageMark<'_> {
     match mark {
         UsageMark::Measured(measured) => UsageMark::Measured(Measured { sent: false, ..measured }),

@@ -12,7 +12,7 @@ pub struct ViewEntry {
     pub at: Millis,
     /// The message.
     pub message: Message,
-    /// Whether the message was recorded live, and the session's newest request before it was one of the lane's, since
+    /// Whether the message was recorded live, and the session's newest request before it was made by the lane since
     /// the lane's last step.
     pub answers: bool,
 }
@@ -32,7 +32,7 @@ pub struct SummaryNode {
     pub text: Body,
     /// Time at which the summary was made.
     pub made: Millis,
-    /// Producer of a summary that another program wrote and nothing checked; otherwise `None`.
+    /// Producer of a summary that another program wrote and that was never checked; otherwise `None`.
     pub unchecked: Option<Box<str>>,
 }
 
@@ -52,6 +52,6 @@ pub struct LaneProgress {
     /// Runs of unbound thinking as of the newest request or step; see
     /// [`Trim::unbound`](crate::decision::Trim::unbound).
     pub unbound: Vec<(Seq, Seq)>,
-    /// Whether the newest request of the session is one of the lane's, since the lane's last step.
+    /// Whether the newest request of the session was made by the lane since the lane's last step.
     pub asked: bool,
 }

@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::units::Seq;
 
 /// Returns the summaries made ahead that no trim names yet, from a position on, as long as they are adjacent and
-/// cover nothing that was hidden since.
+/// cover nothing that has been hidden since.
 #[must_use]
 pub fn prepared(view: &View, begins: Seq) -> Vec<SummaryNode> {
     let mut next = begins;
@@ -21,7 +21,7 @@ pub fn prepared(view: &View, begins: Seq) -> Vec<SummaryNode> {
     chain
 }
 
-/// Returns the last position that summaries cover, those made ahead included.
+/// Returns the last position that summaries cover, including those made ahead.
 #[must_use]
 pub fn prepared_to(view: &View) -> Seq {
     let told = view.trim.nodes.last().map_or(Seq::START, |node| node.to.next());

@@ -30,7 +30,7 @@ impl<T> WorkHistory<T> {
         self.records.push((at, Arc::new(log.clone()), None));
     }
 
-    /// Removes the logs recorded since a compaction. Returns whether there were any.
+    /// Removes the logs recorded since a compaction. Returns whether any logs were removed.
     pub(super) fn undo(&mut self, compaction: Seq) -> bool {
         let count = self.records.len();
         self.records.retain(|(at, ..)| *at < compaction);
@@ -42,7 +42,8 @@ impl<T> WorkHistory<T> {
         self.records.last_mut().and_then(|(_, _, told)| told.take())
     }
 
-    /// Removes what a hidden exchange contributed to the logs. Returns whether it contributed to the current log.
+    /// Removes what a hidden exchange contributed to the logs. Returns whether the hidden exchange contributed to the
+    /// current log.
     pub(super) fn hide(&mut self, target: Seq) -> bool {
         let touches = self.newest().is_some_and(|log| log.touches(target, target));
         for (_, log, told) in self.records.iter_mut().filter(|(_, log, _)| log.touches(target, target)) {

@@ -173,7 +173,7 @@ fn blank_and_thinking_only_messages_are_never_sent() {
     }
 }
 
-/// Returns a history of turns with one call each, whose result has 3,000 bytes.
+/// Returns a history of turns with one call each, where each result is 3,000 bytes long.
 pub(crate) fn long(turns: usize) -> History {
     let mut messages = Vec::new();
     for turn in 0..turns {

@@ -1,4 +1,4 @@
-//! Scene for the promises of compaction: a lane that is compacted again and again.
+//! Setup for the promises of compaction: a lane that is compacted repeatedly.
 
 use crate::history::{History, Step, new_history, step};
 use crate::lane::{STREAM, decide, fixed, show, view_of};
@@ -89,11 +89,11 @@ pub(crate) fn rounds() -> impl Strategy<Value = Vec<Round>> {
     prop::collection::vec(round(20), 1..5)
 }
 
-/// A climb, with its guard and the number of questions.
+/// A climb, with its guard and the number of times that texts were requested.
 pub(crate) struct Climbed {
     pub(crate) proposal: Proposal,
     pub(crate) guard: Guard,
-    /// Number of times that texts were asked for.
+    /// Number of times that texts were requested.
     pub(crate) asked: usize,
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn weight(history: &History, view: &View, budget: Budget) -> Cost {
     with_ask(history, view, budget, |ask| weigh(&ask))
 }
 
-/// Climbs the policy's ladder from a view, and records nothing.
+/// Runs the policy's steps on a view, and records nothing.
 pub(crate) fn climb(
     history: &History,
     view: &View,
@@ -205,7 +205,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) new: RenderedRequest,
 }
 
-/// Plays rounds, and calls `look` with each compaction, whether or not it changed something.
+/// Plays rounds, and calls `look` with each compaction, whether or not it changed anything.
 pub(crate) fn play(rounds: &[Round], budget: Budget, mut look: impl FnMut(&Stage<'_>)) {
     let mut history = new_history();
     let mut view = view_of(&history.events);

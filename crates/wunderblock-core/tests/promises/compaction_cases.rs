@@ -62,14 +62,14 @@ fn an_anchored_summary_takes_in_what_stands_before_it_and_no_gap() {
         let made = compact(&mut history, &exchange(vec![steps], 1));
         ranges.extend(made.nodes.iter().map(|draft| (draft.job.from.0, draft.job.to.0, draft.job.level)));
     }
-    // The fourth begins after the dropped messages. The fifth merges the fourth, and nothing before it. Each summary
-    // of summaries is made together with one of the new messages.
+    // The fourth compaction begins after the dropped messages. The fifth compaction merges the summary of the fourth,
+    // and nothing before it. Each summary of summaries is made together with a summary of the new messages.
     let first = [(2, 4, 0), (5, 10, 0), (2, 10, 1)];
     let behind = [(17, 22, 0), (23, 28, 0), (17, 28, 1)];
     assert_eq!(ranges, [first, behind].concat());
 }
 
-/// A chunk that says nothing was once asked for again and again.
+/// A chunk whose summary said nothing was once requested repeatedly.
 #[test]
 fn a_chunk_made_ahead_that_says_nothing_is_asked_for_once() {
     let mut history = ledger(Vec::new());
@@ -102,14 +102,14 @@ fn summaries_are_condensed_without_a_step_that_makes_some() {
         let made = proposal(&history, &exchange(vec![plain_condense(2, chunk)], 1));
         made.nodes[0].job.sources.len()
     };
-    // As many summaries as the chunk of the step holds, but no fewer than a merge needs.
+    // A merge takes as many summaries as the chunk of the step holds, but no fewer than it needs.
     assert_eq!(made(Tokens::ZERO), 6);
     assert_eq!(made(Tokens(one.0 * 3)), 3);
     assert_eq!(made(Tokens(1)), 2);
 }
 
-/// If a window does not hold all summaries, as many of the newest stay as fit. The ranges of the others are listed
-/// with the reason, and the request has a mark with their handle.
+/// If a window does not hold all summaries, as many of the newest stay as fit. The ranges of the omitted summaries
+/// are listed with the reason, and the request has a mark with their handle.
 #[test]
 fn as_many_summaries_stay_as_fit() {
     let mut history = ledger(Vec::new());
@@ -286,7 +286,8 @@ fn each_trigger_fires_at_its_number_and_not_before() {
     }
 }
 
-/// A lost cache lowers the level. A live cache does not, and a short request is not compacted either way.
+/// A lost cache lowers the level. A live cache does not lower the level, and a short request is not compacted either
+/// way.
 #[test]
 fn a_lost_cache_sets_off_a_compaction_that_would_be_paid_for_anyway() {
     let trigger = Triggers { idle: Permille(500), down_to: Permille(300), ..Triggers::default() };

@@ -1,4 +1,4 @@
-//! Tests of when a lane is due, of how important a message is, and of where tasks begin and end.
+//! Tests of when a lane is due for compaction, how important a message is, and where tasks begin and end.
 
 use crate::history::{config, new_history, result, steps};
 use crate::lane::view_of;
@@ -225,7 +225,7 @@ proptest! {
 
 #[test]
 fn importance_is_the_seeds_formula_exactly() {
-    // In tenths: errors 8, decisions 6, tools 4, repetition −5; clamped from 0 to 10.
+    // Scores in tenths: errors 8, decisions 6, tools 4, repetition −5; clamped to the range from 0 to 10.
     let table = [
         ((false, false, false), 0, 0),
         ((true, false, false), 8, 3),

@@ -172,7 +172,7 @@ fn an_empty_reply_has_its_mark() {
             piece(vec![thinking()]),
             piece(vec![Part::text(" ")]),
             user("more"),
-            // A reply that speaks in its second record.
+            // A reply whose text is in its second record.
             Message { api_id: Some("m2".into()), ..reply(vec![]) },
             Message { api_id: Some("m2".into()), ..reply(vec![Part::text("said")]) },
             user("bye"),
@@ -208,7 +208,7 @@ fn an_empty_reply_has_its_mark() {
         _ => None,
     });
     assert_eq!(said.collect::<Vec<_>>(), messages(), "of the view alone");
-    // There is no placeholder without that setting, or if empty replies are left out with their runs.
+    // No placeholder is shown without the `placeholder` setting, or if empty replies are left out with their runs.
     for (placeholder, invalid_runs) in [(false, false), (true, true)] {
         let steps = curate(placeholder, invalid_runs);
         let lines = compacted(&mut ledger(messages()), steps, Protect::default(), window(100_000));

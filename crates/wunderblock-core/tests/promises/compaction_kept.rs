@@ -75,7 +75,7 @@ pub(crate) fn check_whole(stage: &Stage<'_>) {
     assert_eq!(words, here, "the summaries a request shows");
 }
 
-/// Drafts of all nodes that were ever recorded, erased ones included, by position.
+/// Drafts of all nodes ever recorded, including erased ones, by position.
 type Nodes = BTreeMap<Seq, NodeDraft>;
 
 /// Checks that a summary was made from everything it covers, and that its sources are adjacent from its beginning on.
@@ -110,7 +110,7 @@ fn check_graph(stage: &Stage<'_>, known: &mut Nodes) {
     }
 }
 
-/// Checks that the climb ends, and that its report on itself is true.
+/// Checks that the climb ends, and that its report is accurate.
 pub(crate) fn check_account(stage: &Stage<'_>) {
     let proposal = &stage.climbed.proposal;
     let policy = &stage.round.policy;
@@ -139,7 +139,7 @@ pub(crate) fn check_account(stage: &Stage<'_>) {
     assert_eq!(now, proposal.after, "the steps add up");
 }
 
-/// Checks that a rung that is not taken changes nothing: without it, the climb ends in the same place.
+/// Checks that a step that is not taken changes nothing: without that step, the climb ends in the same place.
 fn check_untaken(stage: &Stage<'_>) {
     let proposal = &stage.climbed.proposal;
     let taken =
@@ -149,8 +149,8 @@ fn check_untaken(stage: &Stage<'_>) {
     if by_name.len() < policy.steps.len() {
         return; // A name that occurs twice does not show which of the two was taken.
     }
-    // The step that summarises decides whether ranges are tasks, and the step that condenses depends on it even if
-    // the first was not taken.
+    // The summarising step decides whether ranges are tasks, and the condensing step depends on this decision even if
+    // the summarising step was not taken.
     let is_read = |action: &Action| matches!(action, Action::Summarise { .. });
     let condenses =
         policy.steps.iter().any(|action| matches!(action, Action::Condense { .. }) && taken(action));
@@ -178,7 +178,7 @@ fn places(exchange: &Exchange, view: &View) -> Vec<PartPosition> {
     own.chain(exchange.calls().iter().filter_map(|call| call.result)).collect()
 }
 
-/// Checks that protected content is shown as it was.
+/// Checks that protected content is shown unchanged.
 pub(crate) fn check_protected(stage: &Stage<'_>) {
     let (before, after) = (stage.before, stage.after);
     let newest = before.newest_user();
@@ -218,7 +218,7 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
         None => false,
     };
     for line in stage.old.lines.iter().filter(|line| line.treatment == Treatment::Verbatim).filter(must) {
-        // After a summary, the leading system text becomes a message of the operator.
+        // After a summary, the leading system text becomes an operator message.
         let is_system = line.section == Section::System;
         let here =
             |other: &&SourceLine| other.seq == line.seq && (is_system || other.section == line.section);
@@ -269,7 +269,7 @@ pub(crate) fn check_references(history: &History, view: &View, rendered: &Render
     found.len()
 }
 
-/// Checks that a reference becomes a stub when its target goes.
+/// Checks that a reference becomes a stub when its target is no longer shown.
 fn check_targets_that_go(stage: &Stage<'_>) {
     let named: BTreeSet<Seq> = references(&stage.new).into_iter().map(|(_, place)| place).collect();
     for place in named {
@@ -441,7 +441,7 @@ proptest! {
     }
 }
 
-/// Checks that the random histories contain what the properties above are about.
+/// Checks that the random histories contain the situations that the properties test.
 #[test]
 fn the_scene_has_references_nodes_and_shorter_texts() {
     use proptest::strategy::ValueTree;

@@ -1,4 +1,4 @@
-//! Promise: between compactions a request only grows at its end, also with summaries and shorter forms.
+//! Promise: between compactions, a request grows only at its end, even with summaries and shorter forms.
 
 use crate::compaction::{compact, round};
 use crate::history::{Step, budget, config, new_history};

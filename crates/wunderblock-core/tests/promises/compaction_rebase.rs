@@ -18,7 +18,7 @@ use wunderblock_core::trim::treatment;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
 
-/// A proposal, with the session before it and the messages that came while it was made.
+/// A proposal, with the session before it and the messages that arrived while it was being made.
 struct Meanwhile {
     history: History,
     view: View,

@@ -26,7 +26,7 @@ fn one_result() -> History {
     ledger(vec![user("read it"), call(&["a"]), answer("a", &"line\n".repeat(300_000)), user("well?")])
 }
 
-/// Returns a history of calls alone, the last of which wait.
+/// Returns a history that consists only of calls, the last of which are waiting for results.
 fn only_calls(count: usize) -> History {
     let mut messages = Vec::new();
     for number in 0..count {

@@ -16,7 +16,7 @@ use wunderblock_core::units::Seq;
 pub(crate) enum Change {
     /// A text of a section changes: the index of the text, and its new content; `None` removes the text.
     Say(Section, u8, Option<Text>),
-    /// An instruction file of a directory that work has reached changes: its index, and its new content.
+    /// An instruction file in a directory that the work has reached changes: its index, and its new content.
     Nested(u8, Option<Text>),
     /// The tools change: their number, and the text of their descriptions.
     Tools(u8, Text),

@@ -46,7 +46,7 @@ pub(crate) enum Step {
     },
     /// Text of the operator.
     System(Text),
-    /// A message that is never sent, or seldom.
+    /// A message that is never or seldom sent.
     Odd(Odd),
     /// Events of another lane.
     Elsewhere,
@@ -58,7 +58,7 @@ pub(crate) enum Step {
     /// A change to a source.
     Outside(Change),
     /// Another lane makes a reduction of an earlier result, given as a share of the history, and shows it. The other
-    /// values are the shorter text, and whether the reduction stands.
+    /// values are the shorter text, and whether the reduction is standing.
     Shorten(u8, Text, bool),
 }
 
@@ -208,7 +208,7 @@ pub(crate) struct Wax {
     known: HashMap<String, Handle>,
 }
 
-/// Returns a cost of one token for every three bytes begun, with bytes counted as inside a JSON string.
+/// Returns a cost of one token for every three bytes, rounded up, with bytes counted as inside a JSON string.
 fn cost_of(text: &str) -> Cost {
     let plain = text.len() as u64;
     let short =
@@ -385,8 +385,8 @@ impl History {
         Seq(1 + self.head().0 * u64::from(share) / 256)
     }
 
-    /// Shortens the first result from a share of the history on. If there is no result, the reduction must have no
-    /// effect.
+    /// Shortens the first result at or after a position, given as a share of the history. If there is no result, the
+    /// reduction must have no effect.
     fn shorten(&mut self, share: u8, text: &Text, standing: bool) {
         let from = self.at(share);
         let is_result = |event: &&Event| {
@@ -448,8 +448,8 @@ impl History {
 
     pub(crate) fn erase_at(&mut self, from_seq: Seq, to_seq: Seq) {
         let mut events = 0;
-        // Only the first preamble may be erased. After the erasure of a later one, the outcome would depend on
-        // whether a view saw the earlier one.
+        // Only the first preamble may be erased. If a later preamble were erased, the outcome would depend on whether
+        // a view had seen the earlier one.
         let first = self.events.iter().find(|event| is_preamble(event)).map(|event| event.seq);
         for event in &mut self.events[from_seq.0 as usize - 1..to_seq.0 as usize] {
             let said = matches!(

@@ -118,7 +118,7 @@ fn attempt(
     (decided, planned)
 }
 
-/// Composes and plans. If the lane takes a step, does both a second time with everything that waits.
+/// Composes and plans. If the lane takes a step, composes and plans a second time with all pending changes.
 pub(crate) fn decide(
     history: &History,
     view: &View,

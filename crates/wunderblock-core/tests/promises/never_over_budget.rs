@@ -40,7 +40,7 @@ proptest! {
                 let sum: Cost = refusal.parts.iter().map(|part| part.cost).sum();
                 prop_assert_eq!(sum, refusal.needed);
                 prop_assert!(!refusal.needed.fits(budget.limit()));
-                // Even the parts that must be there do not fit.
+                // Even the parts that must be present do not fit.
                 let preamble = refusal.parts.iter().filter(|part| part.section < Section::Summaries && !part.what.starts_with("system message"));
                 let least: Cost = must_be_there(&view, &history.wax).chain(preamble.map(|part| part.cost)).chain(said(&history)).sum();
                 let marks: Cost = (0..=view.entries().count()).map(|_| GAP_COST).sum();
@@ -108,7 +108,7 @@ fn said(history: &History) -> impl Iterator<Item = Cost> {
     })
 }
 
-/// Returns the verbatim cost of the operator's, the pinned and the newest words.
+/// Returns the verbatim cost of the operator's words, the pinned entries and the newest turn.
 fn must_be_there<'a>(view: &'a View, costs: &'a dyn CostModel) -> impl Iterator<Item = Cost> + 'a {
     let newest = view.newest_user();
     arrange(view).exchanges.clone().into_iter().filter_map(move |exchange| {

@@ -7,8 +7,8 @@ use wunderblock_core::policy::{
 };
 use wunderblock_core::units::{Bytes, Tokens};
 
-/// Minimum that a step must save. All steps of one name have the same minimum, so that a record of steps can be
-/// checked by name.
+/// Minimum that a step must save. All steps with the same name have the same minimum, so that a record of steps can
+/// be checked by name.
 type Gain = (Permille, Tokens);
 
 fn gain() -> impl Strategy<Value = Gain> {
@@ -145,7 +145,7 @@ fn random() -> impl Strategy<Value = Policy> {
     )
 }
 
-/// Returns the steps, all steps of one name with the minimum of the first.
+/// Returns the steps, where all steps with the same name have the minimum of the first one.
 fn same_gains(mut steps: Vec<Action>) -> Vec<Action> {
     let gains: Vec<(&'static str, Gain)> =
         steps.iter().map(|action| (action.name(), action.gain())).collect();

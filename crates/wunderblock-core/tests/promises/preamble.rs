@@ -281,7 +281,7 @@ fn directories_stand_from_the_outside_in_whichever_was_reached_first() {
 fn what_has_no_room_is_cut_or_left_out_or_named() {
     let line = "A line of thirty-three characters.\n";
     let long = |name: &str, level| file(name, level, &line.repeat(300));
-    // Each costs about 3,500 tokens; instructions may take 4,000 of 20,000.
+    // Each text costs about 3,500 tokens; instructions may take 4,000 of 20,000 tokens.
     let blocks = vec![
         long("managed", InstructionLevel::Managed),
         long("user", InstructionLevel::User),
@@ -317,7 +317,7 @@ fn what_has_no_room_is_cut_or_left_out_or_named() {
     let sources: Vec<_> = first.findings.iter().map(|finding| (finding.what, &*finding.source)).collect();
     let without = ["user", "project", "tool tool 003 and 3 more"];
     assert_eq!(sources, without.map(|name| (FindingKind::NoRoom, name)));
-    // Cut texts and named tools are the same offer the next time, and are whole again once there is room.
+    // Cut texts and named tools count as the same offer the next time, and are whole again once there is room.
     let again = lane.build(&offer, (Tokens(20_000), false));
     assert!(again.preamble.is_none() && again.pending.is_empty() && again.findings == first.findings);
     let roomy = lane.build(&offer, (Tokens(200_000), true)).preamble.unwrap();
@@ -334,7 +334,7 @@ fn five_hundred_large_tools_leave_room_for_the_conversation() {
     let preamble = lane.build(&offer, (Tokens(200_000), true)).preamble.unwrap();
     let declared = preamble.tools.iter().filter(|tool| tool.deferred.is_none()).count();
     let named = preamble.tools.iter().filter(|tool| tool.deferred == Some(Deferral::NoRoom)).count();
-    // A quarter of the limit, at 1,667 tokens and a frame each.
+    // Tools may take a quarter of the limit, and each tool takes 1,667 tokens and a frame.
     assert_eq!((declared, declared + named), (29, 500));
     assert!(lane.next(&offer).pending.is_empty());
 }
@@ -342,8 +342,8 @@ fn five_hundred_large_tools_leave_room_for_the_conversation() {
 proptest! {
     #![proptest_config(config(200))]
 
-    /// Whatever the sources say and however little room there is, a preamble that was composed holds, and equal input
-    /// gives equal output.
+    /// Whatever the sources contain and however little room there is, a composed preamble stays in effect, and equal
+    /// input gives equal output.
     #[test]
     fn what_was_composed_holds_until_something_changes(
         rounds in prop::collection::vec((prop::collection::vec(change(), 1..6), 2_000..60_000u64, any::<bool>()), 1..5)
@@ -364,13 +364,13 @@ proptest! {
             prop_assert!(second.preamble.is_none(), "{:?}", told(&second.changes));
             prop_assert_eq!((told(&second.changes), told(&second.pending)), (vec![], told(&first.pending)));
             prop_assert!(second.tail.is_empty());
-            // Text that commands is whole, and no text is shown twice.
+            // Text with operator or safety authority is whole, and no text is shown twice.
             let preamble = lane.view.preamble();
             for block in preamble.iter().flat_map(|preamble| &preamble.blocks) {
                 prop_assert!(!block.authority.commands() || block.shown == Inclusion::Whole);
                 prop_assert!(lane.view.last_injected(block.section, &block.name).is_none(), "{} stands at the tail too", block.name);
             }
-            // Text that commands is what is offered now.
+            // Text with operator or safety authority matches the current offer.
             for section in [Section::Safety, Section::System, Section::Instructions] {
                 let Some(offered) = offer.blocks.get(&section) else { continue };
                 for block in offered {
@@ -384,8 +384,8 @@ proptest! {
     }
 }
 
-/// A text takes the same room when it is sent and afterwards. A text that did not fit alongside it does not enter
-/// later.
+/// A text takes the same room when it is first sent and afterwards. A text that did not fit alongside another text
+/// does not enter later.
 #[test]
 fn what_had_no_room_beside_a_directorys_text_has_none_later() {
     use crate::desk::Change;

@@ -1,4 +1,4 @@
-//! Promise: between two builds a request only grows at its end, unless an event allows another change.
+//! Promise: between two builds, a request grows only at its end, unless an event allows another change.
 
 use crate::history::{budget, config, injection, new_history, steps};
 use crate::lane::{Built, build, view_of};
@@ -56,7 +56,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
     };
     let from_outside = || built.plan.inject.iter().filter(|item| item.is_new());
     let wax = &history.wax;
-    // Minimum cost of the texts. The maximum of their fences follows.
+    // Minimum cost of the texts. The maximum cost of the fences around the texts follows.
     let said: Cost = from_outside()
         .map(|item| match &item.body {
             Body::Inline(text) => wax.text(text),
@@ -68,7 +68,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
     if limit.saturating_sub(cost).tokens >= Tokens(gain) {
         return;
     }
-    // If less is free, the smallest request with the newest exchange whole must be too large.
+    // If less is free, the smallest request that contains the whole newest exchange must be too large.
     let plain = view_of(&history.events[..upto]);
     let exchanges = wunderblock_core::pair::arrange(&plain).exchanges.clone();
     let newest = plain.newest_user();

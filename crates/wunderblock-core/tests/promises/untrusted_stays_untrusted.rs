@@ -1,4 +1,4 @@
-//! Promise: in fenced messages only we write the text outside the fences, whatever texts and names say.
+//! Promise: in fenced messages, only we write the text outside the fences, whatever the texts and names contain.
 
 use crate::desk::{block, state};
 use crate::history::{Text, config, injection};
@@ -16,9 +16,9 @@ use wunderblock_core::preamble::{Deferral, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Tokens;
 
-/// Splits texts into fences: each opening line, with the texts up to the closing line of the same digits.
+/// Splits texts into fences: each opening line, with the texts up to the closing line with the same digits.
 ///
-/// Returns what is wrong, if the texts are not a series of fences.
+/// Returns a description of the problem if the texts are not a series of fences.
 fn fences(texts: &[String]) -> Result<Vec<(String, Vec<String>)>, String> {
     let mut found = Vec::new();
     let mut texts = texts.iter();
@@ -98,7 +98,7 @@ fn everywhere(text: &str, name: &str) -> Lane {
     lane
 }
 
-/// Returns the texts of a request in the user's place, except the one word that the user said.
+/// Returns the texts in a request's user messages, except the one word that the user said.
 fn enclosed(lane: &Lane) -> Vec<String> {
     let request = show(&lane.history, &lane.view).request;
     assert!(request.system.is_empty(), "{:?}", request.system);
@@ -151,7 +151,7 @@ fn no_name_says_anything_outside_of_its_line() {
         let found = fences(&enclosed(&everywhere("Be brief.", name)))
             .unwrap_or_else(|wrong| panic!("{name:?}: {wrong}"));
         assert_eq!(found.len(), 13, "{name:?}");
-        // The list of names is a text, so it is between the fence lines unchanged.
+        // The list of names is a text, so it appears unchanged between the fence lines.
         let lists = found.iter().filter(|(open, _)| open.contains("further tools")).count();
         let texts = found.iter().flat_map(|(_, inside)| inside).filter(|text| text.ends_with("Be brief."));
         assert_eq!((lists, texts.count()), (1, 13), "{name:?}");

@@ -73,7 +73,8 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
         return if braced { 40 } else { 0 };
     };
     if coded * 12 < said && !interpreted {
-        // Hardly anything but comments. They are code if they begin with `//`, because prose has no such lines.
+        // The lines are almost all comments. Comment lines are code if they begin with `//`, because prose has no
+        // such lines.
         return if slashed * 10 >= said * 8 { 50 } else { 0 };
     }
     // Only about half of the lines in code have a distinctive shape (brackets, calls, assignments, keywords), so the
@@ -87,7 +88,8 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
     sure.min(92)
 }
 
-/// Returns whether a line looks like part of a log, diff, search or diagnostic. Any of these may quote code.
+/// Returns whether a line looks like part of a log, diff, search or diagnostic. Logs, diffs, searches and diagnostics
+/// may all quote code.
 fn is_foreign(line: &str) -> bool {
     let bytes = line.as_bytes();
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -105,7 +107,8 @@ fn is_foreign(line: &str) -> bool {
     dated || tested || diff || diagnosed || signed || is_found(line)
 }
 
-/// Returns whether a line begins with a place such as `path:12:`, as searches and compilers print it.
+/// Returns whether a line begins with a location such as `path:12:`, in the form that search tools and compilers
+/// print.
 fn is_found(line: &str) -> bool {
     let Some((path, rest)) = line.split_once(':') else { return false };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

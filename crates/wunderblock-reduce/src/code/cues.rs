@@ -1,4 +1,4 @@
-//! The signs by which a line reveals its language, as listed in `rules/languages.rules`.
+//! Signs that reveal the language of a line, as listed in `rules/languages.rules`.
 
 use std::sync::OnceLock;
 
@@ -20,7 +20,7 @@ struct SignLine {
     clauses: Vec<SignClause>,
 }
 
-/// A condition on a line, such as that it begins with one of several texts.
+/// A condition on a line: for example, that it begins with one of several texts.
 struct SignClause {
     test: SignTest,
     is_denied: bool,
@@ -59,8 +59,8 @@ enum SignTest {
     FewerWords(usize),
 }
 
-/// Returns the weight of a line for a language: each weight (1 to 3) that a sign of the line has counts once. A sign
-/// that only this language has weighs 3, a sign that other languages share weighs 1.
+/// Returns the weight of a line for a language: each weight (1 to 3) counts once if any sign in the line has it. A
+/// sign that only this language has weighs 3, and a sign that other languages share weighs 1.
 pub(super) fn language_weight(language: SourceLanguage, line: &SignedLine<'_>) -> u32 {
     weight(language.index(), line)
 }

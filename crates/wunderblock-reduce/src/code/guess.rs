@@ -19,7 +19,8 @@ pub(super) fn guess_language(lines: &TextLines<'_>) -> Option<SourceLanguage> {
     guess_by_lines(sampled).map(|(language, _)| language)
 }
 
-/// Returns the language with the highest total weight, and the share of lines (in per cent) with a sign of it.
+/// Returns the language with the highest total weight, and the share of lines (in per cent) that have a sign of this
+/// language.
 pub(super) fn guess_by_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Option<(SourceLanguage, u32)> {
     // For each language: the total weight of its lines, the number of strong lines, and the number with any weight.
     let mut sums = SourceLanguage::ALL.map(|language| (language, [0u32; 3]));
@@ -95,8 +96,8 @@ pub(super) struct BlockComment {
 }
 
 impl BlockComment {
-    /// Maximum lines of a block comment. A longer block means that the sample began inside one and took its end for a
-    /// start.
+    /// Maximum number of lines in a block comment. A longer block means that the sample began inside a comment and
+    /// that the end of this comment was mistaken for a start.
     const MAX_LINES: u32 = 150;
 
     /// Returns whether a line, without its indentation, belongs to a block comment. Lines must be passed in order.

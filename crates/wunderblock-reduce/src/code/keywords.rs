@@ -8,7 +8,7 @@ use crate::word_list::WordList;
 static MODIFIERS: WordList = WordList::new("modifiers of definitions");
 static KEYWORDS: WordList = WordList::new("keywords of definitions");
 
-/// Minimum lines of a licence header that is folded. A shorter one stays.
+/// Minimum number of lines in a licence header that is folded. A shorter one stays.
 const MIN_LICENCE_LINES: usize = 5;
 
 /// Score of a definition that the outline missed.
@@ -20,7 +20,7 @@ pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
     rank_licence(lines, worths);
     for (at, line) in lines.iter().enumerate() {
         let worth = worths.worth(at);
-        // The outline has already decided lines of the frame and filler.
+        // The outline has already ranked the lines of the frame and the filler.
         if worth.rank != Rank::Context {
             continue;
         }
@@ -42,8 +42,8 @@ pub(super) fn is_definition(line: &str) -> bool {
     defined_name(line).is_some()
 }
 
-/// Returns the name that a line defines, judged by its words: `load` for `export function load(path) {`. The line
-/// must start with its first word, without indentation.
+/// Returns the name that a line defines, judged by its words, for example: `load` for `export function load(path) {`.
+/// The line must start with its first word, without indentation.
 #[must_use]
 pub fn defined_name(line: &str) -> Option<&str> {
     let mut words = line.split(' ').skip_while(|word| MODIFIERS.has(word) || word.starts_with("pub("));

@@ -7,7 +7,7 @@ use crate::lines::TextLines;
 use crate::part::PartOfList;
 use crate::span::{LineSpan, Rank};
 
-/// Maximum lines of a body in one span. Several small spans let a budget keep a part of a body.
+/// Maximum number of lines of a body in one span. Several small spans let a budget keep a part of a body.
 const MAX_CHUNK_LINES: usize = 8;
 
 /// The worth of a line: its rank, and its score within the rank.

@@ -24,7 +24,7 @@ use crate::sample::LineSample;
 use crate::span::LineSpan;
 use line_worth::LineWorths;
 
-/// Maximum bytes of a source that is parsed: a syntax tree takes many times the memory of its text.
+/// Maximum size of a source that is parsed, in bytes: a syntax tree takes many times the memory of its text.
 const MAX_PARSED_BYTES: usize = 1 << 20;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {

@@ -1,10 +1,11 @@
-//! Outlines a source by its syntax: signatures, types, imports and constants are its frame, bodies its context.
+//! Outlines a source by its syntax: signatures, types, imports and constants form its frame, and bodies form its
+//! context.
 
 use super::language::SourceLanguage;
 use super::line_worth::LineWorths;
 use crate::lines::TextLines;
 
-/// Ranks lines by the syntax tree of their text. Returns `false` without a grammar, or if the parse fails.
+/// Ranks lines by the syntax tree of their text. Returns `false` if there is no grammar or the parse fails.
 #[cfg(not(feature = "syntax"))]
 pub(super) fn rank_lines(
     _lines: &TextLines<'_>,
@@ -29,22 +30,23 @@ mod parsed {
     use crate::part::{PartOfList, PartOfText};
     use crate::span::Rank;
 
-    /// Maximum lines of a list of values that stays whole. Only the first and last lines of a longer one stay.
+    /// Maximum number of lines in a list of values that stays whole. Only the first and last lines of a longer list
+    /// stay.
     const DATA_LINES: usize = 30;
 
-    /// Maximum lines of a short body. Short bodies are kept before longer ones.
+    /// Maximum number of lines in a short body. Short bodies are kept before longer ones.
     const MAX_SHORT_BODY: usize = 6;
-    /// Maximum lines shown of the header of a definition.
+    /// Maximum number of lines shown from the header of a definition.
     const MAX_HEADER_LINES: usize = 16;
     /// Maximum depth at which the contents of anonymous functions are outlined.
     const MAX_OPENED_DEPTH: u16 = 8;
-    /// Minimum bytes of source per progress report of the parser. The parser reports after equal amounts of work, and
-    /// a parse that reports more often than the size of its source allows is stopped.
+    /// Minimum number of bytes of source per progress report of the parser. The parser reports after equal amounts of
+    /// work, and a parse that reports more often than the size of its source allows is stopped.
     const BYTES_PER_STEP: usize = 4;
-    /// Progress reports that any parse may make, whatever the size of its source.
+    /// Number of progress reports that any parse may make, whatever the size of its source.
     const MIN_STEPS: usize = 10_000;
 
-    /// Ranks lines by the syntax tree of their text. Returns `false` without a grammar, or if the parse fails.
+    /// Ranks lines by the syntax tree of their text. Returns `false` if there is no grammar or the parse fails.
     pub(in super::super) fn rank_lines(
         lines: &TextLines<'_>,
         language: SourceLanguage,

@@ -6,7 +6,7 @@ use crate::word_list::WordList;
 /// The role of a node in an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeRole {
-    /// No role in the outline. Nodes inside may have one.
+    /// No role in the outline. Nodes inside the node may have a role.
     None,
     Import,
     /// A definition whose members are outlined too: a class, an implementation, a module.
@@ -17,7 +17,7 @@ pub(super) enum NodeRole {
     Field,
     Constant,
     Function,
-    /// A function without a name. It is ranked only outside other functions.
+    /// A function without a name. An anonymous function is ranked only outside other functions.
     Anonymous,
     Macro,
     /// Something that precedes a definition: an attribute, a decorator.
@@ -27,7 +27,7 @@ pub(super) enum NodeRole {
     Comment,
 }
 
-/// The roles, each with the list of node names that have it in the grammars.
+/// The roles, each with the list of node names that have this role in the grammars.
 static NAMES: [(NodeRole, WordList); 11] = [
     (NodeRole::Import, WordList::new("node import")),
     (NodeRole::Container, WordList::new("node container")),

@@ -26,7 +26,7 @@ impl ShellStage {
         })
     }
 
-    /// Returns whether the stage has one of these one-letter options, alone or in a cluster: `-rno`.
+    /// Returns whether the stage has one of these one-letter options, alone or in a cluster, for example: `-rno`.
     pub(crate) fn has_letter(&self, letters: &[char]) -> bool {
         self.words.iter().skip(1).any(|word| {
             let cluster = word.strip_prefix('-').filter(|cluster| !cluster.starts_with('-'));

@@ -1,7 +1,8 @@
-//! Replaces repeated lines by a reference to their first occurrence: `⟨=wb:3f9c1a7b#L209-218: again L182-191⟩`.
+//! Replaces repeated lines with a reference to their first occurrence, for example: `⟨=wb:3f9c1a7b#L209-218: again
+//! L182-191⟩`.
 //!
-//! Both places are lines of the source. If fewer lines are named than replaced, the named lines are repeated:
-//! `⟨=L2-48: again L1⟩`. Lines that mention an error are never replaced.
+//! Both places are lines of the source. If fewer lines are named than replaced, the named lines are repeated, for
+//! example: `⟨=L2-48: again L1⟩`. Lines that mention an error are never replaced.
 
 use crate::part::{PartOfList, PartOfText};
 use std::hash::{BuildHasher as _, RandomState};
@@ -18,10 +19,10 @@ use crate::sink::TextSink;
 
 /// Minimum lines of a block. Fewer lines are not worth looking up.
 const MIN_LINES: usize = 3;
-/// Minimum tokens of a block. The mark costs fifteen tokens, and the reader has to look up the lines.
+/// Minimum number of tokens in a block. The mark costs fifteen tokens, and the reader has to look up the lines.
 const MIN_TOKENS: usize = 40;
 
-/// Replaces the second and later occurrences of a block of lines by references to the first.
+/// Replaces the second and later occurrences of a block of lines with references to the first occurrence.
 pub(super) fn encode(text: &str, source: SourceLines<'_>) -> Option<String> {
     if !text.contains('\n') {
         return None;

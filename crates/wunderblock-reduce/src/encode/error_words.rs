@@ -1,8 +1,8 @@
 //! Lines that mention an error, found by their words. Readers of a log or a test run look for such lines, so
 //! encodings leave the lines in place.
 
-/// Returns whether a line mentions an error, a warning or a failure. Any such word counts: this is not a severity
-/// level.
+/// Returns whether a line mentions an error, a warning or a failure. Any word for an error, a warning or a failure
+/// counts: the result is not a severity level.
 pub(in crate::encode) fn mentions_error(line: &str) -> bool {
     const SIGNS: [&[u8]; 9] =
         [b"error", b"warn", b"fail", b"fatal", b"crit", b"panic", b"exception", b"denied", b"refused"];

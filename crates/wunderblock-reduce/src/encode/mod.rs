@@ -45,7 +45,7 @@ fn encode_lines(text: &str, kind: Kind, source: Option<SourceLines<'_>>) -> Opti
     };
     let Some(source) = source.filter(|_| packed.is_none()) else { return packed };
     let packed = takes_templates(kind).then(|| template::encode(text, source.shortest)).flatten();
-    // A text of which templates save 30 % or more has few repeated blocks, so references are not tried.
+    // If templates save 30 % or more of a text, the text has few repeated blocks, so references are not tried.
     if packed.as_ref().is_some_and(|packed| packed.len() * 10 <= text.len() * 7) {
         return packed;
     }
@@ -65,7 +65,7 @@ fn shorter(one: Option<String>, other: Option<String>) -> Option<String> {
     }
 }
 
-/// Returns whether lines of a kind may be split into template and values. Lines that people search for stay whole.
+/// Returns whether lines of a kind may be split into a template and values. Lines that people search for stay whole.
 fn takes_templates(kind: Kind) -> bool {
     matches!(kind, Kind::Log | Kind::Search | Kind::Listing | Kind::Table | Kind::Infra | Kind::Blob)
 }
@@ -80,8 +80,8 @@ fn decodes_to(packed: &str, text: &str) -> bool {
     tags::decode(packed, &decode_block, TextSink::comparing(text)).and_then(TextSink::finish).is_some()
 }
 
-/// Maximum bytes of a decoded text, in addition to a multiple of its encoded size. The limit stops a short text that
-/// would expand without bound.
+/// Maximum number of bytes in a decoded text, in addition to a multiple of its encoded size. The limit stops a short
+/// text that would expand without bound.
 const MAX_DECODED: usize = 256 << 20;
 
 fn output_limit(text: &str) -> usize {
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(decode(&bomb), None);
         let rows = format!("⟨=t⟩\n{}{{}}\nx\n{}⟨=⟩", "y".repeat(1 << 20), "\n".repeat(1 << 20));
         assert_eq!(decode(&rows), None);
-        // One template of 100,000 values, with rows that have only two.
+        // One template of 100,000 values, with rows that have only two values.
         let value = "x".repeat(1 << 20);
         let one = format!(
             "⟨=t 1⟩\na {}\n{}⟨=⟩",

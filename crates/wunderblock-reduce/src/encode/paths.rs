@@ -23,7 +23,7 @@ use crate::mark::OPEN;
 use crate::part::{PartOfList, PartOfText};
 use crate::sink::TextSink;
 
-/// Minimum lines of a run that is encoded.
+/// Minimum number of lines in a run that is encoded.
 const MIN_LINES: usize = 4;
 
 /// Encodes runs of search results as headings and lines.
@@ -56,7 +56,8 @@ pub(super) fn encode_results(text: &str) -> Option<String> {
     })
 }
 
-/// Returns the path of each line that is a search result: `path:12:…`, or `path-12-…` next to such lines.
+/// Returns the path of each line that is a search result: `path:12:…`, or `path-12-…` next to lines of the first
+/// form.
 fn result_paths<'t>(lines: &NewlineSplit<'t>) -> Vec<Option<&'t str>> {
     let mut paths: Vec<Option<&str>> = lines.iter().map(result_path).collect();
     let is_near = |line: &str, path: &str| {
@@ -88,7 +89,7 @@ fn result_path(line: &str) -> Option<&str> {
         && !path.starts_with([' ', '\t'])
         && path.bytes().any(|byte| matches!(byte, b'/' | b'.'));
     let after = after_number(rest)?.strip_prefix(':')?;
-    // In `node.log_13:53:08` the number after the colon belongs to a time.
+    // In `node.log_13:53:08`, the number after the colon belongs to a time.
     let digits = |text: &str, at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let timed = rest.len() - after.len() == 3
         && digits(path, path.len().wrapping_sub(1))
@@ -179,8 +180,8 @@ fn common_directory<'t>(one: &'t str, other: &str) -> &'t str {
     end.and_then(|end| one.get(..=end)).unwrap_or("")
 }
 
-/// Encodes each run of matching lines for which that saves enough. Returns `None` if no run does. `write` writes a
-/// block without its closing tag.
+/// Encodes each run of matching lines if its encoding saves enough. Returns `None` if no run is encoded. `write`
+/// writes a block without its closing tag.
 fn encode_runs(
     lines: &NewlineSplit<'_>,
     text: &str,

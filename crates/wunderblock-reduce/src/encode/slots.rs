@@ -1,9 +1,9 @@
-//! A hash table of numbers. It takes four bytes per number, because there may be as many numbers as lines.
+//! A hash table of numbers. The table takes four bytes per number, because there may be as many numbers as lines.
 
 use crate::part::PartOfList;
 
-/// A hash table in which each number is in the first free slot at or after that of its hash. At most three in four
-/// slots are taken.
+/// A hash table in which each number is stored in the first free slot at or after the slot of its hash. At most three
+/// in four slots are taken.
 pub(in crate::encode) struct SlotTable {
     /// For each slot, its number plus one, or 0 if it is free.
     slots: Vec<u32>,
@@ -11,7 +11,7 @@ pub(in crate::encode) struct SlotTable {
 }
 
 impl SlotTable {
-    /// Creates a table with room for `numbers` entries. A table that has to grow is in memory twice while it does.
+    /// Creates a table with room for `numbers` entries. While a table grows, it is in memory twice.
     pub(in crate::encode) fn with_room(numbers: usize) -> Self {
         Self { slots: vec![0; (numbers * 4 / 3 + 1).next_power_of_two()], taken: 0 }
     }
@@ -43,7 +43,7 @@ impl SlotTable {
         }
     }
 
-    /// Iterates over the slots from that of a hash on, with the number in each.
+    /// Iterates over the slots, starting at the slot of a hash, with the number in each slot.
     fn from(&self, hash: u64) -> impl Iterator<Item = (usize, Option<usize>)> {
         let last = self.slots.len() - 1;
         let first = (hash.wrapping_mul(MIX) >> 20) as usize;

@@ -1,8 +1,8 @@
-//! Estimates the tokens of a text without a vocabulary.
+//! Estimates the number of tokens in a text without using a vocabulary.
 //!
 //! Only differences matter here: at the end, the caller counts exactly what an encoding saves. The costs are those of
-//! current byte-pair vocabularies: a word with the space before it is one token, three digits are one, two
-//! punctuation characters are one.
+//! current byte-pair vocabularies: a word with the space before it is one token, and so are three digits or two
+//! punctuation characters.
 
 const SPACE: u8 = 0;
 const NEWLINE: u8 = 1;
@@ -37,7 +37,8 @@ const CLASSES: [u8; 256] = {
 const START: u8 = (NEWLINE << 3) | 7;
 
 /// Transitions: eight entries per state, one for each class of the next byte. The low six bits are the next state,
-/// and the bits above are the tokens added. A table is used because texts are estimated several times in a reduction.
+/// and the higher bits are the number of tokens added. A table is used because texts are estimated several times in a
+/// reduction.
 #[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 static STEPS: [u8; 512] = {
     let mut steps = [START; 512];
@@ -52,7 +53,7 @@ static STEPS: [u8; 512] = {
 
 const fn step(state: u8, next: u8) -> (u8, u8) {
     let (class, bytes) = (state >> 3, state & 7);
-    // Maximum bytes of a run that are one token. A run of white space is one token, however long it is.
+    // Maximum number of bytes in a run that is one token. A run of white space is one token, however long it is.
     let size = match next {
         LETTER => 7,
         DIGIT => 3,

@@ -24,13 +24,15 @@ use crate::span::{LineSpan, Rank, counts};
 use markdown::{HtmlBlock, HtmlBlockKind};
 use regions::{PageOutline, PagePart};
 
-/// Bytes of text below which a page with scripts may load its content from elsewhere.
+/// Number of bytes of text below which a page with scripts may load its content from elsewhere.
 const SHELL_TEXT: usize = 200;
-/// Ratio of page bytes to text bytes above which such a page does load its content from elsewhere.
+/// Ratio of page bytes to text bytes above which a page with scripts and little text does load its content from
+/// elsewhere.
 const SHELL_SHARE: usize = 100;
-/// Minimum bytes shown between two marks.
+/// Minimum number of bytes shown between two marks.
 const MIN_SHOWN_BYTES: usize = 200;
-/// Minimum bytes of an omission that has its own mark. A smaller omission is named in the mark of the text around it.
+/// Minimum size of an omission that has its own mark, in bytes. A smaller omission is named in the mark of the text
+/// around it.
 const MIN_HIDDEN_BYTES: usize = 600;
 
 /// Returns how certain it is that a text is a page of markup, or part of one. Other markup (feeds, build files) does
@@ -308,7 +310,8 @@ fn is_shell(page: &PageOutline, blocks: &[HtmlBlock], length: usize) -> bool {
     !bodied || (has_scripts && page.text < SHELL_TEXT && page.text * SHELL_SHARE < length)
 }
 
-/// Maximum characters of facts in a mark. [`mark::gaps`] does not recognise marks of more than 600 characters.
+/// Maximum number of characters of facts in a mark. [`mark::gaps`] does not recognise marks of more than 600
+/// characters.
 const MAX_FACT_CHARS: usize = 480;
 
 /// Returns a segment that is shown as Markdown after its mark. The mark names what the Markdown lacks.

@@ -17,7 +17,7 @@ pub(super) enum PagePart {
     Sidebar,
     Header,
     Footer,
-    /// Not shown by a browser, or drawn instead of written.
+    /// Content that a browser does not show, or draws instead of displaying as text.
     Hidden,
     Script,
     Style,
@@ -33,14 +33,14 @@ pub(super) struct PageRegion {
     /// Name of the element.
     name: String,
     pub(super) text: usize,
-    /// Bytes of the text that are in links.
+    /// Number of bytes of the text that are in links.
     linked: usize,
     headings: u32,
     /// First headings of the region. The mark of the region names them if the region is left out.
     pub(super) titles: Vec<String>,
 }
 
-/// Maximum headings that the mark of a region names.
+/// Maximum number of headings that the mark of a region names.
 const MAX_TITLES: usize = 3;
 
 impl PageRegion {
@@ -106,12 +106,12 @@ pub(super) struct PageOutline {
     pub(super) main: Range<usize>,
     /// Scripts and style sheets, and the text before and after the main part.
     pub(super) unread: Vec<PageRegion>,
-    /// Bytes of text outside the regions that are left out.
+    /// Number of bytes of text outside the regions that are left out.
     pub(super) text: usize,
 }
 
-/// Returns whether an element never has content, is inline, or often lacks its end tag. Such an element opens nothing
-/// that must be closed.
+/// Returns whether an element never has content, is inline, or often lacks its end tag. An element of these kinds
+/// opens nothing that must be closed.
 fn is_loose(name: &str) -> bool {
     #[rustfmt::skip]
     const LOOSE: [&str; 40] = [
@@ -264,7 +264,7 @@ impl<'t> RegionScan<'t> {
         self.page
     }
 
-    /// Returns the range of a region, together with the page header before it if that has a heading.
+    /// Returns the range of a region, together with the page header before it if the header has a heading.
     fn with_header(&self, region: &PageRegion) -> Range<usize> {
         let before = |header: &&PageRegion| {
             let heads =

@@ -1,4 +1,4 @@
-//! Splits markup into tokens and tolerates whatever is broken in it. One pass examines each byte once.
+//! Splits markup into tokens and tolerates malformed markup. One pass examines each byte once.
 
 use crate::part::PartOfList;
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(super) enum HtmlToken<'t> {
     Close(&'t str),
     /// A comment, a declaration, or a processing instruction.
     Aside,
-    /// The content of an element that contains no markup: `script`, `style`.
+    /// The content of an element that contains no markup, for example: `script`, `style`.
     Raw,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct HtmlTokens<'t> {
     at: usize,
     /// Element whose content is not markup, if the last token opened one.
     raw: Option<&'static str>,
-    /// Elements whose end tag does not occur in the rest of the text, so that it is not searched for again.
+    /// Elements whose end tag does not occur in the rest of the text, so that the end tag is not searched for again.
     endless: Vec<&'static str>,
 }
 
@@ -107,7 +107,8 @@ impl<'t> HtmlTokens<'t> {
 /// Returns the position of the `>` that ends a tag. Quoted values may contain a `>`. A quote that is never closed
 /// does not hide the rest of the text.
 fn tag_end(bytes: &[u8], from: usize) -> usize {
-    /// Maximum bytes of an attribute's value. The limit is large, because images are embedded in attributes.
+    /// Maximum length of an attribute's value, in bytes. The limit is large, because images are embedded in
+    /// attributes.
     const MAX_VALUE_BYTES: usize = 1 << 20;
     let mut at = from;
     let mut equals = false;

@@ -81,7 +81,7 @@ pub(super) fn path_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the end of the string that begins at a byte, including its quotes.
+/// Returns the end of the string that begins at a given byte, including its quotes.
 pub(super) fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut at = at + 1;
     loop {

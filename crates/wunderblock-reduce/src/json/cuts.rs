@@ -29,7 +29,7 @@ impl JsonCuts {
         self.runs.is_empty() && self.middles.is_empty()
     }
 
-    /// Returns the run that begins with a node.
+    /// Returns the run that begins with a given node.
     pub(super) fn items(&self, at: usize) -> Option<&CutRun> {
         self.runs.get(&at)
     }

@@ -5,11 +5,11 @@ use super::facts::{JsonFact, JsonFactKind};
 use crate::mark::GapFact;
 use crate::part::{PartOfList, PartOfText};
 
-/// Maximum characters of facts in a mark.
+/// Maximum number of characters of facts in a mark.
 const MAX_FACT_CHARS: usize = 400;
-/// Maximum characters of one fact in a mark.
+/// Maximum number of characters of one fact in a mark.
 const MAX_NAME_CHARS: usize = 80;
-/// Returns the facts that no kept place shows, grouped by the run in which they occur first.
+/// Returns the facts that no kept place shows, grouped by the run in which they first occur.
 fn find_unseen<'f, 't>(
     cuts: &mut JsonCuts,
     facts: &'f [JsonFact<'t>],
@@ -26,7 +26,7 @@ fn find_unseen<'f, 't>(
             continue;
         }
         let Some(run) = fact.places.first().and_then(|place| run_of(*place)) else { continue };
-        // Facts are in the order of their first places, and therefore of runs.
+        // Facts are in the order of their first places, and therefore in the order of the runs.
         match found.last_mut().filter(|(known, _)| *known == run) {
             Some((_, facts)) => facts.push(fact),
             None => found.push((run, vec![fact])),

@@ -11,21 +11,22 @@ use super::tree::{JsonTree, JsonType};
 use crate::numbers::Numbers;
 use crate::part::PartOfList;
 
-/// Maximum share of a key's values that a rare value has, in per cent.
+/// Maximum share of a key's values that are equal to a given rare value, in per cent.
 const MAX_RARE_PERCENT: u32 = 5;
-/// Minimum share of a key's values that its most common value has, in per cent. Below that, no value is rare.
+/// Minimum share of a key's values that are equal to its most common value, in per cent. Below this share, no value
+/// is rare.
 const MIN_COMMON_PERCENT: u32 = 25;
 /// Minimum number of values of a key with rare values.
 const MIN_VALUES: u32 = 20;
 /// Maximum number of different values of a key with rare values.
 const MAX_DISTINCT: usize = 12;
-/// Maximum bytes of a string that can be one of a set of values. Longer strings are prose.
+/// Maximum length of a string that can be one of a set of values, in bytes. Longer strings are prose.
 const MAX_VALUE_BYTES: usize = 60;
-/// Maximum bytes of a name in the schema. A longer key belongs to a map.
+/// Maximum length of a name in the schema, in bytes. A longer key belongs to a map.
 const MAX_NAME_BYTES: usize = 40;
-/// Minimum digits in a key of a map.
+/// Minimum number of digits in a key of a map.
 const MIN_KEY_DIGITS: usize = 3;
-/// Maximum members of a record. An object with more members may be a map.
+/// Maximum number of members in a record. An object with more members may be a map.
 const MAX_RECORD_KEYS: usize = 24;
 /// Maximum number of places stored per name.
 const MAX_PLACES: usize = 4;
@@ -40,7 +41,8 @@ pub(super) enum JsonFactKind {
     Min,
     Max,
     Name,
-    /// A name that occurs once and may not belong to the schema. Such a name is shown if there is room.
+    /// A name that occurs once and might not belong to the schema. A name that might not belong to the schema is
+    /// shown if there is room.
     Once,
 }
 
@@ -48,16 +50,16 @@ pub(super) enum JsonFactKind {
 #[derive(Debug)]
 pub(super) struct JsonFact<'t> {
     pub(super) sort: JsonFactKind,
-    /// Key of the fact. `value` is as the source has it, and empty if the key itself is the fact.
+    /// Key of the fact. `value` is written as in the source, and is empty if the key itself is the fact.
     pub(super) key: &'t str,
     pub(super) value: &'t str,
     /// Number of times the fact occurs in the document.
     pub(super) all: u32,
-    /// Places of the fact: all of a value, the first few of a name.
+    /// Places of the fact: all places of a value, or the first few places of a name.
     pub(super) places: Vec<u32>,
 }
 
-/// The values of a key, as long as there are few different ones.
+/// The values of a key, as long as there are few distinct values.
 #[derive(Default)]
 struct ValueCounts<'t> {
     all: u32,
@@ -106,7 +108,8 @@ struct KeyFacts<'t> {
     name: &'t str,
     values: ValueCounts<'t>,
     numbers: Numbers,
-    /// Number of times the key names a member of a record. `places` are the first few of these members.
+    /// Number of times the key names a member of a record. `places` contains the first few members that the key
+    /// names.
     named: u32,
     places: Vec<u32>,
     shallow: bool,
@@ -192,7 +195,7 @@ fn for_each_member<'t>(tree: &JsonTree<'t>, mut each: impl FnMut(usize, &'t str,
 
 /// Minimum number of plain values in an object that is a map if its values are alike.
 const MIN_PLAIN_MAP: usize = 24;
-/// Maximum members of an object that are compared.
+/// Maximum number of members of an object that are compared.
 const MAX_COMPARED: usize = 64;
 
 /// Returns whether the members of an object are alike, so that the object is in fact a list.

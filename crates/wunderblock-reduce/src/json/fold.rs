@@ -15,27 +15,27 @@ use crate::mark::{Gap, GapUnit};
 use crate::part::PartOfList;
 use crate::query::QueryTerms;
 
-/// Maximum examples kept from the start of a list.
+/// Maximum number of examples kept from the start of a list.
 const MAX_EXAMPLES: usize = 8;
 
 /// Limits of what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoldWidth {
-    /// Maximum bytes of a string that is not cut.
+    /// Maximum length of a string that is not cut, in bytes.
     string: usize,
-    /// Maximum examples kept from the start of a list.
+    /// Maximum number of examples kept from the start of a list.
     examples: usize,
     /// Maximum number of rare items that are kept. `must` limits items that match the query or mention a failure.
     rare: usize,
     must: usize,
-    /// Maximum members kept of an object that is not a list. `outer` applies to the outermost objects.
+    /// Maximum number of members kept of an object that is not a list. `outer` applies to the outermost objects.
     keys: usize,
     outer: usize,
-    /// Maximum items of a list that stays whole.
+    /// Maximum number of items in a list that stays whole.
     small: usize,
     /// Minimum weight (in approximate bytes) of a run that is worth a mark.
     run: usize,
-    /// Share kept of what the other limits would leave out, in thousandths.
+    /// Share of the content that the other limits would leave out but that is kept, in thousandths.
     more: usize,
 }
 
@@ -85,11 +85,11 @@ struct PathStep {
     node: usize,
 }
 
-/// A container of which some items are left out.
+/// A container with some items left out.
 struct FoldedList<'l> {
     at: usize,
     items: &'l [usize],
-    /// Containers around it, from the root.
+    /// Containers around the container, starting from the root.
     way: &'l [PathStep],
 }
 
@@ -107,7 +107,8 @@ impl<'t> DocumentFacts<'t> {
     }
 }
 
-/// Chooses the cuts within the given limits. Facts that would be hidden are stated in marks, or their items stay.
+/// Chooses the cuts within the given limits. Facts that would be hidden are stated in marks, or the items with these
+/// facts stay.
 pub(super) fn choose_cuts<'t>(tree: &JsonTree<'t>, width: FoldWidth, known: &DocumentFacts<'t>) -> JsonCuts {
     let leave_out = |need: &[u32]| {
         let (signs, hits) = (&known.signs, &known.hits);
@@ -119,7 +120,8 @@ pub(super) fn choose_cuts<'t>(tree: &JsonTree<'t>, width: FoldWidth, known: &Doc
     let asked = known.hits.best();
     let mut cuts = leave_out(&asked);
     let mut need = fact_needs::find_needs(&mut cuts, &known.facts);
-    // The mark of a gap may have no room for its facts. Their items are then needed, and the choice is made again.
+    // The mark of a gap may have no room for its facts. The items of facts that have no room are needed, so the
+    // choice is made again.
     if !need.is_empty() {
         need.extend(asked);
         need.sort_unstable();

@@ -1,6 +1,7 @@
 //! Marks of gaps within a document: in a string, or in place of a value.
 
-/// Returns the position after what begins with the first byte of `⟨`: a whole mark, an escape, or only that byte.
+/// Returns the position after the sequence that begins with the first byte of `⟨`: a whole mark, an escape, or only
+/// that byte.
 pub(super) fn after_bracket(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     if rest.starts_with("⟨⟨".as_bytes()) {
@@ -9,7 +10,7 @@ pub(super) fn after_bracket(bytes: &[u8], at: usize) -> Option<usize> {
     mark_end(bytes, at).or(Some(at + 1))
 }
 
-/// Returns the end of the mark that begins at a byte, if there is one.
+/// Returns the end of the mark that begins at a given byte, if there is one.
 pub(super) fn mark_end(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     if !rest.starts_with("⟨… ".as_bytes()) {

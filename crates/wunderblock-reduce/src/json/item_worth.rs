@@ -16,7 +16,7 @@ const MAX_SAME_FAILURE: u32 = 6;
 const MAX_QUERY_ITEMS: usize = 16;
 /// Maximum number of times that a rare name occurs in a document.
 const MAX_RARE_NAME: u32 = 4;
-/// Maximum bytes examined for failure words, from the start of a string.
+/// Maximum number of bytes examined for failure words, from the start of a string.
 const MAX_WORDS_BYTES: usize = 400;
 
 /// The nodes that distinguish the items of a list, in order.
@@ -54,8 +54,8 @@ impl ItemSigns {
         before(to) - before(from)
     }
 
-    /// Returns the items that mention a failure. If most items do, only the first of each kind of failure is
-    /// returned.
+    /// Returns the items that mention a failure. If most items mention a failure, only the first item of each kind of
+    /// failure is returned.
     pub(super) fn wrong_items(&self, tree: &JsonTree<'_>, items: &[usize]) -> Vec<usize> {
         let wrong = |item: &usize| {
             let first = self.wrong.partition_point(|(node, _)| (*node as usize) < *item);

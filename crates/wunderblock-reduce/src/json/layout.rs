@@ -7,7 +7,8 @@
 //! lines        a document per line        rows    the items of an array, one per line
 //! cut=3        the outermost three containers that are open at the end are not closed
 //! ```
-//! A document in another layout is not encoded. Omissions are cut out of its text.
+//! A document in another layout is not encoded. For a document that is not encoded, omissions are cut out of its
+//! text.
 
 use super::tree::{JsonTree, JsonType};
 use crate::part::PartOfText;
@@ -18,7 +19,7 @@ use crate::sink::TextSink;
 enum RootMembers {
     #[default]
     AsOthers,
-    /// Each on its own line, without brackets and commas.
+    /// Each member on its own line, without brackets and commas.
     Lines,
     /// Each on its own line.
     Rows,
@@ -120,7 +121,8 @@ impl JsonLayout {
         self.indent.is_none() && !self.spaced && self.open == 0 && self.root != RootMembers::Rows
     }
 
-    /// Writes the document in this layout. Returns `None` if it does not fit: indentation grows with the depth.
+    /// Writes the document in this layout. Returns `None` if the document does not fit: indentation grows with the
+    /// depth.
     pub(super) fn print(&self, tree: &JsonTree<'_>, out: &mut TextSink<'_>) -> Option<()> {
         let mut open: Vec<(usize, &str)> = Vec::new();
         let mut first = true;
@@ -152,7 +154,7 @@ impl JsonLayout {
         Some(())
     }
 
-    /// Writes what comes before a member: a comma after another member, and white space.
+    /// Writes the text that precedes a member: a comma after another member, and white space.
     fn separate(&self, depth: usize, first: bool, out: &mut TextSink<'_>) -> Option<()> {
         let on_line = depth == 1 && self.root != RootMembers::AsOthers;
         if !(first || on_line && self.is_lines()) {

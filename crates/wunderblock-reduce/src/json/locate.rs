@@ -4,11 +4,12 @@ use super::tree::{JsonTree, SPACE};
 use crate::part::{PartOfList, PartOfText};
 use crate::sample::LineSample;
 
-/// Minimum bytes of a document within another text. Shorter ones stay as they are.
+/// Minimum size of a document within another text, in bytes. Shorter documents stay as they are.
 const MIN_DOCUMENT_BYTES: usize = 256;
-/// Maximum bytes after the point where a document is cut off: the note of the harness that cut it.
+/// Maximum number of bytes after the point where a document is cut off; they hold the note of the harness that cut
+/// it.
 const MAX_AFTER_CUT: usize = 400;
-/// Maximum bytes between documents on lines that are read together.
+/// Maximum number of bytes between documents on separate lines that are read together.
 const MAX_BETWEEN: usize = 1_000;
 
 /// Returns the text as one document, possibly cut off, or as one document per line.
@@ -33,16 +34,18 @@ pub(super) fn find_document(text: &str) -> Option<JsonTree<'_>> {
     }
 }
 
-/// Returns the document that begins at a byte and is cut off, if enough of it is there.
+/// Returns the cut-off document that begins at a given byte, if enough of the document is present.
 fn find_cut(text: &str, at: usize) -> Option<JsonTree<'_>> {
     JsonTree::cut(text, at).filter(|tree| tree.span(0).len() >= MIN_DOCUMENT_BYTES)
 }
 
-/// Returns the documents in a text, in order. Each document begins a line, and ends a line or is cut off.
+/// Returns the documents in a text, in order. Each document starts at the beginning of a line, and either ends at the
+/// end of a line or is cut off.
 pub(super) fn find_documents(text: &str) -> Vec<JsonTree<'_>> {
     let mut found: Vec<JsonTree<'_>> = Vec::new();
     let bytes = text.as_bytes();
-    // A text of brackets that never close would be read from each bracket to its end, so the work is limited.
+    // If a text consisted of brackets that never close, it would be read from each bracket to its end, so the work is
+    // limited.
     let mut patience = 4 * text.len();
     let mut line = 0;
     let line_after =

@@ -65,7 +65,7 @@ struct JsonDocument<'t> {
     /// Whether the text contains nothing but this document.
     is_whole: bool,
     known: Option<DocumentFacts<'t>>,
-    /// Bytes of the whole document as it is written, if known.
+    /// Size of the whole document when written, in bytes, if known.
     full: Option<usize>,
 }
 
@@ -82,7 +82,7 @@ impl<'t> JsonReading<'t> {
         let is_whole = document.is_some();
         let found = match document {
             Some(tree) => vec![tree],
-            // Text that this crate encoded before stays as it is.
+            // Text that this crate has already encoded stays as it is.
             None if text.contains("⟨=json") => Vec::new(),
             None => locate::find_documents(text),
         };
@@ -125,8 +125,8 @@ impl<'t> JsonReading<'t> {
     }
 }
 
-/// Names gaps by lines of the text if they are whole lines, and otherwise by bytes: a path is valid in one document
-/// only.
+/// Names gaps by lines of the text if they consist of whole lines, and otherwise by bytes, because a path is valid in
+/// one document only.
 fn place_in_text(lines: &TextLines<'_>, segments: &mut [TextSegment]) {
     let text = lines.text();
     for segment in segments {
@@ -183,7 +183,7 @@ impl<'t> JsonDocument<'t> {
         Some(cut_off(&self.tree, room))
     }
 
-    /// Gives the remaining room to what would be left out, everywhere the same share.
+    /// Distributes the remaining room among the parts that would be left out, giving each part the same share.
     fn filled(
         &mut self,
         step: FoldWidth,
@@ -271,9 +271,9 @@ fn decode_text(code: &str, mut out: TextSink<'_>) -> Option<String> {
     out.finish()
 }
 
-/// Approximate bytes that the first mark takes beyond the others, for the handle and the count.
+/// Approximate number of bytes by which the first mark is longer than the others, for the handle and the count.
 const NAMED_BYTES: usize = 36;
-/// Approximate bytes of the mark of a gap that is counted in bytes.
+/// Approximate size of the mark of a gap that is counted in bytes.
 const STRETCH_MARK_BYTES: usize = 88;
 
 fn written_size(segments: &[TextSegment]) -> usize {
@@ -287,7 +287,7 @@ fn written_size(segments: &[TextSegment]) -> usize {
     segments.iter().map(of).sum::<usize>() + if gap { NAMED_BYTES } else { 0 }
 }
 
-/// Returns the beginning of a document, for a room into which no choice fits.
+/// Returns the beginning of a document when no choice fits into the room.
 fn cut_off(tree: &JsonTree<'_>, room: usize) -> Vec<TextSegment> {
     let span = tree.span(0);
     let mut at = span.start + room.saturating_sub(STRETCH_MARK_BYTES).min(span.len());

@@ -1,4 +1,4 @@
-//! Parses paths into JSON, and finds the bytes they name.
+//! Parses paths that point into JSON, and finds the bytes that they name.
 //!
 //! ```text
 //! $.items[3].name     $["odd name"][0]     $.items[13..198]     $.a{2..9}     $.text#B0-64

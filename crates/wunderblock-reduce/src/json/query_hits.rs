@@ -4,17 +4,17 @@ use super::tree::JsonTree;
 use crate::part::PartOfText;
 use crate::query::QueryTerms;
 
-/// Maximum bytes of a value that are compared with the query.
+/// Maximum number of bytes of a value that are compared with the query.
 const MAX_COMPARED_BYTES: usize = 16 << 10;
 /// Maximum depth at which values are compared.
 const MAX_DEPTH: usize = 48;
-/// Maximum number of values that stay for the query, wherever they are.
+/// Maximum number of values that are kept because of the query, wherever they occur.
 const MAX_BEST: usize = 16;
 
 /// The nodes that contain words of the query, in order, and the weight of each word.
 #[derive(Debug, Default)]
 pub(super) struct QueryHits {
-    /// Nodes with the query words in them, one bit per word.
+    /// Nodes that contain query words, each with one bit per word.
     places: Vec<(u32, u64)>,
     weights: Vec<u32>,
 }
@@ -62,7 +62,8 @@ impl QueryHits {
         self.weight(within.fold(0, |words, (_, more)| words | more))
     }
 
-    /// Returns these hits, or none beyond a maximum depth: each value is examined once for every container around it.
+    /// Returns these hits, or none beyond a maximum depth, because each value is examined once for every container
+    /// around it.
     pub(super) fn at_depth(&self, depth: usize) -> &Self {
         const NONE: &QueryHits = &QueryHits { places: Vec::new(), weights: Vec::new() };
         if depth > MAX_DEPTH { NONE } else { self }

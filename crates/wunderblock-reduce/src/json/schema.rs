@@ -10,15 +10,15 @@ use super::cell;
 use super::tree::{JsonTree, JsonType};
 use crate::part::PartOfList;
 
-/// Maximum rows examined: half from the start, and the others at even steps after it.
+/// Maximum number of rows examined: half of them from the start, and the others at even intervals after that.
 const MAX_SAMPLED_ROWS: usize = 384;
 /// Maximum depth of nested objects whose members become columns.
 const MAX_DEPTH: usize = 5;
-/// Maximum number of different keys of a record over all rows. An object with more keys is a map.
+/// Maximum number of different keys in a record, counted over all rows. An object with more keys is a map.
 const MAX_RECORD_KEYS: usize = 48;
-/// Maximum columns of a table. Readers do not count more commas.
+/// Maximum number of columns in a table. Readers do not count more commas than this.
 pub(super) const MAX_COLUMNS: usize = 48;
-/// Minimum number of objects in an object that is a map.
+/// Minimum number of objects in an object that is treated as a map.
 const MIN_MAP_VALUES: usize = 6;
 /// Maximum number of paths that are followed in total.
 const MAX_PATHS: usize = 512;
@@ -26,7 +26,7 @@ const MAX_PATHS: usize = 512;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ColumnCells {
     Any,
-    /// Rows have no cell if they have this value, and name the column otherwise. The value is as the header writes
+    /// A row with this value has no cell; any other row names the column. The value is stored as the header writes
     /// it.
     Usual(String),
     /// Rows have no cell if the value is their own key.
@@ -82,7 +82,7 @@ impl TableRows {
 }
 
 impl TableSchema {
-    /// Returns the number of a member's place, and the place. `hint` is where the search starts: members keep their
+    /// Returns the number of a member's place, and the place. The search starts at `hint`, because members keep their
     /// order.
     pub(super) fn place(&self, within: usize, name: &str, hint: &mut usize) -> Option<(usize, &SchemaPlace)> {
         let within = &self.places.item(within)?.within;
@@ -188,7 +188,8 @@ impl<'t> SchemaSurvey<'t, '_> {
             && !self.is_map(at)
     }
 
-    /// Returns whether most members of a place are objects, and more of them than a record has keys: their keys are values.
+    /// Returns whether most members of a place are objects, and are more numerous than the keys of a record can be:
+    /// the keys of such an object are values.
     fn is_map(&self, at: usize) -> bool {
         let Some(seen) = self.seen.item(at) else { return false };
         let objects = |at: &&usize| self.seen.item(**at).is_some_and(|seen| seen.objects * 2 > seen.count);

@@ -13,8 +13,8 @@ use crate::sink::TextSink;
 /// Maximum depth of tables in tables.
 const MAX_DEPTH: usize = 12;
 
-/// Decodes a JSON block. Returns `None` if it is invalid or does not fit `out`: a row of one byte may represent any
-/// number of bytes.
+/// Decodes a JSON block. Returns `None` if the block is invalid or its content does not fit `out`: a row of one byte
+/// may represent any number of bytes.
 pub(crate) fn decode_block(args: &str, body: &str, out: &mut TextSink<'_>) -> Option<()> {
     let room = out.remaining();
     let layout = JsonLayout::read(args)?;
@@ -47,7 +47,7 @@ struct TableDecoder<'t> {
     text: &'t str,
     at: usize,
     out: String,
-    /// Maximum bytes that may be written.
+    /// Maximum number of bytes that may be written.
     room: usize,
     /// Whether each document is on its own line, and no table is open.
     lines: bool,
@@ -257,8 +257,8 @@ impl<'t> TableDecoder<'t> {
                 }
                 _ => ColumnCells::Any,
             };
-            // The writer never writes more columns. More would be slow to decode, because each row examines each
-            // column.
+            // The writer never writes more columns than this. More columns would be slow to decode, because every
+            // column must be examined for each row.
             if columns.len() >= MAX_COLUMNS {
                 return None;
             }

@@ -17,7 +17,7 @@ struct RowState<'s> {
 }
 
 impl<'t> JsonWriter<'t, '_> {
-    /// Writes one row, without what comes before and after it.
+    /// Writes one row, without the text before and after it.
     pub(super) fn row(&mut self, at: usize, schema: &TableSchema, by_key: bool) {
         let tree = self.tree;
         if by_key {
@@ -46,8 +46,8 @@ impl<'t> JsonWriter<'t, '_> {
         self.value(at);
     }
 
-    /// Returns whether the columns can represent an object. The object must have at least half of them, in their
-    /// order, with nothing left out of it, and no flattened key may follow itself.
+    /// Returns whether the columns can represent an object. The object must have at least half of the columns, in
+    /// their order, with nothing left out of it, and no flattened key may follow itself.
     fn is_regular(
         &self,
         object: usize,

@@ -1,4 +1,5 @@
-//! Properties of any text: segments tile it, encodings decode to the same bytes, and gaps are where their marks say.
+//! Properties of any text: segments tile it, encodings decode to the same bytes, and gaps are where their marks say
+//! they are.
 
 use proptest::prelude::*;
 
@@ -13,7 +14,7 @@ enum Value {
     Object(Vec<(String, Value)>),
 }
 
-/// Contents of strings, as JSON has them between quotes.
+/// Contents of strings, as JSON writes them between quotes.
 fn content() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-z]{1,8}",
@@ -39,7 +40,7 @@ fn plain() -> impl Strategy<Value = Value> {
     .prop_map(Value::Plain)
 }
 
-/// Objects with mostly the same keys: some are missing, some out of order, some occur twice.
+/// Objects with mostly the same keys: some keys are missing, some are out of order, and some occur twice.
 fn record(keys: Vec<String>) -> impl Strategy<Value = Value> {
     let count = keys.len();
     (prop::collection::vec(0..count, 1..=count + 1), any::<bool>(), prop::collection::vec(plain(), count + 2))
@@ -182,7 +183,7 @@ fn broken() -> impl Strategy<Value = String> {
     })
 }
 
-/// A document that ends somewhere, with or without a note about that.
+/// A document that is cut off somewhere, with or without a note about the cut.
 fn cut_off_text() -> impl Strategy<Value = String> {
     let note = prop::sample::select(vec!["", "\n[output truncated]", "\n... 1234 more characters\n"]);
     (document(), any::<prop::sample::Index>(), note).prop_map(|(text, at, note)| {
@@ -194,7 +195,7 @@ fn cut_off_text() -> impl Strategy<Value = String> {
     })
 }
 
-/// Documents on lines, with other lines among them.
+/// Documents on separate lines, with other lines among them.
 fn broken_lines() -> impl Strategy<Value = String> {
     let line = "[a-z~{}\\[\"1⟨]{0,9}|~~x|\\[3 items: a|\\{\"id\":[0-9]";
     (lines(), prop::collection::vec((any::<prop::sample::Index>(), line), 0..4)).prop_map(|(text, broken)| {
@@ -370,7 +371,7 @@ fn what_is_asked_for_stays_wherever_it_stands() {
     }
 }
 
-/// Values that are rare over all lists together must be shown, or stated in a mark.
+/// Values that are rare across all lists must be shown or stated in a mark.
 #[test]
 fn what_is_rare_in_all_lists_together_is_shown_or_said() {
     let group = |g: usize| {

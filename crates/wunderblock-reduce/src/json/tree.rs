@@ -20,7 +20,7 @@ pub(super) enum JsonType {
     Word,
     /// A mark of a gap in place of a value or a member.
     Mark,
-    /// A line among documents that is not a document.
+    /// A line between documents that is not itself a document.
     Raw,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct JsonNode {
     pub(super) end: u32,
     /// Start of its key, or its own start if it has no key.
     key: u32,
-    /// Node after all nodes that this one contains.
+    /// The node that follows all nodes contained in this one.
     pub(super) next: u32,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct JsonNode {
 pub(super) struct JsonTree<'t> {
     pub(super) text: &'t str,
     pub(super) nodes: Vec<JsonNode>,
-    /// Whether the root is not a value of the source but its lines, one document each.
+    /// Whether the root represents the lines of the source, one document each, and not a value in the source.
     pub(super) lines: bool,
     /// Nodes of lines that are not documents, in order.
     raw: Vec<u32>,
@@ -59,24 +59,24 @@ impl<'t> JsonTree<'t> {
         Self { text, nodes, lines: false, raw: Vec::new(), open: Vec::new() }
     }
 
-    /// Parses the value that begins at a byte. The value ends where `node(0)` ends. `marks` allows marks of gaps in
-    /// the text.
+    /// Parses the value that begins at a given byte. The value ends where `node(0)` ends. `marks` allows marks of
+    /// gaps in the text.
     pub(super) fn value(text: &'t str, at: usize, marks: bool) -> Result<Self, JsonStop> {
         let mut nodes = Vec::new();
         JsonParser::of(text.as_bytes(), at, marks).value(&mut nodes)?;
         Ok(Self::with(text, nodes))
     }
 
-    /// Parses a value that is most likely the whole text. Memory is reserved for all its nodes, because a list that
-    /// grows is in memory twice while it is moved.
+    /// Parses a value that is most likely the whole text. Memory is reserved for all nodes of the value, because a
+    /// growing list is in memory twice while it is moved.
     pub(super) fn whole(text: &'t str, at: usize, marks: bool) -> Result<Self, JsonStop> {
         let mut nodes = Vec::with_capacity(max_nodes(text));
         JsonParser::of(text.as_bytes(), at, marks).value(&mut nodes)?;
         Ok(Self::with(text, nodes))
     }
 
-    /// Parses the value that begins at a byte, up to where it is cut off. The item in which the cut lies stays text,
-    /// unless it is long: then the tree contains its complete parts.
+    /// Parses the value that begins at a given byte, up to the point where it is cut off. The item in which the cut
+    /// lies stays text unless it is long, in which case the tree contains its complete parts.
     pub(super) fn cut(text: &'t str, at: usize) -> Option<Self> {
         let mut nodes = Vec::new();
         let mut parser = JsonParser::of(text.as_bytes(), at, false);
@@ -112,8 +112,8 @@ impl<'t> JsonTree<'t> {
         Some(Self { open, ..Self::with(text, nodes) })
     }
 
-    /// Parses one value per line of a stretch of the text, which must have at least two lines. A few lines may not be
-    /// values. Each of these lines is a node.
+    /// Parses one value per line in a stretch of the text that must have at least two lines. A few of the lines need
+    /// not be values. Each of these lines is a node.
     pub(super) fn lines(text: &'t str, within: Range<usize>, marks: bool) -> Result<Self, JsonStop> {
         let stretch = text.part(within.clone());
         let bytes = text.as_bytes().part(..within.end);
@@ -131,8 +131,8 @@ impl<'t> JsonTree<'t> {
             parser.space();
             let ends = parser.at >= bytes.len() || text.part(end..parser.at).contains('\n');
             if read.is_err() || !ends {
-                // Each failed line costs the bytes that were read of it, so that unclosed brackets do not take
-                // quadratic time.
+                // Each failed line is charged for the bytes that were read from it, so that unclosed brackets do not
+                // take quadratic time.
                 patience = patience.checked_sub(parser.at - at).ok_or(JsonStop(at))?;
                 nodes.truncate(before);
                 let rest = bytes.part(at..);
@@ -151,7 +151,7 @@ impl<'t> JsonTree<'t> {
         if let Some(root) = nodes.first_mut() {
             *root = JsonNode { start, end: end_at, key: start, next };
         }
-        // Lines may have been cut out of a written text, so its lines are not counted.
+        // Lines may have been cut out of a written text, so the number of its lines is not checked.
         if !marks && (count < 2 || raw.len() * MIN_LINES_TO_RAW > count) {
             return Err(JsonStop(end));
         }
@@ -188,12 +188,12 @@ impl<'t> JsonTree<'t> {
         node.start as usize..node.end as usize
     }
 
-    /// Returns the value as the source has it.
+    /// Returns the value as it appears in the source.
     pub(super) fn source(&self, at: usize) -> &'t str {
         self.text.part(self.span(at))
     }
 
-    /// Returns the start of a member: that of its key, if it has one.
+    /// Returns the start of a member, which is the start of its key if it has one.
     pub(super) fn member(&self, at: usize) -> usize {
         self.node(at).key as usize
     }
@@ -205,7 +205,7 @@ impl<'t> JsonTree<'t> {
         before.trim_end_matches(SPACE).strip_suffix(':').unwrap_or("").trim_end_matches(SPACE)
     }
 
-    /// Returns the key without its quotes. The escapes of the key stay.
+    /// Returns the key without its quotes. Escapes in the key stay as they are.
     pub(super) fn name(&self, at: usize) -> &'t str {
         let key = self.key(at);
         key.strip_prefix('"').and_then(|key| key.strip_suffix('"')).unwrap_or(key)
@@ -229,15 +229,15 @@ impl<'t> JsonTree<'t> {
     }
 }
 
-/// Maximum bytes of an item in which a cut lies that stays text.
+/// Maximum size, in bytes, of an item that stays text although a cut lies in it.
 const MAX_CUT_ITEM: usize = 600;
-/// Minimum number of lines for each line that is not a document.
+/// Minimum number of lines in a text for each line that is not a document.
 const MIN_LINES_TO_RAW: usize = 4;
 
 /// White space of JSON.
 pub(super) const SPACE: [char; 4] = [' ', '\n', '\r', '\t'];
 
-/// Returns the maximum number of values in a text: one before each comma, and one after each bracket that opens.
+/// Returns the maximum number of values in a text: one before each comma, and one after each opening bracket.
 fn max_nodes(text: &str) -> usize {
     let bytes = text.as_bytes();
     2 + memchr::memchr3_iter(b',', b'[', b'{', bytes).count()
@@ -290,7 +290,7 @@ impl<'t> JsonParser<'t> {
                 Some(bracket @ (b'{' | b'[')) => {
                     self.at += 1;
                     self.space();
-                    // In ASCII, a closing bracket is two after its opening bracket.
+                    // In ASCII, the code of a closing bracket is two higher than that of its opening bracket.
                     if self.peek() == Some(bracket + 2) {
                         self.at += 1;
                     } else {
@@ -398,7 +398,7 @@ impl<'t> JsonParser<'t> {
                 Some(b'\\') => self.escape()?,
                 Some(0xe2) if !self.marks => self.at += 1,
                 Some(0xe2) if self.at_mark() => self.mark()?,
-                // A bracket of the source is doubled, so that neither of the two opens a mark.
+                // A bracket in the source is doubled so that neither bracket opens a mark.
                 Some(0xe2) => self.at += if self.at_open() { 2 * OPEN.len() } else { 1 },
                 _ => return Err(JsonStop(self.at)),
             }

@@ -27,7 +27,7 @@ use crate::segment::TextSegment;
 
 /// Minimum rows of a table. A smaller table is harder to read than the JSON it replaces.
 const MIN_ROWS: usize = 3;
-/// Minimum share of its bytes that a table saves, in per cent.
+/// Minimum share of its bytes that a table must save, in per cent.
 const MIN_GAIN_PERCENT: usize = 8;
 /// Maximum depth of tables in tables.
 const MAX_LEVELS: usize = 3;
@@ -59,7 +59,8 @@ impl TableChoices {
     }
 }
 
-/// Writes the root value in fewer words, as segments that tile its span. `before` and `after` are written around it.
+/// Writes the root value in fewer words, as segments that tile its span. `before` and `after` are written around the
+/// root value.
 pub(super) fn write_segments(
     tree: &JsonTree<'_>,
     cuts: &JsonCuts,
@@ -319,7 +320,7 @@ impl JsonWriter<'_, '_> {
     }
 }
 
-/// Returns the bytes of a value without white space.
+/// Returns the number of bytes of a value without white space.
 pub(super) fn compact_length(tree: &JsonTree<'_>, at: usize) -> usize {
     let end = tree.node(at).next as usize;
     (at..end)

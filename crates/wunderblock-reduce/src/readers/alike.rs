@@ -14,19 +14,19 @@ use crate::template::{self, LineTemplate, LineTemplates};
 
 use super::timestamp;
 
-/// Maximum number of different words that a note names.
+/// Maximum number of different words named in a note.
 const MAX_NAMED: usize = 12;
-/// Maximum number of different words that are counted. Beyond this number, a note says "more than".
+/// Maximum number of different words that are counted. If there are more words, a note says "more than".
 const MAX_COUNTED: usize = 2_000;
 /// Maximum number of positions in a line that a note describes.
 const MAX_PLACES: usize = 2;
-/// Maximum words of a line that are compared.
+/// Maximum number of words of a line that are compared.
 const MAX_WORDS: usize = 48;
-/// Maximum characters of a word in a note.
+/// Maximum number of characters of a word in a note.
 const MAX_CHARS: usize = 40;
 
-/// Returns the notes of the templates that `wanted` selects, by template. A note names the words that differ: with
-/// only a count, 380 lines of 80 tasks look like one task that occurs 380 times.
+/// Returns the notes of the templates that `wanted` selects, by template. A note names the words that differ: given
+/// only a count, 380 lines about 80 tasks look like one task that occurs 380 times.
 pub(super) fn notes(
     lines: &TextLines<'_>,
     templates: &LineTemplates,
@@ -67,12 +67,13 @@ pub(super) struct AlikeLines<'t> {
 /// The different words at one position.
 #[derive(Default)]
 struct WordValues<'t> {
-    /// The first of the words, in order, with their counts.
+    /// The first words, in order, with their counts.
     named: Vec<(&'t str, u32)>,
     /// Hashes of the other words, once there are more than can be named.
     others: HashSet<u64>,
     numbers: Option<(f64, f64)>,
-    /// Whether all words are numbers. If `is_rising`, each is also larger than the one before: a counter or a time.
+    /// Whether all words are numbers. If `is_rising` is set, each number is also larger than the previous one, like a
+    /// counter or a time.
     all_numbers: bool,
     is_rising: bool,
     last: f64,
@@ -104,15 +105,16 @@ impl<'t> AlikeLines<'t> {
         self.lines += 1;
     }
 
-    /// Returns what differs, as the end of a note: `: 3 … 9000`. The text is empty if that cannot be stated. Numbers
-    /// that only count up are included if `counters` is set; they say nothing new if the lines follow one another.
+    /// Returns the differing words, as the end of a note: `: 3 … 9000`. The text is empty if the difference cannot be
+    /// stated. Numbers that only count up are included if `counters` is set; they add no information if the lines
+    /// follow one another.
     pub(super) fn told(&self, counters: bool) -> String {
         let values = self.differing(counters);
         if values.is_empty() { String::new() } else { format!(": {}", values.join("; ")) }
     }
 
-    /// Returns what differs at the best two positions, in their order. Words are better than numbers, and few values
-    /// are better than many. Numbers that only count up are left out unless `counters` is set.
+    /// Returns the differences at the best two positions, in their order. Words are better than numbers, and few
+    /// values are better than many. Numbers that only count up are left out unless `counters` is set.
     fn differing(&self, counters: bool) -> Vec<String> {
         if self.is_ragged {
             return Vec::new();
@@ -169,7 +171,8 @@ impl<'t> WordValues<'t> {
         self.named.len() + self.others.len()
     }
 
-    /// Returns whether all words are times or dates. The first and the last line show these anyway.
+    /// Returns whether all words are times or dates. The first and the last line of a log show times and dates
+    /// anyway.
     fn is_time(&self) -> bool {
         self.named.iter().all(|(word, _)| {
             word.len() >= 5

@@ -1,4 +1,4 @@
-//! Text without words: base64, hexadecimal, minified code, dumps of bytes.
+//! Text without words: base64, hexadecimal, minified code, or dumps of bytes.
 
 use crate::part::{PartOfList, PartOfText};
 use std::borrow::Cow;
@@ -10,17 +10,17 @@ use crate::span::{LineSpan, Rank};
 
 use super::fingerprint;
 
-/// Minimum bytes of a run without a space that cannot be a word.
+/// Minimum length, in bytes, of a run without a space that cannot be a word.
 const MIN_RUN_BYTES: usize = 300;
-/// Bytes of a run that stay at its start.
+/// Number of bytes that stay at the start of a run.
 const HEAD_BYTES: usize = 64;
-/// Bytes of a run that stay at its end.
+/// Number of bytes that stay at the end of a run.
 const TAIL_BYTES: usize = 24;
 /// Maximum number of parts into which the rest of a run is cut.
 const MAX_PARTS: usize = 64;
-/// Minimum bytes of a line of minified code. Nobody writes such a line by hand.
+/// Minimum length of a line of minified code, in bytes. Nobody writes such a line by hand.
 const MIN_MINIFIED_BYTES: usize = 1_000;
-/// Wrapped lines of a blob that stay at its start. One more stays at its end.
+/// Number of wrapped lines that stay at the start of a blob. One more line stays at the end.
 const WRAPPED_LINES: usize = 4;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -45,7 +45,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 
 /// Returns whether a line is code without line breaks: long, with few spaces and many signs.
 fn is_minified(line: &str) -> bool {
-    // Data in brackets has its own reader, which knows what to keep of it.
+    // Data in brackets has a separate reader, which knows which parts of it to keep.
     if line.len() < MIN_MINIFIED_BYTES || line.trim_start().starts_with(['{', '[']) {
         return false;
     }
@@ -195,8 +195,8 @@ pub(crate) fn find_runs(text: &str) -> Vec<Range<usize>> {
     };
     let mut found = Vec::new();
     let mut start = 0;
-    // Each window is searched from its end. In a text with words a space is near, and the bytes before it are
-    // skipped.
+    // Each window is searched from its end. In a text with words, a space is near the end of the window, and the
+    // bytes before the space are skipped.
     while let Some(window) = bytes.get(start..start + MIN_RUN_BYTES) {
         if let Some(at) = window.iter().rposition(ends) {
             start += at + 1;

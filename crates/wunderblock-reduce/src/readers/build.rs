@@ -18,17 +18,17 @@ use super::diagnostic::{self, Diagnostic};
 use super::{alike, timestamp};
 use build_line::strip_prefix;
 
-/// Minimum lines of a run of progress that is folded.
+/// Minimum number of lines in a run of progress that is folded.
 const MIN_RUN: usize = 4;
-/// Maximum lines of a template that stays whole, among lines without a class.
+/// Maximum number of lines of a template that stays whole, among lines without a class.
 const MAX_WHOLE: u32 = 6;
 
 /// Maximum vote for a build. `SHARE_PERCENT` turns the share of build lines into a vote.
 pub(crate) const MAX_VOTE: u32 = 93;
 const SHARE_PERCENT: usize = 95;
 
-/// Returns how certain it is that a text is the output of a build. Returns 0 as soon as the vote must be less than
-/// `least`.
+/// Returns how certain it is that a text is the output of a build. Returns 0 as soon as it is certain that the vote
+/// is less than `least`.
 pub(crate) fn vote(sample: &LineSample<'_>, least: u32) -> u32 {
     let rules = rules::build();
     let said = sample.count(|line| !line.trim().is_empty()).max(1) as usize;
@@ -59,8 +59,8 @@ pub(crate) fn vote(sample: &LineSample<'_>, least: u32) -> u32 {
     ((share * SHARE_PERCENT / 100) as u32).min(MAX_VOTE).min(40 + count * 10)
 }
 
-/// Returns whether a page of words begins above a line: with a fence, or with a heading before an empty line.
-/// `# a.test/b` is the heading of a package in the output of Go, and `# Subtest: x` is a remark of TAP.
+/// Returns whether a page of words begins above a line, with a fence or with a heading that precedes an empty line.
+/// `# a.test/b` is the heading of a package in Go's output, and `# Subtest: x` is a remark in TAP.
 pub(super) fn opens_page(lines: &[&str], above: usize) -> bool {
     lines.iter().enumerate().take(above).any(|(at, line)| {
         let alone = || lines.get(at + 1).is_none_or(|next| next.trim().is_empty());
@@ -86,7 +86,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     group_diagnostics(lines, &classes, spans)
 }
 
-/// Replaces the spans of consecutive diagnostics by groups, where the groups are shorter.
+/// Replaces the spans of consecutive diagnostics with groups where the groups are shorter.
 fn group_diagnostics(
     lines: &TextLines<'_>,
     classes: &[Option<BuildLine>],
@@ -109,11 +109,11 @@ fn group_diagnostics(
     grouped
 }
 
-/// Maximum bytes of a description in the mark of a gap.
+/// Maximum number of bytes of a description in the mark of a gap.
 const MAX_DESCRIPTION_BYTES: usize = 78;
 
-/// Returns the description of a diagnostic that a budget leaves out: its place, or its whole first line if that is
-/// short.
+/// Returns the description of a diagnostic that a budget leaves out: its place, or its whole first line if the line
+/// is short.
 fn short_description(diagnostic: &str) -> Option<Cow<'static, str>> {
     let lines = || diagnostic.lines().map(|line| strip_prefix(line).trim());
     let of_rustc = lines().find_map(|line| line.strip_prefix("--> "));
@@ -161,7 +161,7 @@ fn fold_progress(classes: &[Option<BuildLine>], spans: &mut [LineSpan]) {
     }
 }
 
-/// Folds lines without a class. Of many lines of one template, the first and the last stay.
+/// Folds lines without a class. If many lines have the same template, the first and the last stay.
 fn fold_others(lines: &TextLines<'_>, classes: &[Option<BuildLine>], spans: &mut [LineSpan]) {
     let mut templates = LineTemplates::default();
     let id = |(at, (line, class)): (usize, (&str, &Option<BuildLine>))| {

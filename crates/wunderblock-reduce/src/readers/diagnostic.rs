@@ -9,15 +9,15 @@ use crate::severity::{self, LogLevel};
 
 use super::build::build_line::strip_prefix;
 
-/// Maximum lines without a class that continue the message above them.
+/// Maximum number of lines without a class that continue the message above them.
 const MAX_CONTINUED: usize = 8;
 
 /// A message with its place, and the lines that belong to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Diagnostic<'t> {
-    /// All lines of the diagnostic, from those that lead to it to the empty lines after it.
+    /// All lines of the diagnostic, from those that introduce it to the empty lines after it.
     pub(crate) lines: Range<usize>,
-    /// Lines below message and place: source, notes.
+    /// Lines below the message and the place: source and notes.
     pub(crate) below: Range<usize>,
     pub(crate) level: LogLevel,
     pub(crate) parts: LineParts<'t>,
@@ -85,7 +85,7 @@ pub(crate) fn find<'t>(lines: &TextLines<'t>, classes: &[Option<BuildLine>]) -> 
 struct DiagnosticFinder<'t> {
     found: Vec<Diagnostic<'t>>,
     open: Option<Diagnostic<'t>>,
-    /// First of the lines that lead to the next diagnostic.
+    /// First of the lines that introduce the next diagnostic.
     lead: Option<usize>,
     /// File that was named above, and the line in it.
     file: (&'t str, &'t str),
@@ -164,7 +164,7 @@ impl<'t> DiagnosticFinder<'t> {
     }
 }
 
-/// Returns the length of the place that a text begins with: `src/a.c:3:7`, `src/a.ts(3,7)`.
+/// Returns the length of the place with which a text begins: `src/a.c:3:7`, `src/a.ts(3,7)`.
 pub(crate) fn place_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let end = bytes.iter().take(300).position(|byte| matches!(byte, b':' | b'(' | b' ' | b'\t'))?;

@@ -15,9 +15,9 @@ use diff_line::{DiffLine, DiffParser};
 
 /// Maximum distance at which an unchanged line still explains a change (`diff -u` shows three lines by default).
 const NEAR_LINES: usize = 3;
-/// Maximum bytes of a changed line that is shown whole. People do not read longer lines of code.
+/// Maximum length of a changed line that is shown whole, in bytes. People do not read longer lines of code.
 const MAX_LINE_BYTES: usize = 1_000;
-/// Bytes shown of a longer line.
+/// Number of bytes shown of a longer line.
 const HEAD_BYTES: usize = 240;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -122,7 +122,7 @@ fn rank_hunk(
     for ((at, kind), far) in rows.zip(kinds).zip(near) {
         let range = lines.span(at);
         match kind {
-            // A hunk header says nothing without changed lines, so it scores lower than they do.
+            // A hunk header says nothing without changed lines, so it scores lower than those lines do.
             DiffLine::Place => spans.push(LineSpan::new(range, Rank::Must)),
             DiffLine::Added | DiffLine::Removed => {
                 changed = changed.saturating_add(1);
@@ -140,7 +140,7 @@ fn rank_hunk(
     }
 }
 
-/// Adds the span of a changed line. Of a line as long as minified code, only the head keeps its rank.
+/// Adds the span of a changed line. If a changed line is as long as minified code, only its head keeps its rank.
 fn changed_line(lines: &TextLines<'_>, at: usize, span: LineSpan, spans: &mut Vec<LineSpan>) {
     let text = lines.get(at);
     if text.len() <= MAX_LINE_BYTES {

@@ -15,7 +15,7 @@ pub(crate) fn exact_hash(text: &str) -> u64 {
 }
 
 /// Returns a hash of the text without the values of counters in it. Every run of digits counts as the same character,
-/// and so does every hexadecimal word of at least six characters with a decimal digit in it.
+/// and so does every hexadecimal word of at least six characters that contains a decimal digit.
 pub(crate) fn masked_hash(text: &str) -> u64 {
     let bytes = text.trim().as_bytes();
     let mut hash = START;

@@ -14,23 +14,24 @@ use crate::span::{LineSpan, Rank};
 use super::{fingerprint, short_gaps};
 use listing_row::{ListingFormat, ListingRows};
 
-/// Maximum entries of a group that is shown whole.
+/// Maximum number of entries in a group that is shown whole.
 const MAX_WHOLE: usize = 12;
-/// Entries that stay at the start of a larger group, and of each sort of entry in it.
+/// Number of entries that stay at the start of a larger group, and for each sort of entry in the group.
 const HEAD_ENTRIES: usize = 3;
-/// Entries that stay at the end of a larger group.
+/// Number of entries that stay at the end of a larger group.
 const TAIL_ENTRIES: usize = 2;
 /// Minimum number of entries in a series of similar entries.
 const MIN_SERIES: u32 = 4;
-/// Minimum number of rows of a series in a gap for the mark to name the series. A mark names at most `MAX_TOLD`
-/// series.
+/// Minimum number of rows that a series must have in a gap for the mark to name the series. A mark names at most
+/// `MAX_TOLD` series.
 const MIN_TOLD: usize = 4;
 const MAX_TOLD: usize = 3;
-/// Maximum number of a group's largest entries that stay, and of its newest ones.
+/// Maximum number of largest entries that stay in a group, and maximum number of newest entries.
 const MAX_EXTREMES: usize = 2;
-/// Minimum number of sizes that stay. If a fifth of all sizes is more, that number stays.
+/// Minimum number of sizes that stay. If a fifth of all sizes is a larger number, that number of sizes stays.
 const MIN_SIZES: usize = 30;
-/// Maximum number of names that mention a failure. If there are more, none of them stays for that reason.
+/// Maximum number of names that are kept because they mention a failure. If more names mention a failure, none of
+/// them is kept for that reason.
 const MAX_FAILURES: usize = 24;
 /// Maximum number of processes that stay because of their resource use.
 const MAX_BUSY: usize = 8;
@@ -71,8 +72,8 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// Names in each gap the series it contains and the number of rows of each, because other rows may be in the gap too.
-/// A bare `like rc2.d` would describe 34 entries of `/etc`, of which 28 are not such directories.
+/// Names the series in each gap and the number of rows of each series, because the gap may contain other rows too. A
+/// bare `like rc2.d` would describe 34 entries of `/etc`, although 28 of them are not such directories.
 fn describe_series(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
     let is_untold = |span: &LineSpan| span.rank == Rank::Filler && span.label.is_none();
     let mut rows = rows.iter();
@@ -94,7 +95,7 @@ fn describe_series(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
     }
 }
 
-/// Returns the rows that belong together: of one folder, or of one parent in a tree.
+/// Returns the rows that belong together: those of one folder, or those of one parent in a tree.
 fn group_rows(rows: &ListingRows<'_, '_>, form: ListingFormat) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut known: HashMap<u64, usize> = HashMap::new();
@@ -139,7 +140,8 @@ impl ListingRanker<'_, '_> {
         Some(span)
     }
 
-    /// Keeps names that mention a failure, if there are few. People list a folder of logs to find them.
+    /// Keeps names that mention a failure, if there are few such names. People list a folder of logs to find the
+    /// failures.
     fn wrong(&mut self, lines: &TextLines<'_>) {
         let wrong: Vec<usize> = (0..lines.len().min(self.rows.len()))
             .filter(|at| fingerprint::mentions_failure(lines.get(*at)))
@@ -151,8 +153,8 @@ impl ListingRanker<'_, '_> {
         }
     }
 
-    /// Ranks the entries of one folder. The first and last entries stay, the largest and the newest, and some of each
-    /// sort. The rest of a series, or of a large group, is filler.
+    /// Ranks the entries of one folder. The first and last entries, the largest and the newest, and some of each sort
+    /// stay. The rest of a series, or of a large group, is filler.
     fn group(&mut self, group: &[usize]) {
         let mut alike: HashMap<u64, u32> = HashMap::new();
         let mut sorts: HashMap<u64, u32> = HashMap::new();
@@ -230,7 +232,8 @@ impl ListingRanker<'_, '_> {
         }
     }
 
-    /// Folds the content of folders that tools fill in a project. The first line of each folder stays.
+    /// Folds the content of folders that tools fill in a project, such as dependencies. The first line of each folder
+    /// stays.
     fn vendored(&mut self, nested: &VendorFolders) {
         for folder in &nested.folders {
             for (nth, at) in folder.clone().enumerate() {
@@ -242,8 +245,8 @@ impl ListingRanker<'_, '_> {
         }
     }
 
-    /// Folds packages in a tree that were shown before with all their dependencies. Some tools mark these, others
-    /// list them again.
+    /// Folds packages in a tree that have already been shown with all their dependencies. Some tools mark repeated
+    /// packages, and others list them again.
     fn repeated(&mut self) {
         let mut seen: HashMap<u64, ()> = HashMap::new();
         let rows = self.rows;
@@ -269,7 +272,7 @@ fn largest(group: &[usize], number: impl Fn(&usize) -> u64) -> Vec<usize> {
     let mut found: Vec<(u64, usize)> = Vec::with_capacity(MAX_EXTREMES + 1);
     for at in group {
         let number = number(at);
-        // Of equal numbers, the first entries stay first.
+        // Among equal numbers, the first entries stay first.
         let place = found.partition_point(|(more, _)| *more >= number);
         if number > 0 && place < MAX_EXTREMES {
             found.insert(place, (number, *at));
@@ -301,7 +304,7 @@ impl VendorFolders {
             }
             path = vendor;
         }
-        // A listing with hardly any other rows was requested to see these folders.
+        // A listing with hardly any rows outside these folders was requested in order to see them.
         if outside < 3 {
             folders.clear();
         }
@@ -310,7 +313,7 @@ impl VendorFolders {
     }
 }
 
-/// Ranks processes: those that use most resources must stay, and a few of each command.
+/// Ranks processes: those that use the most resources must stay, and so must a few of each command.
 fn rank_processes(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
     let mut busiest: Vec<(u64, usize)> =
         rows.iter().enumerate().filter(|(_, row)| row.size > 0).map(|(at, row)| (row.size, at)).collect();

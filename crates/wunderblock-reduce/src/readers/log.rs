@@ -11,15 +11,15 @@ use crate::template::{LineTemplate, LineTemplates};
 
 use super::{alike, timestamp};
 
-/// Bytes from the start of a line within which a level makes it the first line of a record.
+/// Number of bytes from the start of a line within which a level makes it the first line of a record.
 const LEVEL_REACH: usize = 100;
-/// Maximum lines of a template that stays whole.
+/// Maximum number of lines of a template that stays whole.
 const MAX_RARE: u32 = 3;
-/// Maximum lines of a template whose lines stay with the record they follow.
+/// Maximum number of lines of a template whose lines stay with the record that they follow.
 const MAX_FOLLOWING: u32 = 40;
 /// Minimum number of measurements that can have outliers.
 const MIN_MEASURED: f64 = 32.0;
-/// Minimum lines of a template that counts as repeated in a sample.
+/// Minimum number of lines of a template that counts as repeated in a sample.
 const MIN_REPEATS: u32 = 5;
 /// Maximum number of outliers shown of one template.
 const MAX_OUTLIERS: u8 = 5;
@@ -40,9 +40,9 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 /// Vote for a text whose only evidence is that its lines are alike.
 pub(crate) const TEMPLATE_VOTE: u32 = 36;
 
-/// Returns whether lines repeat with other values, in words: then the text is a log, whatever program wrote it. The
-/// vote is weak, so any kind with more evidence precedes it. This check takes longer than the other votes, so it
-/// comes last.
+/// Returns whether lines of words repeat with other values, in which case the text is a log, whatever program wrote
+/// it. The vote is weak, so any kind with more evidence takes precedence. This check takes longer than the other
+/// votes, so it comes last.
 pub(crate) fn repeats_templates(sample: &LineSample<'_>) -> bool {
     let mut templates = LineTemplates::default();
     // Indented lines belong to the line above them.
@@ -56,7 +56,7 @@ pub(crate) fn repeats_templates(sample: &LineSample<'_>) -> bool {
     share >= 60 && ids.len() >= 20
 }
 
-/// Returns whether a line has at least two words, or names a value. Parts of a path do not count as words.
+/// Returns whether a line has at least two words, or one word and a value. Parts of a path do not count as words.
 fn has_words(line: &str) -> bool {
     let word = |part: &&str| {
         let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -93,8 +93,8 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// Returns the spans, with those joined that a fold treats alike. A large log otherwise takes 52 bytes per line
-/// instead of 12.
+/// Returns the spans, joining those that a fold treats alike. Otherwise, a large log takes 52 bytes per line instead
+/// of 12.
 pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut spans: Vec<LineSpan> = Vec::new();
     rank_lines(lines, &mut |span| match spans.last_mut() {
@@ -175,7 +175,8 @@ fn parse_measure(line: &str) -> Option<f32> {
 
 /// Finds measurements that stand out in their template: more than three standard deviations above the mean.
 struct LogOutliers {
-    /// For each template, the limit above which a measurement stands out, and how many of these may still be shown.
+    /// For each template, the limit above which a measurement stands out, and the number of such measurements that
+    /// may still be shown.
     limits: Vec<(f64, u8)>,
 }
 
@@ -232,7 +233,7 @@ fn rank_line(
         return;
     }
     let heavy = weight > LogLevel::Info;
-    // Of lines that follow a record, the first example is enough. Any other stays if its record stays.
+    // Among lines that follow a record, the first example is enough. Any other line stays if its record stays.
     if !entry.head && !heavy && !first && !whole {
         return;
     }

@@ -10,13 +10,14 @@ use crate::span::{LineSpan, Rank};
 use super::prose;
 use markdown_block::{MarkdownBlock, split_blocks};
 
-/// Minimum links to headings in a list that is a table of contents.
+/// Minimum number of links to headings in a list that is a table of contents.
 const MIN_CONTENTS: usize = 6;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     let lines = &sample.lines;
     let fences = sample.count(|line| line.trim_start().starts_with("```"));
-    // A heading is alone between empty lines. Lines of comments are together, or above what they explain.
+    // A heading is a single line between empty lines. Lines of comments are adjacent to each other, or above the code
+    // that they explain.
     let empty = |at: Option<usize>| at.and_then(|at| lines.get(at)).is_none_or(|line| line.trim().is_empty());
     let headings = lines.iter().enumerate().filter(|(at, line)| {
         markdown_block::heading_level(line) > 0 && empty(at.checked_sub(1)) && empty(Some(at + 1))

@@ -36,7 +36,7 @@ pub(crate) fn holes(message: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the range of the text in the quotes that `text` begins with. An apostrophe within a word does not open a
+/// Returns the range of the text in the quotes with which `text` begins. An apostrophe within a word does not open a
 /// quote.
 fn quoted(text: &str, before: Option<u8>) -> Option<Range<usize>> {
     let open = text.chars().next()?;

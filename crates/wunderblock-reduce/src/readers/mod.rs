@@ -1,5 +1,5 @@
 //! The readers of texts that consist of lines, one file per kind. A reader votes on how certain it is that a text is
-//! of its kind (0 to 100), and ranks the spans of such a text.
+//! of its kind (0 to 100), and ranks the spans of a text of that kind.
 
 mod alike;
 mod blob;
@@ -32,7 +32,8 @@ use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::LineSpan;
 
-/// Returns the vote of the reader of a kind. If the vote is less than `least`, it may be any number below `least`.
+/// Returns the vote of the reader of a kind. If the vote is less than `least`, any number below `least` may be
+/// returned.
 pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind, least: u32) -> u32 {
     match kind {
         Kind::Log => log::vote(sample),
@@ -55,8 +56,8 @@ pub(crate) fn spans_folded(lines: &TextLines<'_>, kind: Kind, report: Option<&st
     if kind == Kind::Log { log::spans_folded(lines) } else { spans(lines, kind, report) }
 }
 
-/// Returns the spans of a text of a kind. They tile the text. `report` is the command whose report the text is, if
-/// known.
+/// Returns the spans of a text of a kind. They tile the text. `report` is the command that printed the text as its
+/// report, if known.
 pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind, report: Option<&str>) -> Vec<LineSpan> {
     match kind {
         Kind::Log => log::spans(lines),

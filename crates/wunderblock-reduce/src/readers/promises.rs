@@ -311,7 +311,7 @@ fn what_took_far_too_long_stays() {
 
 #[test]
 fn what_follows_a_record_stays_with_it() {
-    // The same lines follow many plain records, so that none of them is the first, the last or rare.
+    // The same lines follow many plain records, so that none of these records is the first, the last, or rare.
     let trail = "\tat shop.Disk.write(Disk.java:9)\n\tat shop.Desk.lend(Desk.java:3)\n";
     let log: String = service_log(300)
         .lines()

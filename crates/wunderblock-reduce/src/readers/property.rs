@@ -8,12 +8,12 @@ use crate::segment;
 use crate::select::{self, KeepLimit};
 use crate::span::LineSpan;
 
-/// Returns a text at the level `fold`.
+/// Returns a text folded at the level `fold`.
 pub(crate) fn fold(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>) -> String {
     shown(text, spans, KeepLimit::Fold)
 }
 
-/// Returns a text within a maximum number of bytes.
+/// Returns a text reduced to at most a given number of bytes.
 pub(crate) fn within(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>, bytes: usize) -> String {
     shown(text, spans, KeepLimit::Bytes(bytes))
 }
@@ -35,7 +35,7 @@ fn shown(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>, room: KeepLimit
 }
 
 /// Checks that spans tile any text: random texts, and each sample with a part broken. A folded text may be longer
-/// only by the cost of marks.
+/// than its source only by the cost of the marks.
 pub(crate) fn tiles(samples: &[&str], spans: fn(&TextLines<'_>) -> Vec<LineSpan>) {
     let mut runner =
         TestRunner::new(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(120) });

@@ -14,18 +14,18 @@ use crate::span::{LineSpan, Rank};
 use super::{blob, fingerprint};
 use rarity::WordRarity;
 
-/// Minimum bytes of a repeated paragraph that is left out. Shorter ones may repeat for a reason (a closing bracket, a
-/// key).
+/// Minimum size, in bytes, of a repeated paragraph that is left out. Shorter paragraphs may repeat for a reason (for
+/// example, a closing bracket or a key).
 const MIN_REPEAT_BYTES: usize = 80;
 /// Minimum length of a run of equal lines.
 const MIN_RUN: usize = 4;
-/// Maximum bytes of a line that is not cut into sentences.
+/// Maximum length of a line that is not cut into sentences, in bytes.
 const MAX_LINE_BYTES: usize = 200;
-/// Maximum bytes of a sentence. A longer one is cut into parts.
+/// Maximum length of a sentence, in bytes. A longer sentence is cut into parts.
 const MAX_SENTENCE_BYTES: usize = 1_000;
-/// Minimum bytes of a line that a writer wrapped.
+/// Minimum length of a line that a writer wrapped, in bytes.
 const MIN_WRAPPED_BYTES: usize = 50;
-/// Maximum bytes of wrapped lines that are joined into one span.
+/// Maximum number of bytes of wrapped lines that are joined into one span.
 const MAX_JOINED_BYTES: usize = 400;
 
 pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
@@ -82,7 +82,7 @@ pub(super) fn push_sentences(lines: &TextLines<'_>, paragraph: Range<usize>, spa
         let (mut start, mut first) = (0, first);
         for end in sentence::sentence_ends(text) {
             let sentence = text.part(start..end);
-            // A blob is cut as a whole, later.
+            // A blob is cut later, as a whole.
             let is_blob = !blob::find_runs(sentence).is_empty();
             for cut in
                 fingerprint::split_points(sentence, if is_blob { sentence.len() } else { MAX_SENTENCE_BYTES })
@@ -118,7 +118,7 @@ fn is_wrapped(line: &str, next: &str) -> bool {
         && line != next
 }
 
-/// Adds the worth of its words to the score of each span: rare words, numbers, names.
+/// Adds the worth of its words to the score of each span, for rare words, numbers, and names.
 pub(super) fn add_rarity(text: &str, spans: &mut [LineSpan]) {
     let mut rarity = WordRarity::default();
     for span in spans.iter() {
@@ -139,7 +139,8 @@ pub(super) fn add_rarity(text: &str, spans: &mut [LineSpan]) {
     }
 }
 
-/// Ranks paragraphs that occurred before as filler, and equal lines in a row except the first and the last.
+/// Ranks as filler any paragraph that has already occurred, and any of several equal lines in a row except the first
+/// and the last.
 pub(super) fn fold_repeats(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let mut seen: HashMap<u64, usize> = HashMap::new();
     let mut gone: Vec<Range<usize>> = Vec::new();
@@ -149,7 +150,8 @@ pub(super) fn fold_repeats(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
         if text.len() < MIN_REPEAT_BYTES {
             continue;
         }
-        // The length makes it less likely that different texts with equal hashes are taken for the same.
+        // Including the length makes it less likely that different texts with equal hashes are mistaken for each
+        // other.
         let key = fingerprint::exact_hash(text) ^ text.trim().len() as u64;
         match seen.get(&key) {
             Some(_) => gone.push(range),

@@ -1,4 +1,4 @@
-//! Tools that list records: each record is shown as its item, under what consecutive records have in common.
+//! Tools that list records: each record is shown as an item under the parts that consecutive records have in common.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,20 +11,20 @@ use crate::span::{LineSpan, Rank};
 
 /// Minimum share of lines that match a pattern of a tool, in per cent.
 const OWN_PERCENT: usize = 90;
-/// Minimum number of lines by which a tool is recognised.
+/// Minimum number of lines needed to recognise a tool.
 const MIN_LINES: usize = 12;
-/// Number of lines at the start among which a tool's cue must be.
+/// Number of lines at the start of a text within which a tool's cue must occur.
 const CUE_LINES: usize = 12;
 /// Maximum share of the text's tokens that records may have, in per cent.
 const WORTHWHILE_PERCENT: usize = 85;
-/// Bytes after which a line of joined items is wrapped.
+/// Number of bytes after which a line of joined items is wrapped.
 const LINE_BYTES: usize = 110;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if recognise(&sample.lines).is_some() { 97 } else { 0 }
 }
 
-/// Returns the tool whose records most of the lines are.
+/// Returns the tool that printed most of the lines as its records.
 fn recognise(lines: &[&str]) -> Option<&'static KnownTool<RecordLine>> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.is_empty()).collect();
     if said.len() < MIN_LINES {
@@ -55,7 +55,7 @@ pub(crate) fn spans(lines: &TextLines<'_>, command: Option<&str>) -> Option<Vec<
     Some(shown::spans(0..lines.text().len(), &parts, &told).collect())
 }
 
-/// Records as they are shown, one line each.
+/// Records in the form in which they are shown, one line each.
 #[derive(Default)]
 struct RecordWriter<'t> {
     parts: Vec<ShownPart>,
@@ -65,7 +65,7 @@ struct RecordWriter<'t> {
     run: RecordRun<'t>,
 }
 
-/// Consecutive records of one pattern, grouped by what they have in common.
+/// Consecutive records of one pattern, grouped by their common parts.
 #[derive(Default)]
 struct RecordRun<'t> {
     pattern: usize,
@@ -139,7 +139,7 @@ impl<'t> RecordWriter<'t> {
     }
 }
 
-/// Returns a record as it is shown.
+/// Returns a record in the form in which it is shown.
 fn said(parts: &LineParts<'_>) -> String {
     [parts.item, parts.more].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

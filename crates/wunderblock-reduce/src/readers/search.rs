@@ -14,14 +14,14 @@ use crate::span::{LineSpan, Rank};
 use super::{fingerprint, short_gaps};
 use search_line::{SearchLine, SearchRole, parse};
 
-/// Maximum matches of a file that is shown whole.
+/// Maximum number of matches in a file that is shown whole.
 const MAX_WHOLE: usize = 10;
-/// Matches that stay at the start of a file with more matches. After them, matches with new content and the last
-/// match stay.
+/// Number of matches that stay at the start of a file with more matches. After the first matches, those with new
+/// content and the last match stay.
 const FIRST_MATCHES: usize = 4;
 /// Maximum number of equal matches that stay.
 const MAX_REPEATS: u32 = 3;
-/// Bytes that stay of a long line. Minified files have matches of a megabyte.
+/// Number of bytes that stay of a long line. Minified files have matches of a megabyte.
 const MAX_LINE_BYTES: usize = 320;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -84,7 +84,7 @@ impl<'t> SearchSurvey<'t> {
             text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
                 && text.get(word.len()..).is_some_and(|rest| rest.starts_with([':', ' ', '[']))
         }));
-        // Results of a file have rising line numbers. One line may occur again with another column.
+        // The results in a file have rising line numbers. One line may occur again with another column.
         match self.last.insert(found.path, (number, found.column)) {
             Some((before, _)) if number > before => self.rising += 1,
             Some((before, true)) if number == before => self.rising += 1,
@@ -131,7 +131,7 @@ fn is_count(text: &str) -> bool {
     })
 }
 
-/// Returns whether a text is ` message`: one space, then a word.
+/// Returns whether a text has the form ` message`: one space, then a word.
 fn is_worded(text: &str) -> bool {
     text.strip_prefix(' ')
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || "[*\'\"`".contains(c)))
@@ -167,7 +167,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// Adds the span of a line. Of a long line, only the head keeps its rank.
+/// Adds the span of a line. Only the head of a long line keeps its rank.
 fn push_line(spans: &mut Vec<LineSpan>, lines: &TextLines<'_>, span: LineSpan) {
     let range = span.range();
     if range.len() <= 2 * MAX_LINE_BYTES || span.rank == Rank::Filler {
@@ -266,8 +266,8 @@ impl SearchRanker<'_, '_> {
         self.surroundings(rows, file);
     }
 
-    /// Ranks the lines around a match. The lines stay or go together with the match, but are worth less than any
-    /// match.
+    /// Ranks the lines around a match. These lines stay or are left out together with the match, but are worth less
+    /// than any match.
     fn surroundings(&mut self, rows: &[SearchRow], file: Range<usize>) {
         // A line belongs to the matches of its block. A block ends at a line without a result, such as `--`.
         let mut start = file.start;

@@ -15,7 +15,7 @@ use crate::part::PartOfList;
 use crate::shown::{self, ShownLevel, ShownPart};
 use crate::span::{LineSpan, Rank};
 
-/// Maximum lines of a selection that is not cut.
+/// Maximum number of lines of a selection that is not cut.
 pub(crate) const MIN_LINES: usize = 2_000;
 /// Minimum share of lines that name a file, in per cent.
 const NAMED_PERCENT: usize = 80;
@@ -23,11 +23,11 @@ const NAMED_PERCENT: usize = 80;
 const END_PERCENT: usize = 40;
 /// Minimum number of lines at each end.
 const MIN_END: usize = 3;
-/// Bytes after which a line of counts is wrapped.
+/// Number of bytes after which a line of counts is wrapped.
 const LINE_BYTES: usize = 110;
 
-/// Returns the spans of a long selection for a number of bytes. Returns `None` for a short selection, or if its lines
-/// name no files.
+/// Returns the spans of a long selection that fit into a number of bytes. Returns `None` if the selection is short or
+/// its lines name no files.
 pub(crate) fn spans(lines: &TextLines<'_>, room: usize) -> Option<Vec<LineSpan>> {
     let count = lines.len();
     let named = lines.iter().filter(|line| place_of(line).is_some()).count();

@@ -17,11 +17,11 @@ pub(crate) enum FrameOwner {
 }
 
 /// Returns the owner of the frame that a line describes, if it describes one. The source text that Python prints
-/// under a frame does not: it has no place.
+/// under a frame does not describe a frame, because it has no place.
 pub(crate) fn frame_owner(line: &str) -> Option<FrameOwner> {
     // A group of exceptions is drawn with bars before its frames.
     let text = line.trim_start_matches([' ', '\t', '|']);
-    // A frame is indented, numbered, or a call.
+    // A frame is indented or numbered, or is a call.
     if text.len() == line.len()
         && !line.starts_with('#')
         && !line.ends_with(')')

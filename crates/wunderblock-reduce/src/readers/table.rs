@@ -16,15 +16,15 @@ use super::{fingerprint, short_gaps};
 use columns::TableColumns;
 use rows::{TableFormat, TableRow};
 
-/// Maximum rows of a table that is shown whole.
+/// Maximum number of rows in a table that is shown whole.
 const MAX_WHOLE_ROWS: usize = 30;
-/// Rows of a larger table that stay at its start.
+/// Number of rows that stay at the start of a larger table.
 const HEAD_ROWS: usize = 3;
-/// Rows of a larger table that stay at its end.
+/// Number of rows that stay at the end of a larger table.
 const TAIL_ROWS: usize = 2;
-/// Minimum limit of rows that stay because they contain something new.
+/// Minimum value of the limit on rows that stay because they contain something new.
 const MIN_EXAMPLES: usize = 12;
-/// Consecutive rows without anything new after which no more examples are taken.
+/// Number of consecutive rows without anything new after which no more examples are taken.
 const MAX_DULL_ROWS: usize = 200;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -124,7 +124,7 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
 }
 
 /// Adds facts about the columns of all rows to the mark of the largest gap. The spans that carry the facts score
-/// lowest, so that they are kept last as a budget grows.
+/// lowest, so that they are the last to be kept as a budget grows.
 fn describe_columns(columns: &TableColumns, spans: &mut [LineSpan]) {
     let mut told = columns.descriptions();
     // The mark counts the lines of its gap, but these facts count all rows. Without the prefix, a mark over 165 lines
@@ -132,7 +132,7 @@ fn describe_columns(columns: &TableColumns, spans: &mut [LineSpan]) {
     if let Some(first) = told.first_mut() {
         *first = format!("of all {} rows: {first}", spans.len());
     }
-    // Of equally large gaps, the first one is used.
+    // If several gaps are equally large, the first one is used.
     let gaps = spans.split_mut(|span| span.rank != Rank::Filler).rev();
     let carriers = gaps.max_by_key(|gap| gap.len()).unwrap_or_default();
     let first = carriers.len().saturating_sub(told.len());

@@ -28,15 +28,15 @@ use message::{is_message, is_place};
 const MAX_SKIPPED: usize = 12;
 /// Maximum number of passed suites that are named.
 const MAX_SUITES: usize = 8;
-/// Maximum lines of a failure's message. Further lines are context.
+/// Maximum number of lines in a failure's message. Further lines are context.
 const MAX_MESSAGE_LINES: usize = 16;
-/// Minimum number of consecutive lines that are left out because they were printed before.
+/// Minimum number of consecutive lines that are left out because they have already been printed.
 const MIN_REPEATED: usize = 4;
-/// Minimum bytes of fewer lines that are left out because they were printed before.
+/// Minimum size, in bytes, of a shorter run of lines that is left out because it has already been printed.
 const MIN_REPEATED_BYTES: usize = 160;
-/// Maximum lines of source below a frame.
+/// Maximum number of source lines below a frame.
 const SOURCE_LINES: usize = 2;
-/// Maximum lines of a template that stays whole, among lines without a class.
+/// Maximum number of lines of a template that stays whole, among lines without a class.
 const MAX_WHOLE: u32 = 8;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -51,12 +51,13 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
         return 0;
     }
     let share = (some * 100 / said.max(1)) as u32;
-    // A report within a page of words is a quote. Such a page begins before the report.
+    // A report within a page of words is a quote. A page of words begins before the report that it quotes.
     let first = cases.iter().position(Option::is_some).unwrap_or(0);
     if opens_page(&sample.lines, first) {
         return share / 3;
     }
-    // A test run begins in a known form and ends with its totals. Tests may print anything between the two.
+    // A test run begins in a known form and ends with its totals. Tests may print anything between that beginning and
+    // the totals.
     let mut last = sample.text.trim_end().rsplit('\n').take(14);
     let ended = last
         .any(|line| rules::tests().class(strip_prefix(line.trim_end_matches('\r'))) == Some(TestLine::Total));
@@ -266,7 +267,8 @@ impl ReportReader<'_> {
             }
             self.message += 1;
             return match self.message {
-                // pytest marks what was raised with `E`. Other lines that look like a message weigh less.
+                // pytest puts `E` before the exception that was raised. Other lines that look like a message weigh
+                // less.
                 0..=2 => (Rank::Must, if line.starts_with("E ") { 745 } else { 740 }),
                 3..=6 => (Rank::Must, 690),
                 7..=MAX_MESSAGE_LINES => (Rank::Must, 620),
@@ -398,8 +400,8 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Leaves out the source that pytest prints around a frame, if the frame is in a library or was printed before.
-    /// The line that failed, what was raised, and the place stay.
+    /// Leaves out the source that pytest prints around a frame, if the frame is in a library or has already been
+    /// printed. The failing line, the exception that was raised, and the place stay.
     fn sources(&mut self) {
         let (mut seen, mut placed_at) = (HashSet::new(), HashSet::new());
         let (mut start, mut key) = (0, 0u64);
@@ -423,7 +425,8 @@ impl ReportReader<'_> {
                 }
                 continue;
             };
-            // In the short style, the place precedes its source. Only library frames and repeated ones are left out.
+            // In the short style, the place precedes its source. Only library frames and repeated frames are left
+            // out.
             let library = stack_frame::is_library(line);
             let short = after.starts_with(": in ");
             let known = !seen.insert(key) && key != 0;
@@ -441,7 +444,8 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Gives lines of printed source this rank. Other lines between them (values, `>`, `E`) keep their rank.
+    /// Assigns the given rank to lines of printed source. Other lines between the source lines (values, `>`, `E`)
+    /// keep their rank.
     fn source(&mut self, range: Range<usize>, rank: Rank) {
         for at in range {
             let line = self.lines.get(at);
@@ -453,14 +457,14 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Leaves out lines that were printed before, if enough of them are consecutive.
+    /// Leaves out lines that have already been printed, if enough of them are consecutive.
     fn seen_before(&mut self) {
         let mut pairs = HashSet::new();
         let (mut before, mut start) = (0u64, 0);
         for at in 0..=self.lines.len() {
             let own = template::hash(self.lines.get(at).as_bytes());
             let plain = self.spans.get(at).is_some_and(|span| span.rank == Rank::Context);
-            // A long line is recognised by itself, a short one together with the line before it.
+            // A long line is recognised by itself, and a short line only together with the line before it.
             let alone = self.lines.get(at).len() >= MIN_REPEATED_BYTES;
             let known = !pairs.insert(if alone { own } else { before.rotate_left(1) ^ own });
             let seen = plain && known;
@@ -479,7 +483,7 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Folds lines without a class. Of many lines of one template, the first and the last stay.
+    /// Folds lines without a class. If many lines have the same template, the first and the last stay.
     fn fold_others(&mut self) {
         let mut templates = LineTemplates::default();
         let others = std::mem::take(&mut self.others);

@@ -3,7 +3,7 @@
 use crate::part::PartOfList;
 use crate::template::is_date_word;
 
-/// Bytes from the start of a line within which a time is found.
+/// Number of bytes from the start of a line within which a time is searched for.
 const TIME_REACH: usize = 80;
 
 /// Returns the position of `dd:dd:dd` near the start of a line.
@@ -31,8 +31,8 @@ fn has_epoch(bytes: &[u8]) -> bool {
     head.split(|byte| *byte == b' ').skip(1).any(alone)
 }
 
-/// Returns the length of the time that a line begins with, including brackets and the space after it, or 0 without a
-/// time.
+/// Returns the length of the time at the start of a line, including brackets and the space after it, or 0 if there is
+/// no time.
 pub(crate) fn prefix_length(line: &str) -> usize {
     let bytes = line.as_bytes();
     let Some(first) = bytes.first() else { return 0 };
@@ -50,7 +50,7 @@ pub(crate) fn prefix_length(line: &str) -> usize {
     end + bytes.iter().skip(end).take_while(|byte| matches!(byte, b']' | b' ' | b'\t' | b'|')).count()
 }
 
-/// Returns whether bytes are nothing but a date: digits, signs, names of days and months.
+/// Returns whether bytes contain nothing but a date: digits, signs, and names of days and months.
 fn is_date(bytes: &[u8]) -> bool {
     bytes.split(|byte| !byte.is_ascii_alphanumeric()).all(|part| {
         let letters = part.iter().position(u8::is_ascii_alphabetic);

@@ -17,8 +17,8 @@ use super::stack_frame::{self, FrameOwner};
 
 /// Maximum number of equal traces that are shown whole.
 const MAX_WHOLE: usize = 2;
-/// Maximum number of different exceptions that are all shown. If there are more, traces that are otherwise alike are
-/// only counted.
+/// Maximum number of different exceptions that are all shown. If there are more exceptions, traces that are otherwise
+/// alike are only counted.
 const MAX_THROWN: usize = 400;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -121,8 +121,8 @@ fn find_stacks(read: &[TraceLine]) -> Vec<Range<usize>> {
     stacks
 }
 
-/// Ranks the frames of a stack. The first two, the last, and the caller's own stay. A frame equal to the one before
-/// it does not.
+/// Ranks the frames of a stack. The first two frames, the last frame, and the frames of the caller's own code stay. A
+/// frame that equals the previous one is left out.
 pub(super) fn shorten_frames(lines: &TextLines<'_>, stack: Range<usize>, spans: &mut [LineSpan]) {
     let read: Vec<TraceLine> = stack
         .clone()
@@ -164,7 +164,8 @@ fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, sp
     }
 }
 
-/// Returns whether a line is the second line of a frame: Rust and Go write its name, and then its place.
+/// Returns whether a line is the second line of a frame: Rust and Go write the name of the frame on one line and its
+/// place on the next.
 fn is_place_of_frame(line: &str, before: &str) -> bool {
     let text = line.trim_start();
     let name = before.trim_start();
@@ -182,7 +183,7 @@ const HEADINGS: [&str; 5] =
 const JOINS: [&str; 7] =
     ["Caused by:", "Suppressed:", "[cause]", "During handling", "The above exception", "---", "Wrapped by:"];
 
-/// Returns the traces of a text. Each begins at an exception that is not a cause of the one before it. Log lines
+/// Returns the traces of a text. Each trace begins at an exception that is not a cause of the previous one. Log lines
 /// between traces are separate ranges.
 fn find_traces(lines: &TextLines<'_>, read: &[TraceLine]) -> Vec<Range<usize>> {
     let mut starts: Vec<usize> = Vec::new();
@@ -226,15 +227,15 @@ struct AlikeTraces<'t> {
     count: usize,
     first: usize,
     last: usize,
-    /// Whether any of their lines differ.
+    /// Whether any lines of the traces differ.
     differ: bool,
     exact: u64,
-    /// Words of the exceptions: of the first exception of each trace, of the second, and so on.
+    /// Words of the exceptions: those of the first exception in each trace, then those of the second, and so on.
     thrown: Vec<AlikeLines<'t>>,
 }
 
-/// Folds traces with the same words. The first and the last stay, with a note that says what differs. Of the traces
-/// between them, exceptions whose words differ from those of earlier ones stay.
+/// Folds traces with the same words. The first and the last trace stay, with a note that states the differences. In
+/// the traces between the first and the last, exceptions stay if their words differ from those of earlier exceptions.
 fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan]) {
     let traces = find_traces(lines, read);
     let names = |at: &usize| read.item(*at) == Some(&TraceLine::Head) && !is_heading(lines.get(*at));
@@ -281,7 +282,7 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
             let last = traces.item(same.last).map_or(0, |trace| lines.number(trace.start));
             let places = thrown_lines(lines, trace, names);
             let mut told = places.iter().zip(same.thrown.iter().map(|words| words.told(true)));
-            // The note follows the line in which the traces differ, or else the line of the exception.
+            // The note follows the line in which the traces differ or, if there is none, the line of the exception.
             let found = told.find(|(_, told)| !told.is_empty()).map(|(at, told)| (*at, told));
             let (at, told) = found.unwrap_or((places.first().copied().unwrap_or(trace.start), String::new()));
             let (more, what) = (same.count - 1, if has_frames { "traces " } else { "" });
@@ -308,8 +309,9 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
     }
 }
 
-/// Returns the lines that name exceptions, first the one that left the program: Python names it last, and other
-/// languages name it before its causes. Returns the first line if no line names an exception.
+/// Returns the lines that name exceptions, beginning with the exception that left the program: Python names this
+/// exception last, and other languages name it before its causes. Returns the first line if no line names an
+/// exception.
 fn thrown_lines(lines: &TextLines<'_>, trace: &Range<usize>, names: impl Fn(&usize) -> bool) -> Vec<usize> {
     let mut named: Vec<usize> = trace.clone().filter(names).collect();
     if is_heading(lines.get(trace.start)) {

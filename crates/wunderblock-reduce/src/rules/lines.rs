@@ -14,7 +14,7 @@ use crate::severity::LogLevel;
 #[derive(Debug)]
 pub(crate) struct LineRules<C> {
     rules: Vec<LineRule<C>>,
-    /// Built when the first line is read.
+    /// The index is built when the first line is read.
     index: OnceLock<RuleIndex>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct LineRules<C> {
 struct LineRule<C> {
     class: C,
     pattern: String,
-    /// Compiled when the first line is read that has what the pattern needs.
+    /// Compiled on reading the first line that has the features the pattern needs.
     regex: OnceLock<Option<Regex>>,
 }
 
@@ -89,8 +89,8 @@ impl<C: Copy> LineRules<C> {
         Self { rules: patterns.into_iter().map(rule).collect(), index: OnceLock::new() }
     }
 
-    /// Returns the number of the first pattern that a line matches. An invalid pattern matches no line, and fails a
-    /// test.
+    /// Returns the number of the first pattern that a line matches. An invalid pattern matches no line, and makes a
+    /// test fail.
     fn number(&self, line: &str) -> Option<usize> {
         let index = || RuleIndex::of(self.rules.iter().map(|rule| rule.pattern.as_str()));
         let mut failed = None;
@@ -119,7 +119,7 @@ impl<C: Copy> LineRules<C> {
         Some((number, rule.class, rule.parts(line)))
     }
 
-    /// Returns the parts of a line. They are empty if no pattern matches.
+    /// Returns the parts of a line. The parts are empty if no pattern matches.
     pub(crate) fn parts<'t>(&self, line: &'t str) -> LineParts<'t> {
         self.rule(line).map(|rule| rule.parts(line)).unwrap_or_default()
     }

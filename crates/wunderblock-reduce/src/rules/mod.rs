@@ -1,8 +1,8 @@
 //! Rules about the output of tools, as data: a pattern and a class for each sort of line.
 //!
-//! The tables are in `rules/`, a file for each kind of text, a section for each tool. The first pattern that matches
-//! a line decides. A pattern is compiled when a line is read that has what the pattern needs ([`needs`]), because an
-//! output needs only a few of the 370 patterns.
+//! The tables are in `rules/`, with a file for each kind of text and a section for each tool. The first pattern that
+//! matches a line decides. A pattern is compiled when a line that has the features it needs ([`needs`]) is read,
+//! because an output needs only a few of the 370 patterns.
 
 mod lines;
 mod needs;
@@ -30,7 +30,7 @@ pub(crate) enum BuildLine {
     Code,
     /// Notes, help, candidates.
     Note,
-    /// A line that leads to the next diagnostic: `In file included from a.c:1:`.
+    /// A line that introduces the next diagnostic: `In file included from a.c:1:`.
     Lead,
     /// The start of a step of a build: `#12 [4/9] RUN make`.
     Step,
@@ -44,7 +44,7 @@ pub(crate) enum BuildLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TestLine {
     Passed,
-    /// Several cases on one line, none of them failed: `....s..  [ 40%]`.
+    /// Several cases on one line, none of which failed: `....s.. [ 40%]`.
     Dots,
     Skipped,
     Failed,
@@ -63,7 +63,7 @@ pub(crate) enum TestLine {
 /// The class of a line in the output of a listing tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecordLine {
-    /// A record, or a line of one.
+    /// A record, or a line of a record.
     Record,
     /// A line that is shown if it differs from the previous line of its pattern.
     Once,
@@ -103,7 +103,7 @@ pub(crate) enum InfraLine {
     Done,
 }
 
-/// A tool, and the rules of the lines that it prints.
+/// A tool, and the rules for the lines that it prints.
 #[derive(Debug)]
 pub(crate) struct KnownTool<C> {
     pub(crate) name: &'static str,
@@ -309,7 +309,8 @@ mod tests {
         assert!(build().class("error: no").is_some() && super::tests().class("PASS").is_some());
     }
 
-    /// Patterns are compiled only for lines that have what they need. This test tries all patterns on all lines.
+    /// Each pattern is compiled only for lines that have the features it needs. This test tries all patterns on all
+    /// lines.
     #[test]
     fn no_pattern_needs_too_much() {
         let corpus = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus")).unwrap();
@@ -337,7 +338,7 @@ mod tests {
         }
     }
 
-    /// Returns the lines of a table of examples whose class differs from the one the table states.
+    /// Returns the lines of an example table for which the class differs from the one stated in the table.
     fn wrong<C: Copy + PartialEq + std::fmt::Debug>(
         lines: &str,
         classes: &[(&str, C)],

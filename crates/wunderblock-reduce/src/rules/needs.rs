@@ -1,9 +1,9 @@
-//! Finds what a line must have to match a pattern, by reading the text of the pattern.
+//! Finds the features that a line must have to match a pattern, by reading the text of the pattern.
 //!
 //! Compiling the patterns of all tables takes 47 million instructions, which is most of the time of a process that
-//! reduces one text, and an output matches few patterns. So a pattern is compiled when a line has what the pattern
-//! needs: the first byte of the line, and pairs of neighbouring bytes. The needs never exclude a line that the
-//! pattern matches, which a test verifies. A pattern that reveals too few needs is tried on every line.
+//! reduces one text, and an output matches few patterns. A pattern is therefore compiled only when a line has the
+//! features that it needs: the first byte of the line, and pairs of neighbouring bytes. A test verifies that the
+//! needs never exclude a line that the pattern matches. A pattern that reveals too few needs is tried on every line.
 
 /// Maximum number of ways to match that are distinguished in one pattern.
 const MAX_WAYS: usize = 64;
@@ -53,7 +53,7 @@ fn without_digits(byte: u8) -> u8 {
     if byte.is_ascii_digit() { b'0' } else { byte }
 }
 
-/// Returns whether a byte may precede the first byte of a line that counts.
+/// Returns whether a byte may precede the first byte that counts in a line.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ' | b'|')
 }
@@ -84,7 +84,7 @@ enum Atom<'p> {
     Group(&'p [u8]),
     Blank,
     LineStart,
-    /// A part that matches no byte: an end, a boundary.
+    /// A part that matches no byte: an end or a boundary.
     Empty,
     Other,
 }
@@ -137,7 +137,7 @@ impl Walk {
     }
 }
 
-/// Returns the first part of a pattern, and the pattern after it.
+/// Returns the first part of a pattern, and the rest of the pattern.
 fn split_atom(pattern: &[u8]) -> Option<(Atom<'_>, &[u8])> {
     let (first, rest) = pattern.split_first()?;
     let length = atom_length(pattern);
@@ -196,7 +196,7 @@ fn atom_length(pattern: &[u8]) -> usize {
     }
 }
 
-/// Returns whether the part before may be missing, and the pattern after its repetition.
+/// Returns whether the preceding part may be missing, and the rest of the pattern after its repetition.
 fn split_repeat(pattern: &[u8]) -> (bool, &[u8]) {
     let (optional, after) = match pattern {
         [b'*' | b'?', after @ ..] => (true, after),

@@ -8,7 +8,7 @@ pub(super) struct Pattern<'t> {
     pub(super) regex: String,
 }
 
-/// A section of a table: a tool.
+/// A section of a table, which describes one tool.
 #[derive(Debug, Default)]
 pub(super) struct ToolTable<'t> {
     pub(super) name: &'t str,

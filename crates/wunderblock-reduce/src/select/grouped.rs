@@ -1,4 +1,4 @@
-//! Joins the parts that stay of a stretch that is shown in other words.
+//! Joins the parts that stay in a stretch that is shown in a different form.
 
 use crate::shown::ShownLevel;
 use crate::span::{LineSpan, Rank};
@@ -36,8 +36,8 @@ pub(super) fn settle(spans: &[LineSpan], kept: &[bool]) -> (Vec<LineSpan>, Vec<b
     (settled, stays)
 }
 
-/// Returns the words of the parts that stay, and the number of other parts. A part under another stays only with that
-/// one, and a heading stays only with a part under it.
+/// Returns the words of the parts that stay, and the number of other parts. A part under another part stays only
+/// together with that part, and a heading stays only together with a part under it.
 fn write(parts: &[(&LineSpan, bool)]) -> (String, usize) {
     let (mut shown, mut left) = (String::new(), 0);
     let (mut heading, mut has_heading, mut has_item) = ("", false, false);

@@ -1,5 +1,5 @@
-//! Headings and signatures within a budget that has no room for a mark around each. Marks list them, so that the text
-//! keeps its table of contents, and the rest of the budget shows the text below them.
+//! Headings and signatures within a budget that has no room for a mark around each of them. Marks list the headlines,
+//! so that the text keeps its table of contents, and the rest of the budget shows the text below them.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::part::PartOfList;
 use crate::span::{LineSpan, Rank};
 
-/// Maximum bytes of headlines in a mark.
+/// Maximum number of bytes of headlines in a mark.
 const MAX_HEADLINE_BYTES: usize = 400;
 /// Cost of a mark in bytes of text. Because of its numbers, a mark has more tokens than text of the same length.
 pub(super) const MARK_COST: usize = 38;
@@ -26,10 +26,11 @@ pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
     headlines == 0 || rest * 3 >= bytes
 }
 
-/// Returns the spans whose headlines marks list if the spans do not stay: all, or the best for which there is room.
+/// Returns the spans whose headlines are listed in marks if the spans do not stay: all of them, or the best ones for
+/// which there is room.
 pub(super) fn listed(spans: &[LineSpan], bytes: usize) -> Vec<bool> {
     let mut listed = vec![false; spans.len()];
-    // Spans that must stay, and spans under them, get up to half of the room before the names of other things.
+    // Spans that must stay, and the spans under them, get up to half of the room before other headlines are listed.
     let is_matching = |span: &&LineSpan| span.rank == Rank::Must || span.score == UNDER_QUERY_SCORE;
     let matching: usize = spans.iter().filter(is_matching).map(LineSpan::bytes).sum();
     let matching = if matching > 0 { matching + 2 * MARK_COST } else { 0 };
@@ -65,7 +66,7 @@ pub(crate) fn raise_under_query(spans: &mut [LineSpan]) {
     }
 }
 
-/// Returns the bytes of a headline in a mark, including its share of the mark.
+/// Returns the size of a headline in a mark, in bytes, including its share of the mark.
 pub(super) fn length_in_mark(headline: &str) -> usize {
     let length = headline.len() + ", ".len();
     length + length * MARK_COST / MAX_HEADLINE_BYTES
@@ -77,7 +78,8 @@ pub(super) fn rank_order(spans: &[LineSpan]) -> Vec<usize> {
     order.into_iter().map(|(at, _)| at).collect()
 }
 
-/// Returns the end of a gap that begins at a span: before the first headline for which its mark has no room.
+/// Returns the end of a gap that begins at a given span: the position before the first headline for which the mark
+/// has no room.
 pub(super) fn gap_end(spans: &[LineSpan], listed: &[bool], run: Range<usize>) -> usize {
     let mut room = MAX_HEADLINE_BYTES;
     for at in run.clone() {

@@ -1,14 +1,14 @@
 //! Properties of any reduction, checked from outside the crate.
 //!
-//! The tests beside this file and the fuzzer (`fuzz/`) include it by its path. So the properties are stated once, and
-//! the crate has no public item that exists only for tests.
+//! The tests beside this file and the fuzzer (`fuzz/`) include this file by its path. The properties are therefore
+//! stated only once, and the crate has no public item that exists only for tests.
 
 use wunderblock_reduce::{GapUnit, Level, Options, Reduced, decode_other, gaps, invert, reduce, unpack};
 
 /// Handle in the marks.
 pub(crate) const HANDLE: &str = "wb:3f9c1a7be2d04c58";
 
-/// Minimum budget that every reduction must meet, in tokens. A mark alone may cost this much.
+/// Minimum budget that every reduction must meet, in tokens. A mark alone may cost this many tokens.
 const LEAST_BUDGET: u64 = 24;
 
 /// Reduces a text, and checks every property that must hold for it.
@@ -60,8 +60,8 @@ fn is_whole(bytes: &[u8], short: &Reduced) -> Result<bool, String> {
         let is_source = |text: &str| text.as_bytes() == bytes;
         return Ok(is_source(&short.text) || invert(&short.text).as_deref().is_some_and(is_source));
     }
-    // A page is rewritten: gaps cover all of it, and its text follows them. Content that is set aside in the whole
-    // text (controls, bytes that are not text) is a gap over all of it, too.
+    // A page is rewritten: its gaps cover the whole page, and its text follows them. Content that is set aside in the
+    // whole text (controls, bytes that are not text) is also a gap over the whole text.
     let end = short.gaps.iter().try_fold(0, |at, gap| (gap.span.start == at).then_some(gap.span.end));
     if end == Some(bytes.len()) || short.gaps.iter().any(|gap| gap.span == (0..bytes.len())) {
         return Ok(true);

@@ -1,4 +1,4 @@
-//! A short output of each kind, as its tool would write it, and the damage that it may suffer.
+//! A short output of each kind, in the form in which its tool would write it, and the damage that it may suffer.
 
 use proptest::prelude::*;
 use std::fmt::Write as _;

@@ -13,7 +13,7 @@ use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
-/// Number of streams that a script uses. Few names make steps collide.
+/// Number of streams that a script uses. A small number of names makes steps collide.
 const STREAMS: u8 = 5;
 const KINDS: [&str; 2] = ["usage.measured", "view.trimmed"];
 
@@ -69,7 +69,7 @@ fn worker_name(number: u8) -> String {
     format!("worker {}", number % 3)
 }
 
-/// Builds an event whose fields follow from the two numbers alone.
+/// Builds an event whose fields depend only on the two numbers.
 fn event(id: u8, content: u8) -> PackedEvent {
     let (id, content) = (id % 24, content % 32);
     // Most events repeat the content of their id; some contradict it.
@@ -131,7 +131,8 @@ struct StorePair<'a> {
 impl StorePair<'_> {
     fn both(a: &dyn Storage, b: &dyn Storage, writes: Vec<Write>) -> Result<Vec<Written>, StoreError> {
         let (from_a, from_b) = (block_on(a.commit(writes.clone())), block_on(b.commit(writes.clone())));
-        // Both stores must notice the moved head, but which head they report depends on what they check first.
+        // Both stores must notice that the head has moved, but which head they report depends on what they check
+        // first.
         let moved = |result: &Result<_, StoreError>| matches!(result, Err(StoreError::HeadMoved { .. }));
         if !(moved(&from_a) && moved(&from_b)) {
             assert_eq!(from_a, from_b, "both did {writes:#?}");
@@ -165,7 +166,7 @@ impl StorePair<'_> {
                 let count = 1 + usize::from(what / 20 % 3);
                 vec![append(a, &events[..count], (what > 230).then_some(g % 8))]
             }
-            // Mostly counts the next events, sometimes others.
+            // Usually counts the next events, and sometimes others.
             10 | 11 => {
                 let first = u64::from(b % 16);
                 let seqs = first..first + u64::from(c % 8);
@@ -204,7 +205,8 @@ impl StorePair<'_> {
         }
     }
 
-    /// Writes a segment that covers a stream up to its head. It replaces the latest segment or is added beside it.
+    /// Writes a segment that covers a stream up to its head. The segment replaces the latest segment or is added
+    /// beside it.
     fn segment(&self, tenant: TenantNo, number: u8, replace: bool) -> Vec<Write> {
         let stream = stream(number);
         let answers = self.ask(vec![Query::Stream { tenant, stream }, Query::Segments { tenant }]);
@@ -358,7 +360,7 @@ fn erase(
     }
 }
 
-/// Opens a stream. It is a fork if `of` is odd and names another stream.
+/// Opens a stream. The stream is a fork if `of` is odd and names another stream.
 fn open(tenant: TenantNo, number: u8, of: u8, at: u8) -> Write {
     let (id, parent) = (stream(number), stream(of));
     let opening = if of.is_multiple_of(2) || id == parent {

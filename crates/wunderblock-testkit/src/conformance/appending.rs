@@ -75,7 +75,7 @@ pub(super) fn a_tenant_keeps_its_key(scene: &TestTenant<'_>) {
     assert_ne!(TestTenant::of(scene.store, "other").tenant.no, scene.tenant.no);
 }
 
-/// Opening a stream again in the same way changes nothing; opening it in another way is refused.
+/// Opening a stream again in the same way changes nothing, and opening it in a different way is refused.
 pub(super) fn opening_twice(scene: &TestTenant<'_>) {
     scene.told("s", &["one", "two"]);
     let forked = scene.fork("f", "s", 2);
@@ -124,7 +124,8 @@ pub(super) fn positions_have_no_gaps(scene: &TestTenant<'_>) {
     assert_eq!(last.proof, Some((event.salt, commitment(&event.salt, &event.content))));
 }
 
-/// An id belongs to one content: appending it again is a duplicate, other content is a conflict. Salts do not matter.
+/// An id belongs to one content: appending the same content again is a duplicate, and other content is a conflict.
+/// Salts do not matter.
 pub(super) fn an_id_identifies_one_content(scene: &TestTenant<'_>) {
     scene.open("s");
     let twice =
@@ -160,8 +161,8 @@ pub(super) fn a_moved_head_is_noticed(scene: &TestTenant<'_>) {
     assert!(scene.try_commit(vec![on_fork]).is_ok(), "a fork's head is where it forked");
 }
 
-/// A caller that lost the answer may append the same events again, wherever the head is now. If some of the events
-/// are missing or differ, the store reports that the head has moved.
+/// A caller that did not receive the answer may append the same events again, wherever the head is now. If some of
+/// the events are missing or differ, the store reports that the head has moved.
 pub(super) fn a_lost_answer_is_asked_for_again(scene: &TestTenant<'_>) {
     scene.told("s", &["one"]);
     let append = |stream: &str, events| scene.try_commit(vec![scene.appending_at(stream, 1, events)]);
@@ -186,7 +187,7 @@ pub(super) fn a_lost_answer_is_asked_for_again(scene: &TestTenant<'_>) {
     assert_eq!(texts(&scene.all("s")), ["one", "X", "Y", "later"]);
 }
 
-/// Facts about a stream follow from the events appended to it.
+/// The facts about a stream are derived from the events appended to it.
 pub(super) fn a_stream_knows_what_it_holds(scene: &TestTenant<'_>) {
     let empty = scene.open("s");
     assert_eq!((empty.head, empty.opened_at, empty.updated_at), (Seq(0), Millis(500), Millis(500)));

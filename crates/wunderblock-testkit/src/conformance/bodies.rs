@@ -34,7 +34,7 @@ pub(super) fn bodies_are_stored_once(scene: &TestTenant<'_>) {
     assert_eq!(scene.blobs(&["shared"]), [Some(body("shared"))], "said again, it is there again");
 }
 
-/// Two bodies with the same handle: the second is refused, and nothing of its commit is stored.
+/// If two bodies have the same handle, the second is refused, and nothing in its commit is stored.
 pub(super) fn a_taken_handle_is_refused(scene: &TestTenant<'_>) {
     scene.open_with("s", vec![holding("1", &["first"])]);
     let second = PackedBlob { handle: handle("first"), ..body("second") };
@@ -121,7 +121,7 @@ fn furnished<'a>(store: &'a dyn Storage, name: &str) -> TestTenant<'a> {
     scene
 }
 
-/// Asks a tenant every query whose names exist in each furnished tenant, with the numbers of `by_number`.
+/// Sends a tenant every query whose names exist in each furnished tenant, with the numbers from `by_number`.
 fn everything(scene: &TestTenant<'_>, by_number: &TestTenant<'_>) -> Vec<Answer> {
     let (tenant, stream) = (scene.tenant.no, || stream_id("s"));
     let segment = segments(by_number).first().unwrap().id;
@@ -151,7 +151,7 @@ fn everything(scene: &TestTenant<'_>, by_number: &TestTenant<'_>) -> Vec<Answer>
     block_on(scene.store.query(queries)).unwrap()
 }
 
-/// Asks a furnished tenant every query about its stream.
+/// Sends a furnished tenant every query about its stream.
 fn all_of_the_stream(scene: &TestTenant<'_>) -> Vec<Answer> {
     let (tenant, stream) = (scene.tenant.no, || stream_id("s"));
     let queries = vec![
@@ -208,7 +208,7 @@ pub(super) fn tenants_see_only_their_own(scene: &TestTenant<'_>) {
     assert_eq!((everything(&one, &one), all_of_the_stream(&one)), before);
 }
 
-/// Erasing removes payload, salt, origin and bodies, also from a fork, and leaves positions and sums.
+/// Erasing removes payload, salt, origin and bodies, also from a fork, and leaves positions and sums unchanged.
 pub(super) fn erasing_leaves_the_place(scene: &TestTenant<'_>) {
     scene.open("s");
     let call = PackedEvent { blobs: vec![body("input")], ..said("1", "call") };

@@ -20,7 +20,7 @@ pub(super) fn counted(scene: &TestTenant<'_>, texts: &[&str]) -> Vec<Option<Body
     )
 }
 
-/// Counts of an event's bodies come with the event if the query asks for them.
+/// The counts of an event's bodies are returned with the event if the query asks for them.
 pub(super) fn counts_come_with_events(scene: &TestTenant<'_>) {
     scene.open_with(
         "s",
@@ -54,7 +54,7 @@ pub(super) fn counts_come_with_events(scene: &TestTenant<'_>) {
     assert_eq!(numbers(scene.at("f", &[1, 2, 4])), [vec![], vec![1], vec![2]]);
 }
 
-/// Counts are stored only for existing bodies. The count of the second tokenizer may come later and is kept.
+/// Counts are stored only for existing bodies. The count from the second tokenizer may arrive later, and is kept.
 pub(super) fn counts_of_bodies(scene: &TestTenant<'_>) {
     scene.open_with("s", vec![holding("1", &["one", "two"])]);
     let one = BodyCount { o200k: 7, cl100k: None, class: 3, escaped: 1 << 40, quotes: 2 };
@@ -184,7 +184,7 @@ pub(super) fn segments_replace_each_other(scene: &TestTenant<'_>) {
     assert_eq!(headers(scene), ["third one"]);
 }
 
-/// Blocks are read by segment and number, or all of a segment in order.
+/// Blocks are read by segment and number, or all blocks of a segment are read in order.
 pub(super) fn blocks_by_number(scene: &TestTenant<'_>) {
     scene.told("s", &["1"]);
     let data: Vec<String> = (0..12).map(|number| format!("block {number}")).collect();

@@ -1,4 +1,4 @@
-//! Cases about leases: which worker holds which work, by the time that callers pass.
+//! Cases about leases: which worker holds which work, judged by the time that callers pass.
 
 use super::derived::tallying;
 use super::tenant::{TestTenant, answered, stream_id};
@@ -55,7 +55,7 @@ pub(super) fn one_of_two_holds_the_work(scene: &TestTenant<'_>) {
     assert_eq!(both, [Written::Claimed(None), Written::Claimed(lease("a", 2))]);
 }
 
-/// The claim of a dead holder ends at its time, by the clock of the other callers, and not before.
+/// The claim of a dead holder ends at its expiry time, by the clock of the other callers, and not before.
 pub(super) fn a_dead_holder_is_outlived(scene: &TestTenant<'_>) {
     assert_eq!(claim(scene, "k", "dead", (100, 200)), None);
     assert_eq!(claim(scene, "k", "b", (199, 300)), lease("dead", 200));

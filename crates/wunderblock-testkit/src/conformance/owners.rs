@@ -8,7 +8,7 @@ use super::tenant::{TestTenant, answered, said, texts};
 use wunderblock::store::{Begin, Owner, SourceNo, StoreError, Write, Written};
 use wunderblock_core::units::Millis;
 
-/// Takes the source `/a` at a time, optionally with the claim that its owner is dead.
+/// Takes the source `/a` at a given time, optionally with the claim that its owner is dead.
 fn take_at(
     scene: &TestTenant<'_>,
     begin: Begin,
@@ -22,7 +22,8 @@ fn take_at(
     answered!(scene.try_commit(vec![write])?.remove(0), Written::Source(no, revision) => Ok((no, revision)))
 }
 
-/// Before its owner's time has passed, only the owner, or a caller that knows it is dead, can take a source.
+/// Before its owner's time has passed, a source can be taken only by the owner or by a caller that knows that the
+/// owner is dead.
 pub(super) fn a_source_has_one_owner(scene: &TestTenant<'_>) {
     let grow = |len| Begin::Grow { revision: 1, len };
     let held = |until| Err(StoreError::Held { until: Millis(until) });
@@ -41,7 +42,7 @@ pub(super) fn a_source_has_one_owner(scene: &TestTenant<'_>) {
     assert_eq!(take_at(scene, grow(0), owner("four", 999), (899, false)), held(900), "a write renews it");
 }
 
-/// A disowned writer can write no more, and the other writes of its commits are refused too.
+/// A disowned writer can no longer write, and the other writes of its commits are refused too.
 pub(super) fn a_disowned_writer_is_refused(scene: &TestTenant<'_>) {
     scene.open("s");
     let place = take(scene, "/a", after("/a", 0), "one");
@@ -67,7 +68,7 @@ pub(super) fn a_disowned_writer_is_refused(scene: &TestTenant<'_>) {
     assert_eq!(revision(scene, next).owner, None);
 }
 
-/// A released revision is free, whether it is whole or not, and only its owner can release it.
+/// A released revision is free, whether or not it is whole, and only its owner can release it.
 pub(super) fn an_owner_gives_back(scene: &TestTenant<'_>) {
     let place = take(scene, "/a", after("/a", 0), "one");
     scene.commit(extending(place, "one", 0, &["part"]));
@@ -136,7 +137,7 @@ pub(super) fn chunks_have_no_gaps(scene: &TestTenant<'_>) {
     assert_eq!(bytes(scene, place, 0, 99), "0123456789");
 }
 
-/// A stream shows that its latest import has not reached the end of the file.
+/// A stream shows if its latest import has not reached the end of the file.
 pub(super) fn unfinished_imports_show(scene: &TestTenant<'_>) {
     for id in ["s", "other"] {
         scene.open(id);

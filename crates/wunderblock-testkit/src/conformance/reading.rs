@@ -9,7 +9,7 @@ use wunderblock::store::{
 use wunderblock_core::id::{LaneId, Scope};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// Opens three streams: `a` (1 to 6), `b` (forked from `a` at 4; 5 to 7), `c` (forked from `b` at 6; 7 and 8).
+/// Opens three streams: `a` (1 to 6), `b` (forked from `a` at 4; 5 to 7), and `c` (forked from `b` at 6; 7 and 8).
 fn three_levels(scene: &TestTenant<'_>) {
     scene.told("a", &["a1", "a2", "a3", "a4", "a5", "a6"]);
     scene.fork("b", "a", 4);
@@ -55,8 +55,8 @@ pub(super) fn a_fork_reads_through(scene: &TestTenant<'_>) {
     assert_eq!(texts(&scene.events_of(between)), ["c7", "b6", "b5", "a4"]);
 }
 
-/// A fork at a position before its parent's own fork continues the grandparent. A fork at the head or at 0 has no own
-/// events.
+/// A fork at a position before its parent's own fork continues the grandparent. A fork at the head or at 0 has no
+/// events of its own.
 pub(super) fn forks_at_their_edges(scene: &TestTenant<'_>) {
     three_levels(scene);
     scene.fork("below", "b", 2);
@@ -184,7 +184,7 @@ pub(super) fn marked_events(scene: &TestTenant<'_>) {
     assert_eq!(marked("f", Marked::System, 0, 99), [0; 0]);
 }
 
-/// Control events are found by lane, and the newest of every lane in one query, through forks.
+/// Control events are found by lane, and the newest event of every lane is found in one query, through forks.
 pub(super) fn events_of_lanes(scene: &TestTenant<'_>) {
     scene.open("s");
     let lane = |name: &str| LaneId::new(name).unwrap();

@@ -1,4 +1,4 @@
-//! Cases about transcript records by their ids, events by theirs, erasures, and checksums.
+//! Cases about finding transcript records and events by their ids, about erasures, and about checksums.
 
 use super::tenant::{TestTenant, answered, happened, said, stream_id};
 use wunderblock::store::codec::{nameless_key, record_key};
@@ -27,7 +27,7 @@ fn at(stream: &str, seq: u64) -> (String, u64) {
     (stream.to_owned(), seq)
 }
 
-/// A record is found in every stream that contains it, at its last position there.
+/// A record is found in every stream that contains it, at its last position in that stream.
 pub(super) fn records_are_found(scene: &TestTenant<'_>) {
     for id in ["t", "s"] {
         scene.open(id);
@@ -58,7 +58,7 @@ pub(super) fn records_are_found(scene: &TestTenant<'_>) {
 }
 
 /// A record without an id is found by its content, in a limited number of streams, until that content is erased.
-/// Erasing it affects neither other records at the same position nor a record whose id is known.
+/// Erasing that content affects neither other records at the same position nor a record whose id is known.
 pub(super) fn records_without_ids_are_forgotten(scene: &TestTenant<'_>) {
     let key = |text: &str| nameless_key(&[7; 32], 5, blake3::hash(text.as_bytes()).as_bytes());
     let of = |id: &str, records: Vec<i64>| PackedEvent { records, ..said(id, id) };
@@ -104,7 +104,7 @@ fn known(scene: &TestTenant<'_>, stream: &str, ids: &[&str]) -> Vec<Option<Known
     )
 }
 
-/// Events are found by id in a stream and in the streams it continues; erased ones come without a proof.
+/// Events are found by id in a stream and in the streams it continues; erased events come without a proof.
 pub(super) fn ids_are_known(scene: &TestTenant<'_>) {
     scene.told("s", &["one", "two", "three"]);
     scene.fork("f", "s", 2);
@@ -126,7 +126,7 @@ pub(super) fn ids_are_known(scene: &TestTenant<'_>) {
     assert_eq!(known(scene, "s", &["s 1"]), [gone(1)]);
 }
 
-/// Erasures are listed by session, as coordinates, each one once.
+/// Erasures are listed by session, as coordinates, and each of them only once.
 pub(super) fn erasures_are_listed(scene: &TestTenant<'_>) {
     scene.told("s", &["x"]);
     let tenant = scene.tenant.no;

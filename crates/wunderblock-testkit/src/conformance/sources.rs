@@ -16,7 +16,8 @@ pub(super) fn owner(token: &str, until: i64) -> Owner {
     Owner { token: token.to_owned(), until: Millis(until) }
 }
 
-/// Begins the revision after `newest`. Its handle follows from the source's key and the revision's number.
+/// Begins the revision after `newest`. The handle of the revision is derived from the source's key and the revision's
+/// number.
 pub(super) fn after(key: &str, newest: u32) -> Begin {
     Begin::New { after: newest, handle: handle(&format!("{key} {}", newest + 1)) }
 }
@@ -42,7 +43,7 @@ pub(super) fn take(scene: &TestTenant<'_>, key: &str, begin: Begin, token: &str)
     )
 }
 
-/// Packs texts as consecutive chunks from an offset on.
+/// Packs texts as consecutive chunks, starting at a given offset.
 pub(super) fn packed(from: u64, texts: &[&str]) -> Vec<PackedChunk> {
     let mut offset = from;
     let chunk = |text: &&str| {
@@ -57,7 +58,7 @@ pub(super) fn extending(place: Place, token: &str, from: u64, texts: &[&str]) ->
     extending_by(place, owner(token, 100), from, packed(from, texts), Vec::new())
 }
 
-/// Write that adds chunks. The ranges in `erased` mark erased bytes in them.
+/// Write that adds chunks. The ranges in `erased` mark erased bytes in these chunks.
 pub(super) fn extending_by(
     (source, revision): Place,
     owner: Owner,
@@ -242,7 +243,7 @@ pub(super) fn the_newest_of_each_source(scene: &TestTenant<'_>) {
     assert_eq!(sources(scene, Query::Sources { tenant }), [(b.0, 2), a]);
 }
 
-/// A stream is linked to the revisions it was read from, once to each.
+/// A stream is linked once to each revision that it was read from.
 pub(super) fn streams_are_linked_to_revisions(scene: &TestTenant<'_>) {
     let tenant = scene.tenant.no;
     let (first, other) = (import(scene, "/a", &["1"]), import(scene, "/b", &["2"]));
@@ -273,7 +274,8 @@ pub(super) fn streams_are_linked_to_revisions(scene: &TestTenant<'_>) {
     assert_eq!(scene.info("bare").source, None, "what is not there is not linked");
 }
 
-/// Erased bytes are replaced by spaces, across chunk borders, and the state of the reader is dropped with them.
+/// Erased bytes are replaced with spaces, even across chunk borders, and the state of the reader is dropped along
+/// with them.
 pub(super) fn bytes_are_erased(scene: &TestTenant<'_>) {
     scene.told("s", &["x"]);
     let long = "secret ".repeat(100);

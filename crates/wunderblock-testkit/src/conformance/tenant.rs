@@ -1,4 +1,4 @@
-//! Helpers of the cases: a tenant with streams, events and bodies.
+//! Helpers for the cases: a tenant with streams, events and bodies.
 
 use futures_executor::block_on;
 use wunderblock::store::codec::{checksum, pack, record_key};
@@ -141,7 +141,7 @@ impl<'a> TestTenant<'a> {
         Write::Append { tenant: self.tenant.no, stream: stream_id(id), expect_head: None, events }
     }
 
-    /// Append that requires the head to be at a position.
+    /// Append that requires the head to be at a given position.
     pub(super) fn appending_at(&self, id: &str, head: u64, events: Vec<PackedEvent>) -> Write {
         let expect_head = Some(Seq(head));
         Write::Append { tenant: self.tenant.no, stream: stream_id(id), expect_head, events }
@@ -167,7 +167,8 @@ impl<'a> TestTenant<'a> {
         self.append(id, events);
     }
 
-    /// Opens a stream with texts as messages. Their ids are the stream's id and a number from 1.
+    /// Opens a stream with texts as messages. The ids of the messages consist of the stream's id and a number that
+    /// starts at 1.
     pub(super) fn told(&self, id: &str, texts: &[&str]) -> StreamInfo {
         self.open(id);
         self.tell(id, texts);
@@ -261,7 +262,7 @@ impl<'a> TestTenant<'a> {
         Write::Erase { tenant: self.tenant.no, stream: stream_id(id), seqs, spans, erasures }
     }
 
-    /// Erases, and returns the numbers of erased events, bodies and source bytes.
+    /// Erases content, and returns the numbers of erased events, bodies and source bytes.
     pub(super) fn erase(&self, id: &str, seqs: &[u64], spans: Vec<SourceSpan>) -> (u64, u64, u64) {
         answered!(
             self.commit(self.erasing(id, seqs, spans, Vec::new())),

@@ -1,4 +1,4 @@
-//! Generated sessions as Claude Code transcripts: one JSON object per line, one block of a reply per line.
+//! Generated sessions as Claude Code transcripts, with one JSON object per line and one block of a reply per line.
 
 use super::random::Random;
 use super::session::{MODEL, SessionEvents};
@@ -38,7 +38,7 @@ fn uuid(random: &mut Random) -> String {
 }
 
 impl TranscriptLines {
-    /// Queues a record: the fields that every record starts with, then its own.
+    /// Queues a record: the fields that every record starts with, followed by its own fields.
     fn record(&mut self, millis: i64, own: impl FnOnce(&mut Random) -> Value) {
         let uuid = uuid(&mut self.random);
         let mut record = json!({

@@ -1,8 +1,9 @@
 //! Invented sessions of a coding agent: of any size, and always the same for the same seed.
 //!
-//! The sessions serve for measurements: sizes, vocabulary and repetition resemble those of real sessions, so that
-//! compression, counting and search have as much work. The content makes no sense. Word frequencies follow Zipf's
-//! law; other output of real tools (times, ids, hashes, paths, line numbers) is unique or nearly so.
+//! The sessions are used for measurements: their sizes, vocabulary and repetition resemble those of real sessions, so
+//! that compression, counting and search have just as much work to do. The content makes no sense. Word frequencies
+//! follow Zipf's law; other parts of the output, such as times, ids, hashes, paths and line numbers, are unique or
+//! nearly unique, as in real tools.
 
 mod claude_code;
 mod random;
@@ -27,7 +28,8 @@ pub fn session(events: usize, seed: u64) -> impl Iterator<Item = NewEvent> {
 /// `user`, `assistant` (one per block, each with the usage of the reply) and `system` (`turn_duration`), and are
 /// chained by `parentUuid`.
 ///
-/// The number of lines differs from `events`: usage reports have no line, and replies of several blocks have several.
+/// The number of lines differs from `events`: usage reports have no line, and replies with several blocks have
+/// several lines.
 pub fn claude_code_lines(events: usize, seed: u64) -> impl Iterator<Item = String> {
     claude_code::lines(events, seed)
 }

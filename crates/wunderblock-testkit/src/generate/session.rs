@@ -20,7 +20,7 @@ pub(super) struct SessionEvents {
     number: u64,
     millis: u64,
     waiting: VecDeque<NewEvent>,
-    /// Tokens that the provider would have in its cache.
+    /// Number of tokens that the provider would have in its cache.
     context: u64,
 }
 
@@ -34,7 +34,7 @@ impl SessionEvents {
     fn push(&mut self, fact: Fact) {
         self.number += 1;
         self.millis += self.random.between(200, 4000) as u64;
-        // Never fails: the id contains only hexadecimal digits and a hyphen, and it is short.
+        // This never fails, because the id contains only hexadecimal digits and a hyphen, and is short.
         let Ok(id) = EventId::new(format!("{:016x}-{}", self.seed, self.number)) else { return };
         let at = Millis(i64::try_from(self.millis).unwrap_or(i64::MAX));
         self.waiting.push_back(NewEvent { id, at, source: EventSource::Live, fact });
@@ -77,7 +77,7 @@ impl SessionEvents {
         }
         self.answer(parts, "tool_use");
         for (call, look) in calls {
-            // In 70 % of cases the smaller of two sizes is taken, because short results are more frequent than long
+            // In 70 % of cases, the smaller of two sizes is taken, because short results are more frequent than long
             // ones.
             let mut bytes = self.random.between(2_000, 20_000);
             if self.random.chance(70) {

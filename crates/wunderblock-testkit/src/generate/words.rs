@@ -14,7 +14,7 @@ const SLOTS: usize = 1 << 14;
 
 struct WordFrequencies {
     words: Vec<String>,
-    /// Number of words at the start of the list that are common words, not usable as names.
+    /// Number of common words at the start of the list that cannot be used as names.
     plain: usize,
     /// Index of a word for each slot; frequent words have many slots.
     slots: Vec<u16>,
@@ -24,8 +24,8 @@ struct WordFrequencies {
 static FREQUENCIES: LazyLock<WordFrequencies> = LazyLock::new(|| {
     let mut words: Vec<String> = FREQUENT.split_whitespace().map(str::to_owned).collect();
     let plain = words.len();
-    // All stems with one ending, then all with the next, so that plain stems are more frequent than those with an
-    // ending.
+    // All stems with one ending come first, then all stems with the next ending, so that plain stems are more
+    // frequent than those with an ending.
     for ending in ENDINGS.split(' ') {
         words.extend(STEMS.split_whitespace().map(|stem| format!("{stem}{ending}")));
     }
@@ -45,7 +45,7 @@ static FREQUENCIES: LazyLock<WordFrequencies> = LazyLock::new(|| {
     WordFrequencies { words, plain, slots, chinese: CHINESE.split_whitespace().collect() }
 });
 
-/// Returns a word, with the frequency of its rank.
+/// Returns a random word, chosen with the frequency of its rank.
 pub(super) fn word(random: &mut Random) -> &'static str {
     let vocabulary = &*FREQUENCIES;
     let slot = random.below(SLOTS);
@@ -60,7 +60,7 @@ pub(super) fn name(random: &mut Random) -> &'static str {
     words.get(rank).map_or("", String::as_str)
 }
 
-/// Returns words separated by spaces, of about `bytes` bytes.
+/// Returns about `bytes` bytes of words separated by spaces.
 pub(super) fn words(random: &mut Random, bytes: usize) -> String {
     let mut out = String::with_capacity(bytes + 16);
     while out.len() < bytes {

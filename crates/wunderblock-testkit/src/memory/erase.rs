@@ -17,7 +17,7 @@ impl LedgerTables {
         seqs: Vec<Seq>,
         (spans, erasures): (&[SourceSpan], Vec<Erasure>),
     ) -> Result<Written, StoreError> {
-        // Without positions the stream is not used, so an unknown stream is not an error.
+        // Without positions, the stream is not used, so an unknown stream is not an error.
         let lineage =
             if seqs.is_empty() { Vec::new() } else { self.lineage(self.must_find(tenant, stream)?) };
         let (mut events, mut blobs) = (0, 0);
@@ -65,7 +65,7 @@ impl LedgerTables {
         own.map(|((.., what), ())| Erasure { session: session.clone(), what: what.clone() }).collect()
     }
 
-    /// Removes a body if no event contains it any more. Returns whether it was removed.
+    /// Removes a body if no event contains it any more. Returns whether the body was removed.
     fn drop_unheld(&mut self, tenant: TenantNo, handle: Handle) -> bool {
         let first = (tenant, handle, StreamNo(0), Seq(0));
         let held =

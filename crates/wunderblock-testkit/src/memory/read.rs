@@ -181,7 +181,7 @@ impl LedgerTables {
             Marked::UserTurn => MarkKey::UserTurn,
             Marked::Kind(kind) => MarkKey::Kind(kind),
             Marked::OfLane(kind, lane) => MarkKey::OfLane(kind, lane.clone()),
-            // The table of marks has no key for all lanes, so this reads every event of the stretch.
+            // The table of marks has no key for all lanes, so every event of the stretch is read.
             Marked::EachLane(wanted) => {
                 let rows = self.events.range((span.no, span.from)..=(span.no, span.to)).rev();
                 let rows = rows.filter(|(_, row)| row.event.kind == **wanted && row.event.lane.is_some());
@@ -204,7 +204,8 @@ impl LedgerTables {
         Ok(lineage.iter().filter_map(|span| within(span, from, to)).collect())
     }
 
-    /// Events of `spans` in the given order, up to `limit` events or the event with which their texts exceed `text`.
+    /// Events of `spans` in the given order, up to `limit` events or up to the event whose text makes the total
+    /// exceed `text`.
     fn run_of_events(
         &self,
         spans: &[Stretch],
@@ -221,7 +222,7 @@ impl LedgerTables {
             rows
         });
         let (mut events, mut length) = (Vec::new(), Bytes::ZERO);
-        // The length is checked after the push: at least one event is returned, even if it is longer than `text`.
+        // The length is checked after the push, so at least one event is returned, even if it is longer than `text`.
         for (_, row) in rows.take(limit) {
             events.push(row.event.clone());
             length += row.own_text;

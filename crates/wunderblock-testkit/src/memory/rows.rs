@@ -1,4 +1,4 @@
-//! The tables of the ledger in memory, and what follows from them about streams and their lineage.
+//! The tables of the ledger in memory, and the facts that follow from them about streams and their lineage.
 
 use super::table::RollbackTable;
 use wunderblock::store::{
@@ -31,14 +31,14 @@ pub(super) struct EventRow {
     pub(super) event: StoredEvent,
     /// Length of the event's own texts, in bytes.
     pub(super) own_text: Bytes,
-    /// Number of messages up to and including this event, with those of the lineage.
+    /// Number of messages up to and including this event, including those of the lineage.
     pub(super) messages: u64,
-    /// Length of all texts up to and including this event, with those of the lineage, in bytes.
+    /// Length of all texts up to and including this event, including those of the lineage, in bytes.
     pub(super) text: Bytes,
     pub(super) blobs: Vec<Handle>,
 }
 
-/// Key for finding events other than by position and id.
+/// Key for finding events by something other than position and id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MarkKey {
     System,
@@ -132,7 +132,7 @@ tables! {
         sources: RollbackTable<SourceNo, SourceRow>,
         keys: RollbackTable<(TenantNo, String), SourceNo>,
         handles: RollbackTable<(TenantNo, Handle), SourceNo>,
-        /// Revisions. None shares bytes with another; only format 1 did that.
+        /// Revisions. No revision shares bytes with another; only format 1 allowed that.
         revisions: RollbackTable<(SourceNo, u32), RevisionInfo>,
         revision_handles: RollbackTable<(TenantNo, Handle), (SourceNo, u32)>,
         chunks: RollbackTable<(SourceNo, u32, u64), Chunk>,
@@ -166,7 +166,8 @@ impl LedgerTables {
                 spans.push(Stretch { no, stream: row.info.id.clone(), from, to });
             }
             let parent = row.fork_of.and_then(|parent| self.streams.get(&parent));
-            // A fork may be cut before its parent's own fork, so a limit further down applies to all ancestors.
+            // A fork may be cut before its parent's own fork, so a limit set further down the lineage applies to all
+            // ancestors.
             next = parent.map(|parent| (parent, to.min(row.base())));
         }
         spans

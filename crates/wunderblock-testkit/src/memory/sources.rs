@@ -72,7 +72,7 @@ impl SourceTables {
     fn begin_revision(&mut self, tenant: TenantNo, no: SourceNo, after: u32, row: RevisionInfo) {
         let (handle, newest) = (row.handle, row.no);
         self.sources.change(&no, |row| row.newest = newest);
-        // A revision that was given up is not whole and has no owner any more.
+        // A revision that was given up is not whole and no longer has an owner.
         self.revisions.change(&(no, after), |row| row.owner = None);
         self.revisions.put((no, newest), row);
         self.revision_handles.put_new((tenant, handle), (no, newest));
@@ -128,7 +128,7 @@ impl SourceTables {
         Written::Done
     }
 
-    /// Links a stream to a revision. Linking it again makes this the latest link.
+    /// Links a stream to a revision. Linking the stream to the same revision again makes this link the latest one.
     pub(super) fn link(&mut self, tenant: TenantNo, stream: StreamNo, place: (SourceNo, u32)) {
         if self.sources.get(&place.0).is_none_or(|row| row.tenant != tenant) {
             return;
@@ -202,7 +202,8 @@ impl LedgerTables {
     }
 }
 
-/// Records a range of erased bytes: first byte, one past the last byte. A range from the same first byte is extended.
+/// Records a range of erased bytes, given by its first byte and the byte after its last. An existing range that
+/// starts at the same byte is extended.
 pub(super) fn note_erased(revision: &mut RevisionInfo, (from, to): (u64, u64)) {
     match revision.erased.iter_mut().find(|range| range.0 == from) {
         Some(range) => range.1 = range.1.max(to),

@@ -45,7 +45,7 @@ impl<K: Ord + Clone, V> RollbackTable<K, V> {
         }
     }
 
-    /// Removes a row. Returns whether it existed.
+    /// Removes a row. Returns whether the key existed.
     pub(super) fn remove(&mut self, key: &K) -> bool {
         match self.rows.remove_entry(key) {
             Some((key, old)) => {

@@ -187,7 +187,8 @@ impl LedgerTables {
             let Some(seq) = self.event_ids.get(&(span.no, event.id.clone())).filter(|seq| **seq <= to) else {
                 continue;
             };
-            // An erased event has no salt to compare with. Its id stays taken, so its content cannot come back.
+            // An erased event has no salt to compare with. The id of an erased event stays taken, so its content
+            // cannot come back.
             let proof = self.events.get(&(span.no, *seq)).and_then(|row| row.event.proof);
             let same = proof.is_none_or(|(salt, proof)| commitment(&salt, &event.content) == proof);
             return if same {
@@ -292,7 +293,7 @@ impl LedgerTables {
             self.streams.get(&no).map_or((Seq::START, Seq::START), |row| (row.info.head, row.info.counted));
         let mut sum = self.tokens.get(&(no, counted)).copied().unwrap_or(0);
         for (seq, own) in tokens {
-            // Already counted by another worker, or not the next position.
+            // The position has already been counted by another worker, or is not the next one.
             if *seq != counted.next() || *seq > head {
                 continue;
             }
@@ -375,7 +376,7 @@ fn repeated(seqs: Vec<Seq>) -> Vec<Appended> {
     seqs.into_iter().map(|seq| Appended { seq, duplicate: true }).collect()
 }
 
-/// Next number of a table: they count from 1, and rows of numbered tables are never removed.
+/// Next number in a table: numbers start at 1, and rows of numbered tables are never removed.
 pub(super) fn next_no(len: usize) -> i64 {
     i64::try_from(len).map_or(i64::MAX, |len| len.saturating_add(1))
 }

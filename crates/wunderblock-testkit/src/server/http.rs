@@ -41,7 +41,7 @@ pub(super) struct HttpResponse {
 impl HttpResponse {
     /// Reads the request from a connection.
     pub(super) fn to(stream: TcpStream) -> io::Result<(ReceivedRequest, Self)> {
-        // Pieces must leave at once, so that delays between them reach the client.
+        // Pieces must be sent immediately, so that the client notices the delays between them.
         stream.set_nodelay(true)?;
         let mut reader = BufReader::new(stream.try_clone()?);
         let mut line = String::new();
@@ -76,7 +76,7 @@ impl HttpResponse {
         self.stream.write_all(body.as_bytes())
     }
 
-    /// Begins a response in pieces, with chunked transfer encoding.
+    /// Begins a response that is sent in pieces, with chunked transfer encoding.
     pub(super) fn begin(&mut self, kind: &str) -> io::Result<()> {
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
@@ -84,7 +84,7 @@ impl HttpResponse {
         self.stream.write_all(head.as_bytes())
     }
 
-    /// Sends a piece. An empty one is skipped, because an empty chunk would end the response.
+    /// Sends a piece. An empty piece is skipped, because an empty chunk would end the response.
     pub(super) fn piece(&mut self, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -95,7 +95,7 @@ impl HttpResponse {
         self.stream.write_all(&chunk)
     }
 
-    /// Ends a response in pieces.
+    /// Ends a response that is sent in pieces.
     pub(super) fn end(&mut self) -> io::Result<()> {
         self.stream.write_all(b"0\r\n\r\n")
     }

@@ -1,6 +1,6 @@
 //! A model provider on this machine: it speaks Anthropic Messages, OpenAI's chat completions and responses, and
-//! Gemini, whole and streamed, and misbehaves according to a script. It keeps every received request, so that a test
-//! can prove what was not sent.
+//! Gemini, whole and streamed, and misbehaves according to a script. The server keeps every received request, so that
+//! a test can prove what was not sent.
 //!
 //! The server listens on a free port of 127.0.0.1 with one thread per connection, and ends when it is dropped. The
 //! formats follow the providers' references; the texts are invented.
@@ -79,7 +79,8 @@ struct ServerState {
 }
 
 impl ScriptedProvider {
-    /// Starts a server. Each request meets the next behaviour of the script; the last one repeats.
+    /// Starts a server. Each request is answered with the next behaviour in the script, and the last behaviour
+    /// repeats.
     ///
     /// # Errors
     /// Returns an error if no port is available.
@@ -114,7 +115,7 @@ impl ScriptedProvider {
         }
     }
 
-    /// Requests received until now.
+    /// Requests received so far.
     #[must_use]
     pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -124,7 +125,7 @@ impl ScriptedProvider {
 impl Drop for ScriptedProvider {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::SeqCst);
-        // Wakes the listening thread, which then sees that the server is over.
+        // Wakes the listening thread, which then sees that the server has ended.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -153,7 +154,7 @@ impl ServerState {
 fn serve(stream: TcpStream, shared: &ServerState) -> io::Result<()> {
     let (request, mut answer) = HttpResponse::to(stream)?;
     let Some(voice) = ReplyWriter::of(&request) else {
-        // The request is stored all the same, so that a test can see what reached an unknown path.
+        // The request is stored anyway, so that a test can see what reached an unknown path.
         shared.next(request);
         return answer.whole(404, "application/json", &[], "{\"error\":{\"message\":\"no such path\"}}");
     };

@@ -1,4 +1,4 @@
-//! Planned faults occur as planned, and repeating the call repairs them.
+//! Planned faults occur as planned, and repeating the call recovers from them.
 
 use futures_executor::block_on;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Promises of the testkit: faults occur as planned, sessions follow from their seeds, and the store in memory
+//! Promises of the testkit: faults occur as planned, sessions are determined by their seeds, and the store in memory
 //! conforms.
 
 #![allow(

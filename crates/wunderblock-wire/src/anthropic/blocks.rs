@@ -1,16 +1,17 @@
-//! Opaque blocks that are sent back unchanged, and which of them the API would refuse.
+//! Opaque blocks that are sent back unchanged, and those among them that the API would refuse.
 //!
 //! Calls that the server runs come in pairs: the call (`server_tool_use`, `mcp_tool_use`) and its result are in the
-//! same message of the assistant. The result is never a `tool_result`. The API refuses one without the other, except
-//! for a call at the very end, which the server continues (`pause_turn`). Sources: the API's pages on server tools,
-//! tool search and compaction (platform.claude.com/docs/en/agents-and-tools, build-with-claude/compaction).
+//! same assistant message. The result is never a `tool_result`. The API refuses a call without its result and a
+//! result without its call, except for a call at the very end, which the server continues (`pause_turn`). Sources:
+//! the API's pages on server tools, tool search and compaction (platform.claude.com/docs/en/agents-and-tools,
+//! build-with-claude/compaction).
 
 use crate::json::RawFields;
 use std::collections::{BTreeMap, HashSet};
 use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
 
-/// Types of blocks that the encoder has forms for. An opaque block of such a type is incomplete, or it would have
-/// been decoded.
+/// Types of blocks that the encoder has forms for. An opaque block of one of these types is incomplete; otherwise, it
+/// would have been decoded.
 const OWN_FORMS: [&str; 7] =
     ["text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result"];
 
@@ -36,7 +37,7 @@ pub(super) fn refused(messages: &[Message]) -> BTreeMap<(usize, usize), &'static
             }
         }
         let next = said.peek().map(|(_, message)| message.role);
-        // Messages of the assistant in a row are one turn, so pairs may be split between them.
+        // Consecutive assistant messages are one turn, so pairs may be split between them.
         if message.role != Role::Assistant || next != Some(Role::Assistant) {
             refused.extend(unpaired(std::mem::take(&mut turn), next.is_none()));
         }
@@ -55,8 +56,7 @@ pub(super) fn broken(raw: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the blocks of an assistant's turn whose other half is missing. In the last turn a call may lack its
-/// result.
+/// Returns the blocks in an assistant turn whose other half is missing. In the last turn, a call may lack its result.
 fn unpaired(
     turn: Vec<((usize, usize), ServerBlock)>,
     is_last: bool,

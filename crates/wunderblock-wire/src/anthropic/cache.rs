@@ -2,9 +2,9 @@
 //!
 //! Source: the API's page on prompt caching (platform.claude.com/docs/en/build-with-claude/prompt-caching). A block
 //! carries a mark in its field `cache_control`. A request may contain at most four marks. `cache_control` at the top
-//! level is the automatic form: the API itself marks the last block that can carry a mark, which uses one of the
-//! four. Thinking and empty texts cannot carry a mark. A tool that is loaded later is not part of the cached content
-//! ("Tool use with prompt caching"), so the mark of the tools is placed before it.
+//! level is the automatic form: the API itself marks the last block that can carry a mark, which uses up one of the
+//! four marks. Thinking and empty texts cannot carry a mark. A tool that is loaded later is not part of the cached
+//! content ("Tool use with prompt caching"), so the mark of the tools is placed before that tool.
 
 use crate::json::{ObjectWriter, RawFields, array, list};
 use serde_json::value::RawValue;
@@ -26,7 +26,7 @@ pub(super) struct WrittenBlock {
 }
 
 impl WrittenBlock {
-    /// Creates an unmarked block. `bears` is whether it can carry a mark.
+    /// Creates an unmarked block. `bears` states whether the block can carry a mark.
     pub(super) fn new(json: String, bears: bool) -> Self {
         // A mark is appended after a comma, which would be invalid in an empty object.
         let bears = bears && json.len() > 2 && json.ends_with('}');
@@ -41,7 +41,7 @@ impl WrittenBlock {
     }
 }
 
-/// Marks the last block that can carry a mark. Returns whether there is one.
+/// Marks the last block that can carry a mark. Returns whether a block could be marked.
 pub(super) fn mark_last(blocks: &mut [WrittenBlock]) -> bool {
     let last = blocks.iter_mut().rev().find(|block| block.bears);
     last.is_some_and(|block| {
@@ -80,8 +80,9 @@ pub(super) fn unmarked(raw: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the object without its marks, or `None` if it has none. `levels` is how deep blocks nest in it. Deeper
-/// objects are not changed, because a field of that name in a tool's input is not a mark.
+/// Returns the object without its marks, or `None` if it has no marks. `levels` is the depth to which blocks are
+/// nested in the object. Deeper objects are not changed, because a `cache_control` field in a tool's input is not a
+/// mark.
 fn without(raw: &RawValue, levels: u8) -> Option<String> {
     let fields = RawFields::of(raw)?.rest();
     let mut changed = false;
@@ -115,7 +116,7 @@ fn each_without(raw: &RawValue, levels: u8) -> Option<String> {
 /// Returns a body without its cache marks. Marks are not content: their places do not change what the provider reads.
 #[must_use]
 pub fn without_marks(body: &[u8]) -> Cow<'_, [u8]> {
-    // Inside a string the quotes would be escaped, so these bytes are a mark wherever they occur.
+    // Inside a string, the quotes would be escaped, so these bytes are a mark wherever they occur.
     const WRITTEN: &[u8] = br#","cache_control":{"type":"ephemeral"}"#;
     let mut rest = body;
     let mut out: Vec<u8> = Vec::new();

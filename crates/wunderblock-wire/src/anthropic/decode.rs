@@ -47,7 +47,8 @@ pub fn decode_blocks(raw_json: &str) -> Result<Vec<Part>, WireError> {
         .ok_or_else(|| WireError::shape("content", "a string or a list of blocks"))
 }
 
-/// Reads the system text. `None` if it is empty or has another form. It then stays among the unknown fields.
+/// Reads the system text. `None` if the text is empty or has another form. In that case, the text stays among the
+/// unknown fields.
 fn system(raw: &RawValue) -> Option<Vec<Part>> {
     if let Some(text) = text(raw) {
         let extra = extra::mark(OWN, vec![hint(SHAPE, "string")], RawFields::parse("{}").ok()?);
@@ -98,8 +99,8 @@ fn message(raw: &RawValue, path: &str, of_reply: bool) -> Result<Vec<Message>, W
     Ok(if role == Role::User { split(whole) } else { vec![whole] })
 }
 
-/// Moves the other fields of a recorded message into a hint. They are kept but never sent, because the API refuses a
-/// message with unknown fields or with fields of a reply.
+/// Moves the other fields of a recorded message into a hint. The fields are kept but never sent, because the API
+/// refuses a message with unknown fields or with fields of a reply.
 fn reply<'a>(mut fields: RawFields<'a>, message: &mut Message, hints: &mut Vec<ExtraForm>) -> RawFields<'a> {
     let is_reply = fields.text("type").as_deref() == Some("message") || fields.get("usage").is_some();
     if is_reply {
@@ -133,7 +134,7 @@ pub(crate) fn split(message: Message) -> Vec<Message> {
     messages
 }
 
-/// Reads content as parts. Also returns its original form if the encoder would choose another form.
+/// Reads content as parts. Also returns the original form of the content if the encoder would choose another form.
 fn content(raw: &RawValue) -> Option<(Vec<Part>, Option<ExtraForm>)> {
     if let Some(text) = text(raw) {
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::text(text)] };
@@ -146,8 +147,8 @@ fn opaque(raw: &RawValue) -> Part {
     Part::Opaque { dialect: OWN, raw: raw.get().into() }
 }
 
-/// Reads one block. A block whose shape is not exactly a known one is opaque. `nested` is whether it is in a tool
-/// result.
+/// Reads one block. A block whose shape is not exactly a known one is opaque. `nested` states whether the block is in
+/// a tool result.
 fn block(raw: &RawValue, nested: bool) -> Part {
     let Some(mut fields) = RawFields::of(raw) else { return opaque(raw) };
     let kind = fields.take_text("type").unwrap_or_default();

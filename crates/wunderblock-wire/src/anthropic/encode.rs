@@ -1,8 +1,9 @@
 //! Writes the neutral form as Anthropic Messages.
 //!
-//! Messages of one role in a row become one message, as the API itself would combine them. In a user message the tool
-//! results come first. A system message between turns keeps its role if it had that role in this dialect and the API
-//! accepts it at that position. Otherwise the user says it, inside `<system>`, because older models refuse the role.
+//! Consecutive messages of the same role become one message, just as the API itself would combine them. In a user
+//! message, the tool results come first. A system message between turns keeps its role if it had that role in this
+//! dialect and the API accepts it at that position. Otherwise, the message becomes part of a user message, inside
+//! `<system>`, because older models refuse the role.
 //!
 //! If a request specifies what to cache, the marks of an imported conversation are not written. Content is then
 //! always a list of blocks, so that a block that joins a message later changes nothing before it.
@@ -80,7 +81,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     Ok(Encoded { bytes, stem, blocks, asked, starts, dropped: writing.dropped })
 }
 
-/// Returns for each message with thinking its index in the request and the offset of its encoded form. `end` is the
+/// For each message with thinking, returns its index in the request and the offset of its encoded form. `end` is the
 /// end of the last message.
 fn starts(end: usize, messages: &[String], thinking: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let all: usize = messages.iter().map(String::len).sum::<usize>() + messages.len().saturating_sub(1);
@@ -153,7 +154,7 @@ struct Conversation {
     messages: Vec<String>,
     /// Number of blocks in all messages.
     blocks: u64,
-    /// Bytes of the last message after its last block. They change when another block joins the message.
+    /// Bytes of the last message after its last block. These bytes change when another block joins the message.
     open: usize,
     /// Indexes of the request's messages with thinking, each with the index of the encoded message that contains it.
     thinking: Vec<(usize, usize)>,
@@ -164,8 +165,8 @@ struct Turns {
     /// Blocks that the provider would refuse, with the reason.
     refused: BTreeMap<(usize, usize), &'static str>,
     list: TurnList<WrittenBlock>,
-    /// Whether to mark the end of the first message. Other messages may join it, so its own last block carries the
-    /// mark.
+    /// Whether to mark the end of the first message. Other messages may join the first message, so the last block of
+    /// the first message itself carries the mark.
     preamble: bool,
 }
 
@@ -176,7 +177,7 @@ impl Turns {
         let opened = writing.open(&message.extra)?;
         let role = match message.role {
             Role::Assistant => "assistant",
-            // The API accepts a system message only after a turn of the user.
+            // The API accepts a system message only after a user turn.
             Role::System if opened.is_marked_own() && !self.list.awaits_user() => "system",
             Role::System | Role::User | Role::Tool => "user",
         };
@@ -271,7 +272,8 @@ fn opaque(dialect: Dialect, raw: &Body, writing: &mut Writing) -> Result<Option<
     Ok(raw.map(|raw| if unmarked { cache::unmarked(raw) } else { Cow::Borrowed(raw) }.into_owned()))
 }
 
-/// Where a text appears. The API refuses a text of only white space in a message, but accepts it in a tool result.
+/// Where a text appears. The API refuses a text that consists only of white space in a message, but accepts it in a
+/// tool result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextContainer {
     Message,

@@ -14,7 +14,7 @@ const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"]
 /// The only type of a base64 document that the API accepts (its page on PDF support).
 const PDF: &str = "application/pdf";
 
-/// Fields with the counts of a usage: input, read from the cache, written to the cache, output.
+/// Fields with the counts of a usage: input, read from the cache, written to the cache, and output.
 pub(crate) const USAGE: [&str; 4] =
     ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
 

@@ -95,14 +95,15 @@ pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     Reading::default().content(json::raw(raw_json)?, "content")
 }
 
-/// Returns the maximum output tokens, and the other settings as JSON.
+/// Returns the maximum number of output tokens, and the other settings as JSON.
 fn max_output(raw: &RawValue) -> Option<(Tokens, String)> {
     let mut fields = fields_of(raw)?;
     let max = fields.take_if("maxOutputTokens", |raw| raw.get().parse().ok())?;
     Some((Tokens(max), extra::object(fields.rest()).unwrap_or_else(|| "{}".to_owned())))
 }
 
-/// Reads the system text. `None` if it is empty or has another form. It then stays among the unknown fields.
+/// Reads the system text. `None` if the text is empty or has another form. In that case, the text stays among the
+/// unknown fields.
 fn system(raw: &RawValue) -> Option<Vec<Part>> {
     let mut fields = RawFields::of(raw)?;
     let mut reading = Reading::default();
@@ -115,7 +116,7 @@ fn system(raw: &RawValue) -> Option<Vec<Part>> {
     Some(marked(parts, whole))
 }
 
-/// Stores the remaining fields of the object around the texts in the extra of the first text.
+/// Stores the remaining fields of the object that contains the texts in the extra of the first text.
 fn marked(mut parts: Vec<Part>, whole: Option<String>) -> Vec<Part> {
     if let (Some(Part::Text { extra, .. }), Some(whole)) = (parts.first_mut(), whole) {
         *extra = extra::with_hint(OWN, extra, (MESSAGE, whole));
@@ -268,7 +269,7 @@ impl Reading {
 }
 
 /// Reads a function's response: its output or its error if that text is the only field, otherwise the object's JSON.
-/// The flag is whether the function failed.
+/// The flag indicates whether the function failed.
 fn answer(response: &RawValue, hints: &mut Vec<ExtraForm>) -> (Vec<Part>, bool) {
     let fields = RawFields::of(response).unwrap_or_default();
     let said = |name| fields.text(name).filter(|_| fields.len() == 1);
@@ -306,7 +307,7 @@ fn inline_data(mut fields: RawFields<'_>, mut hints: Vec<ExtraForm>) -> Option<P
     Some(Part::Media { mime: mime.into(), form: MediaForm::Base64, body, extra })
 }
 
-/// Reads a file: one stored at the provider, or an address that anyone can read.
+/// Reads a file, which is either stored by the provider or available at a public address.
 fn file_data(mut fields: RawFields<'_>) -> Option<Part> {
     let mut inner = fields_of(fields.take("fileData")?)?;
     let uri = inner.take_text("fileUri")?;

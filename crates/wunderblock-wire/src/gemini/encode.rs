@@ -1,9 +1,9 @@
 //! Writes the neutral form as Gemini `generateContent`.
 //!
-//! Messages of one speaker in a row become one content. In the user's content the results of functions come first,
-//! because the API requires them right after the calls. Media of a result follow the results, after a text that names
-//! the call. The user says system messages between turns, inside `<system>`. Cache marks are not written, because
-//! this provider chooses by itself what to cache.
+//! Consecutive messages from one speaker become one content. In user content, function results come first, because
+//! the API requires them right after the calls. The media of a result follow the results, after a text that names the
+//! call. System messages between turns become user text inside `<system>`. Cache marks are not written, because this
+//! provider chooses by itself what to cache.
 
 use super::MODELS;
 use super::parts::{Asked, FunctionAnswer, call_part, is_call, is_nameless, part_of, text_part};
@@ -21,7 +21,8 @@ use wunderblock_core::request::{Request, Tool};
 
 const OWN: Dialect = Dialect::Gemini;
 
-/// The reference gives no form for ids. 128 characters leave room for every id that the providers make.
+/// The reference specifies no form for ids. A maximum of 128 characters leaves room for every id that the providers
+/// make.
 const IDS: call_id::IdRule = call_id::IdRule {
     fits: |id| !id.is_empty() && id.len() <= 128 && !id.chars().any(char::is_control),
     once: false,
@@ -76,7 +77,7 @@ fn checks_signatures(model: &str) -> bool {
     }
 }
 
-/// Writes the maximum output tokens and the other settings of the request.
+/// Writes the maximum number of output tokens and the other settings of the request.
 fn settings(max: u64, opened: &OpenedExtra<'_>) -> Result<String, WireError> {
     let mut object = ObjectWriter::default().raw("maxOutputTokens", &max.to_string());
     let own = opened.fields().into_iter().find(|(name, _)| *name == "generationConfig").map(|(_, raw)| raw);
@@ -162,7 +163,7 @@ impl Contents {
         let opened = writing.open(&message.extra)?;
         let role = match (message.role, opened.own_word(ROLE).as_deref()) {
             (Role::Assistant, _) => "model",
-            // In a request that we build, everything that the model does not say is one turn of the user.
+            // In a request that we build, everything that the model does not say belongs to the user's turn.
             (_, Some("function")) if !writing.is_made() => "function",
             (_, Some("none")) if !writing.is_made() => "",
             _ => "user",
@@ -207,7 +208,7 @@ impl Contents {
         Ok(())
     }
 
-    /// Returns whether the turn of the model that is being extended contains a call.
+    /// Returns whether the model turn that is being extended contains a call.
     fn has_call(&self) -> bool {
         let last = self.list.turns.last().filter(|turn| turn.role == "model");
         last.is_some_and(|turn| turn.blocks.iter().any(|part| is_call(part)))

@@ -19,7 +19,7 @@ const UNSIGNED: &str = "skip_thought_signature_validator";
 pub(super) struct Asked {
     /// Name of the function.
     pub(super) name: Box<str>,
-    /// Whether the call came without an id. Its result then has none either.
+    /// Whether the call came without an id. The result of a call without an id has no id either.
     pub(super) is_nameless: bool,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn call_part(
 
 /// Result of a function that is to be written.
 pub(super) struct FunctionAnswer<'a> {
-    /// Id of its call, as written.
+    /// Id of the call, as written.
     pub(super) id: &'a str,
     /// The call, if it is known.
     pub(super) asked: Option<&'a Asked>,
@@ -69,7 +69,7 @@ pub(super) struct FunctionAnswer<'a> {
 }
 
 impl FunctionAnswer<'_> {
-    /// Writes the result. Its media go to `media`, unless they came inside the result.
+    /// Writes the result. The result's media go to `media`, unless they came inside the result.
     pub(super) fn write(
         &self,
         extra: &Extra,

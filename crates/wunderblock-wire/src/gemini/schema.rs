@@ -1,10 +1,10 @@
-//! Schemas in the form of OpenAPI: the API's own `parameters` have the names of types in capitals.
+//! Schemas in OpenAPI form: the API's own `parameters` field contains type names in capitals.
 
 use crate::json::{ObjectWriter, RawFields, array, list, quote, text};
 use serde_json::value::RawValue;
 
 const TYPES: [&str; 7] = ["STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"];
-/// Maximum nesting depth at which names of types are changed. Deeper schemas stay as they are.
+/// Maximum nesting depth at which type names are changed. Deeper schemas stay as they are.
 const DEPTH: usize = 64;
 
 /// Returns the schema with its types in lower case, as other providers write them, or `None` if nothing changes.

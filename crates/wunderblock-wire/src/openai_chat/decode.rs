@@ -37,7 +37,7 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
             continue;
         }
         match messages.last_mut() {
-            // In the neutral form, results in a row are one message.
+            // In the neutral form, consecutive results are one message.
             Some(last) if last.role == Role::Tool && message.role == Role::Tool => {
                 last.parts.extend(message.parts)
             }
@@ -62,8 +62,8 @@ pub(crate) fn is_system_text(own: Dialect, message: &Message) -> bool {
     message.role == Role::System && !message.parts.is_empty() && message.parts.iter().all(is_text)
 }
 
-/// Adds the text of a leading system message. Its first part records that a message begins there, and the message's
-/// extra. `is_plain` is true for a first message in the default form, which needs no record.
+/// Adds the text of a leading system message. The first part of the message records the message's extra and the fact
+/// that a message begins there. `is_plain` is true for a first message in the default form, which needs no record.
 pub(crate) fn begin(own: Dialect, system: &mut Vec<Part>, message: Message, is_plain: bool) {
     for (at, mut part) in message.parts.into_iter().enumerate() {
         if let Part::Text { extra, .. } = &mut part
@@ -123,14 +123,14 @@ fn message(raw: &RawValue, path: &str) -> Result<Message, WireError> {
     if word.as_deref() == Some("developer") {
         hints.push(hint(ROLE, "developer"));
     }
-    // The encoder writes `null` for a message of the assistant without content, so only other forms are recorded.
+    // The encoder writes `null` for an assistant message without content, so only other forms are recorded.
     hints
         .extend(form.filter(|form| role != Role::Assistant || *form != "null").map(|form| hint(SHAPE, form)));
     let parts = if role == Role::Assistant { spoken(&mut fields, content) } else { content };
     Ok(Message { extra: extra::keep(OWN, hints, fields), ..Message::new(role, parts) })
 }
 
-/// Reads content as parts. Also returns its form if the encoder would choose another form.
+/// Reads content as parts. Also returns the form of the content if the encoder would choose another form.
 fn content(raw: Option<&RawValue>) -> Option<(Vec<Part>, Option<&'static str>)> {
     let Some(raw) = raw else { return Some((Vec::new(), Some("none"))) };
     if is_null(raw) {
@@ -160,7 +160,7 @@ fn result(mut fields: RawFields<'_>, content: Vec<Part>, form: Option<&'static s
     Part::ToolResult { call: call.into(), content, failed: false, extra: extra::keep(OWN, hints, fields) }
 }
 
-/// Returns the parts of an assistant's message: reasoning, content, refusal and calls, in this order.
+/// Returns the parts of an assistant message: reasoning, content, refusal and calls, in this order.
 fn spoken(fields: &mut RawFields<'_>, content: Vec<Part>) -> Vec<Part> {
     let none = RawFields::default;
     let mut parts = Vec::new();
@@ -213,8 +213,8 @@ fn legacy_call(raw: &RawValue) -> Option<Part> {
     Some(Part::ToolCall { call: call.into(), name: name.into(), input: input.into(), gist: None, extra })
 }
 
-/// Returns the name, the arguments and the other fields of a call. Some servers write the arguments as an object. Its
-/// JSON is then the argument text.
+/// Returns the name, the arguments and the other fields of a call. Some servers write the arguments as an object. The
+/// JSON of that object is used as the argument text.
 fn named<'a>(mut inner: RawFields<'a>, argument: &str) -> Option<(String, String, RawFields<'a>)> {
     let name = inner.take_text("name")?;
     let input =
@@ -222,7 +222,7 @@ fn named<'a>(mut inner: RawFields<'a>, argument: &str) -> Option<(String, String
     Some((name, input, inner))
 }
 
-/// Reads one part of content. A part whose shape is not exactly a known one is opaque.
+/// Reads one content part. A part whose shape is not exactly a known one is opaque.
 fn part(raw: &RawValue) -> Part {
     let known = || {
         let mut fields = RawFields::of(raw)?;

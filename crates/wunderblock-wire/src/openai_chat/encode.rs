@@ -110,7 +110,7 @@ fn system(parts: &[Part], writing: &mut Writing) -> Result<Vec<String>, WireErro
     Ok(written)
 }
 
-/// Messages already written, the latest message of the assistant, and the content that came after it.
+/// Messages already written, the latest assistant message, and the content that came after it.
 struct Chat {
     ids: CallIds,
     written: Vec<String>,
@@ -120,7 +120,7 @@ struct Chat {
     others: Vec<String>,
 }
 
-/// A message of the assistant that is being written.
+/// An assistant message that is being written.
 #[derive(Default, PartialEq)]
 struct Speech {
     reasoning: Vec<(&'static str, String)>,
@@ -169,7 +169,7 @@ fn with_content(
 }
 
 impl Chat {
-    /// Adds a message of the assistant. Calls that directly follow calls belong to the same message.
+    /// Adds an assistant message. Calls that directly follow calls belong to the same message.
     fn speak(&mut self, at: usize, message: &Message, writing: &mut Writing) -> Result<(), WireError> {
         let heard = !(self.results.is_empty() && self.media.is_empty() && self.others.is_empty());
         if heard || self.speech.as_ref().is_some_and(|speech| speech.calls.is_empty()) {
@@ -335,7 +335,8 @@ impl Speech {
     }
 }
 
-/// Writes a message of the system or the user. `None` if it is empty and did not come empty.
+/// Writes a system message or a user message. Returns `None` if the message is empty and was not empty when it was
+/// read.
 fn plain_message(role: &str, pieces: &[ContentPiece], opened: &OpenedExtra<'_>) -> Option<String> {
     let role = opened.own_word(ROLE).unwrap_or_else(|| role.to_owned());
     let form = opened.own_word(SHAPE);

@@ -1,8 +1,8 @@
 //! OpenAI chat completions, with the additions of compatible servers.
 //!
 //! A request is one list of messages. Arguments are strings with any content. Tool results are separate messages and
-//! contain text only. Sources: the chat completions reference (developers.openai.com/api/reference/chat), and for the
-//! field `reasoning_content` (or `reasoning`) compatible servers.
+//! contain text only. Sources: the chat completions reference (developers.openai.com/api/reference/chat) and, for the
+//! field `reasoning_content` (or `reasoning`), compatible servers.
 
 pub(crate) mod decode;
 pub(crate) mod encode;
@@ -32,14 +32,15 @@ pub(crate) fn kind_for(mime: &str) -> &'static str {
     }
 }
 
-/// Returns the tokens of a call. OpenAI's prompt count includes cache reads and writes, unlike Anthropic's
+/// Returns the token usage of a call. OpenAI's prompt count includes cache reads and writes, unlike Anthropic's
 /// `input_tokens`. Its answer count includes reasoning.
 pub(crate) fn usage(prompt: u64, [read, written]: [u64; 2], answer: u64, message: &Message) -> UsageMeasured {
     let fresh = prompt.saturating_sub(read.saturating_add(written));
     UsageMeasured::of(message, [fresh, read, written, answer])
 }
 
-/// Returns the type and the data of a base64 `data:` URL. `None` if the URL could not be rebuilt from these two.
+/// Returns the type and the data of a base64 `data:` URL. Returns `None` if the URL could not be rebuilt from the
+/// type and the data.
 pub(crate) fn data_url(url: &str) -> Option<(&str, &str)> {
     let (mime, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
     (!mime.is_empty() && !mime.contains([';', ','])).then_some((mime, data))

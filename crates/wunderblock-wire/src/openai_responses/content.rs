@@ -26,7 +26,8 @@ pub(super) fn finish(
     Ok(object.finish())
 }
 
-/// Writes reasoning as an item. `None` if it is another provider's or, in a request that we build, not encrypted.
+/// Writes reasoning as an item. Returns `None` if the reasoning is another provider's or, in a request that we build,
+/// is not encrypted.
 pub(super) fn reasoning(
     text: &str,
     sealed: Option<&str>,

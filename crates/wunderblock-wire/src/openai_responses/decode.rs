@@ -38,8 +38,8 @@ pub(crate) fn request(bytes: &[u8]) -> Result<Request, WireError> {
     Ok(Request { model, max_output, system, tools, messages, cache: None, extra })
 }
 
-/// Reads one item. Reasoning stays opaque: requests leave out a message of thinking alone, but keep an opaque item
-/// before the item that it led to.
+/// Reads one item. Reasoning stays opaque: requests leave out a message that contains only thinking, but keep an
+/// opaque item before the item that it led to.
 pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     let raw = json::raw(raw_json)?;
     let item = match item(raw, "item")? {
@@ -49,7 +49,7 @@ pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
     Ok(vec![item.into_message()])
 }
 
-/// Reads an item of reasoning. `None` for any other item, and for reasoning of an unknown shape.
+/// Reads a reasoning item. `None` for any other item, and for reasoning of an unknown shape.
 pub(super) fn reasoning_of(raw: &str) -> Option<Part> {
     let mut fields = RawFields::parse(raw).ok()?;
     fields.take_if("type", |kind| text(kind).filter(|kind| kind == "reasoning"))?;
@@ -204,7 +204,7 @@ fn message(raw: &RawValue, mut fields: RawFields<'_>, path: &str) -> Result<Item
     Ok(Item::Spoken(spoken(parts, extra)))
 }
 
-/// Stores the remaining fields of an assistant's message in the extra of its first text.
+/// Stores the remaining fields of an assistant message in the extra of its first text.
 fn spoken(mut parts: Vec<Part>, whole: Extra) -> Vec<Part> {
     if let (Some(Part::Text { extra, .. }), Some(whole)) = (parts.first_mut(), whole) {
         *extra = extra::with_hint(OWN, extra, (MESSAGE, whole.into()));
@@ -212,7 +212,8 @@ fn spoken(mut parts: Vec<Part>, whole: Extra) -> Vec<Part> {
     parts
 }
 
-/// Reads content as parts. Also returns its form if it is not a non-empty list. `words` is the type of its texts.
+/// Reads content as parts. Also returns the form of the content, unless the content is a list with at least one
+/// element. `words` is the type of its texts.
 fn content(raw: &RawValue, words: &str) -> Option<(Vec<Part>, Option<&'static str>)> {
     if let Some(text) = text(raw) {
         let parts = if text.is_empty() { Vec::new() } else { vec![Part::text(text)] };
@@ -223,7 +224,7 @@ fn content(raw: &RawValue, words: &str) -> Option<(Vec<Part>, Option<&'static st
     Some((parts, form))
 }
 
-/// Reads one part of content. A part whose shape is not exactly a known one is opaque.
+/// Reads one content part. A part whose shape is not exactly a known one is opaque.
 fn part(raw: &RawValue, words: &str) -> Part {
     let known = || {
         let mut fields = RawFields::of(raw)?;

@@ -21,8 +21,8 @@ use wunderblock_core::request::{Request, Tool};
 
 const OWN: Dialect = Dialect::OpenaiResponses;
 
-/// The API refuses a `call_id` of more than 64 characters ("string too long"). Outputs find their calls by this id in
-/// the whole input, so it must be unique there.
+/// The API refuses a `call_id` of more than 64 characters ("string too long"). Outputs are matched to their calls by
+/// this id across the whole input, so the id must be unique there.
 const IDS: call_id::IdRule = call_id::IdRule {
     fits: |id| !id.is_empty() && id.len() <= 64 && !id.chars().any(char::is_control),
     once: true,
@@ -112,7 +112,7 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError
 #[derive(Default)]
 struct Input {
     ids: CallIds,
-    /// Ids of the calls with free text as input. Their outputs are items of another type.
+    /// Ids of the calls with free text as input. The outputs of these calls are items of another type.
     custom: HashSet<String>,
     called: HashSet<String>,
     items: Vec<WrittenItem>,
@@ -129,8 +129,8 @@ struct Open {
 }
 
 impl Input {
-    /// Writes the system text as leading messages. If the first of them is one plain text, returns that text instead,
-    /// for the instructions.
+    /// Writes the system text as leading messages. If the first message is one plain text, returns that text for the
+    /// instructions instead.
     fn system<'a>(&mut self, parts: &'a [Part], writing: &mut Writing) -> Result<Option<&'a str>, WireError> {
         let begins = |part: &Part| match part {
             Part::Text { extra, .. } => {
@@ -208,9 +208,9 @@ impl Input {
         self.close(open, role, Some(at), writing)
     }
 
-    /// Writes a text of the model, in a request that we build, as a separate message, because a message without an id
-    /// has one string as content. `whole` is the extra of the message that the text belongs to. A text that begins a
-    /// message replaces it.
+    /// In a request that we build, writes a model text as a separate message, because a message without an id has one
+    /// string as content. `whole` is the extra of the message that the text belongs to. The extra of a text that
+    /// begins a message replaces `whole`.
     fn say(
         &mut self,
         (at, place): (usize, usize),

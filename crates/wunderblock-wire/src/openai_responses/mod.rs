@@ -2,13 +2,13 @@
 //!
 //! A request is one list of items: messages, calls, outputs and reasoning are separate items, and a reply consists of
 //! several. In the neutral form, everything that the model says between two turns of others is one message. A text in
-//! it begins a message item, unless it follows another text of the same item. Reasoning is sent back only to this
-//! provider, and in a request that we build only if it is encrypted.
+//! that message begins a new message item, unless it follows another text of the same item. Reasoning is sent back
+//! only to this provider, and in a request that we build only if it is encrypted.
 //!
-//! A request that we build has no item ids. The API accepts encrypted reasoning without an id. It looks up an item
-//! with an id among those it stored, and may find nothing, or require more than is sent ("Item … not found",
-//! "provided without its required reasoning item"). Text of the model is a string in such a request, the reference's
-//! form for a message without an id. Sources: the responses reference
+//! A request that we build has no item ids. The API accepts encrypted reasoning without an id. The API looks up an
+//! item that has an id among the items it stored, and may find nothing or require more than is sent ("Item … not
+//! found", "provided without its required reasoning item"). In a request that we build, model text is a string, which
+//! is the reference's form for a message without an id. Sources: the responses reference
 //! (developers.openai.com/api/reference/resources/responses) and its guides on reasoning, conversation state and
 //! compaction.
 
@@ -27,12 +27,13 @@ const BETWEEN: &str = "\n\n";
 /// Default detail of an image.
 const DETAIL: &str = "auto";
 
-/// Types of items that replace earlier items in encrypted form. Only their provider can read them.
+/// Types of items that replace earlier items in encrypted form. Only the provider that made these items can read
+/// them.
 const COMPACTIONS: [&str; 4] =
     ["compaction", "compaction_summary", "context_compaction", "compaction_trigger"];
 
-/// Field of a message that says whether the model comments on its work or answers. It is sent back with each text,
-/// because answers get worse without it (the reference, on messages of the assistant).
+/// Field of a message that says whether the model comments on its work or answers. The phase is sent back with each
+/// text, because answers get worse without it (see the reference on assistant messages).
 const PHASE: &str = "phase";
 
 /// Returns the extra of a text that begins a message of this phase.
@@ -50,7 +51,7 @@ pub(crate) fn is_asked(raw: &str) -> bool {
 const RECORDED: [&str; 2] = ["internal_chat_message_metadata_passthrough", "metadata"];
 
 /// Removes the provider's bookkeeping fields and empty fields, and returns them as a form. Other providers have no
-/// use for them.
+/// use for these fields.
 fn books(fields: &mut RawFields<'_>) -> Option<ExtraForm> {
     let is_book = |name: &str| ["id", "status"].contains(&name) || RECORDED.contains(&name);
     let kept = fields.take_all(|name, raw| is_book(name) || is_null(raw) || raw.get() == "[]");

@@ -1,8 +1,8 @@
 //! Order of items, and which items the provider would refuse in their position.
 //!
 //! Reasoning has to be followed by the item it led to ("provided without its required following item"). A client
-//! answers some calls with an item that has no neutral form. Such a call needs its answer, and the answer needs its
-//! call.
+//! answers some calls with an item that has no neutral form. A call of this kind needs its answer, and the answer
+//! needs its call.
 
 use super::{COMPACTIONS, RECORDED};
 use crate::json::{ObjectWriter, RawFields, is_null, text};
@@ -53,7 +53,7 @@ pub(super) enum ItemKind {
         /// Whether the call has to be answered.
         waits: bool,
     },
-    /// Answer to such a call, with the id of the call.
+    /// Answer without a neutral form, with the id of its call.
     Answer(String),
     Heard,
 }
@@ -80,8 +80,8 @@ impl ItemKind {
     }
 }
 
-/// Returns an item without bookkeeping fields: without nulls, also in its action, and without its id unless its type
-/// needs one.
+/// Returns an item without bookkeeping fields: nulls are removed, also in its action, and so is its id unless its
+/// type needs one.
 pub(super) fn unbooked(raw: &str) -> String {
     let Ok(mut fields) = RawFields::parse(raw) else { return raw.to_owned() };
     let is_named = fields.text("type").is_some_and(|kind| NAMED.contains(&kind.as_str()));

@@ -17,7 +17,7 @@ pub struct ModelReply {
     pub stop: StopReason,
     /// Tokens that the provider reports for the request.
     pub usage: Option<UsageMeasured>,
-    /// Fault of the reply. The message then holds everything that came before it.
+    /// Fault of the reply. If there is a fault, the message holds everything that came before it.
     pub fault: Option<ReplyFault>,
     /// Descriptions of unknown content, at most [`MAX_ODD`].
     pub odd: Vec<String>,
@@ -43,7 +43,7 @@ pub enum StopReason {
     Window,
     /// The provider is still running its own tools. To continue, callers send the reply back.
     Paused,
-    /// The reason is unknown. The message holds the provider's name for it.
+    /// The reason is unknown. The message holds the provider's name for this reason.
     Other,
     /// The provider gave no reason.
     #[default]
@@ -103,8 +103,8 @@ impl ModelReply {
         texts.collect()
     }
 
-    /// Returns the text with which the model declined. `None` if it did not decline. The text is empty if only the
-    /// stop reason shows the refusal.
+    /// Returns the text with which the model declined. Returns `None` if the model did not decline. The text is empty
+    /// if only the stop reason shows the refusal.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         let words: String = self
@@ -128,7 +128,7 @@ fn is_refusal(part: &Part) -> bool {
     matches!(kind.as_deref(), Some("refusal" | "refusal_part"))
 }
 
-/// State of a stream beside the content that its events carry.
+/// State of a stream, apart from the content that its events carry.
 #[derive(Debug, Default)]
 pub(super) struct StreamState {
     /// Whether the stream has ended. Later events are ignored.
@@ -186,7 +186,7 @@ impl StreamState {
     }
 
     /// Returns the reply. `read` is the result of reading the assembled body. If there was no body, `missing`
-    /// describes that. `ended` is whether the model finished.
+    /// describes the problem. `ended` indicates whether the model finished.
     pub(super) fn finish(
         self,
         read: Option<Result<ModelReply, ReplyFault>>,
@@ -199,8 +199,8 @@ impl StreamState {
             return ModelReply { odd: self.odd, ..ModelReply::fault(fault) };
         };
         let reply = read.unwrap_or_else(ModelReply::fault);
-        // A fault of the body comes before one of the stream, and a missing end counts only if there is no other
-        // fault.
+        // A fault of the body takes precedence over a fault of the stream, and a missing end counts only if there is
+        // no other fault.
         let fault = reply.fault.or(fault).or((!ended).then_some(ReplyFault::Cut));
         ModelReply { fault, odd: self.odd, ..reply }
     }

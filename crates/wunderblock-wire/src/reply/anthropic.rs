@@ -41,12 +41,12 @@ pub(super) struct MessageAssembly {
 #[derive(Debug, Default)]
 struct StreamedBlock {
     fields: GrowingObject,
-    /// Input of a call, as far as it came in pieces.
+    /// The part of a call's input that has arrived in pieces.
     input: String,
 }
 
 impl MessageAssembly {
-    /// Takes an event. Its kind is the `type` in its data, which the event's name only repeats.
+    /// Takes an event. The kind of an event is the `type` in its data, which the event's name only repeats.
     pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
         let Some(fields) = state.event(event) else { return };
         match fields.text("type").as_deref() {
@@ -72,13 +72,13 @@ impl MessageAssembly {
         if let Some(usage) = message.object("usage") {
             self.usage.set_all(usage);
         }
-        // Normally this list is empty. Some servers send blocks here, and they count.
+        // Normally this list is empty. Some servers send blocks here, and those blocks count.
         let begun = message.get("content").and_then(json::list).unwrap_or_default();
         for (at, raw) in (0..).zip(begun) {
             self.blocks.entry(at).or_default().fields.set_all(RawFields::of(raw).unwrap_or_default());
         }
         if let Some(content) = message.take("content") {
-            // Sets the field now to fix its position in the object. The final content replaces it.
+            // Sets the field now to fix its position in the object. The final content replaces this value.
             self.message.set("content", content);
         }
         self.message.set_all(message);

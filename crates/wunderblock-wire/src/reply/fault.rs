@@ -79,10 +79,10 @@ impl ProviderError {
 
     /// Returns whether the error means that the request was too long.
     ///
-    /// OpenAI's code is `context_length_exceeded`. Anthropic's kinds do not show it (`request_too_large` concerns
-    /// bytes, `invalid_request_error` anything), so its messages are searched: "prompt is too long", "exceed context
-    /// limit". Gemini's kinds do not show it either ("exceeds the maximum number of tokens allowed"). The other
-    /// phrases come from servers compatible with OpenAI.
+    /// OpenAI's code is `context_length_exceeded`. Anthropic's error kinds do not show this (`request_too_large`
+    /// concerns bytes, and `invalid_request_error` can mean anything), so Anthropic's messages are searched for
+    /// phrases: "prompt is too long", "exceed context limit". Gemini's error kinds do not show this either ("exceeds
+    /// the maximum number of tokens allowed"). The other phrases come from servers compatible with OpenAI.
     #[must_use]
     pub fn is_overflow(&self) -> bool {
         const KINDS: [&str; 2] = ["context_length_exceeded", "request_too_large"];
@@ -103,7 +103,8 @@ impl ProviderError {
     /// Returns the HTTP status that an error's kind represents. An error in the middle of a stream has no other
     /// status.
     ///
-    /// Sources: Anthropic's page "Errors", OpenAI's guide "Error codes", and Gemini's page "Troubleshooting".
+    /// Sources: Sources: Anthropic's page "Errors", OpenAI's guide "Error codes", and Gemini's page
+    /// "Troubleshooting".
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         Some(match self.kind.as_str() {

@@ -4,7 +4,8 @@ use crate::json::{ObjectWriter, RawFields, quote};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// An object that grows. Its fields are in the order of their first arrival, and each holds the text of a JSON value.
+/// An object that grows. The fields are in the order in which they first arrived, and each holds the text of a JSON
+/// value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GrowingObject {
     fields: Vec<(String, Value)>,

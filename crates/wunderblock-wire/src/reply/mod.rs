@@ -1,8 +1,8 @@
-//! Reads replies of providers, whole JSON bodies and streams of events, into one [`ModelReply`].
+//! Reads providers' replies, which are whole JSON bodies or streams of events, into one [`ModelReply`].
 //!
-//! A stream is assembled to the body that it represents, and this body is read like any other, so both forms of a
-//! reply give the same result. Reading never fails: errors are part of the reply, beside the content that came before
-//! them.
+//! A stream is assembled into the body that it represents, and this body is read like any other, so both forms of a
+//! reply give the same result. Reading never fails: errors are part of the reply, along with the content that came
+//! before them.
 
 mod answer;
 mod anthropic;
@@ -39,8 +39,8 @@ pub fn decode_reply(dialect: Dialect, bytes: &[u8]) -> ModelReply {
 
 /// Reads a reply piece by piece: a stream, or a whole body from a server that does not stream.
 ///
-/// The first character decides between the two. A body begins with a brace, or with a bracket if Gemini was not asked
-/// for events. An event never does.
+/// The first character shows whether the reply is a stream or a body. A body begins with a brace, or with a bracket
+/// if Gemini was not asked for events. An event never does.
 #[derive(Debug)]
 pub struct ReplyReader {
     dialect: Dialect,

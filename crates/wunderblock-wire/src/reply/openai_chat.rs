@@ -45,7 +45,7 @@ pub(super) struct CompletionAssembly {
     body: GrowingObject,
     message: GrowingObject,
     calls: Vec<StreamedCall>,
-    /// Latest call of each index.
+    /// Latest call for each index.
     by_index: HashMap<u64, usize>,
     /// Latest call of each id.
     by_id: HashMap<String, usize>,
@@ -106,8 +106,8 @@ impl CompletionAssembly {
         }
     }
 
-    /// Adds a piece of a call. It belongs to the call with its index, unless it has another id, because some servers
-    /// give all calls the same index, or no index.
+    /// Adds a piece of a call. The piece belongs to the call with the same index, unless the piece has another id,
+    /// because some servers give all calls the same index, or no index.
     fn call(&mut self, mut fields: RawFields<'_>) {
         let index = fields.take("index").and_then(|raw| raw.get().parse::<u64>().ok());
         let id = fields.text("id").filter(|id| !id.is_empty());
@@ -136,7 +136,8 @@ impl CompletionAssembly {
         };
         let nameless = |at: &usize| self.calls.get(*at).is_some_and(|call| !call.has_id);
         let found = match &id {
-            // An id finds its own call, unless the indexes differ, or else the latest call if that has no id yet.
+            // An id selects the call with that id, unless the indexes differ. Otherwise, it selects the latest call,
+            // if that call has no id yet.
             Some(id) => self.by_id.get(id).copied().filter(agrees).or(newest.filter(nameless)),
             None => newest,
         };
@@ -177,7 +178,7 @@ impl CompletionAssembly {
 }
 
 impl StreamedCall {
-    /// Adds name and arguments. A name arrives whole, from some servers with each piece.
+    /// Adds name and arguments. A name always arrives whole, and some servers send it with each piece.
     fn named(&mut self, inner: RawFields<'_>) {
         for (name, raw) in inner.rest() {
             match (name.as_str(), json::text(raw)) {
@@ -194,7 +195,7 @@ impl StreamedCall {
         let kind = fields.text("type").unwrap_or_else(|| "function".to_owned());
         fields.replace("type", json::quote(&kind));
         if inner.text("name").is_none() {
-            // A call without a name cannot be made, so its pieces stay unchanged.
+            // A call without a name cannot be built, so its pieces stay unchanged.
             fields.replace("function", inner.finish());
         } else {
             fields.replace(&kind, inner.finish());

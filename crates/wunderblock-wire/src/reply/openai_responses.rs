@@ -52,14 +52,14 @@ pub(super) struct ResponseAssembly {
 #[derive(Debug, Default)]
 struct StreamedItem {
     fields: GrowingObject,
-    /// Whether the item arrived whole. Its pieces are then ignored.
+    /// Whether the item arrived whole. If so, the pieces of the item are ignored.
     is_whole: bool,
     /// Texts with their types, by the name of their list and their index in it.
     texts: BTreeMap<(&'static str, u64), (&'static str, String)>,
 }
 
 impl ResponseAssembly {
-    /// Takes an event. Its kind is the `type` in its data, which the event's name only repeats.
+    /// Takes an event. The kind of an event is the `type` in its data, which the event's name only repeats.
     pub(super) fn take(&mut self, event: &sse::SseEvent, state: &mut StreamState) {
         let Some(fields) = state.event(event) else { return };
         let kind = fields.text("type").unwrap_or_default();
@@ -73,7 +73,7 @@ impl ResponseAssembly {
             "output_item.added" => self.item(&fields, false),
             "output_item.done" => self.item(&fields, true),
             kind if kind.ends_with(".delta") => self.delta(kind, &fields, state),
-            // Their content came in pieces already, or comes with the whole item.
+            // The content of these events has already come in pieces, or will come with the whole item.
             kind if is_progress(kind) => {}
             _ => {
                 if let Some(refusal) = refusal(&kind, &fields) {
@@ -186,7 +186,7 @@ fn is_progress(kind: &str) -> bool {
     kind == "keepalive" || steps.iter().any(|step| kind.ends_with(step)) || kind.contains("partial_image")
 }
 
-/// Returns the error that an event reports. The fields of an `error` event are beside its type.
+/// Returns the error that an event reports. The fields of an `error` event are at the same level as its type.
 fn refusal(kind: &str, fields: &RawFields<'_>) -> Option<ProviderError> {
     ProviderError::of(fields).or_else(|| {
         let kind = fields.text("code").filter(|_| kind == "error");

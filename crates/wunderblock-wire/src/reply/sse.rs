@@ -1,8 +1,8 @@
 //! Server-sent events, read piece by piece as in the WHATWG HTML standard (section "Server-sent events").
 //!
 //! Lines end with LF, CR or CR LF, even if a piece ends between CR and LF. A byte order mark at the very beginning,
-//! comments and unknown fields are ignored. One rule is more lenient than the standard: an event that the stream ends
-//! after, without a blank line, still counts. Reconnection fields (`id`, `retry`) are ignored, because replies do not
+//! comments and unknown fields are ignored. One rule is more lenient than the standard: an event still counts if the
+//! stream ends after it without a blank line. Reconnection fields (`id`, `retry`) are ignored, because replies do not
 //! need them.
 
 use memchr::memchr2;

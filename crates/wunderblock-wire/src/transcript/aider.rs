@@ -2,7 +2,7 @@
 //! all other lines are the model's.
 //!
 //! The format has no escapes: a reply that quotes such lines is read the way aider itself reads it. A record is one
-//! block of lines of one speaker, with the blank lines that follow it.
+//! block of lines from one speaker, with the blank lines that follow it.
 
 use super::record::{ByteSpan, TranscriptRecord};
 use super::time::rfc3339;
@@ -18,15 +18,15 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("assistant", "message"),
 ];
 
-/// Prefix of the line that begins a chat. The local time follows it.
+/// Prefix of the line that begins a chat. The local time follows this prefix.
 pub(super) const HEADING: &str = "# aider chat started at ";
 
-/// Prefix of the second and third line of a reply's cost. In 2024 aider wrote them without the output mark.
+/// Prefix of the second and third line of a reply's cost. In 2024, aider wrote these lines without the output mark.
 const COSTS: &str = "Cost";
 /// Prefix of the first line of a reply's cost.
 const TOKENS: &str = "Tokens: ";
 
-/// Maximum bytes of a block before it is split, so that memory stays bounded.
+/// Maximum number of bytes in a block before it is split, so that memory stays bounded.
 const MAX_BLOCK: usize = 16 << 20;
 
 /// State of a history that is being read.
@@ -149,8 +149,8 @@ impl SpeakerBlock {
         self.text.push_str(text);
     }
 
-    /// Returns whether a line of `speaker` continues the block. A blank line ends a block of the user, because aider
-    /// writes the user's text without blank lines. Other blocks may have paragraphs.
+    /// Returns whether a line of `speaker` continues the block. A blank line ends a user block, because aider writes
+    /// the user's text without blank lines. Other blocks may contain several paragraphs.
     fn goes_on(&self, speaker: AiderSpeaker) -> bool {
         let ended = self.paused && speaker == AiderSpeaker::User;
         self.speaker == speaker && !ended && self.text.len() < MAX_BLOCK

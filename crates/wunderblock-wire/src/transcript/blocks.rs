@@ -11,10 +11,11 @@ use std::collections::VecDeque;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Part};
 
-/// Maximum number of calls without an id that wait for their result. Beyond it the oldest are forgotten.
+/// Maximum number of calls without an id that wait for their result. Beyond this number, the oldest calls are
+/// forgotten.
 const MAX_WAITING: usize = 1024;
 
-/// Ids for calls and results that were recorded without an id. They are paired by their order.
+/// Ids for calls and results that were recorded without an id. These calls and results are paired by their order.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct CallPairing {
     waiting: VecDeque<Box<str>>,
@@ -185,7 +186,7 @@ impl<'p> Blocks<'p> {
         Some(Part::Media { mime: mime.into(), form, body: body.into(), extra })
     }
 
-    /// Reads a part of Gemini. It has no type: the name of its field determines its kind.
+    /// Reads a part of Gemini. A Gemini part has no type: the name of its field determines its kind.
     fn gemini(&mut self, part: &Object<'_>) -> Option<Part> {
         if let Some(text) = part.text("text") {
             let text: Body = text.into_owned().into();
@@ -209,7 +210,7 @@ impl<'p> Blocks<'p> {
     }
 
     /// Returns the unknown fields of a block, if requests may contain such a block. Agents with their own blocks (pi,
-    /// Codex) use such fields for bookkeeping, so theirs are dropped.
+    /// Codex) use these fields for bookkeeping, so their fields are dropped.
     fn extra(&self, block: &Object<'_>, known: &[&str]) -> Extra {
         matches!(self.dialect, Dialect::Anthropic | Dialect::OpenaiChat).then(|| block.extra(known)).flatten()
     }
@@ -217,7 +218,8 @@ impl<'p> Blocks<'p> {
 
 const CALL_IDS: [&str; 6] = ["call_id", "tool_call_id", "toolCallId", "callId", "tool_use_id", "id"];
 
-/// Returns the arguments of a call as the text of a JSON object. Arguments of another kind become its field `input`.
+/// Returns the arguments of a call as the text of a JSON object. Arguments of any other kind become the object's
+/// field `input`.
 pub(crate) fn input(value: &RawValue) -> String {
     let Some(text) = string(value) else {
         return match value.get() {

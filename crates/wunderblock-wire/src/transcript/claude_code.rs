@@ -1,8 +1,8 @@
-//! Claude Code sessions: JSONL, a tree over `parentUuid`.
+//! Claude Code sessions: JSONL whose records form a tree over `parentUuid`.
 //!
-//! One reply of the model is split over several lines with one block each. They share the `message.id` and the usage.
-//! A compaction is a `system` record (the boundary) and a `user` record with the summary. Sub-agents have separate
-//! files (`agent-<id>.jsonl`) or, in older versions, are side chains in the same file.
+//! One model reply is split over several lines, each with one block. These lines share the `message.id` and the
+//! usage. A compaction is a `system` record (the boundary) and a `user` record with the summary. Sub-agents have
+//! separate files (`agent-<id>.jsonl`) or, in older versions, are side chains in the same file.
 
 mod attachment;
 mod sessions;
@@ -86,7 +86,7 @@ impl ClaudeCode {
         self.sessions.restore(name).then_some(self)
     }
 
-    /// Returns the id of the earlier record that determines a record's place, if it is unknown.
+    /// Returns the id of the earlier record that determines a record's place, if that earlier record is unknown.
     pub(super) fn unknown(&self, object: &Object<'_>) -> Option<Box<str>> {
         self.sessions.unknown(object)
     }
@@ -238,7 +238,7 @@ impl ClaudeCode {
         record.items.extend(spawned(object).map(RecordItem::Spawned));
     }
 
-    /// Returns the usage in a record. `None` if the previous usage was the same, of the same reply.
+    /// Returns the usage in a record. Returns `None` if the previous usage was equal and belonged to the same reply.
     fn usage(&mut self, said: &Object<'_>, message: &Message) -> Option<UsageMeasured> {
         let usage = said.object("usage")?;
         let counts = crate::anthropic::USAGE.map(|key| usage.number(key).unwrap_or(0));
@@ -256,7 +256,8 @@ fn turn(stop_reason: &str) -> TurnCompleted {
     TurnCompleted { stop_reason: stop_reason.into(), ..TurnCompleted::default() }
 }
 
-/// Returns whether a person may have started over at a record: whether it was typed, not written by the harness.
+/// Returns whether a person may have started over at a record, that is, whether the record was typed and not written
+/// by the harness.
 fn is_prompt(object: &Object<'_>, kind: &str) -> bool {
     let marked =
         ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"].iter().any(|key| object.flag(key));

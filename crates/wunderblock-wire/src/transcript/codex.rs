@@ -1,9 +1,9 @@
 //! Codex rollouts: JSONL of `{timestamp, type, payload}`. Very old files have bare items.
 //!
-//! The model saw the `response_item`s. The interface's `event_msg`s repeat the same texts and must not be taken
-//! twice: once any `response_item` has come, they are bookkeeping. Earlier events are held back until it is clear
-//! what they are. They are bookkeeping if an item comes. They are messages if none has come by the end of the file,
-//! or after [`MAX_HELD`] records.
+//! The model saw the `response_item`s. The interface's `event_msg`s repeat the same texts, which must not be taken
+//! twice: once any `response_item` has come, the `event_msg`s are bookkeeping. Earlier events are held back until it
+//! is clear what they are. The events are bookkeeping if an item comes. The events are messages if no item has come
+//! by the end of the file, or after [`MAX_HELD`] records.
 
 mod items;
 
@@ -58,10 +58,11 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
 /// Maximum number of records held back until it is clear whether the file has response items.
 const MAX_HELD: usize = 64;
 
-/// Maximum bytes of the records held back.
+/// Maximum number of bytes in the records held back.
 const MAX_HELD_BYTES: u64 = 1 << 20;
 
-/// Maximum number of remembered messages from events, so that a late response item does not repeat one.
+/// Maximum number of messages from events that are remembered, so that a late response item does not repeat a
+/// message.
 const MAX_SAID: usize = 16;
 
 /// State of a file that is being read.
@@ -80,7 +81,7 @@ pub(super) struct Codex {
     pairing: CallPairing,
     has_items: bool,
     events_only: bool,
-    /// Not part of a checkpoint: none is made while records are held back.
+    /// Not part of a checkpoint, because no checkpoint is made while records are held back.
     #[serde(skip)]
     held: Vec<TranscriptRecord>,
     #[serde(skip)]
@@ -195,7 +196,7 @@ impl Codex {
         record
     }
 
-    /// Reads a line from before Codex had the envelope.
+    /// Reads a line that was written before Codex had the envelope.
     fn bare(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, kind: &str) {
         if items::is_item(kind) {
             return self.item(record, object);

@@ -6,7 +6,7 @@ use super::{aider, openai_chat};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Error for a file that is neither JSON nor aider's history.
+/// Error for a file that is neither JSON nor an aider history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unsupported file: {found}; {missing}")]
 pub struct Unrecognised {
@@ -51,7 +51,7 @@ const CODEX_TYPES: [&str; 7] = [
 ///
 /// # Errors
 /// Returns an error if the file is binary, in an encoding other than UTF-8, empty, or text that is neither JSON nor
-/// aider's history.
+/// an aider history.
 pub fn detect(name: &str, head: &[u8]) -> Result<Format, Unrecognised> {
     refuse_other_encodings(head)?;
     let bytes = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
@@ -128,7 +128,7 @@ fn document(name: &str, text: &str) -> Option<Format> {
         Err(_) => return None,
     };
     if !trimmed.contains('\n') || whole.is_some_and(|value| !value.get().contains('\n')) {
-        // One line is either a file of lines with only one line, or a document without line breaks.
+        // A single line is either a line-based file that has only one line, or a document without line breaks.
         let (object, cut) = Object::parse_head(trimmed);
         let line = vote(&object, cut.as_ref());
         if let Some((format, _)) = line.filter(|(format, _)| *format != Format::JsonLines) {
@@ -160,7 +160,7 @@ fn is_plain_chat(object: &Object<'_>) -> bool {
     openai_chat::is_message(object) && !object.has("type") && !object.has("parts")
 }
 
-/// Returns the format with the most votes of lines.
+/// Returns the format with the most votes from lines.
 fn lines(text: &str) -> Option<Format> {
     let mut votes = [0_u32; Format::ALL.len()];
     let (mut looked_at, mut json) = (0_usize, 0_usize);
@@ -186,8 +186,8 @@ fn lines(text: &str) -> Option<Format> {
             break;
         }
     }
-    // Other text may contain a line that happens to be JSON, so half of the lines must be. For a known format a tenth
-    // suffices.
+    // Other text may contain a line that happens to be JSON, so at least half of the lines must be JSON. For a known
+    // format, a tenth of the lines suffices.
     let max = votes.iter().copied().max().unwrap_or(0);
     let winner = Format::ALL.iter().zip(votes).find(|(_, votes)| *votes == max && max > 0);
     let format = winner.map_or(Format::JsonLines, |(format, _)| *format);
@@ -216,7 +216,7 @@ fn vote(object: &Object<'_>, cut: Option<&Cow<'_, str>>) -> Option<(Format, u32)
     let kind = object.text("type").unwrap_or_default();
     let message = object.object("message").unwrap_or_default();
     let signs = [
-        // Qwen has Claude Code's tree with Gemini's parts. Gemini CLI has its own ids.
+        // Qwen uses Claude Code's tree with Gemini's parts. Gemini CLI has its own ids.
         (message.has("parts") || has("systemPayload") || has("projectHash"), Format::JsonLines, 3),
         (CODEX_TYPES.contains(&kind.as_ref()) && has("payload"), Format::Codex, 4),
         (kind == "session" && has("id") && (has("cwd") || has("version")), Format::Pi, 6),

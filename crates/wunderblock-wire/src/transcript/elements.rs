@@ -1,4 +1,4 @@
-//! JSON with an array of messages: finds the array, and makes a record for every byte around it.
+//! JSON with an array of messages: finds the array, and assigns every byte around it to a record.
 
 use super::object::{Object, array, position};
 use super::record::{ByteSpan, TranscriptRecord};
@@ -57,7 +57,8 @@ fn walk<'a>(
     }
 }
 
-/// Returns the list with the most messages. If several have the same number, the outermost counts, then the first.
+/// Returns the list with the most messages. If several lists have the same number of messages, the outermost list
+/// counts, and among equally nested lists the first.
 pub(crate) fn longest<'l, 'a>(lists: &'l [MessageList<'a>]) -> Option<&'l MessageList<'a>> {
     let depth = |list: &MessageList<'_>| list.path.matches('.').count();
     lists.iter().rev().max_by_key(|list| (list.messages, std::cmp::Reverse(depth(list))))

@@ -1,13 +1,14 @@
-//! SWE-agent's logs: output of its environment, and a demonstration, that have the role of the user.
+//! SWE-agent logs, in which the output of the environment and a demonstration have the user's role.
 
 use super::object::Object;
 use wunderblock_core::message::{Message, MessageOrigin, Role};
 
-/// Prompt of the shell. Output of the environment ends with it.
+/// Prompt of the shell. Output of the environment ends with this prompt.
 const PROMPT: &str = "bash-$";
 
 /// Marks a message as injected if it has the user's role but did not come from the user. `replied` is whether the
-/// model has spoken in this conversation. Before that, a message that ends with the prompt is the task.
+/// model has spoken in this conversation. Before the model has spoken, a message that ends with the prompt is the
+/// task.
 pub(super) fn mark(message: &mut Message, object: &Object<'_>, replied: &mut bool) {
     let shows = || object.text("content").is_some_and(|text| text.trim_end().ends_with(PROMPT));
     let what = match message.role {

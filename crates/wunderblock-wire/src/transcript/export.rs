@@ -2,7 +2,7 @@
 //!
 //! Messages, usage, and the openings of sessions and tasks are imported unchanged. Events that steered a lane have no
 //! effect: a summary becomes an available node, and the others are bookkeeping. Positions in the file are those of
-//! the exported session. A copy has other positions, so targets and ranges refer to records instead.
+//! the exported session. A copy has different positions, so targets and ranges refer to records instead.
 
 use super::object::Object;
 use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
@@ -38,7 +38,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
 ];
 
 /// Prefix of the ids of records whose kind only the engine writes. The engine names its events by kind and position,
-/// and a copy has other positions, so an unprefixed id could belong to another event.
+/// and a copy has different positions, so an unprefixed id could belong to another event.
 const COPIED: &str = "copy:";
 
 /// State of a file that is being read.
@@ -48,7 +48,7 @@ pub(super) struct ExportReader {
     sessions: BTreeMap<Box<str>, ExportedSession>,
 }
 
-/// One session of the file, as far as it was read.
+/// One session of the file, as far as it has been read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct ExportedSession {
     last: Seq,
@@ -157,7 +157,7 @@ impl ExportedSession {
         }
     }
 
-    /// Returns a summary as an available node. `None` if no record of its range is in the file.
+    /// Returns a summary as an available node. Returns `None` if no record of the summary's range is in the file.
     fn summary(&self, made: SessionCompacted) -> Option<RecordItem> {
         let Some(Body::Inline(summary)) = made.summary else { return None };
         let from = self.first_from(made.from_seq).filter(|(at, _)| *at <= made.to_seq)?;

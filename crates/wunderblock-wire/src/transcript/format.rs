@@ -13,7 +13,7 @@ pub enum Format {
     OpenaiChat,
     /// aider's Markdown history.
     Aider,
-    /// JSON lines of an unknown shape: role and text are taken where found.
+    /// JSON lines of an unknown shape, whose role and text are taken from wherever they are found.
     JsonLines,
     /// One JSON document of an unknown shape.
     JsonDocument,

@@ -81,7 +81,8 @@ impl Generic {
         self.opened(vec![record])
     }
 
-    /// Reads one line that contains a conversation, which becomes a separate session. Empty if it contains none.
+    /// Reads one line that contains a conversation, which becomes a separate session. The result is empty if the line
+    /// contains no conversation.
     pub(super) fn array(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         let nested = raw(text).map(|value| self.nested(span, text, value)).unwrap_or_default();
         let session = format!("line-{}", span.line);
@@ -111,7 +112,7 @@ impl Generic {
         self.opened(vec![record])
     }
 
-    /// Returns the records of the messages inside a value. Empty if it contains none.
+    /// Returns the records of the messages inside a value. The result is empty if the line contains no conversation.
     fn nested(&mut self, span: ByteSpan, text: &str, value: &RawValue) -> Vec<TranscriptRecord> {
         let lists = elements::lists(value, &is_message);
         let Some(longest) = elements::longest(&lists) else { return self.display(span, text, value) };
@@ -202,7 +203,8 @@ pub(super) fn is_message(object: &Object<'_>) -> bool {
     role(object).is_some() && (content(object).is_some() || !calls(object).is_empty())
 }
 
-/// Reads role, text, calls and results of an object into `record`, and adds to its status how far that succeeded.
+/// Reads the role, text, calls and results of an object into `record`, and adds to the record's status how far that
+/// succeeded.
 pub(super) fn read_message(object: &Object<'_>, pairing: &mut CallPairing, record: &mut TranscriptRecord) {
     let why = |record: &mut TranscriptRecord, more: &str| {
         if let RecordStatus::Opaque { why } = &mut record.kept {

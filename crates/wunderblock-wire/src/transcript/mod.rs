@@ -1,8 +1,8 @@
 //! Agents' transcript formats: raw records in, neutral records out.
 //!
 //! A [`TranscriptReader`] takes one line (or one document) at a time and returns [`TranscriptRecord`]s: the span of
-//! the raw bytes, the place of the record in the conversation, and its content. It performs no I/O, keeps no text,
-//! and never fails. A record that it cannot understand comes back as [`RecordStatus::Opaque`] or
+//! the raw bytes, the place of the record in the conversation, and its content. The reader performs no I/O, keeps no
+//! text, and never fails. A record that the reader cannot understand comes back as [`RecordStatus::Opaque`] or
 //! [`RecordStatus::Broken`] with the reason, and callers keep the raw bytes. [`detect()`] determines the format.
 
 mod aider;

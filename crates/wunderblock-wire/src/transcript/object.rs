@@ -124,7 +124,7 @@ pub(crate) fn too_deep(text: &str) -> bool {
     let opens = |block: &[u8]| block.iter().map(|byte| u8::from(matches!(byte, b'{' | b'['))).sum::<u8>();
     // A block has at most 255 bytes, so the sum fits into a byte and the loop is vectorised.
     let total: usize = text.as_bytes().chunks(255).map(|block| usize::from(opens(block))).sum();
-    // Too few brackets rule out deep nesting, which spares most texts the slower count.
+    // A low number of brackets rules out deep nesting, so most texts do not need the slower count.
     total > MAX_DEPTH && nests_deeper(text.as_bytes())
 }
 

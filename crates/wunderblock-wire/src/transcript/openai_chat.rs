@@ -114,7 +114,7 @@ impl OpenaiChat {
         elements::with_rest(records, text, span)
     }
 
-    /// Reads the message of a response. Its id, model and usage are fields of the objects around it.
+    /// Reads the message of a response. The id, model and usage of the message are fields of the objects around it.
     fn choice(&mut self, record: &mut TranscriptRecord, choice: &Object<'_>, around: [&Object<'_>; 2]) {
         let Some(inner) = choice.object("message") else { return };
         self.message(record, &inner);
@@ -186,7 +186,7 @@ fn is_choice(object: &Object<'_>) -> bool {
 
 /// Returns the fields of a message that a request may contain and that have no neutral form.
 fn spoken_for(object: &Object<'_>, role: Role) -> Option<Box<str>> {
-    // In a tool's message, `name` is the name of the tool, which is in its call.
+    // In a tool message, `name` is the name of the tool, which is already in its call.
     let keys = ["name", "refusal"].into_iter().filter(|_| role != Role::Tool);
     object::written(keys.filter_map(|key| Some((key, object.some(key)?.get()))))
 }

@@ -38,7 +38,7 @@ pub(super) struct Pi {
     own: Option<Box<str>>,
     version: Option<u64>,
     opened: bool,
-    /// Whether the conversation has begun. Injected messages do not begin it.
+    /// Whether the conversation has begun. Injected messages do not begin the conversation.
     begun: bool,
     /// Not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
@@ -53,7 +53,7 @@ impl Pi {
         self.own.as_deref()
     }
 
-    /// Returns the id of the earlier record that determines a record's place, if it is unknown.
+    /// Returns the id of the earlier record that determines a record's place, if that earlier record is unknown.
     pub(super) fn unknown(&self, object: &Object<'_>) -> Option<Box<str>> {
         let id = object.word("parentId").filter(|_| object.text("type").as_deref() != Some("session"))?;
         (!self.knows(&id)).then_some(id)
@@ -224,7 +224,7 @@ fn assistant(said: &Object<'_>, parts: Vec<Part>) -> Message {
     }
 }
 
-/// Returns the reported usage. `input` excludes tokens from the cache. A report of only zeros belongs to a request
+/// Returns the reported usage. `input` excludes tokens from the cache. A report with only zeros belongs to a request
 /// that never ran.
 fn usage(said: &Object<'_>, message: &Message) -> Option<UsageMeasured> {
     let usage = said.object("usage")?;

@@ -26,8 +26,8 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Every byte of the file is in exactly one record, except for white space between records, commas between the
 /// elements of a document, and a byte order mark.
 ///
-/// The state of the reader does not grow with the texts. It keeps 13 bytes per record of a format with native ids,
-/// and the id of each record of our own export.
+/// The state of the reader does not grow with the texts. The reader keeps 13 bytes per record of a format with native
+/// ids, and the id of each record of our own export.
 ///
 /// # Stopping and continuing
 ///
@@ -37,25 +37,26 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// the caller follows four rules:
 ///
 /// 1. It makes the checkpoint between two complete lines, and before [`TranscriptReader::finish`].
-/// 2. It continues at [`Checkpoint::resume`], or else with the line after the last one read. Lines have the offsets
-///    and numbers that they have in the file. Records of [`TranscriptReader::finish`] that begin at or after `resume`
-///    are replaced by those of the continued reading.
-/// 3. Before each [`TranscriptReader::line`] it calls [`TranscriptReader::unknown`], which returns the earlier
-///    records that the line refers to. It looks them up among the records before the checkpoint, and passes those
-///    that exist to [`TranscriptReader::remind`]. Every record with a [`TranscriptRecord::id`] counts, including
-///    records without items. If several have one id, the last one in the file counts.
-/// 4. It detects the format of the grown file again, because a file of few lines may show another format or
-///    [`FileShape`](super::FileShape) when it has more. A checkpoint is valid only for the same format, and only for
-///    lines.
+/// 2. The caller continues at [`Checkpoint::resume`], or else with the line after the last one read. Lines have the
+///    offsets and numbers that they have in the file. Records of [`TranscriptReader::finish`] that begin at or after
+///    `resume` are replaced by those of the continued reading.
+/// 3. Before each [`TranscriptReader::line`], the caller calls [`TranscriptReader::unknown`], which returns the
+///    earlier records that the line refers to. The caller looks up these records among those before the checkpoint,
+///    and passes those that exist to [`TranscriptReader::remind`]. Every record with a [`TranscriptRecord::id`]
+///    counts, including records without items. If several have one id, the last one in the file counts.
+/// 4. The caller detects the format of the grown file again, because a file with few lines may show another format or
+///    [`FileShape`](super::FileShape) when it has more lines. A checkpoint is valid only for the same format, and
+///    only for files that are read in lines.
 ///
 /// If the reader cannot be restored, the caller reads the file from its beginning, with the same result.
 #[derive(Debug)]
 pub struct TranscriptReader {
     format: Format,
     state: FormatState,
-    /// Whether the reader was made from a checkpoint. The file may then have earlier records that it does not know.
+    /// Whether the reader was made from a checkpoint. If so, the file may have earlier records that the reader does
+    /// not know.
     restored: bool,
-    /// Whether a document or the end of the file was read. No line follows then.
+    /// Whether a document or the end of the file has been read. No line follows then.
     ended: bool,
 }
 
@@ -71,7 +72,7 @@ enum FormatState {
 }
 
 impl TranscriptReader {
-    /// Creates a reader for one file. `name` is its file name, which identifies the file of a sub-agent.
+    /// Creates a reader for one file. `name` is the file's name, which identifies the file of a sub-agent.
     #[must_use]
     pub fn new(format: Format, name: &str) -> Self {
         let state = match format {
@@ -105,11 +106,12 @@ impl TranscriptReader {
         }
     }
 
-    /// Reads one line. `offset` is the offset of its first byte in the file, `line` is its number from 1, and `bytes`
-    /// excludes the line end.
+    /// Reads one line. `offset` is the offset of the line's first byte in the file, `line` is the line's number,
+    /// counted from 1, and `bytes` excludes the line end.
     ///
-    /// A line usually gives one record. It gives none if it is blank or its record is not complete yet. It gives
-    /// several if it contains several values or a whole conversation, or if it completes earlier records.
+    /// A line usually gives one record. A line gives no record if it is blank or if its record is not complete yet. A
+    /// line gives several records if it contains several values or a whole conversation, or if it completes earlier
+    /// records.
     pub fn line(&mut self, offset: u64, line: u64, bytes: &[u8]) -> Vec<TranscriptRecord> {
         let span = ByteSpan { offset, len: bytes.len() as u64, line };
         if let FormatState::Aider(state) = &mut self.state {
@@ -152,7 +154,7 @@ impl TranscriptReader {
         }
     }
 
-    /// Ends the file. Returns the records that were held back until here.
+    /// Ends the file. Returns the records that have been held back so far.
     pub fn finish(&mut self) -> Vec<TranscriptRecord> {
         self.ended = true;
         match &mut self.state {
@@ -254,8 +256,8 @@ impl TranscriptReader {
     }
 }
 
-/// Returns the text of a line. Fails if it is not UTF-8 or nests too deep. A byte order mark at the beginning of the
-/// file is not part of the text.
+/// Returns the text of a line. Fails if the text is not UTF-8 or is nested too deeply. A byte order mark at the
+/// beginning of the file is not part of the text.
 fn text(bytes: &[u8], offset: u64) -> Result<&str, String> {
     let bytes = if offset == 0 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
     let text = std::str::from_utf8(bytes)

@@ -44,7 +44,7 @@ pub enum RecordItem {
         summary: Option<String>,
         /// Cause of the compaction.
         trigger: Option<Box<str>>,
-        /// Tokens of the context before the compaction, as the agent counted them.
+        /// Number of tokens in the context before the compaction, as counted by the agent.
         tokens_before: Option<Tokens>,
     },
     /// Start of a sub-agent in this session.
@@ -61,7 +61,7 @@ pub enum RecordItem {
 }
 
 impl RecordItem {
-    /// Returns the opening of a session. Its project is the folder in which the agent worked.
+    /// Returns the opening of a session. The session's project is the folder in which the agent worked.
     pub(crate) fn opened(format: &str, cwd: Option<Box<str>>, version: Option<Box<str>>) -> Self {
         let scope = Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() };
         Self::Opened(SessionOpened { scope, format: Some(format.into()), cwd, version, parent: None })
@@ -73,9 +73,9 @@ impl RecordItem {
 pub enum RecordStatus {
     /// Understood. The items hold its content.
     Understood,
-    /// Known, but not part of the conversation. It stays in the source and becomes no event.
+    /// Known, but not part of the conversation. The record stays in the source and does not become an event.
     Bookkeeping,
-    /// Unknown shape. Role and text were taken where found.
+    /// Unknown shape. The role and text were taken from wherever they were found.
     Opaque {
         /// Description of the unknown element.
         why: String,
@@ -90,13 +90,13 @@ pub enum RecordStatus {
 /// One raw record and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranscriptRecord {
-    /// Offset of its first byte in the file.
+    /// Offset of the record's first byte in the file.
     pub offset: u64,
     /// Length in bytes, without the line end.
     pub len: u64,
-    /// Line on which it begins, counted from 1.
+    /// Line on which the record begins, counted from 1.
     pub line: u64,
-    /// Format's id of its session. `None` for the file's own session.
+    /// The format's id of the record's session. `None` for the file's own session.
     pub session: Option<Box<str>>,
     /// Session that started this one, if this one is a sub-agent's.
     pub parent_session: Option<Box<str>>,
@@ -104,7 +104,7 @@ pub struct TranscriptRecord {
     pub place: RecordPlace,
     /// Native id of the record, if the format has one.
     pub id: Option<Box<str>>,
-    /// Time at which it was written.
+    /// Time at which the record was written.
     pub at: Option<Millis>,
     /// Type of the record in the format's own spelling, for the report of what was read.
     pub kind: Box<str>,

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 /// Ids, each with the session in which it was seen.
 ///
-/// Each id is kept as a 64-bit hash, 13 bytes with its session. A file of 2 GB with one record per kilobyte needs
-/// less than 60 MB. The probability that two of two million ids collide is 10⁻⁷. A collision places one record after
-/// a known record instead of an unknown one.
+/// Each id is kept as a 64-bit hash, which takes 13 bytes together with its session. A file of 2 GB with one record
+/// per kilobyte needs less than 60 MB. The probability that any two of two million ids collide is 10⁻⁷. A collision
+/// places one record after a known record instead of an unknown one.
 #[derive(Debug, Default)]
 pub(crate) struct SeenIds {
     ids: HashMap<[u8; 8], [u8; 4]>,
@@ -33,7 +33,7 @@ fn key(id: &str) -> [u8; 8] {
     hash([id]).to_le_bytes()
 }
 
-/// Returns 64 bits of the BLAKE3 hash of several texts. Checkpoints contain such hashes, so the hash must be the same
+/// Returns 64 bits of the BLAKE3 hash of several texts. Checkpoints contain these hashes, so a hash must be the same
 /// in every build.
 pub(crate) fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> u64 {
     let mut hasher = blake3::Hasher::new();

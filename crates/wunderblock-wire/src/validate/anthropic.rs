@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum number of `cache_control` fields in a request, including the automatic mark at its top level.
 const CACHE_MARKS: usize = 4;
 
-/// Adjacent messages of one role, which the API combines.
+/// Adjacent messages with the same role, which the API combines.
 struct MergedTurn<'a> {
     role: String,
     path: String,
@@ -213,8 +213,8 @@ fn check_block(
     }
 }
 
-/// Checks the fields that a kind of block needs. Returns the role whose messages may contain such a block, or `None`
-/// for any role.
+/// Checks the fields that a kind of block needs. Returns the role whose messages may contain a block of this kind, or
+/// `None` for any role.
 fn check_fields(
     (path, kind): (&str, &str),
     fields: &BTreeMap<String, ValueNode<'_>>,
@@ -330,7 +330,7 @@ fn check_source(path: &str, kind: &str, source: Option<ValueNode<'_>>, findings:
     findings.demand(full, &format!("{path}.{field}"), "missing-field", "missing or empty");
 }
 
-/// Checks that every call is answered in the next message, once, with the results before all other content.
+/// Checks that every call is answered exactly once in the next message, with the results before all other content.
 fn check_pairs(turns: &[MergedTurn<'_>], findings: &mut Violations) {
     let mut used = BTreeSet::new();
     let mut open: BTreeSet<String> = BTreeSet::new();

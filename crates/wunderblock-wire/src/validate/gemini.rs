@@ -4,7 +4,7 @@ use super::findings::{Violations, is_name};
 use super::node::{NodeFields, NodeKind, ValueNode, text};
 use std::collections::BTreeSet;
 
-/// Fields that determine the kind of a part. A part must have exactly one.
+/// Fields that determine the kind of a part. A part must have exactly one of these fields.
 const DATA: [&str; 9] = [
     "text",
     "inlineData",
@@ -57,7 +57,7 @@ pub(super) fn check(body: &ValueNode<'_>, findings: &mut Violations) {
     check_signatures(text(&fields, "model").as_deref(), &contents, findings);
 }
 
-/// Facts of a content that the checks of its neighbours need.
+/// Facts about a content that the checks of its neighbours need.
 struct Content {
     path: String,
     is_model: bool,
@@ -156,7 +156,7 @@ impl Function {
     }
 }
 
-/// Returns whether a name has 1 to 64 letters, digits, `_`, `-`, `.` and `:`, with a letter or `_` first.
+/// Returns whether a name has 1 to 64 letters, digits, `_`, `-`, `.` and `:`, and begins with a letter or `_`.
 fn is_function(name: &str) -> bool {
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     begins && is_name(&name.replace(['.', ':'], "_"), 64)

@@ -1,9 +1,9 @@
 //! Checks an encoded body against the rules of the providers.
 //!
 //! The checker reads the JSON itself and shares no code with the encoders, so a mistake in one cannot hide in the
-//! other. It opens only the levels that have rules, so it accepts tool inputs of any depth with any number. The rules
-//! come from the providers' references and from their error messages. Content that a provider accepts with a loss is
-//! not a violation.
+//! other. The checker opens only the levels that have rules, so it accepts tool inputs of any depth and with any
+//! numbers. The rules come from the providers' references and from their error messages. Content that a provider
+//! accepts with a loss is not a violation.
 
 mod anthropic;
 mod findings;

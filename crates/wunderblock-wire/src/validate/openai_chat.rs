@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// Maximum number of calls in one message ("array too long").
 const CALLS: usize = 128;
-/// Maximum characters of a call's id ("string too long").
+/// Maximum number of characters in a call's id ("string too long").
 const ID_CHARS: usize = 40;
 
 /// Calls that wait for their results: their ids, and the path of their message.

@@ -5,7 +5,7 @@ use super::node::{NodeFields, NodeKind, ValueNode, text};
 use super::openai_chat::check_image_url;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum characters of an item's or call's id ("string too long").
+/// Maximum number of characters in the id of an item or a call ("string too long").
 const ID_CHARS: usize = 64;
 
 /// Calls and reasoning that later items must complete.

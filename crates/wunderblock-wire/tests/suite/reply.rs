@@ -29,7 +29,7 @@ pub(crate) fn named(events: &[Value]) -> String {
     events.iter().map(line).collect()
 }
 
-/// Formats events with OpenAI's end of a stream.
+/// Formats events with OpenAI's end-of-stream marker.
 pub(crate) fn done(events: &[Value]) -> String {
     let lines: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
     lines + "data: [DONE]\n\n"

@@ -1,7 +1,7 @@
 //! Catalog of models: windows, output limits, vocabularies, request sizes, caches, prices.
 //!
 //! The rows are data (`catalog.toml`) with their sources. Values that the caller declares or that a provider reported
-//! take precedence over them. A model without a row gets the conservative default of [`Catalog::lookup`] and is
+//! take precedence over these rows. A model without a row gets the conservative default of [`Catalog::lookup`] and is
 //! reported as unknown.
 
 mod parse;
@@ -27,7 +27,7 @@ pub enum CacheMode {
     Explicit,
     /// Automatically, as far as requests begin with the same bytes.
     Automatic,
-    /// Not at all, or nothing is known about it.
+    /// Not at all, or in an unknown way.
     None,
 }
 
@@ -38,7 +38,7 @@ pub struct CacheRule {
     pub mode: CacheMode,
     /// Minimum size of a cached prefix. A shorter prefix is not cached, and the provider does not report that.
     pub minimum: Tokens,
-    /// Granularity in tokens. Beyond the minimum, a cached prefix is a multiple of this.
+    /// Granularity in tokens. Beyond the minimum, the length of a cached prefix is a multiple of this number.
     pub step: Tokens,
     /// Time in milliseconds that a prefix stays cached after its last use.
     pub lifetime: Millis,
@@ -70,11 +70,11 @@ pub struct ModelRow {
     pub family: Family,
     /// Vocabulary of the model, if it is embedded in the program.
     pub vocabulary: Option<Vocabulary>,
-    /// Window: maximum tokens of request and answer together.
+    /// Window: maximum number of tokens in request and answer together.
     pub window: Tokens,
-    /// Maximum tokens of a request, if that is less than the window allows.
+    /// Maximum number of tokens in a request, if that is less than the window allows.
     pub max_input: Option<Tokens>,
-    /// Maximum tokens of an answer.
+    /// Maximum number of tokens in an answer.
     pub max_output: Tokens,
     /// Dialect that the provider accepts.
     pub dialect: Dialect,
@@ -112,7 +112,7 @@ pub struct CatalogMatch<'c> {
 /// Error in a catalog.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
-    /// The text is not TOML, has an unknown field, or a value does not fit its field.
+    /// The text is not TOML, has an unknown field, or has a value that does not fit its field.
     #[error("invalid model catalog: {0}")]
     Form(#[from] toml::de::Error),
     /// A row has an invalid value.
@@ -127,8 +127,8 @@ pub enum CatalogError {
     },
 }
 
-/// All rows of a catalog. There are few, so a lookup scans them all. Clones share the rows. The embedded rows are
-/// parsed at the first lookup, because many commands look up no model.
+/// All rows of a catalog. There are few rows, so a lookup scans all of them. Clones share the rows. The embedded rows
+/// are parsed at the first lookup, because many commands look up no model.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog(Arc<OnceLock<Rows>>);
 
@@ -178,7 +178,8 @@ impl Catalog {
         self.0.get_or_init(Rows::embedded)
     }
 
-    /// Adds the caller's rows. They take precedence over rows of the same name and over rows with shorter names.
+    /// Adds the caller's rows. The added rows take precedence over rows of the same name and over rows with shorter
+    /// names.
     ///
     /// # Errors
     /// Returns [`CatalogError`] if the text is not a catalog in the form of `catalog.toml`.
@@ -196,7 +197,7 @@ impl Catalog {
     /// Names are compared in lower case. The prefixes of routers (`anthropic/…`, `models/…`) and of Bedrock
     /// (`us.anthropic.…`) are removed if the whole name is unknown. An unknown model gets o200k counts scaled by the
     /// factors of the unknown family, and a window of 128,000 tokens. Hosted models of the last two years have at
-    /// least that, so the request fits and loses as little as possible.
+    /// least this window, so the request fits and loses as little as possible.
     ///
     /// A row whose name ends in `*` gives its prices only to the name itself and to its versions (`-20250929`,
     /// `-2025-08-07`, `-preview`, `-v1:0`). A model with another ending may have other prices, so its price is
@@ -213,7 +214,7 @@ impl Catalog {
         })
     }
 
-    /// Returns the known model whose name is nearest to an unknown one, if a typing slip explains the difference.
+    /// Returns the known model whose name is nearest to an unknown one, if a typing error explains the difference.
     #[must_use]
     pub fn nearest(&self, model: &str) -> Option<&str> {
         nearest(model, self.rows().map(|row| row.name.trim_end_matches('*').trim_end_matches('-')))

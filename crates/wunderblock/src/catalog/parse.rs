@@ -59,7 +59,7 @@ struct Cache {
     lost_after: Option<u64>,
 }
 
-/// Prices from a day on, in dollars per million tokens.
+/// Prices from a given day on, in dollars per million tokens.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Dated {

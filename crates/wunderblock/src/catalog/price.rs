@@ -85,7 +85,7 @@ pub struct Long {
     pub rates: Rates,
 }
 
-/// Prices of a model from a day on.
+/// Prices of a model from a given day on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
     /// Start of the day, in UTC.
@@ -146,7 +146,7 @@ impl Price {
             (spent.cache_write, rates.write),
             (spent.output, rates.output),
         ];
-        // In 128 bits no product or sum of 64-bit values overflows.
+        // With 128 bits, no product or sum of 64-bit values overflows.
         let sum = parts
             .into_iter()
             .map(|(tokens, price)| u128::from(tokens.0) * u128::from(price.0))

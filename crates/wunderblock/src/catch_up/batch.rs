@@ -1,4 +1,4 @@
-//! A batch of the background's work: its input, and the results of the threads.
+//! A batch of background work: its input, and the results of the threads.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -197,8 +197,8 @@ impl Worker<'_> {
         Ok(tokens)
     }
 
-    /// Counts the bodies of a fact that is not a message. They are not searched, and not part of the session's token
-    /// sums.
+    /// Counts the bodies of a fact that is not a message. These bodies are not searched, and are not part of the
+    /// session's token sums.
     fn other(&mut self, fact: &Fact) -> Result<Tokens, Error> {
         for handle in fact.bodies().into_iter().filter_map(Body::handle) {
             if let Some(data) = self.packed.get(&handle)
@@ -216,7 +216,7 @@ fn text(bytes: &[u8]) -> Result<&str, CodecError> {
     std::str::from_utf8(bytes).map_err(|_| CodecError::Unpack("it is not UTF-8".to_owned()))
 }
 
-/// Returns whether a part is searched. Media is not: it holds no words.
+/// Returns whether a part is searched. Media is not searched, because it holds no words.
 pub(crate) fn is_searched(part: &Part) -> bool {
     !matches!(part, Part::Media { .. })
 }

@@ -1,11 +1,11 @@
-//! Extent of the background's work, and its progress.
+//! Extent of the background work, and its progress.
 
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_BATCH_BYTES};
 use crate::parallel;
 use crate::store::StreamInfo;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// Progress of the background's work, for a progress bar.
+/// Progress of the background work, for a progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Number of events processed.
@@ -14,7 +14,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// Extent of the background's work.
+/// Extent of the background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     /// Whether texts are also counted, which takes longer than indexing them.
@@ -36,7 +36,7 @@ impl Extent {
         if self.counting { info.counted.min(info.indexed) } else { info.indexed }
     }
 
-    /// Returns the maximum events and text of a batch if `total` events are waiting.
+    /// Returns the maximum number of events and amount of text in a batch if `total` events are waiting.
     pub(super) fn room(self, total: u64) -> (u64, Bytes) {
         match self.until {
             None => ((total / parallel::workers() as u64).clamp(BATCH_MIN, CATCH_UP_EVENTS), CATCH_UP_BYTES),
@@ -45,5 +45,6 @@ impl Extent {
     }
 }
 
-/// Minimum events per batch. Smaller batches leave more segments to join than they save by parallel work.
+/// Minimum events per batch. Smaller batches leave more segments to join, which costs more than their parallel work
+/// saves.
 pub(super) const BATCH_MIN: u64 = 256;

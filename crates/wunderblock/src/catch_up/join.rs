@@ -13,9 +13,9 @@ use crate::store::{Answer, PackedSegment, Query, SegmentInfo, StoreError, Write}
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Blocks of the index per range of terms: about 800 KB.
+/// Number of index blocks per range of terms: about 800 KB.
 const RANGE_BLOCKS: usize = 128;
-/// Maximum bytes of segments that a search joins at once: a few hundredths of a second of work.
+/// Maximum number of bytes of segments that a search joins in one go: a few hundredths of a second of work.
 const SEARCH_JOIN: u64 = 1 << 20;
 
 pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(), Error> {
@@ -64,7 +64,7 @@ async fn segment_infos(engine: &Engine) -> Result<(Vec<SegmentInfo>, u64), Error
     Ok((infos, answers.take(epoch)?))
 }
 
-/// Joins segments into one. `None` if another process changed them meanwhile.
+/// Joins segments into one. Returns `None` if another process has changed the segments in the meantime.
 async fn join_parts(engine: &Engine, parts: &[&SegmentInfo]) -> Result<Option<Segment>, Error> {
     let headers: Result<Vec<Header>, _> = parts.iter().map(|info| Header::decode(&info.header)).collect();
     let plan = Arc::new(MergePlan::new(headers?, |_| true)?);

@@ -1,4 +1,4 @@
-//! The background's work: exact token counts and the text index, in order, in batches, restartable at any point.
+//! Background work: exact token counts and the text index, in order, in batches, restartable at any point.
 //!
 //! ```text
 //! rows and bodies ─ Batch ─► threads: unpack, count, redact, index ─ Done ─► two commits, in order
@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 type BatchFuture = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
 
-/// Does some or all of the background's work.
+/// Does some or all of the background work.
 pub(crate) async fn catch_up(
     engine: &Engine,
     extent: Extent,
@@ -54,8 +54,8 @@ async fn catch_up_once(
 ) -> Result<ControlFlow<()>, Error> {
     let mut batch = QueryBatch::default();
     let all = Query::Behind { tenant: engine.tenant.no, limit: u64::from(u32::MAX) };
-    // The epoch comes from the same snapshot. An erasure after it makes the write fail, so erased words do not
-    // return.
+    // The epoch comes from the same snapshot as the list of streams. An erasure after this snapshot makes the write
+    // fail, so erased words do not return.
     let (behind, epoch) = (batch.ask(all, Answer::streams), batch.ask(Query::Epoch, Answer::epoch));
     let mut answers = engine.ask_all(batch).await?;
     let (behind, epoch) = (answers.take(behind)?, answers.take(epoch)?);
@@ -85,7 +85,7 @@ async fn catch_up_once(
     line.finish(progress).await
 }
 
-/// Stores the result of a batch. Breaks off if another process has indexed or erased a part of it meanwhile.
+/// Stores the result of a batch. Stops if another process has indexed or erased a part of the batch in the meantime.
 async fn store_batch(engine: &Engine, done: Done, epoch: u64) -> Result<ControlFlow<()>, Error> {
     let tenant = engine.tenant.no;
     let mut counts = Vec::new();
@@ -111,7 +111,7 @@ async fn store_batch(engine: &Engine, done: Done, epoch: u64) -> Result<ControlF
     }
 }
 
-/// Batches in progress, oldest first. Threads process them; they are stored in order.
+/// Batches in progress, oldest first. Threads process the batches, which are stored in order.
 struct BatchQueue<'e> {
     engine: &'e Engine,
     pool: Pool<batch::Load, Done>,

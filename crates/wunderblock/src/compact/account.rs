@@ -24,7 +24,7 @@ pub enum CompactionResult {
     Refused,
     /// A hook vetoed the compaction for this reason.
     Vetoed(String),
-    /// Events it was made from changed meanwhile. Only the work is lost.
+    /// Events from which the compaction was made have changed in the meantime. Only the work is lost.
     Overtaken,
     /// Another worker, with this name, is compacting the lane.
     Busy(String),
@@ -68,9 +68,9 @@ pub struct Compacted {
     pub policy: String,
     /// Reason for the compaction.
     pub due: Due,
-    /// Tokens of the request before.
+    /// Number of tokens in the request before the compaction.
     pub before: Tokens,
-    /// Tokens of the request after.
+    /// Number of tokens in the request after the compaction.
     pub after: Tokens,
     /// Whether `after` reaches the policy's goal.
     pub reached: bool,
@@ -92,7 +92,7 @@ pub struct Compacted {
     pub stands_in_for: Option<String>,
     /// Tasks that guided the compaction; empty if the policy ignores tasks.
     pub tasks: Vec<TaskRange>,
-    /// Content it takes out of view.
+    /// Content that the compaction takes out of view.
     pub leaving: Leaving,
     /// Costs now and savings later; `None` if no price is known.
     pub money: Option<CompactionMoney>,
@@ -101,7 +101,7 @@ pub struct Compacted {
 /// A summary that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeNode {
-    /// Its position, or the position it would have if nothing was recorded.
+    /// Position of the summary, or the position it would have if nothing was recorded.
     pub at: Seq,
     /// First position it covers.
     pub from: Seq,
@@ -109,17 +109,17 @@ pub struct MadeNode {
     pub to: Seq,
     /// Level: 0 for a summary of events, higher for a summary of summaries.
     pub level: u32,
-    /// Name of the summariser that wrote it.
+    /// Name of the summariser that wrote the summary.
     pub producer: String,
-    /// Manner in which it was made.
+    /// Manner in which the summary was made.
     pub manner: Manner,
-    /// Tokens of what it replaces.
+    /// Number of tokens in the content that the summary replaces.
     pub before: Tokens,
     /// Tokens of the summary.
     pub after: Tokens,
     /// Text of the summary.
     pub text: String,
-    /// Whether requests show it. A summary that is not shown is a source of one of a higher level.
+    /// Whether requests show it. A summary that is not shown is a source of a summary at a higher level.
     pub shown: bool,
 }
 
@@ -184,7 +184,7 @@ impl Compacted {
             climbed.drafts.iter().flat_map(|draft| draft.rejected.clone()).collect();
         let refused = proposal.trim.is_none() && !rejected.is_empty();
         Self {
-            // Until the step is published, the outcome is only one of failure.
+            // Until the step is published, the outcome can only be a failure.
             outcome: if refused { CompactionResult::Refused } else { CompactionResult::NothingGained },
             before: proposal.before,
             after: proposal.after,
@@ -198,8 +198,8 @@ impl Compacted {
         }
     }
 
-    /// Returns the record of a compaction that changed nothing. `tokens` is the size of the request, `round` the
-    /// number of such compactions in a row.
+    /// Returns the record of a compaction that changed nothing. `tokens` is the size of the request, and `round` is
+    /// the number of consecutive compactions that changed nothing.
     pub(crate) fn rejection(&self, tokens: Tokens, round: u32) -> CompactionRejected {
         let why = match &self.outcome {
             CompactionResult::Vetoed(why) => why.clone(),

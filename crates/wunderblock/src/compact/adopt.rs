@@ -27,7 +27,8 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
     let rejected = undone_summaries(session, head).await?;
     let mut foreign = Vec::new();
     let mut lanes: BTreeMap<LaneId, Vec<(Seq, Millis, SessionCompacted)>> = BTreeMap::new();
-    // The latest come first, and `chain` skips overlaps: of two summaries of one range the later is used.
+    // The latest summaries come first, and `chain` skips overlaps: of two summaries of one range, the later one is
+    // used.
     for event in marked_events(session, Marked::Kind("session.compacted"), head).await? {
         let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
         // A summary made before an entry was hidden still mentions that entry.
@@ -43,7 +44,7 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
     }
     let chains = lanes.into_values().map(chain);
     let told = |nodes: &Vec<(SummaryNode, Tokens)>| nodes.iter().map(|(_, tokens)| *tokens).sum::<Tokens>();
-    // Summaries of other programs are unchecked, so they are used only if no lane of ours has any.
+    // Summaries from other programs are unchecked, so they are used only if no lane of ours has any summaries.
     let chain = chains.max_by_key(told).unwrap_or_else(|| chain(foreign));
     let nodes: Vec<SummaryNode> = chain.into_iter().map(|(node, _)| node).collect();
     let handles: Vec<_> = nodes.iter().filter_map(|node| node.text.handle()).collect();
@@ -53,7 +54,7 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
             bench.costs.learn(handle, bench.costs.measure(text));
         }
     }
-    // Skip erased texts and unchecked summaries that give orders. What follows a gap is not adopted either.
+    // Skip erased texts and unchecked summaries that give orders. Summaries after a gap are not adopted either.
     let is_fit = |node: &SummaryNode| {
         let text = bench.texts.of(&node.text);
         text.is_some_and(|text| node.unchecked.is_none() || !gives_orders(text))
@@ -70,7 +71,7 @@ async fn undone_summaries(session: &Session, head: Seq) -> Result<BTreeSet<Seq>,
     let steps = marked_events(session, Marked::Kind("view.trimmed"), head).await?.into_iter();
     let steps = steps.filter(|event| undone.contains(&event.seq));
     let made = steps.filter_map(|event| match event.fact {
-        // A compaction records its own summaries after its step. Nodes at earlier positions were only kept.
+        // A compaction records its own summaries after its step. Nodes at positions before the step were only kept.
         Some(Fact::ViewTrimmed(step)) => {
             Some(step.trim.nodes.into_iter().map(|node| node.at).filter(move |at| *at > event.seq))
         }
@@ -85,7 +86,8 @@ fn is_leaf(made: &SessionCompacted) -> bool {
     made.level == 0 && made.sources.is_empty() && is_known && made.summary.is_some()
 }
 
-/// Returns those summaries whose ranges do not overlap, ascending. Of two that overlap, the first in `made` is kept.
+/// Returns the summaries whose ranges do not overlap, in ascending order. Of two overlapping summaries, the first in
+/// `made` is kept.
 fn chain(made: Vec<(Seq, Millis, SessionCompacted)>) -> Vec<(SummaryNode, Tokens)> {
     let mut chain: BTreeMap<Seq, (SummaryNode, Tokens)> = BTreeMap::new();
     for (at, when, made) in made {

@@ -6,7 +6,7 @@ use wunderblock_core::compact::{Detail, SummaryJob};
 use wunderblock_core::policy::ArchiveSizes;
 use wunderblock_core::units::Tokens;
 
-/// Returns the job of a catalogue of the oldest summaries and its sources, if all summaries together exceed their
+/// Returns the job for a catalogue of the oldest summaries, and its sources, if all summaries together exceed their
 /// size limit.
 pub(super) fn archive(
     standing: &[SweptSummary],

@@ -75,7 +75,7 @@ impl Summarise for CountedCalls<'_> {
         }
         let written = self.summariser.summarise(task, progress);
         let spent = written.as_ref().ok().and_then(|written| written.spent.as_ref());
-        // A failed call reports no spending but still counts as one.
+        // A failed call reports no spending but still counts as one call.
         let calls = spent.map_or(1, |spent| spent.calls.max(1));
         self.asked.fetch_add(calls, Ordering::SeqCst);
         self.budget.take(calls);

@@ -26,7 +26,7 @@ pub(crate) struct Climbed {
     /// Texts that were written, in order. The proposal's summaries refer to them by index.
     pub(crate) drafts: Vec<SummaryDraft>,
     pub(crate) interrupted: bool,
-    /// Time spent on writing and checking them.
+    /// Time spent on writing and checking the texts.
     pub(crate) writing: Duration,
 }
 
@@ -59,24 +59,25 @@ pub(super) async fn run(
     .await
 }
 
-/// Input of a climb. It is independent of the origin of its view: a ledger, or a simulation.
+/// Input of a climb. This input is the same whether the view comes from a ledger or from a simulation.
 pub(crate) struct Climb<'a> {
     pub(crate) ask: PlanInput<'a>,
     pub(crate) tasks: &'a [TaskRange],
-    /// Tokens of the request before the climb, and tokens that the work log adds but that may be left out.
+    /// Number of tokens in the request before the climb, and number of tokens that the work log adds but that may be
+    /// left out.
     pub(crate) before: (Tokens, Tokens),
     /// Summaries of other lanes that the lane may begin with.
     pub(crate) adopted: &'a [SummaryNode],
     /// The user's standing rules, best first.
     pub(crate) rules: &'a [Quote],
-    /// Speakers of the exchanges that read files unchanged since and stay word for word.
+    /// Speakers of the exchanges that read files that have not changed since and that stay word for word.
     pub(crate) files: &'a [Seq],
     pub(crate) policy: &'a Policy,
     pub(crate) summariser: Option<&'a dyn Summarise>,
     pub(crate) redactor: &'a Redactor,
     pub(crate) focus: Option<&'a str>,
     pub(crate) progress: Option<&'a OnProgress>,
-    /// Calls of the summariser that are left.
+    /// Number of summariser calls that are left.
     pub(crate) budget: &'a CallBudget,
 }
 

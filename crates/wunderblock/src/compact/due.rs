@@ -19,8 +19,8 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry, prepared_to};
 
-/// Part of its limit by which a lane must grow before it is compacted automatically again after the breaker stopped
-/// it.
+/// Part of its limit by which a lane must grow before it is compacted automatically again once the breaker has
+/// stopped it.
 const REGROW: Permille = Permille(100);
 /// Part of the window that must be appended after an undo before the lane is compacted automatically again. Until
 /// then, content that does not fit is left out without summaries: a person who undid one compaction does not want the
@@ -34,7 +34,7 @@ pub(crate) struct MeasuredSize {
     messages: u64,
     /// Tokens of the conversation outside summaries.
     unsummarised: Tokens,
-    /// Tokens of `unsummarised` after the summaries that were made ahead.
+    /// Number of tokens in `unsummarised` that come after the summaries made ahead.
     unprepared: Tokens,
 }
 
@@ -102,9 +102,9 @@ fn is_lost(planned: &Planned, now: Millis) -> bool {
     *built.model != *planned.target.model || now.0.saturating_sub(at.0) > life.0
 }
 
-/// Returns the level at which a request makes its lane due; `None` also if its latest step was for the same request,
-/// or if an undo is recent. Pass a result at the soft level or below to [`between_tasks`] once the ends of tasks are
-/// known.
+/// Returns the level at which a request makes its lane due, or `None` if it does not, if the lane's latest step was
+/// for the same request, or if an undo is recent. Pass a result at the soft level or below to [`between_tasks`] once
+/// the ends of tasks are known.
 pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planned) -> Option<Due> {
     let found = due(policy, measure)?;
     let is_soon = |undone: Seq| appended(planned, undone) < UNDONE.of(measure.window);
@@ -112,7 +112,7 @@ pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planne
     (!waits && !planned.snapshot.undone.is_some_and(is_soon)).then_some(found)
 }
 
-/// Returns whether the lane's latest step was for a request by this policy, and no message followed. The same
+/// Returns whether the lane's latest step was for a request by this policy, and no message has followed. The same
 /// request built again must be the same request, even under a policy that shrinks the lane in several compactions.
 fn is_settled(policy: &Policy, planned: &Planned) -> bool {
     let view = &planned.decision.view;
@@ -124,8 +124,8 @@ fn is_settled(policy: &Policy, planned: &Planned) -> bool {
         && !view.entries().rev().any(is_said)
 }
 
-/// Returns the tokens of the entries shown after a position. If the lane's frontier has passed the position, returns
-/// the maximum, which exceeds any part of the window.
+/// Returns the number of tokens in the entries shown after a position. If the lane's frontier has passed the
+/// position, returns the maximum, which exceeds any part of the window.
 fn appended(planned: &Planned, after: Seq) -> Tokens {
     let view = &planned.decision.view;
     if view.trim().drop_before > after {
@@ -135,8 +135,8 @@ fn appended(planned: &Planned, after: Seq) -> Tokens {
     entries.map(|entry| cost::message(&entry.message, &planned.costs).tokens).sum()
 }
 
-/// Returns the level that is due after a request could not be built. `None` if the parts that cannot be left out
-/// exceed the limit by themselves: no compaction can help then.
+/// Returns the level that is due after a request could not be built. Returns `None` if the parts that cannot be left
+/// out exceed the limit by themselves, because no compaction can help in that case.
 pub(crate) fn after_refusal(policy: &Policy, refusal: &PlanRefusal) -> Option<Due> {
     let stands = |part: &&Fixed| part.section != Section::Transcript;
     let fixed: Tokens = refusal.parts.iter().filter(stands).map(|part| part.cost.tokens).sum();
@@ -149,7 +149,7 @@ pub(crate) async fn is_due(session: &Session, policy: &Policy, draft: &Draft) ->
     let planned = &*draft.planned;
     let measure = measure(planned, MeasuredSize::of_draft(draft), session.engine.now());
     let Some(found) = found(policy, &measure, planned) else { return Ok(None) };
-    // Reading the marks of tasks costs a query, and only the lower levels wait for the end of a task.
+    // Reading the task marks costs a query, and only the lower levels wait for the end of a task.
     if found.level > Urgency::Soft {
         return Ok(Some(found));
     }
@@ -172,8 +172,8 @@ pub(super) async fn check_breaker(
     Ok(is_stopped(policy, rounds, prepared).then_some(rounds.0))
 }
 
-/// Returns the number of fruitless compactions in a row of a lane, and the request's tokens at the last. `None` if
-/// none followed the lane's last successful compaction.
+/// Returns the number of consecutive fruitless compactions of a lane, and the number of tokens in the request at the
+/// last one. Returns `None` if no fruitless compaction followed the lane's last successful compaction.
 pub(super) async fn count_rounds(session: &Session, lane: &LaneId) -> Result<Option<(u32, Tokens)>, Error> {
     let head = session.info().await?.head;
     let rejected = Marked::OfLane("compaction.rejected", lane.clone());
@@ -192,8 +192,8 @@ pub(super) async fn count_rounds(session: &Session, lane: &LaneId) -> Result<Opt
     Ok((since.await? != Some(true)).then_some((rejected.round, rejected.tokens)))
 }
 
-/// Returns whether the summaries that cuts have left out of a lane since its last compaction take more than `room`:
-/// another sweep would leave them out as well.
+/// Returns whether the summaries that cuts have left out of a lane since its last compaction take more than `room`,
+/// in which case another sweep would leave them out as well.
 pub(crate) async fn is_short_of(session: &Session, lane: &LaneId, room: Tokens) -> Result<bool, Error> {
     let head = session.info().await?.head;
     let mut steps = recorded_steps(session, lane, head).await?.into_iter().map(|(_, step)| step);
@@ -230,9 +230,10 @@ pub(crate) fn between_tasks(
     due(policy, &LaneMeasurement { stands, ..measure })
 }
 
-/// Returns whether the lane is left alone after `rounds` fruitless compactions in a row: until it has grown since the
-/// last one, when its request took `then` tokens. Each further try waits for twice the growth, so a policy that
-/// always fails soon waits for more than a window holds. Measured: 181 tries of `pi` at 16,000 tokens become 7.
+/// Returns whether the lane is left alone after `rounds` consecutive fruitless compactions, because it has not grown
+/// enough since the last one, when its request took `then` tokens. Each further attempt waits for twice as much
+/// growth, so a policy that always fails soon waits for more than a window holds. In a measurement, 181 attempts of
+/// `pi` at 16,000 tokens became 7.
 pub(crate) fn is_stopped(policy: &Policy, (rounds, then): (u32, Tokens), prepared: &Prepared) -> bool {
     let Some(further) = rounds.checked_sub(policy.limits.rounds) else { return false };
     let growth = REGROW.of(prepared.limit());

@@ -1,4 +1,4 @@
-//! Manual changes of summaries in place of a climb: one written again, one dissolved, or one made of a range.
+//! Manual changes to summaries instead of a climb: a summary is rewritten, dissolved, or made from a range.
 //!
 //! ```text
 //! SummaryEdit ─► what goes, what it was made from ─ write ─► SummaryChange ─ Ladder::change ─► Climbed ─ publish
@@ -120,14 +120,14 @@ fn summary_node(draft: &NodeDraft) -> SummaryNode {
     SummaryNode { at: draft.at, from, to, level, text, made: Millis::ZERO, unchecked: None }
 }
 
-/// Creates the task of writing a summary from its sources, with a target as the policy sets it for their size.
+/// Creates the task of writing a summary from its sources, with the target that the policy sets for their size.
 fn task(prepared: &Prepared, policy: &Summary, (from, to): (Seq, Seq), found: Found) -> WritingTask {
     let Found { entries, sources, .. } = found;
     let costs = &prepared.bench.costs;
     let said: Tokens = entries.iter().map(|entry| cost::message(&entry.message, costs).tokens).sum();
     let stood: Tokens = sources.iter().map(|node| cost::node(node, costs).tokens).sum();
     let (tokens, target) = match entries.is_empty() {
-        // A summary of summaries alone aims at half their size, as in `condense`.
+        // A summary made only of summaries aims at half their size, as in `condense`.
         true => (stood, policy.condensed.min(Tokens(stood.0 / 2).max(policy.at_least))),
         false => (said + stood, summary_target(policy, said + stood)),
     };

@@ -24,12 +24,12 @@ pub(super) struct Found {
     pub(super) gone: Vec<Seq>,
     pub(super) entries: Vec<ViewEntry>,
     pub(super) sources: Vec<SummaryNode>,
-    /// Ranges between and beside the summaries of a range, with their entries. Each gets its own summary first,
-    /// because a summary of summaries has only summaries as sources.
+    /// Ranges between and next to the summaries in a range, with their entries. Each of these ranges gets its own
+    /// summary first, because a summary of summaries has only summaries as sources.
     pub(super) gaps: Vec<(Seq, Seq, Vec<ViewEntry>)>,
 }
 
-/// Returns the summary at a position, if requests of the lane show it, and its record.
+/// Returns the summary at a position and its record, if requests of the lane show the summary.
 async fn standing(
     session: &Session,
     prepared: &Prepared,
@@ -42,7 +42,7 @@ async fn standing(
     Ok((node, made.ok_or_else(missing)?.1))
 }
 
-/// Returns the records of the summaries at `at`, ascending, except erased ones.
+/// Returns the records of the summaries at the positions in `at`, in ascending order, except erased ones.
 async fn summary_records(session: &Session, at: &[Seq]) -> Result<Vec<(Event, SessionCompacted)>, Error> {
     let engine = &session.engine;
     let query = Query::At { tenant: engine.tenant.no, stream: session.id.clone(), seqs: at.to_vec() };
@@ -78,7 +78,8 @@ async fn recorded(
     Ok(nodes)
 }
 
-/// Returns a view of the messages between two positions and their events. Their texts and costs go to the bench.
+/// Returns a view of the messages between two positions and their events. The texts and costs of the messages are
+/// added to the bench.
 async fn read_range(
     session: &Session,
     prepared: &mut Prepared,
@@ -130,7 +131,7 @@ pub(super) async fn dissolve(
     Ok(change)
 }
 
-/// Finds the sources of one summary of a range: the summaries in it, and the whole exchanges beside them.
+/// Finds the sources of one summary of a range: the summaries in it, and the whole exchanges next to them.
 pub(super) async fn range(
     session: &Session,
     prepared: &mut Prepared,

@@ -75,8 +75,8 @@ pub(crate) async fn find_newest<T>(
 
 /// Events read at a time.
 const PAGE: u64 = 32;
-/// Maximum marks of tasks read of each kind, the latest. Older ones divide a part of the session that was summarised
-/// long ago.
+/// Maximum number of task marks of each kind that are read, starting with the latest. Older marks divide a part of
+/// the session that was summarised long ago.
 const MARKS_MAX: u64 = 1_024;
 
 /// Returns the mark that an event sets, if it begins or ends a task.
@@ -89,12 +89,12 @@ pub(crate) fn task_mark(event: &Event) -> Option<TaskMark> {
     Some(TaskMark { at: event.seq, ends, title: Some(title.clone()), by: TaskSource::Event })
 }
 
-/// Sorts the marks of events. Without any, uses those of the todo list.
+/// Sorts the marks of events. If no events set marks, uses the marks of the todo list.
 pub(crate) fn settled(mut marks: Vec<TaskMark>, view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
     if marks.is_empty() {
         marks = super::todo::marks(view, texts);
     }
-    // At one position a task begins before it ends.
+    // At any one position, a task begins before it ends.
     marks.sort_by_key(|mark| (mark.at, mark.ends));
     marks
 }

@@ -1,5 +1,5 @@
-//! Programs that can veto a compaction before it starts or hear of it afterwards. Each receives one JSON object on
-//! stdin.
+//! Programs that can veto a compaction before it starts or hear of it afterwards. Each hook receives one JSON object
+//! on stdin.
 
 use super::account::{Compacted, MadeNode};
 use super::options::CompactOptions;
@@ -11,7 +11,7 @@ use wunderblock_core::compact::Due;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Bytes;
 
-/// Maximum bytes read of a hook's output.
+/// Maximum number of bytes that are read from a hook's output.
 const OUTPUT: Bytes = Bytes(64 << 10);
 /// Exit status of a hook that vetoes the compaction.
 const NO: i32 = 2;
@@ -19,7 +19,7 @@ const NO: i32 = 2;
 /// Combined answers of the hooks that run before a compaction.
 #[derive(Default)]
 pub(super) struct HookAnswers {
-    /// Reason of a veto; `None` if no hook vetoed.
+    /// Reason for a veto; `None` if no hook vetoed the compaction.
     pub(super) veto: Option<String>,
     /// Further topics for the summaries to focus on.
     pub(super) focus: Vec<String>,
@@ -62,8 +62,8 @@ pub(super) async fn before(
     asked
 }
 
-/// Runs the hooks after a compaction. Their output and failures are ignored, because the compaction is already
-/// recorded.
+/// Runs the hooks after a compaction. The output and failures of these hooks are ignored, because the compaction is
+/// already recorded.
 pub(super) async fn after(options: &CompactOptions, account: &Compacted, session: &StreamId) {
     let node = |node: &MadeNode| json!({ "seq": node.at.0, "from_seq": node.from.0, "to_seq": node.to.0, "summary": node.text });
     let told = json!({

@@ -18,12 +18,12 @@ use std::time::Duration;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::Millis;
 
-/// Milliseconds that a worker holds a lane without renewing.
+/// Time in milliseconds for which a worker holds a lane without renewing its lease.
 const LEASE: i64 = limits::COMPACTION_LEASE;
-/// Divisor of the lease time that gives the interval of renewals. At a quarter of the lease, a few renewals may fail
-/// before the lease expires.
+/// Divisor of the lease time that gives the interval between renewals. At a quarter of the lease, a few renewals may
+/// fail before the lease expires.
 const RENEWALS: i64 = 4;
-/// Interval between two checks whether a renewal is due.
+/// Interval between two checks of whether a renewal is due.
 const PULSE: Duration = Duration::from_millis(250);
 
 /// Claims or renews the lease of a lane. Returns the holder's name if another worker holds the lease.
@@ -46,8 +46,8 @@ pub(super) async fn claim_lease(
     }
 }
 
-/// Runs work and renews the lane's lease meanwhile, however long a summariser takes. A lost lease is not an error:
-/// the first worker to publish then wins.
+/// Runs work and renews the lane's lease until the work is done, however long a summariser takes. A lost lease is not
+/// an error, because the first worker to publish wins.
 pub(super) async fn while_holding<T>(
     session: &Session,
     lane: &LaneId,
@@ -55,7 +55,7 @@ pub(super) async fn while_holding<T>(
     work: impl Future<Output = T>,
 ) -> T {
     let mut work = pin!(work);
-    // Without a thread for the clock the work continues and the lease may expire, which costs only duplicate work.
+    // Without a thread for the clock, the work continues and the lease may expire, which costs only duplicate work.
     let Some(heart) = Heart::start() else { return work.await };
     let mut renewed = session.engine.now();
     loop {
@@ -94,7 +94,8 @@ pub(super) fn new_holder() -> Result<String, Error> {
     Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
 }
 
-/// Thread that wakes its waiting task once per [`PULSE`]. It makes the lease independent of executors with timers.
+/// Thread that wakes its waiting task once per [`PULSE`]. This thread makes the lease independent of executors with
+/// timers.
 struct Heart {
     /// `None` once the thread must stop.
     ask: Option<mpsc::Sender<oneshot::Sender<()>>>,

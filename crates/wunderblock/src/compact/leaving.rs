@@ -19,7 +19,7 @@ use wunderblock_core::view::ViewEntry;
 /// Content that is no longer in view after a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leaving {
-    /// Number of entries no longer shown.
+    /// Number of entries that are no longer shown.
     pub entries: u64,
     /// Tokens of these entries.
     pub tokens: Tokens,
@@ -41,7 +41,7 @@ pub struct LeavingKind {
 /// Cost of a compaction and its later savings. Replies are not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactionMoney {
-    /// Price of the next request, with nothing of it in the cache.
+    /// Price of the next request if none of it is in the cache.
     pub next: MicroDollars,
     /// Price of the next request without the compaction, read from the cache.
     pub next_without: MicroDollars,
@@ -116,7 +116,7 @@ fn is_told(noted: &Noted, summaries: &[&str]) -> bool {
     summaries.iter().any(|text| names_it(text) || text.contains(&head))
 }
 
-/// Characters compared when a summary is searched for a text.
+/// Number of characters compared when a summary is searched for a text.
 const WORDS: usize = 48;
 
 impl CompactionMoney {

@@ -77,7 +77,7 @@ impl Session {
                 return Ok(Compacted::empty(options, lane, due, CompactionResult::Off));
             }
             let holder = new_holder()?;
-            // A dry run records nothing, so it can duplicate no other worker's work and claims no lease.
+            // A dry run records nothing, so it cannot duplicate another worker's work and does not claim a lease.
             if !options.dry_run
                 && let Some(other) = claim_lease(self, &lane, &holder).await?
             {
@@ -112,7 +112,7 @@ async fn compact_held(
     let most = options.compactor.policy.limits.calls_per_hour;
     let budget = CallBudget::of(match due.level {
         Urgency::Manual => u32::MAX,
-        // Without a summariser no model is called, so past calls are not counted.
+        // Without a summariser, no model is called, so past calls are not counted.
         _ if options.compactor.summariser.is_none() => most,
         _ => most.saturating_sub(count_calls(session, lane, most).await?),
     });
@@ -156,7 +156,7 @@ async fn compact_held(
     if climbed.proposal.trim.is_none() {
         if !account.nodes.is_empty() || account.adopted > 0 {
             account.outcome = CompactionResult::Compacted;
-            // The sweep did all the work, and no later step records the work log: record it here.
+            // The sweep did all the work, and no later step records the work log, so record it here.
             if let Some(work) = &prepared.work {
                 append_fact(session, work_fact(lane, work)).await?;
             }
@@ -203,7 +203,7 @@ async fn publish_ahead(
     Ok(account)
 }
 
-/// Returns the number of summaries of other lanes that a proposal places.
+/// Returns the number of summaries from other lanes that a proposal places.
 fn count_adopted(prepared: &Prepared, climbed: &climb::Climbed) -> usize {
     let placed = climbed.proposal.trim.iter().flat_map(|trim| &trim.nodes);
     placed.filter(|placed| prepared.adopted.iter().any(|node| node.at == placed.at)).count()

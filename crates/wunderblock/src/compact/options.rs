@@ -18,7 +18,7 @@ pub enum CompactionStage {
         done: usize,
         /// Number of summaries to write, as far as known.
         of: usize,
-        /// Bytes received of the current summary.
+        /// Number of bytes received for the current summary.
         bytes: usize,
     },
     /// A sweep has reached a position.
@@ -33,7 +33,7 @@ pub enum CompactionStage {
 /// Manual change of one summary or range, made instead of the policy's steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryEdit {
-    /// Writes the summary recorded at a position again, from its original sources.
+    /// Rewrites the summary recorded at a position from its original sources.
     Rewrite(Seq),
     /// Removes the summary recorded at a position and shows its sources again.
     Dissolve(Seq),
@@ -44,26 +44,26 @@ pub enum SummaryEdit {
 /// Options of a compaction.
 #[derive(Clone)]
 pub struct CompactOptions {
-    /// Request to compact for: lane, model, window, sources. Its own `compactor` is ignored.
+    /// Request to compact for: lane, model, window, sources. The `compactor` of this request is ignored.
     pub context: ContextOptions,
     /// Policy, summariser and hooks.
     pub compactor: Compactor,
     /// Reason for the compaction; `None` if a person asked for it.
     pub due: Option<Due>,
-    /// Topic that summaries should focus on. It is recorded with the summaries and never becomes a message.
+    /// Topic that summaries should focus on. The topic is recorded with the summaries and never becomes a message.
     pub focus: Option<String>,
     /// Manual change of one summary or range; `None` to follow the policy.
     pub edit: Option<SummaryEdit>,
     /// Whether to report the result without recording anything.
     pub dry_run: bool,
-    /// Whether to summarise also what precedes the lane's view, from the beginning of the session.
+    /// Whether to also summarise the content that precedes the lane's view, from the beginning of the session.
     pub sweep: bool,
     /// Receives the stage while the compaction runs, and can stop it.
     pub progress: Option<OnProgress>,
 }
 
 impl CompactOptions {
-    /// Creates options for a compaction that a person asked for, of the lane that `context` describes.
+    /// Creates options for a compaction, requested by a person, of the lane that `context` describes.
     #[must_use]
     pub fn new(context: ContextOptions, compactor: Compactor) -> Self {
         Self {

@@ -38,17 +38,18 @@ pub(crate) struct Prepared {
     /// The lane, with the texts of its whole view.
     pub(crate) bench: Bench,
     pub(crate) tasks: Vec<TaskRange>,
-    /// Tokens of the request before the compaction.
+    /// Tokens in the request before the compaction.
     pub(crate) tokens: Tokens,
     /// Summaries of other lanes that this lane may begin with.
     pub(crate) adopted: Vec<SummaryNode>,
     /// The user's standing rules, best first.
     pub(crate) rules: Vec<Quote>,
-    /// Speakers of the exchanges that read files unchanged since and stay word for word, ascending.
+    /// Speakers of the exchanges that read files that have not changed since and that stay word for word, in
+    /// ascending order.
     pub(crate) files: Vec<Seq>,
     /// Work log, recorded together with the compaction.
     pub(crate) work: Option<WorkLog>,
-    /// Tokens the work log adds to the request; zero if the request already showed one.
+    /// Number of tokens that the work log adds to the request; zero if the request already showed a work log.
     pub(crate) spare: Tokens,
 }
 
@@ -83,8 +84,8 @@ impl Prepared {
     }
 }
 
-/// Returns the speakers of the exchanges that show the most recently read files, if these files have not changed since
-/// and the exchange is within the policy's size limit.
+/// Returns the speakers of the exchanges that show the most recently read files, if these files have not changed
+/// since and the exchanges are within the policy's size limit.
 fn recent_reads(ask: &PlanInput<'_>, log: &WorkLog, protect: &Protect) -> Vec<Seq> {
     let count = usize::try_from(protect.files).unwrap_or(usize::MAX);
     if count == 0 {

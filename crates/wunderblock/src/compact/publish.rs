@@ -23,8 +23,8 @@ use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::work::WorkLog;
 
-/// Appends a compaction. Returns the position of its step and the distance its positions have moved, or `None` if it
-/// was overtaken by a newer event that contradicts it.
+/// Appends a compaction. Returns the position of the compaction's step and the distance its positions have moved, or
+/// `None` if the compaction was overtaken by a newer event that contradicts it.
 pub(super) async fn publish(
     session: &Session,
     prepared: &Prepared,

@@ -82,7 +82,7 @@ pub(super) async fn count_calls(session: &Session, lane: &LaneId, most: u32) -> 
     Ok(calls)
 }
 
-/// Interval between two looks at a lane's state.
+/// Interval between two checks of a lane's state.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(25);
 /// An hour in milliseconds.
 const HOUR: i64 = 3_600_000;

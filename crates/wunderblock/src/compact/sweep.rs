@@ -1,8 +1,8 @@
-//! Sweeping: turns what precedes a lane's view into summaries, from the oldest end, a chunk at a time.
+//! Sweeping: turns the content that precedes a lane's view into summaries, one chunk at a time, from the oldest end.
 //!
 //! A chunk is read, summarised and released. Without a model, one chunk per core is written at a time. Every few
-//! chunks the new summaries are published. So a sweep needs memory only for these chunks and the current summaries,
-//! takes linear time, and can resume after an interruption: a gap is a range without a summary.
+//! chunks the new summaries are published. Therefore, a sweep needs memory only for these chunks and the current
+//! summaries, takes linear time, and can resume after an interruption: a gap is a range without a summary.
 
 use super::account::MadeNode;
 use super::adopt::adoptable;
@@ -39,19 +39,20 @@ use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, View, ViewEntry};
 
-/// New summaries published together.
+/// Number of new summaries that are published together.
 const BATCH: usize = 32;
-/// Tokens of a chunk if the policy names none: lossless-claw's `leafChunkTokens`.
+/// Number of tokens in a chunk if the policy specifies none: lossless-claw's `leafChunkTokens`.
 const CHUNK: Tokens = Tokens(20_000);
-/// Maximum part of a chunk that its summary takes: about lossless-claw's 2,400 of 20,000.
+/// Maximum part of a chunk that its summary may take: about lossless-claw's 2,400 of 20,000.
 const SHARE: Permille = Permille(120);
-/// Maximum part of a chunk that its catalogue takes: a few lines.
+/// Maximum part of a chunk that its catalogue may take: a few lines.
 const CATALOGUE: Permille = Permille(30);
 /// Minimum target of a summary, in tokens: lossless-claw's minimum.
 const LEAST: Tokens = Tokens(192);
 /// Approximate bytes of text per token, used to decide how much to read and to size a chunk.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Fan-outs of leaves and nodes if the policy names none: lossless-claw's `leafMinFanout` and `condensedMinFanout`.
+/// Fan-outs of leaves and nodes if the policy specifies none: lossless-claw's `leafMinFanout` and
+/// `condensedMinFanout`.
 const FANS: (u64, u64) = (8, 4);
 
 /// Level that records give to the step of a sweep.
@@ -119,7 +120,7 @@ struct Sweep<'a> {
     made: Vec<MadeNode>,
 }
 
-/// Summarises what precedes the lane's view and has no summary yet. Returns the summaries made.
+/// Summarises the content that precedes the lane's view and has no summary yet. Returns the summaries made.
 pub(super) async fn sweep(
     session: &Session,
     options: &CompactOptions,
@@ -245,7 +246,7 @@ async fn read_chunk(
     let catalogues = sweep.options.compactor.policy.catalogues();
     let most = match (catalogues, sweep.archive) {
         (true, _) => CATALOGUE,
-        // Summaries without room are archived later, so their size needs no cap here.
+        // Summaries for which there is no room are archived later, so their size needs no cap here.
         (false, Some(_)) => Permille::ONE,
         (false, None) => SHARE,
     };
@@ -365,7 +366,8 @@ fn sweep_events(
 }
 
 impl Sweep<'_> {
-    /// Returns the number of chunks to summarise at the same time; 0 if the policy's maximum of summaries is reached.
+    /// Returns the number of chunks to summarise at the same time; 0 if the policy's maximum number of summaries is
+    /// reached.
     fn at_once(&self) -> usize {
         let compactor = &self.options.compactor;
         let cores = if compactor.summariser.is_some() { 1 } else { workers() };
@@ -410,7 +412,8 @@ impl Sweep<'_> {
         Trim { drop_before, stub_before, nodes, ..self.trim.clone() }
     }
 
-    /// Moves to the next position before the frontier that no kept summary covers. Returns whether there is one.
+    /// Moves to the next position before the frontier that no kept summary covers. Returns whether a block could be
+    /// marked.
     fn finds_gap(&mut self) -> bool {
         let over = |at: Seq| self.kept.iter().find(|placed| (placed.from..=placed.to).contains(&at));
         while let Some(placed) = over(self.begins) {
@@ -421,8 +424,8 @@ impl Sweep<'_> {
         self.begins < self.frontier
     }
 
-    /// Extends the summary that ends before a short chunk over it, unless the summary is already recorded. A short
-    /// chunk is a few words between the events of two programs.
+    /// Extends the summary that ends before a short chunk to cover the chunk, unless the summary is already recorded.
+    /// A short chunk is a few words between the events of two programs.
     fn stretch(&mut self, from: Seq, to: Seq) {
         let last = self.standing.iter_mut().find(|standing| standing.placed.to.next() == from);
         let Some(standing) = last else { return };
@@ -469,7 +472,8 @@ fn chunk(policy: &Policy, window: Tokens) -> Tokens {
     named.unwrap_or(CHUNK)
 }
 
-/// Returns the job that makes the newest summaries of one level into one of the next, if there are enough of them.
+/// Returns the job that combines the newest summaries of one level into one summary of the next level, if there are
+/// enough of them.
 fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<EarlierText>)> {
     let policy = &sweep.options.compactor.policy;
     if let Some(sizes) = sweep.archive {
@@ -496,7 +500,7 @@ fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<EarlierText>)> {
     one_of(&run, (tokens, target), detail)
 }
 
-/// Returns the job of one summary of a run of summaries, and its sources.
+/// Returns the job for making one summary from a run of summaries, and its sources.
 pub(super) fn one_of(
     run: &[SweptSummary],
     sizes: (Tokens, Tokens),

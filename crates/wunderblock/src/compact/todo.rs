@@ -26,7 +26,7 @@ pub(super) fn marks(view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {
             }
         }
     }
-    // Several items done by the same call end one task.
+    // Several items that the same call marks as done end one task.
     marks.dedup_by_key(|mark| mark.at);
     marks
 }

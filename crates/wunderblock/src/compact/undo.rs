@@ -1,4 +1,4 @@
-//! Undoing a compaction: records the lane's state before it again.
+//! Undoing a compaction: the lane's state before the compaction is recorded again.
 
 use super::history::{recorded_steps, undone_steps};
 use super::sweep::SWEEP;
@@ -23,15 +23,16 @@ pub struct Undone {
     pub compaction: Seq,
     /// Name of the compaction's policy.
     pub policy: String,
-    /// Tokens of the request before the compaction, and again after the undo.
+    /// Number of tokens in the request before the compaction, and again after the undo.
     pub before: Tokens,
-    /// Tokens of the request after the compaction.
+    /// Tokens in the request after the compaction.
     pub after: Tokens,
     /// Position of the lane's new step.
     pub recorded: Seq,
 }
 
-/// Undoes the lane's latest compaction that is not undone yet: requests show again what they showed before it.
+/// Undoes the lane's latest compaction that has not been undone yet, so that requests show again what they showed
+/// before it.
 ///
 /// # Errors
 /// Returns an error if the lane has no compaction to undo, or the ledger cannot be read or written.

@@ -23,7 +23,7 @@ pub(super) struct WritingTask {
     pub(super) job: SummaryJob,
     pub(super) entries: Vec<ViewEntry>,
     pub(super) texts: Texts,
-    /// Summaries that become part of it.
+    /// Summaries that become part of this one.
     pub(super) earlier: Vec<EarlierText>,
 }
 
@@ -99,7 +99,7 @@ pub(super) struct SummaryWriter<'a> {
     pub(super) summariser: Option<&'a dyn Summarise>,
     pub(super) focus: Option<&'a str>,
     pub(super) redactor: &'a Redactor,
-    /// Calls of the summariser that are left.
+    /// Number of summariser calls that are left.
     pub(super) budget: &'a CallBudget,
 }
 
@@ -157,13 +157,14 @@ impl SummaryWriter<'_> {
     }
 }
 
-/// Returns the tokens beyond which a summary is cut: a multiple of its target, and less than the content it replaces.
+/// Returns the number of tokens beyond which a summary is cut: a multiple of its target, but less than the content it
+/// replaces.
 fn most(summary: &Summary, job: &SummaryJob) -> Tokens {
     let smaller = Tokens(job.tokens.0.saturating_sub(FENCE.0));
     summary.overage.of(job.target).min(smaller).max(Tokens(LEAST.0.min(summary.floor.0.max(1))))
 }
 
-/// Tokens reserved for the fence and header around a summary, so that the whole is smaller than its source.
+/// Number of tokens reserved for the fence and header around a summary, so that the whole is smaller than its source.
 const FENCE: Tokens = Tokens(300);
 /// Smallest maximum length of a summary, unless the policy's floor is lower.
 const LEAST: Tokens = Tokens(64);

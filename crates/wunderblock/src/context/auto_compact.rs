@@ -68,7 +68,7 @@ pub(super) async fn compact_if_due(
             auto.due = Some(due);
             return Ok(false);
         }
-        // Without a summariser the compaction does not wait for a model.
+        // Without a summariser, the compaction does not wait for a model.
         compactor.summariser = None;
     }
     let Some(lane) = lane_of(drafted).cloned() else { return Ok(false) };
@@ -85,7 +85,7 @@ pub(super) async fn compact_if_due(
         )
     };
     let compacted = match session.compact(&wanted).await {
-        // Another process built the lane meanwhile. Building again shows what remains to be done.
+        // Another process has built the lane in the meantime. Building again shows what remains to be done.
         Err(Error::Overtaken(_)) => {
             auto.tried = false;
             return Ok(true);
@@ -102,7 +102,7 @@ pub(super) async fn compact_if_due(
     Ok(again)
 }
 
-/// Returns the lane of a draft or of a refused one.
+/// Returns the lane of a draft or of a refused draft.
 fn lane_of(drafted: &Result<Draft, Stopped>) -> Option<&LaneId> {
     match drafted {
         Ok(draft) => Some(draft.lane()),
@@ -111,8 +111,8 @@ fn lane_of(drafted: &Result<Draft, Stopped>) -> Option<&LaneId> {
     }
 }
 
-/// Records that the lane begins again and that texts are shortened. A compaction then finds the lane as the request
-/// would. Returns whether there was anything to record.
+/// Records that the lane begins again and that texts are shortened. A compaction that follows finds the lane as the
+/// request would. Returns whether there was anything to record.
 async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> Result<bool, Error> {
     let shorter = shorter_of(drafted, |draft| &draft.planned);
     let ShorterTexts { through, events } = shorter.cloned().unwrap_or_default();
@@ -127,7 +127,8 @@ async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> 
 }
 
 /// Returns whether the entries before the lane's view can be summarised immediately. The session must be small enough
-/// for a person to wait, and the summaries must fit. The caller has checked that no model would be paid.
+/// for a person to wait, and the summaries must fit. The caller has checked that no model call would have to be paid
+/// for.
 async fn has_room_for_a_sweep(
     session: &Session,
     lane: &LaneId,

@@ -18,7 +18,7 @@ pub struct Built {
     pub compacted: Option<Box<Compacted>>,
     /// Levels of the policy that can never be reached in this window.
     pub out_of_reach: Vec<OutOfReach>,
-    /// Reason why a compaction is due that is left to a worker.
+    /// Reason for a due compaction that is left to a worker.
     pub due: Option<Due>,
 }
 

@@ -4,7 +4,8 @@
 //! Build ─► Draft ─ due? ─► compact, and build again
 //!                └─ else ─► record: preamble.changed … context.built ─► Built
 //! ```
-//! Decisions of a build are appended only if the session has not grown meanwhile. Otherwise the build starts again.
+//! Decisions of a build are appended only if the session has not grown in the meantime. Otherwise, the build starts
+//! again.
 
 mod auto_compact;
 mod built;
@@ -34,7 +35,8 @@ impl Session {
     /// `turn.completed` with `context_overflow` and the breakdown.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] when even the smallest request does not fit; otherwise when the ledger cannot be used.
+    /// Returns [`Error::OverBudget`] if even the smallest request does not fit, or another error if the ledger cannot
+    /// be used.
     pub fn context(&self, options: impl Into<ContextOptions>) -> BoxFuture<'_, Built> {
         build_context(self, options.into())
     }

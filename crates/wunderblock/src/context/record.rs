@@ -12,13 +12,13 @@ use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Millis, Seq};
 
-/// Appends the decisions of a build, unless the session has grown meanwhile.
+/// Appends the decisions of a build, unless the session has grown in the meantime.
 pub(super) async fn record_request(session: &Session, draft: &Draft) -> Result<Seq, Error> {
     let (seq, events) = to_record(draft, &session.id, session.engine.now())?;
     let fresh = &draft.planned.fresh;
     if !fresh.is_empty() {
         let counts = Write::Counts { tenant: session.engine.tenant.no, counts: fresh.clone() };
-        // Counts are derived data: the request does not fail if they cannot be stored.
+        // Counts are derived data, so the request does not fail if they cannot be stored.
         let _ = session.engine.storage.commit(vec![counts]).await;
     }
     append_events(&session.engine, &session.id, Some(draft.through), events).await?;

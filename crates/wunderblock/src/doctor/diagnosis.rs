@@ -50,7 +50,7 @@ pub struct Diagnosis {
     pub events: u64,
     /// Number of bodies examined.
     pub bodies: u64,
-    /// Bytes of imported sources examined.
+    /// Number of bytes of imported sources that were examined.
     pub source_bytes: u64,
 }
 
@@ -64,5 +64,5 @@ impl Diagnosis {
     }
 }
 
-/// Maximum bytes of text per page, which bounds the memory of an examination.
+/// Maximum number of bytes of text per page, which bounds the memory of an examination.
 pub(crate) const PAGE_TEXT: Bytes = Bytes(24 << 20);

@@ -11,8 +11,8 @@ use crate::stored::with_whole_texts;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
 
-/// Returns notes about a session. They state whether its import was interrupted, and whether an earlier version
-/// created the session from a copied file.
+/// Returns notes about a session. These notes state whether the session's import was interrupted, and whether an
+/// earlier version created the session from a copied file.
 pub(super) async fn notes_on(
     engine: &Engine,
     info: &StreamInfo,
@@ -42,7 +42,8 @@ pub(super) async fn notes_on(
     Ok(notes)
 }
 
-/// Returns whether one of the first messages of a session also exists in another, with the same id and content.
+/// Returns whether one of the first messages of a session also exists in another session, with the same id and
+/// content.
 async fn says_the_same(engine: &Engine, info: &StreamInfo, of: &StreamInfo) -> Result<bool, Error> {
     let first = engine.session_by_id(info.id.clone()).events(Seq(1), info.head, (64, PAGE_TEXT)).await?;
     let is_message = |event: &Event| matches!(event.fact, Some(Fact::MessageAppended(_)));

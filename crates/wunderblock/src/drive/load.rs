@@ -1,5 +1,5 @@
-//! Loads a lane's snapshot from the ledger. It holds the lane's state, and the latest events as far back as the
-//! window reaches.
+//! Loads a lane's snapshot from the ledger. The snapshot holds the lane's state, and the latest events as far back as
+//! the window reaches.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -26,7 +26,8 @@ use wunderblock_core::preamble::Preamble;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::{View, ViewEntry};
 
-/// Events of a lane that are read to find its latest one. There are several, because damaged records are skipped.
+/// Number of events of a lane that are read to find its latest one. Several events are read, because damaged records
+/// are skipped.
 const LANE_PAGE: u64 = 4;
 
 /// Kinds of event that steer a lane.
@@ -80,7 +81,7 @@ impl Loading<'_> {
         texts.extend(ignore.filter_map(|file| file.text.handle()));
         let weighed = preamble.into_iter().flat_map(Preamble::bodies).filter_map(Body::handle).collect();
         // The first replies of a session show how much its agent program adds to requests. A lane that begins loads
-        // them.
+        // these replies.
         let begins = first.before.is_none() || wanted.ignores_steps;
         let is_apart = first.floor > Seq(2) || frontier > Seq(2);
         let opening = (begins && is_apart && !first.reports.is_empty()).then(|| OPENING.min(to));
@@ -194,7 +195,7 @@ impl Loading<'_> {
         first.keep(pins);
         first.keep(answers.take(hides)?);
         first.keep(answers.take(erasures)?);
-        // Added last: these rows carry token counts, and replace the same events without counts.
+        // These rows are added last, because they carry token counts and replace the same events without counts.
         first.keep(recent);
         Ok(first)
     }
@@ -263,7 +264,7 @@ impl Loading<'_> {
     }
 
     /// Returns the latest event of a kind that the lane follows. Reads further back only if records are skipped. An
-    /// erased preamble is not skipped: the lane then has no preamble.
+    /// erased preamble is not skipped: a lane whose preamble is erased has none.
     async fn newest_of_lane(
         self,
         mut rows: Vec<StoredEvent>,
@@ -357,8 +358,8 @@ impl Loading<'_> {
     }
 }
 
-/// Returns the first position from a floor on that is not the result of a call below the floor. Such results are left
-/// out together with their calls.
+/// Returns the first position from a floor on that is not the result of a call below the floor. Results of calls
+/// below the floor are left out together with the calls.
 fn past_unpaired(view: &View, floor: Seq) -> Seq {
     let arrangement = arrange(view);
     let unpaired: BTreeSet<PartPosition> =
@@ -371,7 +372,7 @@ fn past_unpaired(view: &View, floor: Seq) -> Seq {
     shown.take_while(is_unpaired).last().map_or(floor, |entry| entry.seq.next())
 }
 
-/// Returns whether an event claims an erasure that never happened: a message in its range still has content.
+/// Returns whether an event claims an erasure that never happened, because a message in its range still has content.
 fn is_untrue(event: &Event, rows: &BTreeMap<Seq, StoredEvent>) -> bool {
     let Some(fact @ Fact::ContentErased(erased)) = &event.fact else { return false };
     let is_there = |row: &StoredEvent| row.kind == "message.appended" && row.payload.is_some();

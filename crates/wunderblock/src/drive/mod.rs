@@ -48,7 +48,7 @@ pub(crate) fn context_job(session: &Session, options: &ContextOptions) -> BuildJ
     }
 }
 
-/// Drives a build to its end. Its stages run on a worker thread, so that the polling thread only waits.
+/// Drives a build to its end. The stages of the build run on a worker thread, so that the polling thread only waits.
 pub(crate) async fn run_build<T: Send + 'static>(session: &Session, mut build: Build<T>) -> Result<T, Error> {
     loop {
         let step = move || {

@@ -44,10 +44,10 @@ pub struct Replayed {
     /// Number of bytes at the beginning that a later request repeats if it only adds to this one. Cache marks are not
     /// counted.
     pub stem: Bytes,
-    /// BLAKE3 hash of the bytes as recorded, in hexadecimal. The bytes are proved to match it unless `erased` is
-    /// true.
+    /// BLAKE3 hash of the bytes as recorded, in hexadecimal. The bytes are proved to match this hash unless `erased`
+    /// is true.
     pub digest: String,
-    /// Whether content of the request was erased since, so that the bytes cannot match the sent ones.
+    /// Whether content of the request has been erased since, so that the bytes cannot match the sent ones.
     pub erased: bool,
 }
 
@@ -70,7 +70,7 @@ impl Session {
     /// Rebuilds the latest request recorded at or before a position, and proves that its bytes are the recorded ones.
     ///
     /// # Errors
-    /// When no request is recorded, or the rebuilt request differs from the recorded one.
+    /// Returns an error if no request is recorded, or if the rebuilt request differs from the recorded one.
     pub fn replay<'a>(&'a self, at: Option<Seq>) -> BoxFuture<'a, Replayed> {
         Box::pin(async move {
             let to = at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
@@ -250,9 +250,10 @@ fn preamble_words(changes: &[PreambleChange]) -> String {
     format!("what stands before the conversation changed: {}", list.join(", "))
 }
 
-/// Maximum changes of a preamble that a difference names.
+/// Maximum number of preamble changes that a difference names.
 const CHANGES: usize = 6;
-/// Maximum bytes shown of each request after the first difference. Half as many are shown before it.
+/// Maximum number of bytes of each request that are shown after the first difference. Half as many bytes are shown
+/// before the difference.
 const AROUND: usize = 48;
 
 fn compare(first: &Replayed, second: &Replayed) -> Difference {

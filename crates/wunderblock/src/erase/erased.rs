@@ -51,6 +51,6 @@ impl Erased {
 pub struct Along {
     /// Whether to erase the sessions of the session's sub-agents.
     pub children: bool,
-    /// Whether to erase sessions that continued the session under other ids, and its copies.
+    /// Whether to erase the session's copies, and the sessions that continued it under other ids.
     pub copies: bool,
 }

@@ -1,4 +1,4 @@
-//! Relations of streams: a session's branches, its sub-agents and its copies.
+//! Relations between streams: the branches, sub-agents and copies of a session.
 
 use crate::store::StreamInfo;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ pub(crate) fn root(id: &StreamId) -> &str {
     id.as_str().split('~').next().unwrap_or_default()
 }
 
-/// Returns the session's own name, without the number of a branch and the mark of a copy.
+/// Returns the session's own name, without a branch number or a copy mark.
 pub(crate) fn native(id: &StreamId) -> &str {
     let root = Some(root(id)).filter(|root| !root.is_empty()).unwrap_or(id.as_str());
     root.split('@').next().filter(|root| !root.is_empty()).unwrap_or(root)
@@ -56,13 +56,14 @@ pub(super) fn is_child(info: &StreamInfo, of: &StreamId) -> bool {
     info.parent.as_ref() == Some(of)
 }
 
-/// Returns whether a session is a fork of another, or one that an earlier version created for a copied file.
+/// Returns whether a session is a fork of another session, or was created by an earlier version for a copied file.
 pub(super) fn is_copy(info: &StreamInfo, of: &StreamId) -> bool {
     let forked = info.fork.as_ref().is_some_and(|(parent, _)| parent == of);
     forked || (native(&info.id) == native(of) && info.id.as_str().contains('@'))
 }
 
-/// Returns the streams that contain the positions of a stream, itself first, each with its range of positions.
+/// Returns the streams that hold a stream's positions, each with its range of positions; the stream itself comes
+/// first.
 pub(super) fn lineage<'s>(info: &'s StreamInfo, streams: &'s [StreamInfo]) -> Vec<(&'s StreamId, Seq, Seq)> {
     let mut line = Vec::new();
     let (mut at, mut to) = (info, info.head);

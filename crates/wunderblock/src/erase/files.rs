@@ -9,7 +9,7 @@ use crate::store::{Answer, Erasure, Gone, HandleTarget, Query, SourceInfo, Sourc
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::{Handle, StreamId};
 
-/// Returns the revisions from which streams were read, each once.
+/// Returns the revisions from which streams were read, without duplicates.
 pub(super) async fn sources_of(
     engine: &Engine,
     streams: &BTreeSet<StreamId>,
@@ -46,8 +46,8 @@ pub(super) async fn records_of(
     Ok(raw)
 }
 
-/// Returns writes that give revisions of format 1 separate bytes. Such revisions share the bytes of a common
-/// beginning, which must not be overwritten if a stream outside `own` was read from them.
+/// Returns the writes that give each revision of format 1 separate bytes. Revisions of format 1 share the bytes of a
+/// common beginning, which must not be overwritten if a stream outside `own` was read from them.
 pub(super) async fn unshared_writes(
     engine: &Engine,
     spans: &[SourceSpan],

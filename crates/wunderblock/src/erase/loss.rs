@@ -13,7 +13,7 @@ pub(super) struct Loss {
     pub(super) run: usize,
     pub(super) stream: StreamId,
     pub(super) seqs: BTreeSet<Seq>,
-    /// Hashes by which erased records without ids are found from now on, with their positions.
+    /// Hashes by which erased records without ids can be found later, with their positions.
     pub(super) places: Vec<(i64, Seq)>,
 }
 
@@ -39,7 +39,8 @@ impl Raw {
     }
 }
 
-/// Returns the hash by which a copy of a file without ids finds the session from which its record was erased.
+/// Returns the hash by which an import of a copied file without ids finds the session from which the record was
+/// erased.
 pub(super) fn erased_place(event: &Event) -> Option<i64> {
     let EventSource::Import { offset, len, .. } = event.source else { return None };
     (event.id.as_str() == nameless(offset)).then(|| codec::erased_key(offset, len))

@@ -1,7 +1,7 @@
 //! Permanent erasure of content and of everything derived from it.
 //!
-//! Erased content does not come back by another import: the ledger keeps its coordinates (the session's own id, the
-//! records' own ids, and byte ranges), but neither content nor a hash of it.
+//! Another import does not bring erased content back: the ledger keeps its coordinates (the session's own id, the
+//! records' own ids, and byte ranges), but neither the content nor a hash of it.
 
 mod erased;
 pub(crate) mod family;
@@ -42,7 +42,7 @@ use wunderblock_core::units::Seq;
 #[derive(Default)]
 struct Range {
     spans: BTreeSet<SourceSpan>,
-    /// Ids of events. For a live agent's events, these are also the ids of the records in its future transcript.
+    /// Ids of events. The ids of a live agent's events are also the ids of the records in its future transcript.
     events: BTreeSet<String>,
     /// Beginnings of the events' texts.
     beginnings: Vec<String>,
@@ -187,7 +187,8 @@ async fn forget_runs(
     Ok(erased)
 }
 
-/// Erases in one transaction. Returns the losses of each run; losses of files count for the first run.
+/// Erases the content in one transaction. Returns the losses of each run; losses in files are counted with the first
+/// run.
 async fn lose_runs(
     session: &Session,
     runs: &[(Seq, Seq)],

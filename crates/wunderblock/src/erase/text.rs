@@ -27,7 +27,7 @@ pub struct TextFound {
     pub events: Vec<TextPlace>,
     /// Records of imported files that contain the text.
     pub originals: Vec<TextRecord>,
-    /// Names that contain the text, described in words: of sessions, files and folders. Erasing keeps names.
+    /// Names of sessions, files and folders that contain the text, described in words. Erasing keeps names.
     pub names: Vec<String>,
 }
 
@@ -187,7 +187,7 @@ async fn find_in_stream(
             }
             let kind = event.fact.as_ref().map_or("", Fact::kind);
             if stays(&event) {
-                // The event keeps its payload in an erasure, so the text remains in it.
+                // An erasure does not remove this event's payload, so the text remains in it.
                 found.names.push(format!("{kind} at position {} of {}", event.seq, info.id));
             } else {
                 found.events.push(TextPlace {
@@ -203,13 +203,13 @@ async fn find_in_stream(
     Ok(())
 }
 
-/// Returns the first position that is stored in the stream itself, and the number of such positions.
+/// Returns the first position stored in the stream itself, and the number of positions stored there.
 fn own(info: &StreamInfo) -> (Seq, u64) {
     let base = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
     (base.next(), info.head.0.saturating_sub(base.0))
 }
 
-/// Returns whether an event's content contains the searched text. Its texts must be in place.
+/// Returns whether an event's content contains the searched text. The event's texts must already be loaded.
 fn holds(event: &Event, needle: &Needle) -> Result<bool, Error> {
     let Some(fact) = &event.fact else { return Ok(false) };
     let written = serde_json::to_vec(fact).map_err(|error| Error::Internal(error.to_string()))?;

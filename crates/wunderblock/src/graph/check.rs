@@ -58,7 +58,7 @@ pub(crate) async fn examine_nodes(
 }
 
 impl RecordedNodes {
-    /// Returns the violations of a node: rule and detail.
+    /// Returns the rules that a node violates, each with a detail.
     fn flaws(&self, seq: Seq, node: &SessionCompacted) -> Vec<(&'static str, String)> {
         let mut flaws = Vec::new();
         let (from, to) = (node.from_seq, node.to_seq);

@@ -46,18 +46,18 @@ pub struct ChildNode {
     pub to: Seq,
     /// Number of messages that the node covers.
     pub messages: u64,
-    /// Tokens of the node's text (o200k).
+    /// Number of tokens in the node's text (o200k).
     pub tokens: Tokens,
     /// Cost of expanding the node.
     pub expand: ReadingCost,
-    /// First line of the node's text with content.
+    /// First line of the node's text that has content.
     pub title: String,
 }
 
 /// Cost of reading a node's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ReadingCost {
-    /// Tokens of all pages (o200k), without marks; `None` if the ledger has not counted that far.
+    /// Number of tokens on all pages (o200k), without marks; `None` if the ledger has not counted that far yet.
     pub tokens: Option<Tokens>,
     /// Number of pages of [`EXPAND_TOKENS`] tokens; `None` if unknown.
     pub pages: Option<u64>,
@@ -73,7 +73,7 @@ impl Engine {
     /// (`wb:SESSION#SEQ`), by the positions it covers (`wb:SESSION#FROM-TO`), or by the handle of its text.
     ///
     /// # Errors
-    /// Fails if the handle is unknown or does not name a node. The error then lists nearby nodes.
+    /// Fails if the handle is unknown or does not name a node. The error lists nearby nodes.
     pub fn describe<'a>(&'a self, address: Address) -> BoxFuture<'a, Described> {
         Box::pin(async move {
             match find_place(self, address).await? {
@@ -138,7 +138,7 @@ impl Graph {
         }
     }
 
-    /// Returns the direct children of a node, last first, because the caller uses a stack.
+    /// Returns the direct children of a node in reverse order, because the caller uses a stack.
     fn beneath(&self, known: &LoadedNode, depth: u64) -> Vec<(u64, &LoadedNode)> {
         self.children_of(known).into_iter().rev().filter_map(|child| Some((depth, child.ok()?))).collect()
     }

@@ -32,7 +32,7 @@ pub struct Expand {
     pub query: Option<String>,
     /// Page number, counted from 1; `None` for the first.
     pub page: Option<u64>,
-    /// Maximum tokens (o200k) of a page.
+    /// Maximum number of tokens (o200k) on a page.
     pub page_tokens: u64,
     /// Whether a summary of summaries is expanded to those summaries. If false, the underlying events are shown.
     pub children: bool,
@@ -64,10 +64,10 @@ pub struct Expanded {
     pub pages: u64,
     /// Number of the next page; `None` after the last.
     pub next: Option<u64>,
-    /// With a query: number of messages that contain some of its words.
+    /// Number of messages that contain some of the query's words, if there is a query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<u64>,
-    /// With a query: number of matching messages that are not on the page.
+    /// Number of matching messages that are not on the page, if there is a query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more: Option<u64>,
 }

@@ -1,16 +1,18 @@
 //! Page boundaries on a line of tokens.
 //!
-//! Everything to be read lies on one line. Each message takes [`HEAD`] for the lines above its texts, and then the
-//! tokens of its texts. The line is divided into cells of equal length, one per page, so the page of any place is
-//! known without looking at earlier text. A message that exceeds its cell by no more than the slack is still shown
-//! completely; a longer one is cut at the end of the cell. The rest of a page's limit is reserved for marks.
+//! All content to be read is laid out on one line of tokens. Each message takes up [`HEAD`] tokens for the lines
+//! above its texts, followed by the tokens of the texts. The line is divided into cells of equal length, one per
+//! page, so the page that contains a given place is known without looking at earlier text. A message that exceeds its
+//! cell by no more than the slack is still shown completely; a longer one is cut at the end of the cell. The rest of
+//! a page's limit is reserved for marks.
 //!
-//! Rejected alternative: filling pages one after another. Page 300 could then be found only by filling the 299 pages
+//! Rejected alternative: filling pages one after another. Page 300 could be found only by first filling the 299 pages
 //! before it.
 
 use crate::tokens::Vocabulary;
 
-/// Tokens of a message on the line besides its texts: for its position, its role, and the kinds of its parts.
+/// Number of tokens that a message takes up on the line in addition to its texts: for its position, its role, and the
+/// kinds of its parts.
 pub(super) const HEAD: u64 = 16;
 
 /// Grid for pages of one size.
@@ -30,7 +32,7 @@ impl Grid {
         Self { cell: (page_tokens * 7 / 10).max(1), slack: page_tokens / 5, chunk }
     }
 
-    /// Returns the number of pages of a line with this length; at least one.
+    /// Returns the number of pages needed for a line of this length, which is at least one.
     pub(super) fn pages(&self, length: u64) -> u64 {
         length.saturating_sub(self.slack).div_ceil(self.cell).max(1)
     }
@@ -55,7 +57,7 @@ impl Grid {
         (!before && from < upto).then_some((from, upto))
     }
 
-    /// Returns a scale that finds the byte for a number of a text's tokens.
+    /// Returns a scale that converts a number of a text's tokens into a byte offset.
     pub(super) fn scale<'t>(&self, text: &'t str, tokens: u64) -> TokenScale<'t> {
         TokenScale::of(text, tokens, self.chunk)
     }
@@ -69,7 +71,7 @@ impl Grid {
 pub(super) struct TokenScale<'t> {
     text: &'t str,
     tokens: u64,
-    /// End of each chunk in bytes, and the tokens up to that end.
+    /// Byte offset of the end of each chunk, and the number of tokens up to that end.
     ends: Vec<(usize, u64)>,
 }
 
@@ -98,7 +100,8 @@ impl<'t> TokenScale<'t> {
     }
 }
 
-/// Returns the end of a text's first chunk: after a line, else before a space, else after any character.
+/// Returns the end of a text's first chunk: after a line if possible, otherwise before a space, and otherwise after
+/// any character.
 fn chunk_end(text: &str, chunk: usize) -> usize {
     if text.len() <= chunk {
         return text.len();

@@ -1,8 +1,9 @@
 //! Search within a range: an exact scan of the original messages that shows the best matches on one page.
 //!
 //! Every word of the query is searched literally, ignoring case, and also inside longer words. Identifiers and
-//! languages without spaces are therefore found in the same way. Messages with the words in sequence come first, then
-//! messages with more of the words on one line, then messages with more of the words at all, then newer ones.
+//! languages without spaces are therefore found in the same way. Messages that contain the words in sequence come
+//! first, then messages with more of the words on one line, then messages with more of the words overall, and then
+//! newer messages.
 
 use super::expand::{Expanded, PageNo, Shows, finished, shown_bodies};
 use super::item::{Leaf, MessageReader, PageItem, PagePiece};
@@ -21,15 +22,15 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// Maximum number of words of a query; further words are ignored. [`Merit::words`] has one bit per word.
+/// Maximum number of words in a query; further words are ignored. [`Merit::words`] has one bit per word.
 const WORDS: usize = 32;
 /// Number of hits read at a time.
 const READ: usize = 16;
 /// Maximum length of an excerpt in bytes.
 const EXCERPT: usize = 800;
-/// Lines of context before and after the matching line.
+/// Number of lines of context before and after the matching line.
 const AROUND: usize = 2;
-/// Tokens reserved for the line that states the number of further matches.
+/// Number of tokens reserved for the line that states the number of further matches.
 const MORE: u64 = 48;
 
 /// A parsed query.
@@ -38,7 +39,7 @@ struct QueryWords {
     phrase: String,
     words: Vec<String>,
     pattern: Pattern,
-    /// Maximum tokens of the page.
+    /// Maximum number of tokens on the page.
     most: u64,
 }
 
@@ -46,7 +47,7 @@ struct QueryWords {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Merit {
     phrase: bool,
-    /// Maximum number of words on one line.
+    /// Highest number of the query's words found on one line.
     together: u32,
     /// Bit set of the words that occur.
     words: u32,
@@ -91,7 +92,7 @@ impl QueryWords {
         best.map(|(merit, (number, start, end))| ((start, end), number, merit))
     }
 
-    /// Returns the byte range around a text's best line that is shown.
+    /// Returns the byte range that is shown around a text's best line.
     fn excerpt(&self, text: &str, (start, end): (usize, usize), most: usize) -> (usize, usize) {
         let (mut from, mut to) = (start, end);
         for _ in 0..AROUND {
@@ -212,7 +213,7 @@ async fn body_hits(
         (wanted.merit(text.get(start..end).unwrap_or_default()), number, (start, end))
     };
     let mut ranked: Vec<_> = lines.map(merit).collect();
-    // Within a single text no line is newer than another, so earlier lines come first.
+    // Within a single text, no line is newer than another, so earlier lines come first.
     ranked.sort_by_key(|(merit, number, _)| (Reverse((merit.phrase, merit.together)), *number));
     let mut sheet = HitPage::new(ranked.len() as u64, wanted.most);
     let mut covered: Vec<(u64, u64)> = Vec::new();
@@ -271,7 +272,7 @@ impl HitPage {
         Self { pieces: Vec::new(), matches, covered: 0, left: most.saturating_sub(MORE) }
     }
 
-    /// Adds a piece. Returns false if it does not fit.
+    /// Adds a piece. Returns false if the piece does not fit.
     fn add(&mut self, piece: PagePiece) -> bool {
         let words = [&piece.heading, &piece.leaf.mark, &piece.leaf.item.text]
             .map(|text| Vocabulary::O200k.count(text));

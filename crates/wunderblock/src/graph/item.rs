@@ -14,7 +14,7 @@ use wunderblock_core::units::Seq;
 /// A text, or a part of one.
 ///
 /// All items of all pages with the same `seq` and `part`, joined in the order of `from_byte`, give the recorded text
-/// byte for byte. The data of media is not included; `address` reads it.
+/// byte for byte. Media data is not included; use `address` to read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PageItem {
     /// Position of the event; `None` for a text that was addressed by its own handle.
@@ -75,9 +75,9 @@ pub enum ItemKind {
     Call,
     /// Result of a tool call.
     Result,
-    /// An image, a document or a sound. Its text is the URL or file id; data is not included.
+    /// An image, a document or a sound. The text of a media item is its URL or file id; its data is not included.
     Media,
-    /// An opaque block of a provider.
+    /// An opaque block from a provider.
     Opaque,
     /// A summary.
     Summary,
@@ -87,8 +87,8 @@ pub enum ItemKind {
     Erased,
 }
 
-/// Maximum length in bytes of names and gists in the lines above a text. These lines identify the text; they do not
-/// replace it.
+/// Maximum length in bytes of names and gists in the lines above a text. The lines above a text identify it; they do
+/// not replace it.
 const WORDS: usize = 120;
 
 /// A text with the lines above it.
@@ -135,7 +135,7 @@ impl PageEntry {
         for leaf in self.leaves {
             let (start, width) = (at, leaf.tokens);
             at = at.saturating_add(width);
-            // An item without tokens belongs to the page that contains its place; at the end of the entry, to the
+            // An item without tokens belongs to the page that contains its place or, at the end of the entry, to the
             // last page.
             let here = (low <= start && start < high) || (start == high && high == end);
             let (head, tail) = if whole {
@@ -170,7 +170,7 @@ pub(super) struct MessageReader<'a> {
     pub(super) stream: Handle,
     pub(super) texts: &'a dyn Bodies,
     pub(super) counts: &'a HashMap<Handle, u64>,
-    /// Calls of the messages noted before, described in words, so that results can name their call.
+    /// Calls from the messages noted so far, described in words, so that each result can name its call.
     pub(super) calls: HashMap<CallId, String>,
 }
 

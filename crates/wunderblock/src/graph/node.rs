@@ -34,9 +34,9 @@ pub struct GraphNode {
     pub to: Seq,
     /// Number of messages that the summary covers.
     pub messages: u64,
-    /// Tokens of the covered messages, as counted by the producer.
+    /// Number of tokens in the covered messages, as counted by the producer.
     pub tokens_before: Option<Tokens>,
-    /// Tokens of the summary, as counted by the producer.
+    /// Number of tokens in the summary, as counted by the producer.
     pub tokens_after: Option<Tokens>,
     /// Producer of the summary.
     pub producer: Box<str>,
@@ -48,15 +48,15 @@ pub struct GraphNode {
     pub focus: Option<Box<str>>,
     /// Result of checking the summary.
     pub check: Option<SummaryCheck>,
-    /// Positions of the summaries from which this one was made, ascending.
+    /// Positions of the summaries from which this one was made, in ascending order.
     pub sources: Vec<Seq>,
-    /// Positions of the summaries that were made from this one, ascending.
+    /// Positions of the summaries that were made from this one, in ascending order.
     pub parents: Vec<Seq>,
     /// Whether the summary is in the present view of its lane.
     pub shown: bool,
     /// Handle of the summary's text, if the text is stored separately.
     pub handle: Option<Handle>,
-    /// First line with content; empty if the text is not available.
+    /// First line that has content; empty if the text is not available.
     pub title: String,
 }
 
@@ -64,16 +64,16 @@ pub struct GraphNode {
 #[derive(Clone, Debug)]
 pub(super) struct LoadedNode {
     pub(super) node: GraphNode,
-    /// Text of the summary; `None` if it was never known or is erased.
+    /// Text of the summary; `None` if it was never known or has been erased.
     pub(super) text: Option<String>,
-    /// Tokens of the covered messages (o200k); `None` if the ledger has not counted that far.
+    /// Number of tokens in the covered messages (o200k); `None` if the ledger has not counted that far yet.
     pub(super) covered: Option<Tokens>,
     /// Total length of the covered messages' texts.
     pub(super) length: Bytes,
 }
 
 impl LoadedNode {
-    /// Returns the tokens of the summary's text (o200k).
+    /// Returns the number of tokens in the summary's text (o200k).
     pub(super) fn tokens(&self) -> Tokens {
         Tokens(u64::from(self.text.as_deref().map_or(0, |text| Vocabulary::O200k.count(text))))
     }
@@ -89,8 +89,8 @@ pub(super) struct Graph {
 const TITLE: usize = 120;
 
 impl Session {
-    /// Returns the nodes of the session's summary graph, ascending: those of one lane, or all. A fork includes the
-    /// nodes of its ancestors within the shared positions. Erased nodes are omitted.
+    /// Returns the nodes of the session's summary graph in ascending order: either those of one lane, or all nodes. A
+    /// fork includes the nodes of its ancestors within the shared positions. Erased nodes are omitted.
     ///
     /// # Errors
     /// Fails if the session does not exist, or if a record is damaged.
@@ -176,8 +176,8 @@ async fn known_nodes(
     Ok(made.iter().zip(tallies.chunks(2)).filter_map(known).collect())
 }
 
-/// Returns the first line of a text that is neither a heading, an element, nor an empty part. Falls back to the first
-/// line that is not blank.
+/// Returns the first line of a text, skipping headings, elements and empty parts. Falls back to the first line that
+/// is not blank.
 fn title(text: &str) -> &str {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let heads = |line: &str| line.starts_with(['#', '<', '–']) || line.ends_with(':');

@@ -1,7 +1,7 @@
 //! Writes a page as a model reads it.
 //!
-//! Every text appears verbatim, below a line that describes it and, for a part of a text, its range. These lines
-//! become shorter in steps until the page fits, so that many tiny texts cannot exceed the limit of a page.
+//! Every text appears verbatim, below a line that describes it and, for a part of a text, its range. The descriptive
+//! lines are shortened in steps until the page fits, so that many tiny texts cannot exceed the limit of a page.
 
 use super::item::{PageItem, PagePiece};
 use crate::tokens::Vocabulary;
@@ -21,7 +21,7 @@ enum MarkDetail {
     None,
 }
 
-/// Returns the text of a page, and its tokens (o200k).
+/// Returns the text of a page, and its number of tokens (o200k).
 pub(super) fn write(pieces: &[PagePiece], page: u64, most: u64) -> (String, Tokens) {
     let mut written = (String::new(), Tokens::ZERO);
     for marks in [MarkDetail::Full, MarkDetail::Short, MarkDetail::Heading, MarkDetail::None] {
@@ -84,7 +84,7 @@ fn end_line(out: &mut String) {
     }
 }
 
-/// Returns a line with the range of a partial text; empty for a whole text.
+/// Returns a line with the range of a partial text, or an empty string for a whole text.
 fn extent(item: &PageItem, page: u64) -> String {
     // A hit is always a part of its text, and its heading states the range.
     if !item.matched.is_empty() || item.text.is_empty() || (item.from_byte == 0 && item.to_byte == item.bytes)

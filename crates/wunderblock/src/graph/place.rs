@@ -29,7 +29,7 @@ impl<'g> Positions<'g> {
 
 /// Object to describe or expand.
 pub(super) enum GraphPlace {
-    /// A node, by the position of its event.
+    /// A node, identified by the position of its event.
     Node(Graph, Seq),
     /// A range of positions that is not exactly a node's range; the graph has the session's nodes.
     Range(Graph, Seq, Seq),

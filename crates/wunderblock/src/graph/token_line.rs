@@ -1,7 +1,8 @@
 //! Positions of a session on the line of tokens.
 //!
 //! If the ledger has counted the range, its running sums give the places, and any place is found with a few queries,
-//! however long the session is. Otherwise (after a fresh import, or in a read-only ledger) the range is counted here.
+//! however long the session is. Otherwise (after a fresh import, or in a read-only ledger), the range is counted
+//! here.
 
 use super::grid::HEAD;
 use crate::engine::Engine;
@@ -16,7 +17,8 @@ use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Number of positions per query in the search for a place. Each query reduces the range to about a sixteenth.
+/// Number of positions per query in the search for a place. Each query reduces the range to about a sixteenth of its
+/// length.
 const PROBES: u64 = 15;
 /// Maximum number of events counted at a time.
 const COUNTED: u64 = 1_024;
@@ -29,7 +31,7 @@ pub(super) struct TokenLine<'e> {
     stream: StreamId,
     from: Seq,
     to: Seq,
-    /// Running sum of the ledger before the range.
+    /// The ledger's running sum before the range.
     base: u64,
     /// Length of the line in tokens.
     pub(super) length: u64,
@@ -41,7 +43,7 @@ fn along(tally: &TallyRow) -> Option<u64> {
     tally.tokens.map(|tokens| tokens.0.saturating_add(tally.messages.saturating_mul(HEAD)))
 }
 
-/// Returns all texts of a message in order. Media data is included, but counts no tokens.
+/// Returns all texts of a message in order. Media data is included, but counts as zero tokens.
 pub(super) fn leaves(message: &Message) -> Vec<(&Part, &Body)> {
     message.parts.iter().flat_map(Part::leaves).collect()
 }
@@ -99,7 +101,7 @@ impl<'e> TokenLine<'e> {
         Ok(low)
     }
 
-    /// Returns events from a position on, in order.
+    /// Returns the events from a given position onwards, in order.
     pub(super) async fn events(&self, from: Seq, limit: u64, text: Bytes) -> Result<Vec<StoredEvent>, Error> {
         let query = Query::Events {
             tenant: self.engine.tenant.no,
@@ -137,7 +139,7 @@ impl<'e> TokenLine<'e> {
     }
 }
 
-/// Returns the tokens of each text of an event, in the order of [`leaves`].
+/// Returns the number of tokens in each text of an event, in the order of [`leaves`].
 pub(super) fn tokens_of(fact: Option<&Fact>, counts: &HashMap<Handle, u64>) -> Vec<u64> {
     let Some(Fact::MessageAppended(said)) = fact else { return Vec::new() };
     let own = |(part, body): (&Part, &Body)| match body {

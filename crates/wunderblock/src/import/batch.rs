@@ -1,7 +1,7 @@
 //! Batches of an import: packed on all cores, and committed while the next records are read.
 //!
-//! At most one batch is being committed. It must be stored before the next is sent, so that positions follow the
-//! order of the file.
+//! At most one batch is being committed at any time. Each batch must be stored before the next one is sent, so that
+//! positions follow the order of the file.
 
 use super::bytes::RawChunk;
 use super::feed::Feed;
@@ -199,7 +199,7 @@ impl Feed<'_> {
                     let EventSource::Import { offset, .. } = event.source else { return Err(unexpected()) };
                     let content = codec::content_hash(&event.fact)?;
                     // The id is derived from the content: reading the same record again gives the same id, and a
-                    // different record gives another.
+                    // different record gives a different id.
                     let own: String = blake3::Hash::from(content).to_hex().chars().take(16).collect();
                     if event.id.as_str().ends_with(&format!("~{own}")) {
                         return Err(StoreError::Conflict { id, seq }.into());

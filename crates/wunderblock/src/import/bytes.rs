@@ -1,6 +1,6 @@
 //! Raw bytes of an import, before they become chunks.
 //!
-//! Bytes wait here until their records are known, so that erased records are blanked before they are stored.
+//! Bytes are held back until their records are known, so that erased records are blanked before they are stored.
 
 use crate::limits::SOURCE_CHUNK;
 
@@ -10,7 +10,7 @@ pub(super) struct RawChunk {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Bytes that are read but not yet committed.
+/// Bytes that have been read but not yet committed.
 #[derive(Default)]
 pub(super) struct RawBytes {
     /// Offset up to which bytes are stored or part of a complete chunk.
@@ -23,7 +23,7 @@ pub(super) struct RawBytes {
     /// The current, incomplete chunk.
     chunk: Vec<u8>,
     pub(super) chunks: Vec<RawChunk>,
-    /// Blanked ranges: first byte, one past the last.
+    /// Blanked ranges, each with the offset of its first byte and one past its last byte.
     pub(super) erased: Vec<(u64, u64)>,
 }
 
@@ -43,7 +43,7 @@ impl RawBytes {
         self.read += bytes.len() as u64;
     }
 
-    /// Replaces bytes that must not come back with spaces.
+    /// Replaces with spaces the bytes that must not come back.
     pub(super) fn blank(&mut self, from: u64, to: u64) {
         let place = |at: u64| usize::try_from(at.saturating_sub(self.base)).unwrap_or(usize::MAX);
         let (first, last) = (place(from).min(self.waiting.len()), place(to).min(self.waiting.len()));

@@ -1,8 +1,8 @@
-//! Detects how a file changed since its import: unchanged, grown, or rewritten.
+//! Detects whether a file is unchanged, has grown, or has been rewritten since its import.
 //!
-//! A grown file is recognised by samples taken at its import: its beginning, the bytes before its end, and blocks in
-//! between. The whole file is compared only if its time changed but not its length, if there are no samples (because
-//! of an earlier format or an erasure), or on request.
+//! A grown file is recognised by samples taken when it was imported: its beginning, the bytes before its end, and
+//! blocks in between. The whole file is compared only if its time has changed but its length has not, if there are no
+//! samples (because of an earlier format or an erasure), or on request.
 
 use super::opened::{OpenedFile, read_full};
 use super::saved::Saved;
@@ -30,9 +30,10 @@ pub(super) enum FileChange {
 const BLOCK: u64 = 4 << 10;
 /// Number of sampled blocks between the beginning and the end.
 const BLOCKS: u64 = 16;
-/// Size of the sample before the end in bytes.
+/// Size in bytes of the sample before the end of the file.
 const TAIL: u64 = 64 << 10;
-/// Age below which a modification time is not reliable: the file may change again without a change of its time.
+/// Age below which a modification time is not reliable: the file may change again while its modification time stays
+/// the same.
 const RACY: Duration = Duration::from_millis(50);
 
 /// Returns a file's modification time in nanoseconds since 1970, if it is old enough to reveal a later change.
@@ -43,7 +44,7 @@ pub(super) fn modified(meta: &Metadata) -> Option<i64> {
     if settled { i64::try_from(since.as_nanos()).ok() } else { None }
 }
 
-/// Returns whether a file still has the length and time of its import.
+/// Returns whether a file still has the length and modification time that it had when it was imported.
 pub(crate) fn is_same(old: &SourceInfo, meta: &Metadata) -> bool {
     let revision = &old.revision;
     revision.whole
@@ -52,7 +53,7 @@ pub(crate) fn is_same(old: &SourceInfo, meta: &Metadata) -> bool {
         && revision.modified == modified(meta)
 }
 
-/// Returns checksums of samples of a file's first `len` bytes, each with offset and size.
+/// Returns checksums of samples of a file's first `len` bytes, each with its offset and size.
 pub(super) fn samples(file: &mut File, len: u64) -> std::io::Result<Vec<(u64, u64, i64)>> {
     let mut places = vec![(0, BLOCK.min(len)), (len.saturating_sub(TAIL), TAIL.min(len))];
     if len > TAIL + BLOCK * BLOCKS {
@@ -103,8 +104,8 @@ pub(super) async fn find_change(
         _ => match kept_since(engine, old, file, path).await? {
             // A fully erased file does not even keep its line ends, so it is read from the beginning.
             KeptBytes::Other | KeptBytes::Blanks => false,
-            // Other records of the same length may be in the place of the erased ones, so the file must still contain
-            // those.
+            // Other records of the same length may have replaced the erased ones, so the file must still contain the
+            // erased text.
             KeptBytes::Bytes => revision.erased.is_empty() || holds_erased_text(engine, old, file).await?,
         },
     };
@@ -156,7 +157,7 @@ pub(super) async fn kept_since(
     Ok(kept_all)
 }
 
-/// Returns whether bytes are equal outside erased ranges.
+/// Returns whether bytes are equal outside the erased ranges.
 fn equal(kept: &[u8], now: &[u8], (at, erased): (u64, &[(u64, u64)])) -> bool {
     if kept == now {
         return true;

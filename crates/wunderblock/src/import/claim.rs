@@ -1,9 +1,10 @@
-//! Ownership of a revision: one import at a time writes it, and a dead import blocks nobody for long.
+//! Ownership of a revision: only one import at a time writes the revision, and a dead import does not block others
+//! for long.
 //!
-//! Every commit of an import contains its token, and a store rejects commits with another token, so bytes never mix.
-//! The lease only limits how long other imports wait. A lock on the transcript shows earlier that an owner is dead,
-//! because the system releases the lock with the process. If files cannot be locked, the others wait until the lease
-//! expires.
+//! Every commit of an import contains its token, and a store rejects commits with another token, so the bytes of
+//! different imports never mix. The lease only limits how long other imports wait. A lock on the transcript shows
+//! sooner that an owner is dead, because the system releases the lock when the process ends. If files cannot be
+//! locked, other imports wait until the lease expires.
 
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
@@ -47,7 +48,7 @@ fn owner(token: &str, now: Millis) -> Owner {
     Owner { token: token.to_owned(), until: Millis(now.0.saturating_add(IMPORT_LEASE)) }
 }
 
-/// Returns whether this import could lock the file. If so, no other import of the file is alive.
+/// Returns whether this import could lock the file. If the lock succeeds, no other import of the file is alive.
 pub(super) fn lock(file: &File) -> bool {
     file.try_lock().is_ok()
 }

@@ -28,26 +28,26 @@ pub struct Imported {
     pub appended: u64,
     /// Number of events that were already stored.
     pub duplicates: u64,
-    /// Number of records that were erased before and are not stored again.
+    /// Number of records that were erased earlier and are not stored again.
     pub erased: u64,
-    /// Bytes of records with an unknown shape, including broken records.
+    /// Number of bytes in records with an unknown shape, including broken records.
     pub opaque_bytes: u64,
     /// Number of records that could not be read at all.
     pub broken: u64,
     /// Number of messages in the records read.
     pub messages: u64,
-    /// Number of notices of each kind, those without a warning included.
+    /// Number of notices of each kind, including those without a warning.
     pub notices: BTreeMap<ImportNotice, u64>,
     /// Warnings with file and line: at most [`MAX_WARNINGS`](crate::limits::MAX_WARNINGS), then the number of further ones.
     pub warnings: Vec<String>,
 }
 
-/// Kinds of what an import notices about the records of a file.
+/// Kinds of notices about the records of an imported file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ImportNotice {
-    /// A record of a file in no known format. Each is one: there is no warning for it.
+    /// A record in a file of unknown format. Every record in the file counts as one notice, without a warning.
     Generic,
     /// A record with an unknown shape in a known format.
     UnknownRecord,
@@ -55,20 +55,20 @@ pub enum ImportNotice {
     UnknownBlock,
     /// A record that cannot be read.
     Broken,
-    /// A record whose id is in use for other content.
+    /// A record whose id is already in use for other content.
     ReusedId,
-    /// A record that follows one which is not in the file.
+    /// A record whose predecessor is not in the file.
     MissingParent,
     /// A file that ends within a record.
     CutOff,
-    /// A session that was erased before.
+    /// A session that has already been erased.
     ErasedSession,
-    /// A session whose id another session has.
+    /// A session whose id is already used by another session.
     ReusedSession,
 }
 
 impl ImportNotice {
-    /// One such record, and what becomes of it.
+    /// Returns the words for one record of this kind, and for what happens to it.
     #[must_use]
     pub const fn words(self) -> (&'static str, &'static str) {
         match self {
@@ -85,8 +85,8 @@ impl ImportNotice {
     }
 }
 
-/// Callback for the progress of an import: bytes read, and total bytes. While the import waits for another import of
-/// the file, the callback is called repeatedly with 0 bytes read.
+/// Callback for the progress of an import, called with the number of bytes read and the total number of bytes. While
+/// the import waits for another import of the file, the callback is called repeatedly with 0 bytes read.
 pub type OnBytes<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
 
 impl Imported {

@@ -73,8 +73,8 @@ impl NamelessRecord {
     }
 }
 
-/// Returns the items of a record. An opening is excluded: it becomes no event, and another record may open the
-/// session when the file is rewritten.
+/// Returns the items of a record. An opening is excluded: it does not become an event, and another record may open
+/// the session when the file is rewritten.
 pub(super) fn items_of(record: &TranscriptRecord, raw: &[u8]) -> Vec<RecordItem> {
     let mut items = record.items.clone();
     if items.is_empty() {

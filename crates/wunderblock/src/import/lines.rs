@@ -18,7 +18,7 @@ use wunderblock_wire::transcript::{Checkpoint, RecordStatus, TranscriptReader, T
 
 /// Maximum number of lines read before their records are taken in.
 const GROUP: usize = 256;
-/// Maximum total size of these lines in bytes.
+/// Maximum total size in bytes of the lines read before their records are taken in.
 const GROUP_BYTES: usize = 1 << 20;
 
 /// A line with its records.
@@ -116,7 +116,7 @@ pub(super) async fn lines(
     let_in(feed, &reader).await?;
     let Some(ResumePoint { at, line, reader }) = input.stop else { return Ok(None) };
     let samples = change::samples(&mut opened.file, input.offset).unwrap_or_default();
-    // Without samples the next import could not recognise a grown file, so the state would be useless.
+    // Without samples, the next import could not recognise a grown file, so the state would be useless.
     let kept = !samples.is_empty();
     Ok(kept.then(|| Saved { samples, ..feed.saved(at, line, reader) }))
 }

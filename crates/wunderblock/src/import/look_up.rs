@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_wire::transcript::{RecordPlace, TranscriptReader, TranscriptRecord};
 
-/// Maximum branches of a session in which records without ids are looked up.
+/// Maximum number of branches of a session in which records without ids are looked up.
 const BRANCHES: usize = 8;
 
 impl Feed<'_> {

@@ -1,13 +1,13 @@
-//! Importing transcripts: raw bytes go into a source, records become events, branches become forks.
+//! Importing transcripts: raw bytes go into a source, records become events, and branches become forks.
 //!
 //! ```text
 //! file ─ change ─ claim ─ lines ─ wire::Reader ─► Record ─ place ─ Tree ─► events of a stream per branch
 //!                           └──────────────────────────────────────────► chunks (verbatim, for export and proof)
 //! ```
-//! A file that was imported before is compared with its stored bytes. If the file grew, the import continues where
-//! the last one stopped. If it was rewritten, it becomes a new revision with separate bytes. Records that are already
-//! stored are recognised by their ids, in any file; records without ids are recognised by offset and content. Only
-//! one import at a time writes a file, and other imports of that file wait.
+//! A file that has already been imported is compared with its stored bytes. If the file grew, the import continues
+//! where the last one stopped. If the file was rewritten, it becomes a new revision with separate bytes. Records that
+//! are already stored are recognised by their ids, in any file; records without ids are recognised by offset and
+//! content. Only one import at a time writes a file, and other imports of that file wait.
 
 mod batch;
 mod bytes;
@@ -90,7 +90,7 @@ async fn import_file(
     how: ImportMode,
     progress: OnBytes<'_>,
 ) -> Result<Imported, Error> {
-    // The resolved path is the source's key, so that a file imported through a link is the same source.
+    // The resolved path is the source's key, so that a file imported through a link counts as the same source.
     let path = path.canonicalize().map_err(|error| file_error(path, &error))?;
     let mut attempts = 0;
     let mut waiting: Option<(u64, Instant)> = None;
@@ -161,7 +161,7 @@ async fn import_once(
         );
         return Err(refused(path, &why));
     }
-    // Another format reads different records, so the old revision keeps its own.
+    // Another format yields different records, so the old revision keeps its records.
     let grown = old.filter(|old| change == FileChange::Grown && old.revision.format == format.name());
     let newest = old.map_or(0, |old| old.revision.no);
     let grow = grown.map(|old| (old.revision.no, old.revision.len));
@@ -197,7 +197,7 @@ async fn note_time(engine: &Engine, old: &SourceInfo, opened: &OpenedFile<'_>) -
     let grow = Some((revision.no, revision.len));
     let again =
         ToWrite { path: opened.path, format: &revision.format, grow, newest: revision.no, locked: false };
-    // Without the time the next import only has to compare the file again.
+    // Without the time, the next import only has to compare the file again.
     let Ok(claim) = claim_source(engine, again).await else {
         return Ok(());
     };
@@ -223,17 +223,18 @@ fn unchanged_import(path: &Path, old: &SourceInfo) -> Result<Imported, Error> {
 pub struct Transcripts {
     /// Files that may be transcripts, sorted by path.
     pub files: Vec<PathBuf>,
-    /// Symbolic links to folders, and to files with a transcript's name. They are not followed, because a link may
+    /// Symbolic links to folders, and to files with a transcript's name. Links are not followed, because they may
     /// lead anywhere.
     pub links: Vec<PathBuf>,
 }
 
-/// Maximum number of files per query. A query for each file took two thirds of an import of 10,000 unchanged files.
+/// Maximum number of files per query. One query per file took up two thirds of the time of an import of 10,000
+/// unchanged files.
 const TOGETHER: usize = 256;
 
 impl Transcripts {
-    /// Returns, for each file that has not changed since its import, the outcome that an import would have; `None`
-    /// for the others.
+    /// Returns the outcome that an import would have for each file that has not changed since its last import, and
+    /// `None` for the other files.
     ///
     /// # Errors
     /// Fails if the ledger cannot be read.

@@ -29,8 +29,8 @@ pub(super) fn is_of(stream: &StreamId, root: &StreamId) -> bool {
     stream.as_str().strip_prefix(root.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('~'))
 }
 
-/// Returns the id of a record's n-th event. The id is the record's own, unless that is too long or looks like an id
-/// of the engine.
+/// Returns the id of a record's n-th event. The id is the record's own id, unless that id is too long or looks like
+/// one of the engine's ids.
 pub(crate) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
     let id = if number == 0 { record.to_owned() } else { format!("{record}#{number}") };
     match EventId::new(id.clone()) {

@@ -105,7 +105,7 @@ fn place_there(feed: &mut Feed<'_>, session: usize, (branch, seq): (usize, Seq))
     RecordPlacement::There(seq)
 }
 
-/// Places a record whose session is not open yet, in the session with which it shares its records.
+/// Places a record of a session that is not open yet in the session that contains the same records.
 async fn place_of_kin(
     feed: &mut Feed<'_>,
     session: usize,
@@ -146,7 +146,7 @@ async fn known_place(feed: &mut Feed<'_>, session: usize, id: &str) -> Result<Op
             return Ok(Some((branch, seq)));
         }
     }
-    // A live agent may have appended the event under the same id.
+    // A live agent may already have appended the event under the record's id.
     let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
     let id = event_id(id, 0)?;
     Ok(tree.branches.iter().enumerate().find_map(|(index, branch)| {
@@ -225,7 +225,7 @@ async fn meet_record(feed: &mut Feed<'_>, session: usize, record: &TranscriptRec
     Ok(())
 }
 
-/// Looks up a record without an id. Such records are identified by their offset in the file.
+/// Looks up a record without an id. Records without ids are identified by their offset in the file.
 fn count_nameless(
     feed: &Feed<'_>,
     session: usize,
@@ -289,8 +289,8 @@ async fn fork_branch(
     Ok(())
 }
 
-/// Returns the name for a branch, and the branch's latest message if it exists. A name may be taken by a branch that
-/// begins elsewhere, or by one from the same place with other records.
+/// Returns the name for a branch, and the branch's latest message if it exists. A name may already be used by a
+/// branch that begins elsewhere, or by a branch that begins at the same place but has other records.
 async fn branch_name(
     feed: &mut Feed<'_>,
     session: usize,

@@ -1,4 +1,4 @@
-//! State of an import, kept so that the next import can continue where it stopped.
+//! State of an import, kept so that the next import can continue where this one stopped.
 
 use super::tree::{Branch, Point, SessionOrigin, SessionTree};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,8 @@ use wunderblock_core::units::{Millis, Seq};
 /// Version of the encoded state. A state with another version is ignored, and the file is read from its beginning.
 const VERSION: u8 = 1;
 
-/// Maximum user turns kept per branch. A rollback over more turns reads the file from its beginning.
+/// Maximum number of user turns kept per branch. After a rollback over more turns, the file is read from its
+/// beginning.
 const TURNS: usize = 1_000;
 
 /// State of an import at the end of a file.
@@ -16,14 +17,14 @@ const TURNS: usize = 1_000;
 pub(super) struct Saved {
     /// Offset of the first byte to read again.
     pub(super) at: u64,
-    /// Number of the last line before that byte.
+    /// Number of the last line before the first byte to read again.
     pub(super) line: u64,
     /// Latest time of a record.
     pub(super) newest: Millis,
     /// Index of the file's own session.
     pub(super) own: Option<usize>,
     pub(super) sessions: Vec<SavedTree>,
-    /// Samples of the file: offset, number of bytes and checksum. They identify a grown file.
+    /// Samples of the file: offset, number of bytes and checksum. The samples identify a grown file.
     pub(super) samples: Vec<(u64, u64, i64)>,
     /// Encoded state of the transcript reader.
     #[serde(skip)]
@@ -76,7 +77,7 @@ impl Saved {
 }
 
 impl SavedTree {
-    /// Encodes a session's tree. Returns `None` while any of its events is not committed.
+    /// Encodes a session's tree. Returns `None` while any event of the session is not committed.
     pub(super) fn of(key: &str, tree: &SessionTree) -> Option<Self> {
         let branches = tree.branches.iter().enumerate().map(|(index, branch)| {
             let seq = |point: Point| tree.seq((index, point));

@@ -1,5 +1,5 @@
-//! Maps a session of a file to a session of the ledger. The agent's own id and the ids of records decide, never a
-//! path.
+//! Maps a session of a file to a session of the ledger. The agent's own id and the ids of records determine the
+//! session; the path never does.
 //!
 //! | the session's id | its records | the result is |
 //! |---|---|---|
@@ -248,7 +248,7 @@ async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &TranscriptReco
 async fn shares_nameless(feed: &mut Feed<'_>, info: &StreamInfo, key: &str) -> Result<bool, Error> {
     let said = feed.known.nameless.get(key).map(Vec::as_slice).unwrap_or_default();
     if said.is_empty() {
-        // Without a message nothing can be compared: titles and settings go to the session that they name.
+        // Without a message, nothing can be compared: titles and settings go to the session that they name.
         return Ok(feed.known.ids.get(key).is_none_or(Vec::is_empty));
     }
     let ids: Vec<_> = said.iter().map(|one| one.id.clone()).collect();
@@ -257,7 +257,7 @@ async fn shares_nameless(feed: &mut Feed<'_>, info: &StreamInfo, key: &str) -> R
     Ok(said.iter().zip(found).any(|(one, event)| event.is_some_and(|event| one.is(&event) != Some(false))))
 }
 
-/// Opens a session as a child of another session, which contains all records read until now.
+/// Opens a session as a child of another session that contains all records read so far.
 pub(super) async fn open_child(feed: &mut Feed<'_>, session: usize, at: Millis) -> Result<(), Error> {
     let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
     let SessionOrigin::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
@@ -271,7 +271,7 @@ pub(super) async fn open_child(feed: &mut Feed<'_>, session: usize, at: Millis) 
     Ok(())
 }
 
-/// Opens the remaining children: the file ended before they had a record that the parent lacks.
+/// Opens the remaining children, for which the file contained no record that the parent lacks.
 pub(super) async fn open_kin(feed: &mut Feed<'_>) -> Result<(), Error> {
     for session in 0..feed.sessions.len() {
         open_child(feed, session, feed.newest).await?;
@@ -279,8 +279,8 @@ pub(super) async fn open_kin(feed: &mut Feed<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Continues where an earlier import of the file stopped. If that is not possible, returns a reader for the beginning
-/// of the file.
+/// Continues where an earlier import of the file stopped. If continuing is not possible, returns a reader for the
+/// beginning of the file.
 pub(super) async fn resume_import(
     feed: &mut Feed<'_>,
     mut saved: Saved,

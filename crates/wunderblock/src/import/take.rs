@@ -36,13 +36,14 @@ use wunderblock_wire::transcript::RecordItem;
 use wunderblock_wire::transcript::TranscriptReader;
 use wunderblock_wire::transcript::TranscriptRecord;
 
-/// Maximum records held back at a file's beginning until one names the session. In some formats titles and settings
-/// come first.
+/// Maximum number of records held back at the beginning of a file until one of them names the session. In some
+/// formats, titles and settings come first.
 const HELD: usize = 64;
-/// Size in bytes from which a record is not held back.
+/// Minimum size in bytes of a record that is not held back.
 const HELD_BYTES: usize = 256 << 10;
 
-/// Ends a line. Its bytes are released for storage, unless the reader or the feed holds some of their records back.
+/// Ends a line. The line's bytes are released for storage, unless the reader or the feed holds some of the line's
+/// records back.
 pub(crate) async fn end_line(feed: &mut Feed<'_>, reader: &TranscriptReader) -> Result<(), Error> {
     if feed.held.is_empty() && feed.bytes.waiting() >= SOURCE_CHUNK {
         let checkpoint = reader.checkpoint();
@@ -76,7 +77,7 @@ pub(crate) async fn take_record(
         feed.newest = record.at.unwrap_or(feed.newest);
     }
     if !feed.held.is_empty() {
-        // The record that names the session knows more about it, so that record opens the session.
+        // The record that names the session contains more information about the session, so that record opens it.
         session_of(feed, &record, reader).await?;
         let_in(feed, reader).await?;
     }

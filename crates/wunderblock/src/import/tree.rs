@@ -1,8 +1,8 @@
 //! Places of records: sessions in a file, and branches in a session.
 //!
 //! Each record names the record that it follows. If no message follows that record yet, the branch continues;
-//! otherwise a fork begins there. Places of this import's events are counted until the events are committed. Places
-//! of earlier events are positions.
+//! otherwise a fork begins there. Places of this import's events are expressed as event numbers until the events are
+//! committed. Places of earlier events are positions.
 
 use std::collections::HashMap;
 use wunderblock_core::id::StreamId;
@@ -11,7 +11,7 @@ use wunderblock_core::units::Seq;
 /// A place in a branch: after a position, or after the n-th event that this import added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Point {
-    /// A position. Positions order before counted events, because they were stored earlier.
+    /// A position. Positions sort before counted events, because they were stored earlier.
     Seq(Seq),
     /// Number of an event of this import, counted from 1.
     Nth(usize),
@@ -40,7 +40,7 @@ pub(super) struct Branch {
 }
 
 impl Branch {
-    /// Creates a branch of which no record has been read. `said` is the position of its latest message.
+    /// Creates a branch of which no record has been read yet. `said` is the position of the branch's latest message.
     pub(super) fn new(stream: StreamId, opened: Seq, said: Seq) -> Self {
         Self {
             stream,
@@ -59,11 +59,11 @@ impl Branch {
 /// Relation of a session of the file to the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SessionOrigin {
-    /// The session is in the ledger. `before` is true if it was there before this import, so that its records may be
-    /// known.
+    /// The session is in the ledger. `before` is true if the session existed before this import, so that its records
+    /// may already be known.
     Open { before: bool },
-    /// All records read until now are in another session, the last of them at `at_seq`. The session will become a
-    /// child of that session.
+    /// All records read so far are in another session, the last of them at `at_seq`. The session will become a child
+    /// of the other session.
     Kin { parent: StreamId, at_seq: Seq },
 }
 
@@ -71,7 +71,7 @@ pub(super) enum SessionOrigin {
 #[derive(Clone, Debug)]
 pub(super) struct SessionTree {
     pub(super) root: StreamId,
-    /// Session's own id, which erasures use.
+    /// The session's own id, which erasures use.
     pub(super) name: String,
     pub(super) standing: SessionOrigin,
     pub(super) branches: Vec<Branch>,

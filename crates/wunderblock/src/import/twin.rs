@@ -1,10 +1,10 @@
-//! Files without session and record ids: finds the session of which a file is a copy.
+//! For a file without session and record ids, finds the session of which the file is a copy.
 //!
-//! Such sessions are named after their file, and a copied, renamed or archived file must give the same names. A file
-//! therefore gets the name of the first file whose records are its beginning, or begin with its records. Records are
-//! looked up by offset and content, and then whole sessions are compared. A record at the same place of many files,
-//! such as a system prompt, leads only to a few of them, so a folder of files with the same beginning does not
-//! compare each file with each other.
+//! Sessions without ids are named after their file, and a copied, renamed or archived file must give the same names.
+//! A file therefore gets the name of the first file whose records either form the beginning of its own records or
+//! begin with them. Records are looked up by offset and content, and then whole sessions are compared. A record that
+//! is at the same place in many files, such as a system prompt, leads to only a few of them, so files in a folder
+//! that begin alike are not all compared with each other.
 //!
 //! | the file and the session | the file is |
 //! |---|---|
@@ -13,8 +13,9 @@
 //! | one continues the other, after prompts only | another session: many conversations begin with the same prompt |
 //! | both continue differently | another session |
 //!
-//! Erased content cannot be compared. Its place and length find the session, and everything that is not erased must
-//! be equal. If all common records are erased, a few records at the same places are sufficient.
+//! Erased content cannot be compared. The place and length of the erased content identify the session, and everything
+//! that is not erased must be equal. If all common records are erased, a few records at the same places are
+//! sufficient.
 
 use super::change::{KeptBytes, kept_since};
 use super::feed::Feed;
@@ -33,7 +34,7 @@ use wunderblock_core::id::StreamId;
 const CANDIDATES: usize = 4;
 /// Minimum number of common records that identify a conversation, whatever their content.
 const TELLING: usize = 8;
-/// Minimum number of common records that identify a conversation if all are erased.
+/// Minimum number of common records that identify a conversation if all of them are erased.
 const PLACES: usize = 3;
 
 /// Returns the name of the file in the ledger. The first records of the session `key` must have been looked up.
@@ -68,13 +69,13 @@ async fn known_name(feed: &mut Feed<'_>, key: &str) -> Result<Option<String>, Er
             return Ok(Some(name.to_owned()));
         }
     }
-    // A file that was rewritten from some place on keeps its name.
+    // A file that was rewritten from some point onwards keeps its name.
     let before = called_name(feed.engine, source, revision.saturating_sub(1)).await?;
     Ok(before.filter(|name| hits.iter().any(|(stream, _)| file_of(stream) == Some(name))))
 }
 
-/// Returns whether the current records and a session's are equal as far as both go, and the file's stored bytes are,
-/// too.
+/// Returns whether the current records equal a session's records as far as both go, and whether the same applies to
+/// the bytes of their files.
 async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[NamelessRecord]) -> Result<bool, Error> {
     let ids: Vec<_> = told.iter().map(|one| one.id.clone()).collect();
     let events = known_events(feed.engine, stream, &ids).await?;
@@ -85,7 +86,8 @@ async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[NamelessRecord]) ->
         return Ok(false);
     }
     let last = last_nameless(feed.engine, stream).await?;
-    // The session has later records, but not the next one of the file: both continue differently.
+    // The session has later records, but not the file's next record, so the file and the session continue
+    // differently.
     if told.get(shared).is_some_and(|next| last > Some(next.offset)) {
         return Ok(false);
     }
@@ -105,7 +107,8 @@ async fn has_same_bytes(feed: &Feed<'_>, stream: &StreamId) -> Result<bool, Erro
     let failed = |error| file_error(&feed.path, &error);
     let mut file = File::open(&feed.path).map_err(failed)?;
     let len = file.metadata().map_err(failed)?.len();
-    // If the longest stored file is the beginning of this file, the shorter ones are, too, or are branches.
+    // If the longest stored file is the beginning of this file, each shorter one is also a beginning of this file, or
+    // a branch.
     for (number, source) in sources.iter().enumerate() {
         if (number == 0 || source.revision.len >= len)
             && kept_since(feed.engine, source, &mut file, &feed.path).await? != KeptBytes::Other

@@ -34,7 +34,7 @@ impl Waiting {
         }
     }
 
-    /// Splits off the events from an index on.
+    /// Splits off the events from an index onwards.
     pub(super) fn split_off(&mut self, at: usize) -> Self {
         let events = self.events.split_off(at);
         let later = self.records.iter().filter(|(index, _)| *index >= at);

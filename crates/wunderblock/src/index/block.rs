@@ -1,6 +1,7 @@
 //! Blocks of about 16 KB that hold terms with their postings. A look-up reads one block.
 //!
-//! Terms are sorted and front-coded. Values of one kind are stored together, which zstd compresses better:
+//! Terms are sorted and front-coded. Values of one kind are stored together, because zstd compresses them better that
+//! way:
 //!
 //! ```text
 //! n varint │ n × bytes shared with the previous term │ n × own bytes │ the own bytes
@@ -113,7 +114,8 @@ impl TermBlock {
         self.entries.partition_point(|entry| self.term_of(entry) < term)
     }
 
-    /// Returns the number of documents of a term and its packed postings, unchecked. Callers must check the postings.
+    /// Returns the number of documents that contain a term, and the term's packed postings, unchecked. Callers must
+    /// check the postings.
     pub(super) fn packed(&self, at: usize) -> (u32, &[u8]) {
         let entry = self.entries.get(at);
         let packed = entry.and_then(|entry| self.raw.get(entry.postings.clone()));
@@ -133,8 +135,8 @@ impl TermBlock {
 /// Splits a block into its columns.
 fn parse(raw: &[u8]) -> Option<(Vec<u8>, Vec<BlockTerm>)> {
     let mut rest = raw;
-    // Every entry takes at least four bytes, so a valid block has fewer entries. This limit also bounds the
-    // allocations below.
+    // Every entry takes at least four bytes, so a valid block has fewer entries than the limit allows. This limit
+    // also bounds the allocations below.
     let n = usize::try_from(varint::take(&mut rest)?).ok().filter(|n| (1..=BLOCK_BYTES).contains(n))?;
     let (shared, rest) = rest.split_at_checked(n)?;
     let (own, rest) = rest.split_at_checked(n)?;

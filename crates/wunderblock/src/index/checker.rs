@@ -6,7 +6,7 @@ use super::request::SearchError;
 
 /// Checks a query's phrases against texts.
 pub(super) struct Checker<'a, C> {
-    /// Phrases, each with whether the text must contain it; otherwise it must not.
+    /// Phrases, each with a flag: if true, the text must contain the phrase; otherwise, it must not.
     pub(super) phrases: Vec<(&'a Phrase, bool)>,
     check: C,
 }

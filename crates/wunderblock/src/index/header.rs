@@ -15,7 +15,7 @@ use super::words::MAX_TERM_BYTES;
 /// Maximum number of documents in a segment.
 pub const MAX_DOCS: usize = 1 << 20;
 
-/// Identifies a document by the store's number of its stream and its position there.
+/// Identifies a document by the store's number for its stream and by the document's position in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocKey {
     /// Number of the stream.
@@ -39,8 +39,8 @@ impl Doc {
     }
 }
 
-/// Summary of one stream's documents in a segment. If a scope contains all or none of these documents, they do not
-/// have to be checked individually.
+/// Summary of one stream's documents in a segment. If a scope contains all or none of a stream's documents, they do
+/// not have to be checked individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StreamSpan {
     pub(super) stream: u32,
@@ -95,8 +95,8 @@ impl StreamSpan {
     }
 }
 
-/// A decoded header. Callers should keep it in memory: it takes 16 bytes per document, and one term per 16 KB of
-/// index.
+/// A decoded header. Callers should keep the header in memory: it takes up 16 bytes per document, and one term per 16
+/// KB of index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub(super) docs: Docs,
@@ -185,7 +185,7 @@ pub(super) fn encode(
 
 fn parse(raw: &[u8]) -> Option<Header> {
     let mut rest = raw;
-    // No number may exceed the remaining bytes, which bounds the allocations below.
+    // No length may exceed the number of remaining bytes, which bounds the allocations below.
     let take_len =
         |rest: &mut &[u8]| usize::try_from(varint::take(rest)?).ok().filter(|len| *len <= rest.len());
     let n = take_len(&mut rest).filter(|n| *n <= MAX_DOCS)?;

@@ -3,8 +3,8 @@
 //! Both operations walk the terms of all inputs in order, with one block of each input in memory. A term that occurs
 //! only in removed documents is not written, so it is gone from the bytes rather than hidden.
 //!
-//! A walk can be split into [`TermRange`]s for several threads, which keeps only their current blocks in memory. This
-//! matters because segments are joined repeatedly as a ledger grows, and become larger each time.
+//! A walk can be split into [`TermRange`]s for several threads, which keeps only their current blocks in memory. Low
+//! memory use matters because segments are joined repeatedly as a ledger grows, and become larger each time.
 
 use super::block::TermBlock;
 use super::frame::SegmentError;
@@ -82,7 +82,7 @@ pub struct TermRange {
 
 /// Documents of an input that remain in the result.
 enum Survivors {
-    /// All documents remain; the first gets this number, the others follow.
+    /// All documents remain: the first gets this number, and the others follow in order.
     From(u32),
     /// New number of each document; `None` for a removed document.
     Some(Vec<Option<u32>>),

@@ -1,5 +1,5 @@
-//! Text index: finds the documents that contain given words. It consists of data structures only; callers store the
-//! bytes.
+//! Text index: finds the documents that contain given words. The index consists only of data structures; callers
+//! store the bytes.
 //!
 //! Modules in reading order: [`words`] cuts texts into terms. [`segment`] packs a batch of documents into bytes.
 //! [`mod@merge`] joins segments and removes documents, and [`tiers`] decides when to join. [`query`] parses queries,
@@ -12,8 +12,8 @@
 //! query ─ words ─► terms ──────────────────────── search ◄── one block per term and segment
 //! ```
 //! `docs/design/0003-text-index.md` explains why no full-text engine is used. The index stores no positions, so
-//! phrases are checked in the text. It uses no floats and no clock: the same documents in the same order produce the
-//! same bytes.
+//! phrases are checked in the text. The index uses no floats and no clock: the same documents in the same order
+//! produce the same bytes.
 
 mod block;
 mod checker;

@@ -98,8 +98,8 @@ impl Iterator for Iter<'_> {
     }
 }
 
-/// Splits `docs` entries off the front of `bytes` and returns them. Returns `None` if they are malformed or name a
-/// document at or above `limit`.
+/// Splits `docs` entries off the front of `bytes` and returns them. Returns `None` if the entries are malformed or
+/// name a document at or above `limit`.
 pub(super) fn check<'a>(docs: u32, bytes: &mut &'a [u8], limit: u32) -> Option<&'a [u8]> {
     let whole = *bytes;
     let mut iter = Iter { bytes: whole, left: docs, next: 0 };
@@ -128,7 +128,8 @@ pub(super) fn union(mut lists: Vec<Postings>, limit: u32) -> Postings {
     if lists.len() == 1 {
         return lists.pop().unwrap_or_default();
     }
-    // One Chinese character begins thousands of pairs. Adding up by document takes linear time, sorting would not.
+    // One Chinese character begins thousands of pairs. Adding up by document takes linear time, whereas sorting would
+    // not.
     let mut counts = vec![0u32; limit as usize];
     for posting in lists.iter().flat_map(Postings::iter) {
         if let Some(count) = counts.get_mut(posting.doc as usize) {

@@ -30,7 +30,7 @@ pub enum QueryError {
         /// Text of the query.
         query: String,
     },
-    /// An operator or quotes contain nothing searchable.
+    /// An operator or a pair of quotes contains nothing searchable.
     #[error(
         "`{clause}` has nothing to search for: the index holds words, not punctuation; use grep to find punctuation"
     )]
@@ -150,7 +150,7 @@ impl ParsedQuery {
     /// Parses a line of words and operators.
     ///
     /// # Errors
-    /// Fails if the query has nothing to look for, or more than [`MAX_QUERY_TERMS`] terms.
+    /// Fails if the query contains nothing to look for, or has more than [`MAX_QUERY_TERMS`] terms.
     pub fn parse(query: &str) -> Result<Self, QueryError> {
         let mut parsed = Vec::new();
         let mut rest = query.trim_start();
@@ -201,7 +201,8 @@ impl ParsedQuery {
         Ok(Self::of(parsed, left_out))
     }
 
-    /// Returns the query's phrases, each with whether a document must contain it; otherwise a document must not.
+    /// Returns the query's phrases, each with a flag: if true, a document must contain the phrase; otherwise, it must
+    /// not.
     pub fn phrases(&self) -> impl Iterator<Item = (&Phrase, bool)> {
         self.clauses.iter().filter_map(|clause| {
             clause.phrase.as_ref().map(|phrase| (phrase, clause.need != ClauseRule::MustNot))
@@ -256,7 +257,7 @@ impl ParsedQuery {
         Self { terms, clauses, left_out }
     }
 
-    /// Returns the terms that `pick` selects from all clauses, each once.
+    /// Returns the terms that `pick` selects from all clauses, without duplicates.
     pub(super) fn gather(&self, pick: impl Fn(&Clause) -> &[usize]) -> Vec<usize> {
         let mut terms: Vec<usize> = self.clauses.iter().flat_map(pick).copied().collect();
         terms.sort_unstable();

@@ -36,7 +36,7 @@ pub(super) fn ranked<E, B: AsRef<[u8]>>(
     for (at, (source, found)) in sources.iter().zip(&found).enumerate() {
         ranking.score(source, found, |doc, score| candidates.push((score, Reverse(at), doc)));
     }
-    // Phrases may reject candidates, so the list may be shortened only if the query has none.
+    // Phrases may reject candidates, so the list may be shortened only if the query has no phrases.
     let best_first = |a: &RankEntry, b: &RankEntry| b.cmp(a);
     if checker.phrases.is_empty() && search.limit < candidates.len() {
         candidates.select_nth_unstable_by(search.limit, best_first);

@@ -35,7 +35,7 @@ impl PostingsSource<'_> {
     }
 }
 
-/// Reads postings. It keeps the last block, because neighbouring terms are often in the same block.
+/// Reads postings. The reader keeps the last block, because neighbouring terms are often in the same block.
 pub(super) struct PostingsReader<F> {
     fetch: F,
     block: Option<(usize, u32, TermBlock)>,

@@ -1,4 +1,4 @@
-//! Scopes: the documents that a searcher may see. All others are excluded, even from the statistics.
+//! Scopes: the documents that a searcher may see. All other documents are excluded, even from the statistics.
 
 use super::header::{DocKey, Docs, StreamSpan};
 use super::score::Statistics;
@@ -18,13 +18,13 @@ struct PositionRange {
 }
 
 impl DocScope {
-    /// Returns a scope of all documents. Use it only for an index that contains a single tenant.
+    /// Returns a scope of all documents. Use this scope only for an index that contains a single tenant.
     #[must_use]
     pub const fn everything() -> Self {
         Self(None)
     }
 
-    /// Returns the union of ranges of streams. Without ranges nothing is visible.
+    /// Returns the union of ranges of streams. Without ranges, nothing is visible.
     #[must_use]
     pub fn of(ranges: impl IntoIterator<Item = (u32, RangeInclusive<u64>)>) -> Self {
         let part = |(stream, range): (u32, RangeInclusive<u64>)| PositionRange {

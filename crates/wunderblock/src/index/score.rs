@@ -1,9 +1,9 @@
 //! BM25 in fixed-point integers, which gives the same score on every machine, regardless of its floating-point
 //! library.
 //!
-//! The formula is that of Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, with the logarithm's
-//! `1 +`, which keeps the logarithm positive. The document has `len` terms and contains the term `count` times. There
-//! are `docs` visible documents with `terms` terms in total; `df` of them contain the term:
+//! The formula is that of Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, with `1 +` inside
+//! the logarithm, which keeps the logarithm positive. The document has `len` terms and contains the term `count`
+//! times. There are `docs` visible documents with `terms` terms in total; `df` of them contain the term:
 //!
 //! ```text
 //! idf    = log2(1 + (docs − df + ½) / (df + ½))  =  log2(2·docs + 2) − log2(2·df + 1)

@@ -6,9 +6,9 @@
 //!                                              └─► newest: intersect from the newest segment on, stop when enough
 //! ```
 //! In *ranked* order, a document with any of the words is a hit, so all postings in scope are counted and scored. In
-//! *newest* order nothing moves poor matches down, so all words are required. That order needs no scores, and reads
-//! segments only until there are enough hits. Documents are ordered by segment and by number within the segment,
-//! which is the order of indexing.
+//! *newest* order, nothing moves poor matches down, so all words are required. The *newest* order needs no scores,
+//! and reads segments only until there are enough hits. Documents are ordered by segment and by number within the
+//! segment, which is the order of indexing.
 
 use super::checker::Checker;
 use super::header::{DocKey, Header};
@@ -23,10 +23,10 @@ use super::tail::Tail;
 
 /// Finds documents.
 ///
-/// `segments` are the headers, newest first. `fetch(segment, block)` reads a block of the segment with that index.
-/// `check(document, phrase)` returns whether the document's text contains the phrase ([`Phrase::is_in`]). `check` is
-/// called for documents with all words of the phrase, in the order of hits, until there are enough hits. `tail`, if
-/// given, must have been scanned for the same query.
+/// `segments` are the headers, newest first. `fetch(segment, block)` reads the given block of the segment with the
+/// given index. `check(document, phrase)` returns whether the document's text contains the phrase
+/// ([`Phrase::is_in`]). `check` is called for documents that contain all words of the phrase, in the order of the
+/// hits, until there are enough hits. `tail`, if given, must have been scanned for the same query.
 ///
 /// # Errors
 /// Fails if the index is damaged, or if `fetch` or `check` fails.
@@ -76,8 +76,8 @@ fn newest<E, B: AsRef<[u8]>>(
         if hits.len() >= search.limit {
             break;
         }
-        // Rarest term first, by its counts in the segments already read: a missing term makes reading the segment's
-        // other blocks unnecessary.
+        // The rarest term is read first, as counted in the segments already read: if a term is missing, the segment's
+        // other blocks need not be read.
         needs.sort_by_key(|at| (seen.get(*at).copied(), *at));
         let mut found: Vec<Option<Postings>> = vec![None; query.terms.len()];
         let mut complete = true;

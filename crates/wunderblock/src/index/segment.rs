@@ -11,12 +11,12 @@ use super::postings::{Posting, Postings};
 use super::terms::Terms;
 use super::words::terms;
 
-/// Bytes of a segment. They are derived data, and must be stored together.
+/// Bytes of a segment. The bytes of a segment are derived data, and must be stored together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Encoded header, read with [`super::Header::decode`].
     pub header: Vec<u8>,
-    /// Encoded blocks in order; a block's number is its index here.
+    /// Encoded blocks in order; a block's number is its index in this list.
     pub blocks: Vec<Vec<u8>>,
 }
 

@@ -1,7 +1,8 @@
 //! Documents that are not indexed yet, scanned for one query and treated as the newest segment.
 //!
-//! Recording does not wait for the index, so a search reads the newest documents as text. They count in the
-//! statistics and are scored by the same formula, so their hits are ranked correctly among the others.
+//! Recording does not wait for the index, so a search reads the newest documents as text. Documents that are not
+//! indexed yet count in the statistics and are scored by the same formula as the others, so their hits are ranked
+//! correctly among them.
 
 use super::frame::SegmentError;
 use super::header::{Doc, DocKey, Docs};
@@ -48,7 +49,7 @@ impl Tail {
         Self { docs: Docs::new(docs), postings }
     }
 
-    /// Joins tails of one query, oldest first. Their texts do not have to be in memory at the same time.
+    /// Joins tails of one query, oldest first. The texts of the tails do not have to be in memory at the same time.
     ///
     /// # Errors
     /// Fails if there are more documents than can be numbered.

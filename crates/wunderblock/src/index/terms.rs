@@ -1,15 +1,15 @@
 //! Distinct terms of a segment under construction, each with a number.
 //!
-//! Looking up terms takes most of the time of building an index, so the table is optimized for it. The bytes of all
-//! terms are stored in one buffer. A slot takes eight bytes: a number and half of a hash. The hash is seeded per
-//! table, because an author of texts could otherwise choose words that collide. The result does not depend on the
-//! seed, since terms are returned in sorted order.
+//! Looking up terms takes most of the time needed to build an index, so the table is optimized for look-ups. The
+//! bytes of all terms are stored in one buffer. A slot takes eight bytes: a number and half of a hash. The hash is
+//! seeded per table, because the author of a text could otherwise choose words that collide. The result does not
+//! depend on the seed, since terms are returned in sorted order.
 
 use super::postings::Posting;
 use crate::hash::hash;
 use std::hash::{BuildHasher, RandomState};
 
-/// Number of slots of an empty table. The number of slots is always a power of two.
+/// Number of slots in an empty table. The number of slots is always a power of two.
 const SLOTS: usize = 1 << 12;
 
 /// A term: the fields that a look-up compares first, and its latest count, stored side by side.
@@ -24,7 +24,8 @@ struct TermEntry {
 
 /// Table of numbered terms.
 pub(super) struct Terms {
-    /// Slots: the term's number plus one in the low half, or zero if free; the high half of the hash above it.
+    /// Slots: the low half holds the term's number plus one, or zero if the slot is free; the high half holds the
+    /// high half of the hash.
     slots: Vec<u64>,
     bytes: Vec<u8>,
     /// Terms by number.

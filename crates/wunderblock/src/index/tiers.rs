@@ -1,9 +1,9 @@
-//! Decides when segments are joined: a pure function over their sizes, similar to tantivy's `MergePolicy`. It uses
-//! metadata only and returns proposals, which callers carry out.
+//! Decides when segments are joined: a pure function over their sizes, similar to tantivy's `MergePolicy`. The
+//! function uses only metadata and returns proposals, which callers carry out.
 //!
-//! A segment of fewer than 16 documents is on level 0; each higher level holds four times as many. Four neighbours of
-//! one level become one segment of a higher level, together with smaller segments between and after them. Only
-//! neighbours are joined, so the order of segments remains the order of documents.
+//! A segment of fewer than 16 documents is on level 0; the segments on each higher level hold four times as many.
+//! Four neighbours of one level become one segment of a higher level, together with smaller segments between and
+//! after them. Only neighbours are joined, so the order of segments remains the order of documents.
 //!
 //! As a result, at most three segments remain on a level. A document is written once when it arrives, and at most
 //! once for each level that it rises: `log4` of the number of documents divided by the batch size. For up to a
@@ -24,7 +24,7 @@ use super::header::MAX_DOCS;
 
 /// Number of documents below which a segment is on the lowest level.
 const SMALL: usize = 16;
-/// Number of segments of one level that are joined into one of the next.
+/// Number of segments on one level that are joined into one segment on the next level.
 const FANOUT: usize = 4;
 /// Maximum size of a joined segment in bytes. A join keeps its result in memory until it is stored.
 const MAX_BYTES: usize = 32 << 20;
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     /// Adds batches and carries out every proposal. Returns the remaining segments, the maximum number of segments at
-    /// rest, and the average number of times a document was written, times 100.
+    /// rest, and the average number of times a document was written, multiplied by 100.
     fn simulate(batches: usize, docs: usize, bytes_per_doc: usize) -> (Vec<SegmentMeta>, usize, usize) {
         let (mut segments, mut most, mut written, mut next) = (Vec::new(), 0, 0, 0);
         for _ in 0..batches {
@@ -135,8 +135,8 @@ mod tests {
 
     #[test]
     fn few_segments_and_few_rewrites() {
-        // Batches, documents per batch and index bytes per document; then maximum segments and writes per document ×
-        // 100.
+        // Number of batches, documents per batch and index bytes per document, followed by the maximum number of
+        // segments and the writes per document × 100.
         for ((batches, docs, bytes), expected) in [
             ((25, 4096, 500), (6, 260)),
             ((1_000, 1024, 500), (23, 395)),

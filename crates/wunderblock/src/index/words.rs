@@ -4,14 +4,14 @@
 //!   ASCII). Folding uses the standard library's Unicode tables, so it is the same on every platform. Composed and
 //!   decomposed accents are not unified.
 //! - An **identifier** joined by `_` or by case (`parse_config`, `parseConfig`, `HTTPServer`) gives its pieces, and
-//!   the whole without joints: `parse`, `config`, `parseconfig`. Each spelling therefore finds the other.
+//!   the whole without joints: `parse`, `config`, `parseconfig`. Each spelling therefore finds the others.
 //!   `kebab-case`, dotted names and paths give their pieces only: an index of logs would otherwise consist mostly of
 //!   unique paths.
 //! - **Scripts without spaces** (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give pairs of neighbouring
 //!   characters and, for each run, its last character alone. A search for one character is a search for all terms
-//!   that begin with it. Together these terms occur exactly as often as the character. Indexing every single
-//!   character as well would answer from one block, but it makes the index of Chinese prose an eighth larger (66
-//!   instead of 58 % of its bytes).
+//!   that begin with it. Together, the terms that begin with a character occur exactly as often as the character
+//!   itself. If every single character were indexed as well, one block would suffice for the answer, but the index of
+//!   Chinese prose would be an eighth larger (66 instead of 58 % of the bytes of the text).
 //! - **Plurals** lose their `s`, unless they end in `us` or `ss`; `ies` and `ie` become `y`. The rule extends the S
 //!   stemmer of Harman, "How effective is suffixing?", JASIS 1991, which keeps `ie` and thus separates `cookie` from
 //!   `cookies`. The word `error` must find `errors`. Removing more endings (`-ing`, `-ed`) would join words that are
@@ -19,8 +19,8 @@
 //! - A term is cut to its first [`MAX_TERM_BYTES`] bytes in documents and queries alike. Long words can therefore
 //!   still be found.
 
-/// Maximum length of a term in bytes of UTF-8. Longer words, such as base64 or concatenated hashes, are compared by
-/// this prefix. Segments store the lengths of terms in one byte, so the maximum must be below 256.
+/// Maximum length of a term in bytes of UTF-8. Longer words, such as base64 or concatenated hashes, are compared by a
+/// prefix of this length. Segments store the lengths of terms in one byte, so the maximum must be below 256.
 pub const MAX_TERM_BYTES: usize = 64;
 
 /// Part of a text, before it becomes terms.
@@ -28,9 +28,10 @@ pub const MAX_TERM_BYTES: usize = 64;
 pub(super) enum Lexeme<'a> {
     /// A word or a piece of an identifier: folded, at most [`MAX_TERM_BYTES`] long.
     Piece(&'a [u8]),
-    /// An identifier of several pieces, emitted after them: folded, without joints, at most [`MAX_TERM_BYTES`] long.
+    /// An identifier with several pieces, emitted after its pieces: folded, without joints, at most
+    /// [`MAX_TERM_BYTES`] long.
     Whole(&'a [u8]),
-    /// A run of a script without spaces, unchanged.
+    /// A run of characters in a script without spaces, unchanged.
     Run(&'a str),
 }
 
@@ -114,7 +115,8 @@ pub(super) fn cut(text: &str, mut emit: impl FnMut(Lexeme<'_>)) {
             PLAIN => {
                 let rest = bytes.get(at..).unwrap_or_default();
                 let len = rest.iter().position(|b| class(*b) != PLAIN).unwrap_or(rest.len());
-                // Most words are plain lower case. They need no folding, so they are emitted without a copy.
+                // Most words are plain lower case. Plain lower-case words need no folding, so they are emitted
+                // without a copy.
                 if rest.get(len).is_none_or(|b| class(*b) == OTHER) {
                     emit(Lexeme::Piece(rest.get(..len.min(MAX_TERM_BYTES)).unwrap_or_default()));
                     at += len;
@@ -153,7 +155,7 @@ fn is_unspaced(c: char) -> bool {
         && c.is_alphanumeric()
 }
 
-/// State of reading an identifier. Its buffers are reused for the next identifier.
+/// State while reading an identifier. The buffers are reused for the next identifier.
 #[derive(Default)]
 struct Identifier {
     /// The current piece, folded.
@@ -264,7 +266,7 @@ fn fold(c: char, to: &mut Vec<u8>) {
         return;
     }
     let c = match c {
-        // Final sigma becomes the regular one, because a capital sigma folds to the regular one.
+        // A final sigma becomes a regular sigma, because a capital sigma folds to a regular one.
         'ς' => 'σ',
         '\u{FF10}'..='\u{FF19}' | '\u{FF21}'..='\u{FF3A}' | '\u{FF41}'..='\u{FF5A}' => {
             char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c)

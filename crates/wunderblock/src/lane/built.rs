@@ -1,4 +1,4 @@
-//! Latest requests of a session's lanes, and the choice of a lane if none is named.
+//! Latest requests of a session's lanes, and the choice of a lane if no lane is named.
 
 use crate::drive::{context_job, run_build};
 use crate::error::Error;
@@ -22,15 +22,16 @@ pub struct LaneBuilt {
     pub model: String,
     /// Budget of the request.
     pub budget: Budget,
-    /// Name of the policy that compacts the lane. `None` in records of versions in which a lane did not depend on its
-    /// policy.
+    /// Name of the policy that compacts the lane. `None` in records from versions in which a lane did not depend on
+    /// its policy.
     pub policy: Option<String>,
     /// Position at which the request is recorded.
     pub at: Seq,
 }
 
 impl LaneBuilt {
-    /// Returns the options of the lane's next request. Unset options keep their values from its latest request.
+    /// Returns the options of the lane's next request. Unset options keep their values from the lane's latest
+    /// request.
     #[must_use]
     pub fn resume(&self, options: ContextOptions) -> ContextOptions {
         let declared = self.budget.window_source == WindowSource::Declared;
@@ -44,7 +45,7 @@ impl LaneBuilt {
         }
     }
 
-    /// Returns whether the lane was built for the model and the window of the options, if they name any.
+    /// Returns whether the lane was built for the model and the window that the options name, if any.
     fn fits(&self, options: &ContextOptions) -> bool {
         options.model.as_ref().is_none_or(|model| *model == self.model)
             && options.window.is_none_or(|window| window == self.budget.window)
@@ -81,8 +82,8 @@ pub(crate) async fn find_lane(session: &Session, options: &ContextOptions) -> Re
     }
 }
 
-/// Returns the options with their lane set. An unset lane becomes the one built last for the model and window of the
-/// options, or else the one that a build selects.
+/// Returns the options with their lane set. An unset lane becomes the lane that was built last for the model and
+/// window of the options, or otherwise the lane that a build selects.
 pub(crate) async fn resumed(session: &Session, options: &ContextOptions) -> Result<ContextOptions, Error> {
     if options.lane.is_some() {
         return Ok(options.clone());

@@ -26,7 +26,7 @@ use wunderblock_core::units::{Millis, Seq, Tokens};
 /// Milliseconds per hour.
 const HOUR: i64 = 3_600_000;
 
-/// Lane of one session. Its builds need nothing from outside except files and state providers.
+/// Lane of one session. The lane's builds need nothing from outside except files and state providers.
 #[derive(Clone)]
 pub(crate) struct Lane {
     pub(crate) snapshot: Snapshot,
@@ -36,7 +36,8 @@ pub(crate) struct Lane {
     texts: Texts,
     /// Starts and ends of tasks, as events mark them.
     pub(crate) marks: Vec<TaskMark>,
-    /// Number of consecutive compactions that gained nothing, and the tokens of the request at the last one.
+    /// Number of consecutive compactions that gained nothing, and the number of tokens in the request at the last
+    /// one.
     pub(crate) rounds: Option<(u32, Tokens)>,
     /// Times of calls to a summariser, with the number of calls.
     calls: Vec<(Millis, u32)>,
@@ -51,9 +52,9 @@ pub(crate) struct Lane {
 pub(crate) enum Tried {
     /// Number of consecutive compactions that gained nothing. The lane is no longer compacted.
     Stopped(u32),
-    /// Summaries that were made ahead of their level and are applied.
+    /// Summaries that were made ahead of time and are applied.
     Prepared(Box<Climbed>),
-    /// A proposal. It is applied if it changes the lane.
+    /// A proposal. The proposal is applied if it changes the lane.
     Climbed(Box<Climbed>, Box<Prepared>),
 }
 
@@ -65,8 +66,8 @@ pub(crate) struct CompactContext<'a> {
 }
 
 impl Lane {
-    /// Creates an empty lane that also finds the texts in `shared`. It keeps no events, so only its current state can
-    /// be viewed.
+    /// Creates an empty lane that also finds the texts in `shared`. The lane keeps no events, so only its current
+    /// state can be viewed.
     pub(crate) fn new(lane: LaneId, shared: Arc<Texts>) -> Self {
         Self {
             snapshot: Snapshot::new(lane),
@@ -116,8 +117,8 @@ impl Lane {
         }
     }
 
-    /// Adds an event to the view only. Its facts about sent requests are ignored, because this lane did not build
-    /// those requests.
+    /// Adds an event to the view only. The event's facts about sent requests are ignored, because this lane did not
+    /// build those requests.
     pub(crate) fn see(&mut self, event: &Event) {
         self.marks.extend(task_mark(event));
         if self.snapshot.opened_at == Millis::ZERO {
@@ -206,7 +207,7 @@ impl Lane {
         snapshot
     }
 
-    /// Returns the reason if a draft, or the refusal of one, makes the lane due.
+    /// If a draft, or the refusal of a draft, makes the lane due for a compaction, returns the reason.
     pub(crate) fn is_due(
         &self,
         policy: &Policy,

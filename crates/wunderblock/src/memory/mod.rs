@@ -1,8 +1,9 @@
 //! A lane held in memory, without a ledger: for a proxy that stores nothing, a sub-agent for one task, or a test.
 //!
-//! The same builds drive it as the lanes of a ledger, so its requests are identical to the byte. What it leaves out
-//! can be read by handle while the lane exists, and nothing outlives the lane. It has no index, so a build's query
-//! finds nothing. Hooks do not run, and entries that a step left out are not summarised by a later sweep.
+//! The same builds drive this lane and the lanes of a ledger, so its requests are identical to theirs, byte for byte.
+//! Content that the lane leaves out can be read by handle while the lane exists, but nothing outlives the lane. The
+//! lane has no index, so a build's query finds nothing. Hooks do not run, and entries that a step left out are not
+//! summarised by a later sweep.
 
 pub(crate) mod lane;
 
@@ -58,7 +59,7 @@ impl std::fmt::Debug for MemoryLane {
 /// Copies a session with one of its lanes into memory. Changes to the copy do not affect the session.
 ///
 /// # Errors
-/// When the session does not exist or cannot be read.
+/// Fails if the session does not exist or cannot be read.
 pub(crate) async fn lane_in_memory(session: &Session, lane: LaneId) -> Result<MemoryLane, Error> {
     let (config, stream, key) =
         (session.engine.config.clone(), session.id.clone(), session.engine.tenant.key);
@@ -80,7 +81,7 @@ impl MemoryLane {
     /// Creates an empty main lane of a session.
     ///
     /// # Errors
-    /// When the operating system provides no random bytes for its handles.
+    /// Fails if the operating system provides no random bytes for the lane's handles.
     pub fn new(config: Config, stream: StreamId) -> Result<Self, Error> {
         Ok(Self::with(config, stream, random()?, LaneId::main()))
     }
@@ -90,7 +91,7 @@ impl MemoryLane {
         Self { config, stream, key, lane, counts: Arc::default(), ids: HashMap::new() }
     }
 
-    /// Returns the events, oldest first. Bodies of [`codec::INLINE_MAX`] bytes and more are handles.
+    /// Returns the events, oldest first. Bodies of [`codec::INLINE_MAX`] bytes or more are handles.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         self.lane.events.as_deref().unwrap_or_default()
@@ -103,11 +104,11 @@ impl MemoryLane {
         self.lane.named(named.into()).map(|text| &**text)
     }
 
-    /// Appends a message, an event, or several of them: all or none. An event whose id already exists is a duplicate
-    /// if its content is the same.
+    /// Appends a message, an event, or several of either: all of them or none. An event whose id already exists is a
+    /// duplicate if its content is the same.
     ///
     /// # Errors
-    /// On a conflict, and for events that callers may not append; see [`Session::append`].
+    /// Fails on a conflict, and for events that callers may not append; see [`Session::append`].
     pub fn append(&mut self, what: impl IntoEvents) -> Result<Vec<Appended>, Error> {
         let events = what.into_events(&self.config.stamp())?;
         let mut ready = Vec::with_capacity(events.len());
@@ -204,7 +205,8 @@ impl MemoryLane {
     /// compacted first, and the compaction is recorded, too. Blocks while a summariser works.
     ///
     /// # Errors
-    /// [`Error::OverBudget`] when even the smallest request does not fit; also when the options name another lane.
+    /// Returns [`Error::OverBudget`] if even the smallest request does not fit; also fails if the options name
+    /// another lane.
     pub fn context(&mut self, options: impl Into<ContextOptions>) -> Result<Built, Error> {
         let options = &options.into();
         let mut drafted = self.draft(options)?;
@@ -220,8 +222,8 @@ impl MemoryLane {
             Some((compactor, due)) => {
                 let head = self.lane.head();
                 compacted = Some(Box::new(self.compact(options, compactor, due, &drafted)?));
-                // A rejected compaction is recorded, too. The draft was then made from an earlier head and must be
-                // made again.
+                // A rejected compaction is recorded, too. If a compaction was recorded, the draft was made from an
+                // earlier head and must be made again.
                 if self.lane.head() > head {
                     drafted = self.draft(options)?;
                 }
@@ -237,7 +239,7 @@ impl MemoryLane {
                     "nothing was compacted"
                 };
                 let event = refused(&lane, &refusal, done, job.now)?;
-                // The id is a hash of the refusal, so the same refusal is recorded once.
+                // The id is a hash of the refusal, so the same refusal is recorded only once.
                 if !self.ids.contains_key(&event.id) {
                     self.take(event, Some([0; 32]));
                 }

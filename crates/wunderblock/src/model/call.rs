@@ -1,7 +1,8 @@
 //! One call to a model.
 //!
 //! A separate thread reads the connection and does nothing else, so the caller can stop waiting at any time, even
-//! while no bytes arrive. An abandoned thread ends with the next byte it receives, at the latest at its time limit.
+//! while no bytes arrive. An abandoned thread ends when it receives the next byte, or at its time limit at the
+//! latest.
 
 use super::client::{EndpointError, ModelLimits, millis};
 use super::status::ErrorText;
@@ -15,13 +16,13 @@ use ureq::{Agent, Body};
 use wunderblock_core::message::Dialect;
 use wunderblock_wire::{ModelReply, ReplyReader};
 
-/// Maximum bytes read of a response with an error status.
+/// Maximum number of bytes read from a response with an error status.
 const REFUSAL_BYTES: u64 = 64 << 10;
-/// Bytes per read of the response.
+/// Number of bytes per read of the response.
 const PIECE_BYTES: usize = 16 << 10;
-/// Maximum pieces that wait to be processed. When the queue is full, the connection's thread waits.
+/// Maximum number of pieces that wait to be processed. When the queue is full, the connection's thread waits.
 const PIECES: usize = 64;
-/// Maximum interval between two calls of `progress`.
+/// Maximum interval between two calls to `progress`.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Address, headers and proxy of a request.
@@ -52,11 +53,11 @@ impl SendOptions {
         Ok(Self { url, headers, proxy: proxy.transpose()? })
     }
 
-    /// Makes an agent for one call. Calls share no agent, because the time left differs from call to call.
+    /// Makes an agent for one call. Calls do not share an agent, because the time left differs from call to call.
     fn agent(&self, limits: &ModelLimits, left: Duration) -> Agent {
         let (connect, first, idle) = (millis(limits.connect), millis(limits.first_byte), millis(limits.idle));
         let config = Agent::config_builder()
-            // By default the client would read the proxy from the environment.
+            // By default, the client would read the proxy from the environment.
             .proxy(self.proxy.clone())
             // Redirects are not followed, so that the key reaches only the address it is meant for.
             .max_redirects(0)
@@ -81,7 +82,7 @@ impl SendOptions {
     }
 }
 
-/// A message of the connection's thread.
+/// A message from the connection's thread.
 enum News {
     /// The response begins.
     Head { status: u16, retry_after: Option<u64>, kind: String },
@@ -129,7 +130,7 @@ impl ModelCall<'_> {
         let mut reading = ReplyReader::new(self.dialect, most);
         let mut head: Option<(u16, Option<u64>, String)> = None;
         let mut refusal = Vec::new();
-        // Resolving and connecting each have their own limit, which the agent enforces: hence twice `connect`.
+        // The agent enforces separate limits for resolving and connecting: hence twice `connect`.
         let mut patience = millis(self.limits.connect) * 2 + millis(self.limits.first_byte);
         let mut since = Instant::now();
         loop {
@@ -205,7 +206,7 @@ fn connection(ask: &SendOptions, agent: &Agent, body: &[u8], news: &SyncSender<N
         let told = match reader.read(&mut piece) {
             Ok(0) => return drop(news.send(News::End)),
             Ok(read) => news.send(News::Piece(piece.get(..read).unwrap_or_default().to_vec())),
-            // The bytes that arrived may still be a complete reply. If not, the reply reader reports the fault.
+            // The bytes that have arrived may still be a complete reply. If not, the reply reader reports the fault.
             Err(error) => match failure(&ureq::Error::from(error)) {
                 SummaryFailure::TimedOut => return drop(news.send(News::Failed(SummaryFailure::TimedOut))),
                 _ => return drop(news.send(News::End)),

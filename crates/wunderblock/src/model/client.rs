@@ -12,13 +12,14 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_wire::ModelReply;
 
-/// Version of the Messages API to request: the only one that exists (its page "Versions").
+/// Version of the Messages API to request: the only version that exists (see the page "Versions" of its
+/// documentation).
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 /// Base URL of OpenAI's API.
 const OPENAI: &str = "https://api.openai.com/v1";
 /// Delay before the first retry. The second retry waits twice as long.
 const BACKOFF: Duration = Duration::from_millis(500);
-/// Maximum interval between two calls of `progress`.
+/// Maximum interval between two calls to `progress`.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Address of a model's API, and how to access it.
@@ -31,7 +32,7 @@ pub struct Endpoint {
     pub base_url: String,
     /// API key, if the provider requires one.
     pub key: Option<ApiKey>,
-    /// Additional headers, such as `anthropic-beta`. Their values may be secrets and are never printed.
+    /// Additional headers, such as `anthropic-beta`. The headers' values may be secrets and are never printed.
     pub headers: Headers,
     /// Address of a proxy, as `http://host:port`.
     pub proxy: Option<String>,
@@ -89,7 +90,7 @@ impl Endpoint {
                 _ => add("authorization", format!("Bearer {}", key.reveal())),
             }
         }
-        // A header of the caller replaces ours of the same name.
+        // A header from the caller replaces our header of the same name.
         headers.retain(|(name, _)| !self.headers.0.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)));
         headers.extend(self.headers.0.iter().cloned());
         headers
@@ -116,20 +117,20 @@ pub enum EndpointError {
 /// Limits on the time and size of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelLimits {
-    /// Maximum time to resolve and reach the provider, TLS included.
+    /// Maximum time to resolve and reach the provider, including TLS.
     pub connect: Millis,
     /// Maximum time from the connection to the first byte of the answer.
     pub first_byte: Millis,
     /// Maximum time between two pieces of the answer.
     pub idle: Millis,
-    /// Maximum time for the whole call, retries included, not counting the time for writing.
+    /// Maximum time for the whole call, including retries but not the time for writing.
     pub total: Millis,
     /// Time added to `total` for each token that the answer may have. The default is [`TOKEN_TIME`].
     pub per_token: Millis,
-    /// Maximum bytes of the answer.
+    /// Maximum size of the answer in bytes.
     pub response: Bytes,
-    /// Maximum retries where a retry may help: after too many calls, a failure of the provider, or a failed
-    /// connection. Values above 2 count as 2.
+    /// Maximum number of retries in cases where a retry may help: after too many calls, a failure of the provider, or
+    /// a failed connection. Values above 2 count as 2.
     pub retries: u32,
 }
 
@@ -190,7 +191,7 @@ impl Client {
         self.dialect
     }
 
-    /// Returns how to send a request to a model. For Gemini the URL contains the model and the streaming mode.
+    /// Returns how to send a request to a model. For Gemini, the URL contains the model and the streaming mode.
     fn addressed(&self, model: &str) -> Result<SendOptions, SummaryFailure> {
         let mut ask = self.ask.clone();
         if self.dialect == Dialect::Gemini {
@@ -203,9 +204,9 @@ impl Client {
         Ok(ask)
     }
 
-    /// Sends a body to a model and reads the reply, of at most `most` tokens. Returns the reply and the number of
-    /// calls it took. `progress` receives the number of bytes of the current reply, also while none arrive, and
-    /// returns whether to continue.
+    /// Sends a body to a model and reads the reply, which has at most `most` tokens. Returns the reply and the number
+    /// of calls it took. `progress` receives the number of bytes of the current reply, even while no bytes arrive,
+    /// and returns whether to continue.
     ///
     /// # Errors
     /// See [`SummaryFailure`]. A reply with a fault is a failure, and so is one in which the model declined.

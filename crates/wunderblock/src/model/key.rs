@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An API key. It is sent to the provider and never shown: `Debug` prints `…`.
+/// An API key. The key is sent to the provider and never shown: `Debug` prints `…`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Box<str>);
 
@@ -17,7 +17,7 @@ impl ApiKey {
         &self.0
     }
 
-    /// Replaces the key in a text by `…`: providers repeat it in their error messages.
+    /// Replaces the key in a text with `…`, because providers repeat the key in their error messages.
     pub(super) fn hide(&self, text: &str) -> String {
         if self.0.is_empty() { text.to_owned() } else { text.replace(&*self.0, "…") }
     }

@@ -4,7 +4,7 @@
 //! body ─► Client::ask ─ time-outs, at most a few tries ─► Reading (wire) ─► Reply
 //!                     └► Failure, typed, with the provider's words cut and without secrets
 //! ```
-//! The engine works without any model; this module is for callers that use one. It reads nothing from the
+//! The engine works without any model; this module is for callers that use one. This module reads nothing from the
 //! environment: the caller passes the address, the key and the proxy.
 
 mod call;

@@ -5,7 +5,7 @@ use crate::redact::Redactor;
 use crate::summarize::task::SummaryFailure;
 use wunderblock_wire::{ModelReply, ProviderError, ReplyFault, StopReason};
 
-/// Maximum characters kept of a provider's message.
+/// Maximum number of characters kept from a provider's message.
 const WORDS_MAX: usize = 300;
 
 /// Prepares a provider's message for the record: removes the key and anything that looks like a secret, joins the

@@ -1,4 +1,4 @@
-//! The page as HTML. Every text of a session is written through [`escaped`], and nothing else writes such texts.
+//! The page as HTML. Every text of a session is written through [`escaped`], and nothing else writes session texts.
 
 use super::style::STYLE;
 use super::{Page, PageBar, PageGap, PageText};
@@ -8,11 +8,11 @@ use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Millis, Seq};
 
-/// Width of the timeline, in its own units.
+/// Width of the timeline, in drawing units.
 const WIDE: u64 = 1_000;
-/// Height of the timeline's bars, in the same units.
+/// Height of the timeline's bars, in drawing units.
 const HIGH: u64 = 120;
-/// Maximum entries of a section that are drawn separately. The smallest entries are drawn as one.
+/// Maximum number of entries in a section that are drawn separately. The smallest entries are drawn as one.
 const CELLS: usize = 120;
 
 pub(super) fn write(page: &Page) -> String {
@@ -110,7 +110,8 @@ fn area(page: &Page, out: &mut String) {
     ));
 }
 
-/// Draws the session from left to right: messages, the part of them in the request, compactions, gaps.
+/// Draws the session from left to right: its messages, the part of them that is in the request, compactions, and
+/// gaps.
 fn timeline(page: &Page, out: &mut String) {
     let most = page.bars.iter().map(|bar| bar.said.0).max().unwrap_or_default().max(1);
     out.push_str("<h2 id=\"timeline\">The session, and what of it is in the request</h2>\n<p class=\"dim\">Left to right: positions. Height: tokens said there; blue: in the request. Vertical lines: compactions, orange by the agent that recorded the session, green by this lane. The strip below: gaps; click one and read it.</p>\n");
@@ -190,7 +191,7 @@ fn gaps(page: &Page, out: &mut String) {
     }
 }
 
-/// Writes the content of a gap. It is hidden until the link to it is followed.
+/// Writes the content of a gap. The content is hidden until the link to it is followed.
 fn gap_texts(number: usize, gap: &PageGap, out: &mut String) {
     let run = &gap.run;
     out.push_str(&format!(
@@ -265,7 +266,7 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
-/// Escapes a text for any place in the page. Control characters and direction marks become a dot.
+/// Escapes a text for any place in the page. Control characters and direction marks become dots.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

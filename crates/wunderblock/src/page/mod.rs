@@ -29,13 +29,13 @@ use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// Maximum number of bars in the timeline.
 const BARS: u64 = 160;
-/// Maximum bytes of one message in the page.
+/// Maximum size in bytes of one message on the page.
 const MESSAGE: usize = 16 << 10;
-/// Maximum bytes of one gap in the page.
+/// Maximum size in bytes of one gap on the page.
 const GAP: usize = 400 << 10;
-/// Maximum bytes of all gaps in the page.
+/// Maximum total size in bytes of all gaps on the page.
 const GAPS: usize = 4 << 20;
-/// Number of events, and bytes of their texts, that are read from a gap at a time.
+/// Number of events, and number of bytes of their texts, that are read from a gap at a time.
 const READ: (u64, Bytes) = (256, Bytes(2 << 20));
 
 /// A request and its session, ready to be written as one HTML file.
@@ -134,7 +134,8 @@ async fn bars(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<PageBar
     let bar = |(edges, tokens): (&[Seq], &[Tokens])| {
         let ([before, to], [from_tokens, to_tokens]) = (edges, tokens) else { return None };
         let from = before.next();
-        // A summary is recorded at the position where it was made, but it is not a message of that stretch.
+        // A summary is recorded at the position where it was made, but it is not a message of the stretch that
+        // contains that position.
         let made = nodes.iter().filter(|node| (from..=*to).contains(&node.seq));
         let made: Tokens = made.filter_map(|node| node.tokens_after).sum();
         let said = to_tokens.saturating_sub(*from_tokens).saturating_sub(made);
@@ -172,7 +173,7 @@ async fn marks(
         label: format!("compacted by {}: {} messages", boundary.agent, boundary.messages),
         is_own: false,
     }));
-    // A dry run may compact first. That step is in no ledger, so it is added here.
+    // A dry run may compact first. The step of a dry run is in no ledger, so it is added here.
     let stepped = draft.planned.decision.view.progress().stepped;
     if stepped > session.info().await?.head {
         let label = "this request compacts first".to_owned();

@@ -1,4 +1,4 @@
-//! Style of the page. It follows the reader's system: light or dark.
+//! Style of the page. The style follows the light or dark setting of the reader's system.
 
 /// Style sheet.
 pub(super) const STYLE: &str = "

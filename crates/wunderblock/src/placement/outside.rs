@@ -1,5 +1,5 @@
-//! Locates a text in sources outside the ledger. These are blocks of the preamble, tools, and files that were
-//! rejected or left out.
+//! Locates a text in sources outside the ledger. Sources outside the ledger are blocks of the preamble, tools, and
+//! files that were rejected or left out.
 
 use super::{Advice, Placement, PlacementQuery, line_with};
 use crate::limits;

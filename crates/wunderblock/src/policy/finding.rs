@@ -7,8 +7,8 @@ use wunderblock_core::policy::{PolicyFault, Severity};
 /// A finding in a policy file, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFinding {
-    /// Line number, counted from 1; `None` if the file has no line for the finding, as for a value that it does not
-    /// set.
+    /// Line number, counted from 1; `None` if the file has no line for the finding, for example because it does not
+    /// set the value.
     pub line: Option<usize>,
     /// Severity, key and description of the finding.
     pub fault: PolicyFault,

@@ -1,10 +1,10 @@
 //! The word that a person probably meant.
 
-/// Returns the known word nearest to a typed one, if a typing mistake explains the difference: one letter, and one
-/// more for every four. Ignores case, and whether a word is written with `_` or `-`.
+/// Returns the known word nearest to a typed one, if a typing mistake explains the difference: one wrong letter, and
+/// one more for every four letters. Ignores case, and whether a word is written with `_` or `-`.
 pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let plain = |word: &str| word.to_lowercase().replace('_', "-");
-    // No known word is nearly that long, and the cost of a comparison is the product of the lengths.
+    // No known word is nearly as long as this limit, and the cost of a comparison is the product of the lengths.
     if typed.len() > 64 {
         return None;
     }

@@ -45,7 +45,7 @@ pub(super) fn parse(text: &str, origin: &str, bases: &Bases<'_>) -> Result<Parse
     if !walk.findings.is_empty() {
         return Err(refused(walk.findings));
     }
-    // Parsed a second time, because the document has line numbers but only a `Table` can be merged.
+    // The file is parsed a second time, because the document has line numbers but only a `Table` can be merged.
     let own: Table = toml::from_str(text)
         .map_err(|error| refused(vec![PolicyFinding::error(None, "", error.message().to_owned())]))?;
     let place = |key: &str| line_of(document.get_ref(), key, &lines);
@@ -229,8 +229,8 @@ fn is_part(value: &DeValue<'_>) -> Result<(), String> {
         _ => return Err(format!("found {}, expected a ratio such as 0.92", spoken(value))),
     };
     match number {
-        // At most 65, because a ratio is stored in thousandths as `u16`. Larger values up to 100 are probably
-        // percentages.
+        // The value is at most 65, because a ratio is stored in thousandths as `u16`. Larger values up to 100 are
+        // probably percentages.
         Some(number) if (0.0..=65.0).contains(&number) => Ok(()),
         Some(number) if (65.0..=100.0).contains(&number) => Err(format!(
             "found {}, expected a ratio; {number} % is written {}",

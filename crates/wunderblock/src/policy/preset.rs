@@ -13,7 +13,7 @@ pub const OFF: &str = "off";
 
 macro_rules! presets {
     ($($name:literal),* $(,)?) => {
-        /// Name and file of every preset: our own first, those for tests last.
+        /// Name and file of every preset: our own presets first, and those for tests last.
         const PRESETS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../policies/", $name, ".toml")))),*];
         const NAMES: &[&str] = &[$($name,)* OFF];
         /// Presets that a policy can extend: all that have a file.
@@ -59,21 +59,21 @@ impl Policies {
         Self(())
     }
 
-    /// Returns the preset of this name, if there is one.
+    /// Returns the preset with this name, if there is one.
     #[must_use]
     pub fn preset(&self, name: &str) -> Option<Arc<Policy>> {
         if name == OFF {
             return Some(Arc::new(Policy::never()));
         }
-        // A test proves that each preset parses. At run time a broken preset must not stop the program, so it counts
+        // A test proves that each preset parses. At run time, a broken preset must not stop the program, so it counts
         // as missing.
         Some(Arc::new(parse(text(name)?, name, &bases()).ok()?.policy))
     }
 
-    /// Returns the preset of this name.
+    /// Returns the preset with this name.
     ///
     /// # Errors
-    /// [`PolicyError`] with the nearest name and all known names.
+    /// Returns a [`PolicyError`] with the nearest name and all known names.
     pub fn named(&self, name: &str) -> Result<Arc<Policy>, PolicyError> {
         self.preset(name).ok_or_else(|| {
             let what = format!("unknown policy{}", suggestion(name, NAMES));
@@ -81,7 +81,7 @@ impl Policies {
         })
     }
 
-    /// Returns the names of all presets: our own first, those for tests and [`OFF`] last.
+    /// Returns the names of all presets: our own first, and those for tests and [`OFF`] last.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &'static str> {
         NAMES.iter().copied()
     }
@@ -94,11 +94,11 @@ impl Policies {
     }
 
     /// Parses a policy file. A file that begins with `extends = "balanced"` contains only its differences from that
-    /// preset: tables are merged, and a list replaces the preset's list. `origin` names the file in errors, such as
-    /// by its path.
+    /// preset: tables are merged, and a list replaces the preset's list. `origin` names the file in errors, for
+    /// example by its path.
     ///
     /// # Errors
-    /// [`PolicyError`] with all errors of the file, by line.
+    /// Returns a [`PolicyError`] with all errors in the file, by line.
     pub fn parse(&self, text: &str, origin: &str) -> Result<Parsed, PolicyError> {
         let mut parsed = parse(text, origin, &bases())?;
         if NAMES.contains(&&*parsed.policy.name) {

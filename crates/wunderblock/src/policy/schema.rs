@@ -1,5 +1,5 @@
-//! Keys of a policy file, and the kind of value of each. Serde checks the same, but it stops at the first mistake and
-//! has no line numbers for values within a step. A test keeps this schema and the types in agreement.
+//! Keys of a policy file, and the kind of value of each. Serde makes the same checks, but it stops at the first
+//! mistake and has no line numbers for values within a step. A test keeps this schema and the types in agreement.
 
 /// Kind of value that a key accepts.
 #[derive(Clone, Copy)]

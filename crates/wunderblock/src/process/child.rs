@@ -1,4 +1,4 @@
-//! Runs a program, and ends it with everything it has started if it exceeds a limit.
+//! Runs a program and, if it exceeds a limit, ends the program together with everything it has started.
 
 mod head;
 
@@ -16,7 +16,7 @@ pub(crate) use head::head;
 const TICK: Duration = Duration::from_millis(5);
 /// Time given to processes that a program leaves behind and that hold its output open.
 const GRACE: Duration = Duration::from_millis(250);
-/// Maximum bytes kept of stderr, from its end.
+/// Maximum number of bytes kept from the end of stderr.
 const ERRORS_BYTES: usize = 2_000;
 /// Bytes per read of stdout.
 const PIECE_BYTES: usize = 16 << 10;
@@ -25,7 +25,7 @@ const PIECE_BYTES: usize = 16 << 10;
 /// the program if `progress` returns false.
 ///
 /// # Errors
-/// The program does not start ([`SummaryFailure::Unreachable`]), takes too long, writes too much
+/// Fails if the program does not start ([`SummaryFailure::Unreachable`]), takes too long, writes too much
 /// ([`SummaryFailure::Broken`]), or is stopped.
 pub fn run(
     program: &Program,
@@ -41,7 +41,7 @@ pub fn run(
     if let Some(cwd) = &program.cwd {
         command.current_dir(cwd);
     }
-    // A separate process group, so that everything the program starts can be ended with it.
+    // The program gets a separate process group, so that everything it starts can be ended with it.
     let spawned = command.process_group(0).spawn();
     let mut child =
         spawned.map_err(|error| SummaryFailure::Unreachable(format!("`{name}` does not start: {error}")))?;
@@ -142,7 +142,8 @@ impl RunningProgram<'_> {
             match ended {
                 Some((status, _)) if !is_open => return Ok((status, bytes)),
                 Some((status, at)) if at.elapsed() > GRACE => {
-                    // Processes left behind still hold the output open: end them, and return what has arrived.
+                    // Processes left behind still hold the output open, so they are ended, and the output that has
+                    // arrived is returned.
                     end_group(child);
                     return Ok((status, bytes));
                 }
@@ -160,7 +161,8 @@ fn end_all(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Kills the process group by its id. Uses the system's `kill` program, because there is no safe call for it.
+/// Kills the process group by its id. Uses the system's `kill` program, because there is no safe call that kills a
+/// process group.
 fn end_group(child: &Child) {
     let group = format!("-{}", child.id());
     let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();

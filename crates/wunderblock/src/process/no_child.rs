@@ -9,7 +9,7 @@ const WHY: &str = "programs are not run by this build: they need the feature `pr
 /// Runs nothing.
 ///
 /// # Errors
-/// Always: [`SummaryFailure::Unreachable`].
+/// Always returns [`SummaryFailure::Unreachable`].
 pub fn run(
     program: &Program,
     _stdin: &[u8],

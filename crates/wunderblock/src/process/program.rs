@@ -51,7 +51,7 @@ pub fn split(line: &str) -> Result<Vec<String>, String> {
                     return Err("it ends with a backslash".to_owned());
                 };
                 let word = word.get_or_insert_default();
-                // Within double quotes a backslash is literal, unless it precedes a character that it can escape.
+                // Within double quotes, a backslash is literal unless it precedes a character that it can escape.
                 if quote.is_some() && !matches!(next, '"' | '\\' | '$' | '`') {
                     word.push('\\');
                 }

@@ -1,8 +1,9 @@
 //! Removes secrets from texts before they are indexed or summarised.
 //!
-//! Rules are data: `rules.toml`, and additional rules of a caller. One pass searches the keywords of all rules, and a
-//! rule's regex is tried only near its keywords. A match is replaced by a visible placeholder if it is random enough
-//! and not obviously made up. The time is linear in the text, times the number of rules whose keywords occur.
+//! Rules are data: `rules.toml`, and additional rules from a caller. One pass searches for the keywords of all rules,
+//! and a rule's regex is tried only near its keywords. A match is replaced by a visible placeholder if it is random
+//! enough and not obviously made up. The running time is proportional to the length of the text times the number of
+//! rules whose keywords occur.
 //!
 //! Redaction is best effort: a secret without a recognisable form is not found. Redaction never changes what is
 //! recorded. Originals remain exact, and protecting them is a separate task.
@@ -28,9 +29,9 @@ const EMBEDDED: &str = include_str!("rules.toml");
 pub struct SecretFinding {
     /// Id of the rule that found the secret.
     pub rule: Arc<str>,
-    /// Start in the original text, in bytes.
+    /// Byte offset of the secret's start in the original text.
     pub from_byte: usize,
-    /// End in the original text, in bytes.
+    /// Byte offset of the secret's end in the original text.
     pub to_byte: usize,
 }
 
@@ -43,8 +44,8 @@ pub struct Redacted<'t> {
     pub found: Vec<SecretFinding>,
 }
 
-/// A set of rules. Share one value: preparing the rules, which happens with the first text, costs more than redacting
-/// a short text.
+/// A set of rules. Share one redactor: preparing the rules, which happens with the first text, costs more than
+/// redacting a short text.
 #[derive(Debug)]
 pub struct Redactor(OnceLock<PreparedRules>);
 
@@ -52,7 +53,8 @@ pub struct Redactor(OnceLock<PreparedRules>);
 #[derive(Debug)]
 struct PreparedRules {
     rules: Vec<SecretRule>,
-    /// Automaton of all keywords. `None` only if it cannot be built; then every rule is tried on every text.
+    /// Automaton of all keywords. `None` only if the automaton cannot be built; in that case, every rule is tried on
+    /// every text.
     keywords: Option<Keywords>,
 }
 

@@ -97,7 +97,7 @@ pub(super) fn parse(toml_text: &str) -> Result<Vec<Spec>, RuleError> {
     Ok(toml::from_str::<RulesFile>(toml_text)?.rule)
 }
 
-/// A rule, ready to use. Its regexes are compiled at first use, because most texts need none of them.
+/// A rule, ready to use. The rule's regexes are compiled at first use, because most texts need none of them.
 #[derive(Debug)]
 pub(super) struct SecretRule {
     pub(super) id: Arc<str>,
@@ -111,13 +111,13 @@ impl SecretRule {
         Self { id: spec.id.as_str().into(), spec, regex: OnceLock::new(), allow: OnceLock::new() }
     }
 
-    /// Returns the compiled regex. It exists for every rule: additional rules are checked when they are loaded, and
-    /// embedded ones by a test.
+    /// Returns the compiled regex. The regex exists for every rule: additional rules are checked when they are
+    /// loaded, and embedded rules by a test.
     pub(super) fn regex(&self) -> Option<&Regex> {
         self.regex.get_or_init(|| compile(&self.spec.regex).ok()).as_ref()
     }
 
-    /// Checks that the rule's values are valid and its regexes compile.
+    /// Checks that the rule's values are valid and that its regexes compile.
     pub(super) fn check(&self) -> Result<(), RuleError> {
         let rule = || self.spec.id.clone();
         let id_fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

@@ -1,4 +1,4 @@
-//! Finds secrets: searches keywords, then applies the rules' regexes to the stretches of text around them.
+//! Finds secrets: searches for keywords, then applies the rules' regexes to the stretches of text around them.
 //!
 //! Touching stretches of a rule are joined before its regex runs. No byte is therefore searched twice for one rule,
 //! however often its keywords occur.
@@ -47,8 +47,8 @@ impl Keywords {
     fn stretches(&self, rules: &[SecretRule], text: &str) -> Vec<Vec<Range<usize>>> {
         let mut stretches: Vec<Vec<Range<usize>>> = vec![Vec::new(); rules.len()];
         let mut from = 0;
-        // The automaton finds the longest keyword at a position; all others there are prefixes of it. The next search
-        // starts one byte later, because keywords may overlap.
+        // The automaton finds the longest keyword at a position; all other keywords at that position are prefixes of
+        // it. The next search starts one byte later, because keywords may overlap.
         while let Some(hit) = self.automaton.find(Input::new(text).range(from..)) {
             from = hit.start() + 1;
             for at in self.rules.get(hit.pattern().as_usize()).into_iter().flatten() {
@@ -83,7 +83,7 @@ pub(super) fn secrets(rules: &[SecretRule], keywords: Option<&Keywords>, text: &
     for (at, (rule, mine)) in rules.iter().zip(&stretches).enumerate() {
         let mut mine = mine.iter().map(|stretch| fit(text, stretch)).peekable();
         while let Some(mut stretch) = mine.next() {
-            // Stretches that did not touch before may touch after they were extended to white space.
+            // Stretches that did not touch before may touch once they have been extended to white space.
             while let Some(next) = mine.next_if(|next| next.start <= stretch.end) {
                 stretch.end = stretch.end.max(next.end);
             }
@@ -105,7 +105,7 @@ fn fit(text: &str, stretch: &Range<usize>) -> Range<usize> {
 }
 
 /// Returns the secrets that a rule finds in a stretch. A match that overlaps a placeholder is ignored: a placeholder
-/// is not a secret, and its words must not count as context of one.
+/// is not a secret, and its words must not count as the context of a secret.
 fn matches(
     rule: &SecretRule,
     text: &str,

@@ -3,9 +3,9 @@
 //! ```text
 //! View ─ Choice::more ─► Candidate … texts ─ shorten ─► ContentReduced … ─ Choice::gained ─► more
 //! ```
-//! The choice proceeds from the latest entry backwards, as far as a request reaches once texts are shorter. It reads
-//! no text; its caller provides the texts. The same view always gives the same facts: nothing here depends on a
-//! clock, on the number of threads, or on what else is loaded.
+//! The choice proceeds from the latest entry backwards, as far as a request reaches once texts are shorter. The
+//! choice itself reads no text; the caller provides the texts. The same view always gives the same facts: nothing
+//! here depends on a clock, on the number of threads, or on what else is loaded.
 
 mod reads;
 
@@ -26,21 +26,22 @@ use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry};
 use wunderblock_reduce::{EarlierText, Level, Options, gaps};
 
-/// Minimum characters of a failed result that is shortened. The next step depends on the failure, so shorter ones
-/// stay unchanged.
+/// Minimum number of characters in a failed result that is shortened. The next step depends on the failure, so
+/// shorter results stay unchanged.
 const FAILURE_CHARS: usize = 8_000;
-/// Maximum texts with marks that are looked up in one round.
+/// Maximum number of texts with marks that are looked up in one round.
 const MAX_MARKED: usize = 256;
-/// Maximum rounds in which the choice reaches further back because later texts became shorter. Each round gains only
-/// a part of what the previous one gained, and costs a query to the ledger.
+/// Maximum number of rounds in which the choice reaches further back because later texts became shorter. Each round
+/// gains only a part of what the previous one gained, and costs a query to the ledger.
 const ROUNDS: usize = 8;
-/// Maximum earlier texts that are searched for repeated blocks of lines.
+/// Maximum number of earlier texts that are searched for repeated blocks of lines.
 const EARLIER: usize = 8;
-/// Maximum earlier entries in which these texts are found.
+/// Maximum number of earlier entries from which the searched texts are taken.
 const EARLIER_ENTRIES: usize = 100;
-/// Maximum bytes of an earlier text. Loading a larger one would take long.
+/// Maximum size in bytes of an earlier text. Loading a larger text would take too long.
 const EARLIER_BYTES: Bytes = Bytes(1 << 20);
-/// Minimum total bytes at which several threads share the work. For less, starting threads costs more than it saves.
+/// Minimum total size in bytes at which several threads share the work. For smaller sizes, starting threads costs
+/// more than it saves.
 const SHARED: usize = 64 << 10;
 
 /// Text that may be shortened.
@@ -51,7 +52,7 @@ pub(crate) struct Candidate {
     pub(crate) handle: Handle,
     bytes: Bytes,
     failed: bool,
-    /// Command whose output the text is, if any.
+    /// Command that produced the text as its output, if any.
     command: Option<Box<str>>,
     /// Earlier texts that the request shows, latest first.
     pub(crate) earlier: Vec<Handle>,
@@ -97,8 +98,8 @@ impl<'a> Choice<'a> {
         Self { view, rules, costs, calls, entries, room, rounds: ROUNDS }
     }
 
-    /// Returns the next candidates, latest first: as many as fit unchanged. Empty when the request reaches no further
-    /// back.
+    /// Returns the next candidates, latest first: as many as fit unchanged. The list is empty when the request
+    /// reaches no further back.
     pub(crate) fn more(&mut self) -> Vec<Candidate> {
         let mut found = Vec::new();
         let Some(rounds) = self.rounds.checked_sub(1) else { return found };
@@ -119,7 +120,7 @@ impl<'a> Choice<'a> {
         found
     }
 
-    /// Adds the tokens that shortened texts have saved to the room.
+    /// Adds to the room the tokens that shortened texts have saved.
     pub(crate) fn gained(&mut self, facts: &[ContentReduced]) {
         let saved = facts.iter().filter_map(|fact| fact.how.as_ref());
         self.room += saved.map(|how| how.tokens_before.saturating_sub(how.tokens_after)).sum();
@@ -185,7 +186,7 @@ fn is_large(part: &Part, rules: &Reduce) -> bool {
     only_text(part).is_some_and(|body| body.bytes() >= rules.least)
 }
 
-/// Returns the candidates whose texts contain marks. The ledger decides whether those are recorded reductions.
+/// Returns the candidates whose texts contain marks. The ledger decides whether the texts are recorded reductions.
 pub(crate) fn marked(candidates: &[Candidate], texts: &dyn Bodies) -> HashSet<Handle> {
     let has_mark = |handle: &Handle| texts.text(*handle).is_some_and(|text| gaps(text).next().is_some());
     candidates.iter().map(|candidate| candidate.handle).filter(has_mark).take(MAX_MARKED).collect()
@@ -199,10 +200,10 @@ struct Short {
 }
 
 /// Shortens the texts of candidates. Texts that do not become shorter produce no fact. `known` holds the texts that
-/// already are reductions, and `pack` makes a body of a text.
+/// are already reductions, and `pack` turns a text into a body.
 ///
 /// # Errors
-/// When a thread ended early.
+/// Fails if a thread ended early.
 pub(crate) fn shorten(
     candidates: &[Candidate],
     texts: &dyn Bodies,
@@ -210,8 +211,8 @@ pub(crate) fn shorten(
     known: &HashSet<Handle>,
     pack: &dyn Fn(String) -> Body,
 ) -> Result<Vec<ContentReduced>, Error> {
-    // The same text may occur twice, as output of different commands. The latest decides its form, so both are shown
-    // alike.
+    // The same text may occur twice, as output of different commands. The latest occurrence determines the form of
+    // the text, so both occurrences are shown alike.
     let mut work: BTreeMap<Handle, (&Candidate, &str, Tokens)> = BTreeMap::new();
     for candidate in candidates {
         let Some(text) = texts.text(candidate.handle) else { continue };
@@ -283,7 +284,7 @@ impl ReductionItem<'_> {
             ReductionLevel::Lossless => Level::Lossless,
             ReductionLevel::Fold => Level::Fold,
         };
-        // The count of the text itself is known. Other counts are of shorter forms of it.
+        // The count of the text itself is known. Other counts are for shorter forms of the text.
         let is_whole = |text: &str| text.len() == self.text.len() && text == self.text;
         let count = |text: &str| if is_whole(text) { self.tokens.0 } else { self.costs.text(text).tokens.0 };
         let own = handle.short();
@@ -295,7 +296,7 @@ impl ReductionItem<'_> {
             level,
             kind: None,
             command: self.command,
-            // Short failures were skipped before.
+            // Short failures have already been skipped.
             failed: false,
             query: None,
             earlier: &earlier,
@@ -326,7 +327,7 @@ impl ReductionItem<'_> {
     }
 }
 
-/// Sorts facts by their positions in the session, the order in which they are recorded.
+/// Sorts facts by their positions in the session, which is the order in which they are recorded.
 pub(crate) fn in_order(mut facts: Vec<ContentReduced>) -> Vec<ContentReduced> {
     facts.sort_by_key(|fact| (fact.target, fact.part));
     facts

@@ -1,7 +1,7 @@
-//! Recognises results that are files, read in order to be edited, in which every line counts verbatim.
+//! Recognises results that are files, read in order to be edited, of which every line must stay verbatim.
 //!
 //! The decision uses the tool's name, and the command if the tool runs commands. Both can be wrong. A file that is
-//! not recognised is reduced by its kind, which loses nothing of code; other output that is taken for a file stays
+//! not recognised is reduced by its kind, which does not lose any code; other output that is taken for a file stays
 //! unchanged.
 
 use wunderblock_reduce::Claim;

@@ -16,7 +16,7 @@ pub struct AgentViewReport {
     pub compactions: Vec<BoundaryReport>,
     /// First position that the agent saw verbatim.
     pub from: u64,
-    /// Number of messages from `from` on.
+    /// Number of messages from `from` onwards.
     pub messages: u64,
     /// Earlier positions of the user that the agent keeps verbatim.
     pub kept: Vec<u64>,
@@ -42,7 +42,7 @@ pub struct BoundaryReport {
     pub to_seq: u64,
     /// Number of messages that were compacted away.
     pub messages: u64,
-    /// Tokens of the context before the compaction, as the agent counted them.
+    /// Number of tokens in the context before the compaction, as counted by the agent.
     pub tokens_before: Option<u64>,
     /// Text of the summary.
     pub summary: Option<String>,
@@ -54,7 +54,7 @@ pub struct BoundaryReport {
 pub struct AgentFoundReport {
     /// Number of messages that contain the text.
     pub count: usize,
-    /// Number of those messages that were in view.
+    /// Number of the matching messages that were in view.
     pub in_view: usize,
     /// Best matches.
     pub places: Vec<AgentPlaceReport>,

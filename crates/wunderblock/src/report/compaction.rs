@@ -27,13 +27,13 @@ pub struct CompactionReport {
     pub level: &'static str,
     /// Reason why the level was due.
     pub trigger: String,
-    /// Tokens of the request before the compaction.
+    /// Tokens in the request before the compaction.
     pub tokens_before: u64,
-    /// Tokens of the request after the compaction.
+    /// Tokens in the request after the compaction.
     pub tokens_after: u64,
     /// Whether the request is within the policy's goal.
     pub target_reached: bool,
-    /// Position at which the step is recorded, if it is.
+    /// Position at which the step is recorded, if it is recorded.
     pub seq: Option<u64>,
     /// Summaries that were made.
     pub summaries: Vec<SummaryReport>,
@@ -68,7 +68,7 @@ pub struct LeavingReport {
     pub entries: u64,
     /// Tokens of those entries.
     pub tokens: u64,
-    /// Parts of them that people would miss, by kind.
+    /// Parts of the entries that people would miss, by kind.
     pub kinds: Vec<LeavingKindReport>,
 }
 
@@ -110,11 +110,11 @@ pub struct SummaryReport {
     pub producer: String,
     /// How the summary was made.
     pub manner: Manner,
-    /// Tokens of the content that it replaces.
+    /// Number of tokens in the content that the summary replaces.
     pub tokens_before: u64,
     /// Tokens of the summary.
     pub tokens_after: u64,
-    /// Whether requests show it. A summary that is not shown is part of one with a higher level.
+    /// Whether requests show it. A summary that is not shown is part of one at a higher level.
     pub shown: bool,
     /// Text of the summary, if requests show it.
     pub text: Option<String>,
@@ -158,9 +158,9 @@ pub struct UndoReport {
     pub undone_seq: u64,
     /// Policy of the undone compaction.
     pub policy: String,
-    /// Tokens of the request before the undo.
+    /// Number of tokens in the request before the undo.
     pub tokens_before: u64,
-    /// Tokens of the request after the undo.
+    /// Number of tokens in the request after the undo.
     pub tokens_after: u64,
     /// Position at which the lane's new step is recorded.
     pub seq: u64,
@@ -261,7 +261,7 @@ impl UndoReport {
             lane: undone.lane.to_string(),
             undone_seq: undone.compaction.0,
             policy: undone.policy.clone(),
-            // `Undone` counts before and after the compaction. For the undo the order is reversed.
+            // `Undone` holds the token counts before and after the compaction. For the undo, the order is reversed.
             tokens_before: undone.after.0,
             tokens_after: undone.before.0,
             seq: undone.recorded.0,

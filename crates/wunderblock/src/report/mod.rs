@@ -1,12 +1,12 @@
 //! Reports as data: values that serialise to the same JSON for every caller.
 //!
-//! The command line prints them with `--json`. Servers and libraries for other languages return the same JSON. Fields
-//! are guaranteed: they are added, but never renamed or removed without a new [`VERSION`].
+//! The command line prints these reports with `--json`. Servers and libraries for other languages return the same
+//! JSON. Fields are guaranteed: new ones may be added, but none is renamed or removed without a new [`VERSION`].
 //!
 //! Results with the same fields as their report serialise themselves: [`Imported`](crate::Imported),
 //! [`SearchHit`](crate::SearchHit), [`Match`](crate::Match), [`TextFound`](crate::TextFound),
 //! [`Described`](crate::graph::Described), [`Expanded`](crate::graph::Expanded), [`Simulation`](crate::Simulation).
-//! They have the same version.
+//! These results have the same version as the reports.
 
 mod agent_view;
 mod compaction;

@@ -15,9 +15,9 @@ pub struct OutputReport<'r> {
     pub handle: Option<Handle>,
     /// Kind of the output.
     pub kind: &'static str,
-    /// How far the reduction went.
+    /// Level to which the output was reduced.
     pub level: &'static str,
-    /// Tokens of the full output.
+    /// Number of tokens in the full output.
     pub tokens_before: u64,
     /// Tokens of the shown text.
     pub tokens_after: u64,
@@ -33,7 +33,8 @@ pub struct OutputReport<'r> {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct GapReport<'r> {
-    /// Address for reading the stretch, such as `wb:3f9c1a7b#L120-181`. Without a handle, only the part after `#`.
+    /// Address for reading the stretch, such as `wb:3f9c1a7b#L120-181`. Without a handle, the address is only the
+    /// part after `#`.
     pub address: String,
     /// Unit of `first`, `last` and `count`.
     pub measure: &'static str,
@@ -43,7 +44,7 @@ pub struct GapReport<'r> {
     pub last: u64,
     /// Number of units that are left out.
     pub count: u64,
-    /// Path of the array or object in which units are counted. Null if they are counted in the whole text.
+    /// Path of the array or object in which units are counted. Null if units are counted in the whole text.
     pub within: Option<&'r str>,
     /// Offset of the first byte of the stretch.
     pub from_byte: usize,

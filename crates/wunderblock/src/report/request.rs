@@ -1,4 +1,4 @@
-//! Reports about the content of a request and the work on it.
+//! Reports about a request's content and the work done to build it.
 
 use super::compaction::{CompactionReport, DueReport};
 use crate::context::Built;
@@ -44,7 +44,7 @@ pub struct RequestReport {
     pub step: Option<&'static str>,
     /// Compaction that was made for the request.
     pub compaction: Option<CompactionReport>,
-    /// Levels of the policy that no request of this window can reach, as sentences.
+    /// Policy levels that no request in this window can reach, as sentences.
     pub out_of_reach: Vec<String>,
     /// Compaction that is due.
     pub compaction_due: Option<DueReport>,
@@ -56,7 +56,7 @@ pub struct RequestReport {
     pub blocks: Vec<BlockReport>,
     /// Tools, declared in full or by name only.
     pub tools: Vec<ToolReport>,
-    /// Changes before the conversation since the lane's previous request.
+    /// Changes to the content before the conversation since the lane's previous request.
     pub changes: Vec<PreambleChange>,
     /// Changes that wait for the lane's next step.
     pub pending: Vec<PreambleChange>,
@@ -66,7 +66,7 @@ pub struct RequestReport {
     pub anchor: Option<AnchorReport>,
     /// Factor that was applied to our counts.
     pub calibration: Option<Calibration>,
-    /// Tokens of the system prompt and tools that the recording program added to the session's requests.
+    /// Number of tokens in the system prompt and tools that the recording program added to the session's requests.
     pub overhead: Option<Overhead>,
     /// Expected state of the provider's cache.
     pub cache: CacheReport,
@@ -108,7 +108,7 @@ pub struct BlockReport {
     pub reason: String,
     /// Digest of its source.
     pub digest: Box<str>,
-    /// Tokens of the text, or null if it is not shown.
+    /// Number of tokens in the text, or null if the text is not shown.
     pub tokens: Option<u64>,
     /// Whether the text is shown in full.
     pub shown: Inclusion,
@@ -138,9 +138,9 @@ pub struct AnchorReport {
     pub seq: u64,
     /// Model that counted the tokens.
     pub model: String,
-    /// Tokens that the provider counted.
+    /// Number of tokens that the provider counted.
     pub measured: u64,
-    /// Estimated tokens since the measurement.
+    /// Estimated number of tokens added since the measurement.
     pub since: u64,
     /// Sum of measured and estimated tokens.
     pub total: u64,
@@ -152,13 +152,13 @@ pub struct AnchorReport {
 pub struct CacheReport {
     /// Points up to which the provider is asked to cache.
     pub points: Vec<CachePoint>,
-    /// Minimum tokens that the provider caches.
+    /// Minimum number of tokens that the provider caches.
     pub minimum: u64,
-    /// Bytes at the beginning that are equal to those of the previous request.
+    /// Number of bytes at the beginning that equal those of the previous request.
     pub common_bytes: Option<u64>,
-    /// Bytes of the previous request that could have been equal.
+    /// Number of bytes of the previous request that could have been equal.
     pub previous_bytes: Option<u64>,
-    /// Tokens that should be found in the cache.
+    /// Number of tokens that should be found in the cache.
     pub expected_tokens: u64,
     /// Whether the cache has expired.
     pub cold: bool,
@@ -174,9 +174,9 @@ pub struct FoundInCache {
     pub seq: u64,
     /// Total input tokens.
     pub input: u64,
-    /// Tokens found in the cache.
+    /// Number of tokens found in the cache.
     pub cached: u64,
-    /// Tokens that should have been found in the cache.
+    /// Number of tokens that should have been found in the cache.
     pub expected: Option<u64>,
 }
 
@@ -236,10 +236,10 @@ impl RequestReport {
 }
 
 impl Draft {
-    /// Returns the tokens of a text before the conversation, or `None` if it is not shown.
+    /// Returns the number of tokens in a text before the conversation, or `None` if the text is not shown.
     #[must_use]
     pub fn tokens_of(&self, block: &PreambleBlock) -> Option<Tokens> {
-        // Entries before the conversation have no position, so section and name identify them.
+        // Entries before the conversation have no position, so their section and name identify them.
         let is_it = |entry: &&EntryLine| {
             entry.seq.is_none() && entry.section == block.section && *entry.what == *block.name
         };

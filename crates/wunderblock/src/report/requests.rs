@@ -1,4 +1,4 @@
-//! Reports about recorded requests: rebuilt, compared, searched.
+//! Reports about recorded requests that were rebuilt, compared or searched.
 
 use super::visibility::EntryReport;
 use crate::drive::replay::{Difference, Replayed};
@@ -26,9 +26,9 @@ pub struct ReplayReport {
     pub bytes: usize,
     /// BLAKE3 of the request, in hexadecimal.
     pub digest: String,
-    /// Whether some of its content has been erased since.
+    /// Whether some of the request's content has been erased since it was recorded.
     pub erased: bool,
-    /// Whether the rebuilt bytes are proved to be the recorded ones.
+    /// Whether the rebuilt bytes have been proved to equal the recorded ones.
     pub proved: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct DifferenceReport {
     pub same: bool,
     /// Whether the second request only adds to the first.
     pub append_only: bool,
-    /// Number of equal bytes at the beginning.
+    /// Number of bytes at the beginning that are equal in both requests.
     pub common_bytes: u64,
     /// Size of the first request in bytes.
     pub first_bytes: u64,
@@ -82,7 +82,7 @@ pub struct PlacementReport {
     pub section: Option<&'static str>,
     /// Tokens of the entry.
     pub tokens: Option<u64>,
-    /// Reason why the text is in the request, or is not.
+    /// Reason why the text is or is not in the request.
     pub reason: String,
     /// Whether the request shows the text itself.
     pub shown: bool,
@@ -104,7 +104,7 @@ pub struct FoundReport {
     pub sought: String,
     /// Number of places that were found.
     pub count: usize,
-    /// Number of those places that the request shows.
+    /// Number of the found places that the request shows.
     pub in_request: usize,
     /// Whether there may be more places than were found.
     pub more: bool,
@@ -126,7 +126,7 @@ impl ReplayReport {
             bytes: replayed.body.len(),
             digest: replayed.digest.clone(),
             erased: replayed.erased,
-            // A rebuild with other bytes is an error, so only an erasure leaves a request unproved.
+            // A rebuild that produces other bytes is an error, so only an erasure leaves a request unproved.
             proved: !replayed.erased,
         }
     }

@@ -27,9 +27,9 @@ pub struct SessionReport {
     pub session: StreamId,
     /// Latest position of the session.
     pub head: Seq,
-    /// Number of messages, including those shared with the session it was forked from.
+    /// Number of messages, including those shared with the session that this one was forked from.
     pub messages: u64,
-    /// Bytes of all texts, including those shared with the session it was forked from.
+    /// Size of all texts in bytes, including those shared with the session that this one was forked from.
     pub text_bytes: Bytes,
     /// Time at which the session was opened.
     pub opened_at: Millis,
@@ -69,9 +69,9 @@ pub struct ForkReport {
 pub struct SourceReport {
     /// Path of the file.
     pub path: String,
-    /// Number of its revision, counted from 1.
+    /// Number of the file's revision, counted from 1.
     pub revision: u32,
-    /// Handle for reading its bytes.
+    /// Handle for reading the file's bytes.
     pub handle: Handle,
     /// Number of bytes that are kept.
     pub bytes: u64,
@@ -130,9 +130,9 @@ pub struct EraseTextReport<'r> {
     pub events: u64,
     /// Number of bodies that were removed because nothing else refers to them.
     pub blobs: u64,
-    /// Bytes of imported sources that were overwritten.
+    /// Number of bytes overwritten in imported sources.
     pub source_bytes: Bytes,
-    /// Places where the text is found after the erasure.
+    /// Places where the text is still found after the erasure.
     pub left: &'r TextFound,
 }
 

@@ -8,10 +8,10 @@ use wunderblock_core::stub::grouped;
 /// Returns the request as Markdown. The text is decoded from the bytes that are sent, so it contains nothing else.
 /// Characters that would act on a terminal are replaced by dots.
 ///
-/// Messages follow `>`. Output of programs is between fences that no content of it can close.
+/// Messages follow `>`. Program output is placed between fences that nothing in it can close.
 ///
 /// # Errors
-/// Returns an error if the bytes cannot be decoded, which is a defect of the encoder.
+/// Returns an error if the bytes cannot be decoded, which means a defect in the encoder.
 pub fn request_text(session: &str, draft: &Draft) -> Result<String, Error> {
     let request = wunderblock_wire::decode(draft.dialect, &draft.body)?;
     let report = &draft.report;
@@ -42,8 +42,8 @@ pub fn request_text(session: &str, draft: &Draft) -> Result<String, Error> {
     Ok(visible(&out))
 }
 
-/// Replaces control characters and direction marks by dots, so that a text cannot act on the terminal or editor that
-/// shows it.
+/// Replaces control characters and direction marks with dots, so that a text cannot act on the terminal or editor
+/// that shows it.
 fn visible(text: &str) -> String {
     let acts = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
@@ -112,7 +112,7 @@ fn write_arguments(input: &str, out: &mut String) {
     }
 }
 
-/// Maximum bytes of an argument that is written in the list.
+/// Maximum size in bytes of an argument that is written in the list.
 const LONG: usize = 200;
 
 /// Writes a message, with a mark before each line.

@@ -43,7 +43,7 @@ pub struct VisibilityReport {
     pub hidden: bool,
     /// Lanes that had left the entry out.
     pub left_out_by: Vec<String>,
-    /// Whether those lanes show the entry again from now on.
+    /// Whether the lanes that had left the entry out show it again from now on.
     pub brought_back: bool,
     /// Summaries that were made from the entry and that requests show.
     pub told_by: Vec<u64>,

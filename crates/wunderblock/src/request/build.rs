@@ -118,7 +118,7 @@ async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, 
     let learned = snapshot.before().filter(|_| !resizes).map(|(_, built)| built.overhead);
     let overhead = match learned {
         Some(learned) => learned,
-        // Without a measurement there is nothing to derive the overhead from.
+        // Without a measurement, there is nothing to derive the overhead from.
         None if !snapshot.is_measured() => None,
         None => {
             let opening = snapshot.opening.as_deref().unwrap_or(&snapshot);
@@ -190,7 +190,8 @@ async fn gather(
     Ok(Gathered { lane, shorter, texts, hits, offer, state, packer })
 }
 
-/// Loads the texts that a rendering shows and the running sums at the edges of its gaps, and renders.
+/// Loads the texts that a rendering shows and the running sums at the edges of its gaps, and then renders the
+/// request.
 async fn show(mut planned: Planned, job: &BuildJob, ask: &Asking) -> Result<Rendered, Error> {
     let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
     let handles = planned.texts.missing(render::handles(view, trim));

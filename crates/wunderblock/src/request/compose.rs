@@ -19,9 +19,9 @@ use wunderblock_core::preamble_text;
 use wunderblock_core::section::Section;
 use wunderblock_core::view::View;
 
-/// Composes and plans. After a step the provider has to read the beginning of the request again, so changes that
-/// waited for a step take effect with it. A lane that steps composes again with all waiting changes, and once more if
-/// the work log waited for an unfinished reply that the step left out.
+/// Composes and plans. After a step, the provider has to read the beginning of the request again, so changes that
+/// waited for a step take effect with this one. A lane that takes a step composes again with all waiting changes, and
+/// once more if the work log waited for an unfinished reply that the step left out.
 pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Planned, Stopped> {
     let snapshot = &gathered.lane.snapshot;
     // A lane that has taken a step since its last request also begins again.
@@ -133,8 +133,8 @@ impl Gathered {
         log
     }
 
-    /// Composes the preamble. Texts that it keeps from the recorded preamble, and that no source offered again, are
-    /// loaded first.
+    /// Composes the preamble. Texts that the new preamble keeps from the recorded one, and that no source has offered
+    /// again, are loaded first.
     async fn compose(
         &mut self,
         job: &BuildJob,

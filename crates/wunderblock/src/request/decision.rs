@@ -1,4 +1,4 @@
-//! Decisions of a build, as the events to record and the view after them.
+//! Decisions of a build: the events to record, and the view after these events.
 
 use super::job::BuildJob;
 use crate::error::Error;
@@ -22,7 +22,7 @@ pub(crate) struct Decision {
     pub(crate) plan: Plan,
     /// Events to be appended, with full texts.
     pub(crate) events: Vec<NewEvent>,
-    /// View after these events. It is the lane's own view until something is decided.
+    /// View after these events. The view is the lane's own until something is decided.
     pub(crate) view: Arc<View>,
     lane: LaneId,
     tenant: TenantId,
@@ -63,7 +63,7 @@ impl Decision {
 
     /// Applies a plan: the step, and one message per section that is injected at the tail.
     pub(super) fn follow(&mut self, plan: Plan, texts: &Texts) -> Result<(), Error> {
-        // Read before the step, which may remove the work log from the view.
+        // The work log is read before the step, which may remove it from the view.
         let work = self.view.work().cloned();
         if let Some(reason) = plan.step {
             self.step(&plan.trim, reason, texts)?;

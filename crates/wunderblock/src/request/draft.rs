@@ -45,8 +45,8 @@ pub struct Draft {
     pub report: BudgetReport,
     /// Content that the format cannot express. Whole parts are also listed in the report.
     pub dropped: Vec<Dropped>,
-    /// Whether the request ends with an assistant message. Nothing then asks for an answer, and newer models reject
-    /// such requests.
+    /// Whether the request ends with an assistant message. Nothing in a request that ends with an assistant message
+    /// asks for an answer, and newer models reject it.
     pub ends_with_reply: bool,
     /// Position of the latest event that the request was built from.
     pub through: Seq,
@@ -54,19 +54,19 @@ pub struct Draft {
     pub step: Option<TrimReason>,
     /// Content before the conversation, if any.
     pub preamble: Option<Arc<Preamble>>,
-    /// Changes of the preamble since the lane's previous request.
+    /// Changes to the preamble since the lane's previous request.
     pub changes: Vec<PreambleChange>,
-    /// Changes at the sources that wait for the lane's next step.
+    /// Source changes that wait for the lane's next step.
     pub pending: Vec<PreambleChange>,
-    /// Findings about the sources: rejected, ignored, unreadable, left out.
+    /// Findings about sources that were rejected, ignored, unreadable or left out.
     pub findings: Vec<Finding>,
     /// Latest size of the context by the provider's count, plus our estimate of later entries.
     pub anchor: Option<Anchor>,
     /// Factor applied to our token counts.
     pub calibration: Option<Calibration>,
-    /// Tokens that the session's own agent program added to its requests: its system prompt and tools. They are not
-    /// part of this request; room is kept for them if [`ContextOptions::harness`](crate::ContextOptions::harness) is
-    /// set.
+    /// Number of tokens in the system prompt and tools that the session's own agent program added to its requests.
+    /// These tokens are not part of this request; room is kept for them if
+    /// [`ContextOptions::harness`](crate::ContextOptions::harness) is set.
     pub overhead: Option<Overhead>,
     /// Expected cache hits, and the cost of the request.
     pub cache: CachePlan,
@@ -113,7 +113,7 @@ impl Draft {
         }
     }
 
-    /// Returns the approximate tokens of the ledger up to a position, for the request's model.
+    /// Returns the approximate number of tokens in the ledger up to a position, for the request's model.
     pub(crate) fn tally_tokens(&self, row: TallyRow) -> Tokens {
         scaled(row, self.planned.target.row.counter(), self.calibration).0
     }
@@ -202,7 +202,7 @@ fn account(request: &mut Rendered, job: &BuildJob) -> Result<Account, Error> {
     Ok(Account { report, points, encoded })
 }
 
-/// Renders a plan. All texts that it shows must be loaded.
+/// Renders a plan. All texts that the request shows must be loaded.
 pub(super) fn rendered(planned: Planned, tallies: BTreeMap<Seq, TallyRow>, job: &BuildJob) -> Rendered {
     let (view, trim) = (&planned.decision.view, &planned.decision.plan.trim);
     let costs = &planned.costs;
@@ -262,9 +262,9 @@ fn is_silent(messages: &[Message], preamble: Option<&Arc<Preamble>>) -> bool {
     messages.len() <= usize::from(preamble.is_some_and(has_message))
 }
 
-/// Converts a running sum to tokens of a model. How far a model's count exceeds the o200k count depends on the class
-/// of the text, which the sum does not record, so the text is treated as code. Without a count, 4 bytes are estimated
-/// as a token.
+/// Converts a running sum to a number of tokens for a model. How far a model's count exceeds the o200k count depends
+/// on the class of the text, which the sum does not record, so the text is treated as code. Without a count, every 4
+/// bytes are estimated as one token.
 fn scaled(row: TallyRow, counter: Counter, calibration: Option<Calibration>) -> (Tokens, Certainty) {
     let (o200k, certainty) = match row.tokens {
         Some(tokens) => (tokens.0, Certainty::Exact),

@@ -1,4 +1,4 @@
-//! Input of a build, which does not change while the build runs.
+//! Input to a build, which does not change while the build runs.
 
 use super::lane::LaneChoice;
 use super::options::ContextOptions;

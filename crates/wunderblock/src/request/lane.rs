@@ -1,8 +1,8 @@
 //! Selects the lane of a build.
 //!
-//! A lane belongs to a model, a window and a policy, so that a request for one of them does not affect another.
-//! Callers may name a lane. Otherwise the session's latest lane for the same model, window and policy continues, or a
-//! new lane begins.
+//! A lane belongs to a model, a window and a policy, so that a request for one combination does not affect the lane
+//! of another. Callers may name a lane. If no lane is named, the session's latest lane for the same model, window and
+//! policy continues, or a new lane begins.
 
 use super::options::ContextOptions;
 use super::target::{SessionModel, Target};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use wunderblock_core::event::{ContextBuilt, LaneTarget};
 use wunderblock_core::id::LaneId;
 
-/// Maximum characters of a model's name in the name of a lane.
+/// Maximum number of characters from a model's name in the name of a lane.
 const NAME_CHARS: usize = 64;
 
 /// Lane of a build.
@@ -50,14 +50,14 @@ impl LaneQuery {
         let target = LaneTarget { model: named.into(), window };
         let policy = self.options.policy();
         let is_for = |built: &&ContextBuilt| {
-            // Records of earlier versions name no policy, so they fit any.
+            // Records from earlier versions name no policy, so they fit any policy.
             target_of(built) == target && built.policy.as_deref().is_none_or(|of| of == policy)
         };
         if let Some(built) = lanes.iter().find(is_for) {
             return Ok(built.lane.clone());
         }
-        // The first lane is the main lane. Later ones are named by model and window, then also by policy and a
-        // number.
+        // The first lane is the main lane. Later lanes are named by model and window and, if that name is taken, also
+        // by policy and then by a number.
         let is_free = |lane: &LaneId| !lanes.iter().any(|built| built.lane == *lane);
         if is_free(&LaneId::main()) {
             return Ok(LaneId::main());

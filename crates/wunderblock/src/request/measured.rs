@@ -13,12 +13,12 @@ use wunderblock_core::units::Seq;
 use wunderblock_core::usage::{self, Anchor, Calibration, Measured, NEWEST, Overhead, UsageMark, Weight};
 use wunderblock_core::view::{View, ViewEntry};
 
-/// Number of latest measurements that are examined first. Older ones are examined only if needed, because weighing
-/// the entries of a session is the costly part.
+/// Number of the latest measurements that are examined first. Older measurements are examined only if needed, because
+/// weighing the entries of a session is the costly part.
 const RECENT: usize = 8;
 
-/// Returns the factor for the cost model's estimates of a model, from recorded usage. `None` if the model is counted
-/// exactly, or too little usage is recorded. A calibrated cost model keeps its factor.
+/// Returns the factor for the cost model's estimates of a model, from recorded usage. `None` if the model's tokens
+/// are counted exactly, or if too little usage is recorded. A calibrated cost model keeps its factor.
 pub(crate) fn calibration(
     snapshot: &Snapshot,
     catalog: &Catalog,
@@ -53,8 +53,8 @@ pub(crate) fn anchor(
     look(RECENT).or_else(|| look(usize::MAX))
 }
 
-/// Returns the tokens that the session's own agent program added to its requests. `None` if nothing was measured at
-/// the beginning of the session.
+/// Returns the number of tokens that the session's own agent program added to its requests. `None` if nothing was
+/// measured at the beginning of the session.
 pub(crate) fn overhead(
     opening: &Snapshot,
     catalog: &Catalog,
@@ -85,13 +85,13 @@ impl Snapshot {
             .map(|(_, learned)| learned)
     }
 
-    /// Returns whether any provider's measurement is recorded. Without one, no entry needs to be weighed.
+    /// Returns whether any provider's measurement is recorded. Without a measurement, no entry needs to be weighed.
     pub(super) fn is_measured(&self) -> bool {
         self.notes.iter().any(|note| matches!(note.what, What::Measured(..)))
     }
 }
 
-/// Model whose measurements are wanted. Comparisons are cached, because a session repeats few names very often.
+/// Model whose measurements are wanted. Comparisons are cached, because a session repeats a few names very often.
 struct ModelQuery<'c> {
     catalog: &'c Catalog,
     name: String,
@@ -103,7 +103,7 @@ impl<'c> ModelQuery<'c> {
         Self { catalog, name: plain(catalog, model), met: RefCell::default() }
     }
 
-    /// Returns whether `model` is a name of this model.
+    /// Returns whether `model` is a name of the wanted model.
     fn is(&self, model: &str) -> bool {
         let met = self.met.borrow().iter().find(|(name, _)| **name == *model).map(|(_, is)| *is);
         met.unwrap_or_else(|| {
@@ -162,7 +162,8 @@ impl<'a> UsageMarks<'a> {
         let said = &entry.message;
         let sent = said.standing.is_sendable();
         let thinks = said.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));
-        // Providers drop the reasoning of a turn when the next turn begins, and none reports how many tokens it was.
+        // Providers drop the reasoning of a turn when the next turn begins, and none reports the number of tokens
+        // dropped.
         let dropped = self.thought && said.is_user_turn();
         self.blur = sent && (dropped || said.parts.iter().any(has_media));
         self.thought = (self.thought && !dropped) || (sent && thinks);
@@ -233,8 +234,9 @@ fn has_media(part: &Part) -> bool {
     }
 }
 
-/// Removes a router's prefix and a release date from a model's name. They are kept unless the catalog knows the
-/// shorter name as the same model: `anthropic/claude-sonnet-4-5` and `claude-sonnet-4-5-20250929` are the same.
+/// Removes a router's prefix and a release date from a model's name. The prefix and the date are kept unless the
+/// catalog knows the shorter name as the same model: `anthropic/claude-sonnet-4-5` and `claude-sonnet-4-5-20250929`
+/// name the same model.
 fn plain(catalog: &Catalog, model: &str) -> String {
     let whole = model.trim().to_ascii_lowercase();
     let row = catalog.lookup(&whole);
@@ -288,7 +290,7 @@ mod tests {
             ("gpt-4o-2024-08-06", "gpt-4o"),
             ("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
             ("models/gemini-2.5-pro", "gemini-2.5-pro"),
-            // Another model by the catalog, or unknown to it: the name is not changed.
+            // A name is not changed if the catalog lists the shorter name as another model, or does not know it.
             ("claude-sonnet-4-20250514", "claude-sonnet-4"),
             ("claude-opus-4-1-20250805", "claude-opus-4-1"),
             ("gpt-4-0613", "gpt-4-0613"),

@@ -1,10 +1,11 @@
 //! Decides whether a turn needs the content of a named thing, or only names it.
 //!
-//! A body that left the request is recalled when its details are wanted: to be read, explained, compared or fixed. It
-//! is not recalled when it is only named, for example because it exists, or should be moved or committed.
+//! A body that left the request is recalled when its details are needed, for example to read, explain, compare or fix
+//! them. A body is not recalled when it is only named, for example because it exists, or should be moved or
+//! committed.
 
-/// English words that ask for the content of something, in their dictionary form. Their inflections count; longer
-/// words that contain them do not ("already" is not "read").
+/// English words that ask for the content of something, in their dictionary form. Inflections of these words count;
+/// longer words that contain them do not ("already" is not "read").
 #[rustfmt::skip]
 const CUES: [&str; 40] = [
     "read", "look", "show", "see", "check", "view", "open", "print", "what", "why", "how", "where", "which", "explain",
@@ -12,15 +13,15 @@ const CUES: [&str; 40] = [
     "detail", "compare", "analyse", "analyze", "analysis", "review", "error", "bug", "fail", "failure", "test", "find",
     "say", "port", "use",
 ];
-/// Chinese cues. They are searched as substrings, because Chinese has no spaces between words.
+/// Chinese cues. Chinese cues are searched for as substrings, because Chinese has no spaces between words.
 const CUES_ZH: [&str; 11] = ["看", "读", "内容", "细节", "为什么", "解释", "分析", "修", "改", "检查", "错"];
 /// Endings of English inflections, longest first.
 const ENDINGS: [&str; 5] = ["ing", "es", "ed", "s", "d"];
 /// Characters that end a sentence.
 const ENDS: [char; 7] = ['\n', '。', '！', '？', '!', '?', ';'];
 
-/// Returns whether a turn asks for the details of a named thing. A handle always asks for them; so does a name that
-/// is followed by line numbers, or that is alone in its sentence.
+/// Returns whether a turn asks for the details of a named thing. A handle always asks for details; so does a name
+/// that is followed by line numbers, or that is alone in its sentence.
 pub(super) fn needs_details(turn: &str, name: &str) -> bool {
     let is_asked = |sentence: &str| {
         let lower = sentence.replace(name, " ").to_lowercase();

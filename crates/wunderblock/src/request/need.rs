@@ -26,7 +26,7 @@ pub(crate) enum Need {
     Lane(LaneWanted, Responder<Snapshot>),
     /// Texts of bodies, except erased ones.
     Texts(Vec<Handle>, Responder<Texts>),
-    /// Those of the given texts that are recorded reductions.
+    /// The given texts that are recorded reductions.
     Known(Vec<Handle>, Responder<HashSet<Handle>>),
     /// Older messages that match a query, best first.
     Search(String, Responder<Vec<Injection>>),
@@ -102,7 +102,7 @@ pub(crate) struct ShownTexts {
 pub(crate) struct Responder<T>(oneshot::Sender<T>);
 
 impl<T> Responder<T> {
-    /// Answers the need. Does nothing if the build was dropped meanwhile.
+    /// Answers the need. Does nothing if the build has been dropped in the meantime.
     pub(crate) fn give(self, answer: T) {
         let _ = self.0.send(answer);
     }
@@ -116,14 +116,14 @@ impl Asking {
     /// States a need, and waits for the answer.
     ///
     /// # Errors
-    /// When the driver drops the need unanswered, which is a defect of the driver.
+    /// When the driver drops the need unanswered, which is a defect in the driver.
     pub(crate) async fn ask<T>(&self, need: impl FnOnce(Responder<T>) -> Need) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(need(Responder(reply)));
         answer.await.map_err(|_| Error::Internal("the driver left a need of a build unanswered".to_owned()))
     }
 
-    /// Loads the texts that are missing in `texts`. Returns whether any was missing.
+    /// Loads the texts that are missing from `texts`. Returns whether any text was missing.
     pub(crate) async fn texts(
         &self,
         texts: &mut Texts,
@@ -157,7 +157,7 @@ pub(crate) enum Polled<T> {
 }
 
 impl<T> Build<T> {
-    /// Creates a build. It starts with the first call of [`Build::next`].
+    /// Creates a build. The build starts with the first call to [`Build::next`].
     pub(crate) fn new<F: Future<Output = T> + Send + 'static>(stages: impl FnOnce(Asking) -> F) -> Self {
         let asking = Asking::default();
         Self { stages: Box::pin(stages(asking.clone())), asking }
@@ -166,7 +166,7 @@ impl<T> Build<T> {
     /// Continues to the next need, or to the end.
     ///
     /// # Errors
-    /// When the previous need was not answered, which is a defect of the driver.
+    /// When the previous need was not answered, which is a defect in the driver.
     pub(crate) fn next(&mut self) -> Result<Polled<T>, Error> {
         match self.stages.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(done) => Ok(Polled::Done(done)),

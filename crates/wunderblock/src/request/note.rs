@@ -21,7 +21,7 @@ pub(super) enum What {
     Reset,
 }
 
-/// Whether usage was reported live, not imported.
+/// Whether usage was reported live rather than imported.
 type Live = bool;
 
 impl MeasurementNote {
@@ -53,14 +53,15 @@ impl MeasurementNote {
     }
 }
 
-/// Returns whether a turn was cut short. A turn that was refused for lack of room is not: no call was made.
+/// Returns whether a turn was cut short. A turn that was refused for lack of room does not count as cut short,
+/// because no call was made.
 fn is_cut_short(turn: &TurnCompleted) -> bool {
     matches!(&*turn.stop_reason, "aborted" | "error")
         && turn.error_code.as_deref() != Some("context_overflow")
 }
 
-/// Returns the estimate of a request before it was corrected. `None` if it was corrected downwards: such a correction
-/// stops at the o200k count, so it cannot be reversed.
+/// Returns the estimate of a request before it was corrected. `None` if the estimate was corrected downwards, because
+/// a downward correction stops at the o200k count and cannot be reversed.
 fn uncorrected(total: Tokens, calibration: Option<Calibration>) -> Option<Tokens> {
     match calibration.map_or(1_000, |calibration| u64::from(calibration.per_mille)) {
         per_mille @ 1_000.. => Some(Tokens(total.0.saturating_mul(1_000) / per_mille)),

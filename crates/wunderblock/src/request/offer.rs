@@ -227,7 +227,7 @@ fn settle_files(
             pieces,
         });
     }
-    // Nested files that the preamble already contains count with the files before the conversation.
+    // Nested files that the preamble already contains count among the files before the conversation.
     let absorbed = |file: &InstructionFile| {
         old.blocks.iter().any(|block| block.section == Section::Instructions && block.name == file.path)
     };
@@ -248,7 +248,7 @@ fn settle_files(
     offer.blocks.insert(Section::Instructions, first);
     offer.nested = inside;
     offer.nested.extend(outside.iter().zip(late).filter_map(|(file, text)| file_block(file, text, packer)));
-    // From the outermost directory inwards, whichever file was reached first.
+    // The files are ordered from the outermost directory inwards, regardless of which was reached first.
     offer.nested.sort_by_key(|block| order.get(&block.name).copied());
     let files = ignore.into_iter();
     offer.ignore =
@@ -282,7 +282,7 @@ fn touched_paths(instructions: &Instructions, view: &View, old: &Preamble) -> Ve
     paths.into_iter().collect()
 }
 
-/// Returns the state to inject. A state that was injected before and no longer applies is injected as `none`.
+/// Returns the state to inject. A state that has already been injected and no longer applies is injected as `none`.
 fn state(
     sources: &Sources,
     said: Vec<Result<String, String>>,

@@ -10,8 +10,8 @@ use wunderblock_core::units::{Seq, Tokens};
 /// Policy name for lanes without a policy.
 const OFF: &str = "off";
 
-/// Options of a build. By default, a build makes a request for the transcript's last model, and compacts the lane by
-/// the default policy if the lane is due.
+/// Options of a build. By default, a build makes a request for the transcript's last model, and compacts the lane
+/// under the default policy if compaction is due.
 #[derive(Clone, Debug)]
 pub struct ContextOptions {
     /// Lane of the request. `None` selects the session's latest lane for the same model, window and policy, or begins
@@ -23,16 +23,18 @@ pub struct ContextOptions {
     pub window: Option<Tokens>,
     /// Tokens reserved for the answer.
     pub reserve: Option<Tokens>,
-    /// Whether the session's own agent program sends the request, together with its system prompt and tools. Room is
-    /// kept for these, as much as recorded usage shows.
+    /// Whether the session's own agent program sends the request, together with its system prompt and tools. As much
+    /// room is kept for the prompt and tools as recorded usage shows.
     pub harness: bool,
     /// Format of the request. `None` selects the model's own format.
     pub dialect: Option<Dialect>,
-    /// Query that ranks older entries. The best are recalled if there is room.
+    /// Query that ranks older entries. The best entries are recalled if there is room.
     pub query: Option<String>,
-    /// Next turn of the user. It is appended to the session before the request is built, so later requests repeat it.
+    /// Next turn of the user. The turn is appended to the session before the request is built, so later requests
+    /// repeat it.
     pub prompt: Option<String>,
-    /// Position as of which the request is built. `None` means the head. Only for requests that are not recorded.
+    /// Position as of which the request is built. `None` means the head. The position may be set only for requests
+    /// that are not recorded.
     pub at: Option<Seq>,
     /// Sources outside the ledger.
     pub sources: Sources,
@@ -97,7 +99,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Names a model as its provider does. Its window comes from the catalog.
+    /// Names a model as its provider does. The model's window comes from the catalog.
     #[must_use]
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), window: None }

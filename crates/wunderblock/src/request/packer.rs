@@ -12,7 +12,7 @@ use wunderblock_core::units::Bytes;
 /// [unloaded](Packer::unload).
 pub(crate) struct Packer {
     key: [u8; 32],
-    /// Behind a lock, because stages pass packing on as a shared closure.
+    /// The texts are behind a lock, because stages pass packing on as a shared closure.
     texts: Mutex<Vec<(Handle, String)>>,
 }
 

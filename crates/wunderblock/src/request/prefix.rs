@@ -24,14 +24,14 @@ pub struct CachePlan {
     pub points: Vec<CachePoint>,
     /// Minimum number of tokens that the provider caches.
     pub minimum: Tokens,
-    /// Bytes of the previous request's beginning that this request repeats, and bytes that it could repeat. Cache
-    /// marks are not counted. `None` without a previous request.
+    /// Number of bytes of the previous request's beginning that this request repeats, and number of bytes that it
+    /// could repeat. Cache marks are not counted. `None` if there is no previous request.
     pub common: Option<(Bytes, Bytes)>,
     /// Number of tokens that the provider should find in its cache.
     pub expected: Tokens,
     /// Whether the cache has expired since the previous request, so that no hits are expected.
     pub is_cold: bool,
-    /// Cache hits by the provider's latest report.
+    /// Cache hits according to the provider's latest report.
     pub recorded: Option<ReportedCache>,
     /// Cost of sending the request, without the answer. `None` if the price is unknown.
     pub cost: Option<MicroDollars>,
@@ -48,8 +48,8 @@ pub struct ReportedCache {
     pub input: Tokens,
     /// Input tokens found in the cache.
     pub cached: Tokens,
-    /// Tokens that should have been found: the previous request and its answer, by the provider's report. `None`
-    /// without such a report.
+    /// Tokens that should have been found in the cache, namely those of the previous request and its answer,
+    /// according to the provider's report. `None` if there is no such report.
     pub expected: Option<Tokens>,
 }
 
@@ -84,8 +84,8 @@ fn short(hasher: &blake3::Hasher) -> Box<str> {
     hasher.finalize().to_hex().chars().take(16).collect::<String>().into()
 }
 
-/// Returns the bytes of the previous request's beginning that a request repeats. The number is rounded down to a
-/// recorded place, and exact if the whole stem is repeated.
+/// Returns the number of bytes of the previous request's beginning that a request repeats. The number is rounded down
+/// to a recorded place, and is exact if the whole stem is repeated.
 pub(super) fn common(bytes: &[u8], before: &Stem) -> Bytes {
     let bytes = without_marks(bytes);
     let mut hasher = blake3::Hasher::new();
@@ -104,7 +104,7 @@ pub(super) fn common(bytes: &[u8], before: &Stem) -> Bytes {
 
 /// Size of a request.
 pub(super) struct RequestSize {
-    /// Number of parts of its messages.
+    /// Number of parts in the request's messages.
     pub(super) blocks: u64,
     pub(super) tokens: Tokens,
 }
@@ -192,7 +192,7 @@ pub(crate) fn billed(rule: &CacheRule, cached: Tokens, total: Tokens) -> BilledT
     }
 }
 
-/// Returns the latest report, with what the report before it leads to expect.
+/// Returns the latest report, with the expectation that follows from the report before it.
 fn recorded(usage: &[(Seq, UsageMeasured)]) -> Option<ReportedCache> {
     let taken_in = |usage: &UsageMeasured| usage.input + usage.cache_read + usage.cache_write;
     let (seq, newest) = usage.last()?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// Function that answers for a provider: a text, or the reason why the provider has none.
 type ProviderFn = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
 
-/// Provider of state: a callback or a command. Its answer is recorded with the request that contains it.
+/// Provider of state: a callback or a command. The provider's answer is recorded with the request that contains it.
 #[derive(Clone)]
 pub struct StateProvider {
     /// Name of the provider's text. A later text with the same name replaces it.
@@ -44,7 +44,7 @@ impl StateProvider {
     /// Asks the provider.
     ///
     /// # Errors
-    /// The reason why there is no answer, in words.
+    /// Returns the reason why there is no answer, in words.
     pub fn ask(&self) -> Result<String, String> {
         (self.ask)()
     }

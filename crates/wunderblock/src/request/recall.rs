@@ -17,7 +17,7 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 
-/// Returns the candidates, best first. Adds what is needed to weigh them to the cost model and to the texts,
+/// Returns the candidates, best first. Adds to the cost model and the texts what is needed to weigh the candidates,
 /// including the texts of the user's latest turn.
 pub(super) async fn recall(
     snapshot: &Snapshot,
@@ -57,7 +57,7 @@ pub(super) async fn recall(
     Ok(hits)
 }
 
-/// Returns the handle that a name spells in full, or the only handle in the view that begins with it.
+/// Returns the handle that a name spells in full, or the only handle in the view that begins with the name.
 fn handle_in(view: &View, name: &str) -> Option<Handle> {
     let prefix: HandlePrefix = name.split('#').next()?.parse().ok()?;
     let within = |handle: &Handle| (prefix.first..=prefix.last).contains(handle);

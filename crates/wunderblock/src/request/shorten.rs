@@ -90,7 +90,7 @@ async fn shorter_texts(
 }
 
 /// Returns those of the given texts that are recorded reductions, which must not be reduced again. One need covers
-/// all of them. Most texts have no mark, so usually nothing is asked.
+/// all of the texts. Most texts have no mark, so usually nothing is asked.
 async fn known(handles: HashSet<Handle>, ask: &Asking) -> Result<HashSet<Handle>, Error> {
     if handles.is_empty() {
         return Ok(handles);

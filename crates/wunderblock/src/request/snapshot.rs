@@ -22,7 +22,7 @@ pub(crate) struct LaneWanted {
     pub(crate) lane: LaneChoice,
     /// Position as of which the snapshot is taken. `None` means the head.
     pub(crate) at: Option<Seq>,
-    /// Maximum bytes of text that the window can hold.
+    /// Maximum number of bytes of text that the window can hold.
     pub(crate) text: Bytes,
     /// Position from which everything is loaded, whatever its size, because the request is known to need it.
     pub(crate) reach: Option<Seq>,
@@ -56,7 +56,7 @@ pub(crate) struct Snapshot {
     pub(crate) step: Option<(Millis, ViewTrimmed)>,
     /// Whether the provider rejected the lane's last request as too long.
     pub(crate) refused: bool,
-    /// Position at which a compaction was undone, unless the lane was compacted since.
+    /// Position at which a compaction was undone, unless the lane has been compacted since.
     pub(crate) undone: Option<Seq>,
     /// First events of the session up to [`OPENING`], regardless of steps. `None` if the view begins with them, or if
     /// the lane has built a request before.
@@ -166,13 +166,13 @@ impl Snapshot {
     }
 }
 
-/// Last position of the opening, in which a session's first replies are searched.
+/// Last position of the opening, in which a session's first replies are searched for.
 pub(crate) const OPENING: Seq = Seq(64);
 
-/// Number of latest usage reports kept. One of them must belong to an earlier reply than the latest.
+/// Number of latest usage reports kept. At least one of these reports must belong to a reply earlier than the latest.
 pub(crate) const REPORTS: usize = 4;
 
-/// Returns the model that speaks in an event.
+/// Returns the model that wrote the message of an event.
 pub(crate) fn speaker(event: &Event) -> Option<&str> {
     let Some(Fact::MessageAppended(MessageAppended { message: said })) = &event.fact else { return None };
     let spoke = said.role == Role::Assistant && said.standing == MessageOrigin::Said;
@@ -229,8 +229,8 @@ fn is_refused(before: bool, event: &Event, lane: &LaneId) -> bool {
     }
 }
 
-/// Names that providers and agents use for requests that are too long. They are error codes of OpenAI and Anthropic,
-/// and a stop reason of Anthropic.
+/// Names that providers and agents use for requests that are too long. These names are error codes used by OpenAI and
+/// Anthropic, and a stop reason used by Anthropic.
 const TOO_LONG: [&str; 5] = [
     "context_overflow",
     "context_length_exceeded",

@@ -14,7 +14,7 @@ use wunderblock_core::state::WorkState;
 pub struct Sources {
     /// Runtime safety policy, which nothing overrides.
     pub safety: Option<Vec<Given>>,
-    /// System and developer texts. They follow those of the transcript.
+    /// System and developer texts. These texts follow those of the transcript.
     pub system: Option<Vec<Given>>,
     /// Instruction files.
     pub instructions: Option<Instructions>,
@@ -50,7 +50,7 @@ pub struct Given {
 pub struct Instructions {
     /// Workspace in which the agent works.
     pub workspace: Workspace,
-    /// Rules that decide which files apply, and from where.
+    /// Rules that decide which files apply, and where they are looked for.
     pub rules: InstructionRules,
     /// Instructions that the person gives for this session only.
     pub session: Vec<Given>,

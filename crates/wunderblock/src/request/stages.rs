@@ -1,5 +1,5 @@
-//! Results of the stages of a build. Each owns the previous result, or the parts of it that are needed, so no stage
-//! can be skipped.
+//! Results of the stages of a build. Each result owns the previous one, or the parts of it that are needed, so no
+//! stage can be skipped.
 
 use super::decision::Decision;
 use super::measured;
@@ -40,7 +40,7 @@ pub(crate) struct Weighed {
     pub(crate) costs: TokenCosts,
     /// Factor applied to our token counts.
     pub(crate) calibration: Option<Calibration>,
-    /// Tokens that the session's own agent program added to its requests.
+    /// Number of tokens that the session's own agent program added to its requests.
     pub(crate) overhead: Option<Overhead>,
     /// New counts of bodies that had no stored count.
     pub(crate) fresh: Vec<(Handle, BodyCount)>,
@@ -55,7 +55,8 @@ impl Weighed {
     }
 }
 
-/// Events by which a lane begins again or texts are shortened. They are applied to the view, but not recorded yet.
+/// Events by which a lane begins again or texts are shortened. These events have been applied to the view, but have
+/// not been recorded yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShorterTexts {
     /// Head of the ledger from which the events were made.
@@ -104,7 +105,7 @@ pub(crate) struct Planned {
     pub(crate) overhead: Option<Overhead>,
     pub(crate) anchor: Option<Anchor>,
     pub(crate) fresh: Vec<(Handle, BodyCount)>,
-    /// Shortened texts. Their events are the first of the decision's events.
+    /// Shortened texts. The events of the shortened texts come first among the decision's events.
     pub(crate) shorter: ShorterTexts,
     pub(crate) composed: Composed,
     pub(crate) decision: Decision,
@@ -162,7 +163,8 @@ impl From<Stopped> for Error {
     }
 }
 
-/// State of a lane at the start of a compaction: as for its next request, with the other content of that request.
+/// State of a lane at the start of a compaction: its state for the next request, together with the other content of
+/// that request.
 #[derive(Clone)]
 pub(crate) struct Bench {
     pub(crate) view: Arc<View>,
@@ -179,7 +181,7 @@ pub(crate) struct Bench {
     pub(crate) target: LaneTarget,
     /// Handle of the session.
     pub(crate) stream: Handle,
-    /// Shortened texts ([`ShorterTexts`]). They are recorded before a compaction begins.
+    /// Shortened texts ([`ShorterTexts`]). Shortened texts are recorded before a compaction begins.
     pub(crate) shorter: ShorterTexts,
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) must: Vec<Injection>,

@@ -118,7 +118,7 @@ impl Target {
         LaneTarget { model: self.model.as_str().into(), window: self.budget.window }
     }
 
-    /// Returns the report line of the model's name, which a request contains and which therefore costs tokens.
+    /// Returns the report line for the model's name, which a request contains and which therefore costs tokens.
     pub(crate) fn model_line(&self, costs: &TokenCosts) -> SourceLine {
         let model = &self.model;
         let is_told = self.row.cache.mode == CacheMode::Explicit;

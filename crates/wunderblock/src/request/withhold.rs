@@ -1,4 +1,5 @@
-//! Parts of an encoded request that its provider would reject. They are known only after encoding.
+//! Parts of an encoded request that its provider would reject. These parts are known only after the request is
+//! encoded.
 
 use super::prefix;
 use super::stages::{Planned, Rendered};
@@ -32,7 +33,8 @@ impl Withheld {
         self.unbound.is_empty() && self.unsent.is_empty()
     }
 
-    /// Removes these parts from the plan. This is a recorded step if the lane's previous request showed one of them.
+    /// Removes the withheld parts from the plan. The removal is a recorded step if the lane's previous request showed
+    /// one of the removed parts.
     pub(super) fn decide(self, planned: &mut Planned) -> Result<(), Error> {
         let seqs = || self.unbound.iter().copied().chain(self.unsent.iter().map(|(seq, _)| *seq));
         let was_shown = seqs().any(|seq| planned.shown_before(seq));
@@ -60,8 +62,8 @@ impl Planned {
     }
 }
 
-/// Returns the positions of unbound thinking blocks. All blocks from the first unbound one on are unbound, because it
-/// is part of their prefix.
+/// Returns the positions of unbound thinking blocks. All blocks after the first unbound one are unbound, too, because
+/// that block is part of their prefix.
 fn unbound(request: &Rendered, encoded: &Encoded) -> BTreeSet<Seq> {
     let Rendered { planned, rendered, .. } = request;
     let seqs = |message: usize| {

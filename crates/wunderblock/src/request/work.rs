@@ -1,5 +1,5 @@
-//! Work log of a lane, shown at the tail. Each compaction makes it from the previous log and later entries; other
-//! steps that leave it out inject it again.
+//! Work log of a lane, shown at the tail. Each compaction makes the log from the previous log and later entries;
+//! other steps that leave the log out inject it again.
 
 use super::packer::Packer;
 use crate::summarize::{Material, work};
@@ -27,7 +27,8 @@ const NAME: &str = "as of the newest compaction";
 const MOST: Permille = Permille(100);
 
 /// Returns the work log that a compaction records. `None` if it is empty and no log was recorded before. The next
-/// request shows it, unless the latest entry is an unfinished reply. `texts` must hold the texts of the whole view.
+/// request shows the work log, unless the latest entry is an unfinished reply. `texts` must hold the texts of the
+/// whole view.
 pub(crate) fn work_log(view: &View, texts: &Texts, share: Permille) -> Option<WorkLog> {
     let log = if share == Permille::ZERO { WorkLog::default() } else { log_of(view, texts) };
     let stood = view.work().is_some_and(|work| !work.is_empty());
@@ -79,7 +80,7 @@ fn to_say(log: &WorkLog, (stream, limit): (Handle, Tokens), costs: &TokenCosts) 
     None
 }
 
-/// Minimum files that the log lists before other parts are shortened.
+/// Minimum number of files that the log lists before other parts are shortened.
 const FILES_MIN: usize = 6;
 
 fn weight(item: &Injection, costs: &TokenCosts) -> Tokens {
@@ -125,7 +126,7 @@ fn goes_on(view: &View) -> bool {
     newest.is_some_and(|said| said.role == Role::Assistant && said.api_id.is_some() && said.stop.is_none())
 }
 
-/// Returns the text that the next request will show of a log, and its tokens.
+/// Returns the text that the next request will show for a log, and its number of tokens.
 pub(crate) fn expected(
     log: &WorkLog,
     (stream, limit): (Handle, Tokens),

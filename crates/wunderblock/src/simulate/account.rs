@@ -21,7 +21,8 @@ pub(super) struct PolicyAccount {
     before: Option<Millis>,
     /// Cost of the requests sent; `None` if no price is known.
     cost: Option<MicroDollars>,
-    /// Calls still to examine since the latest compaction, and the event before which their needs must be known.
+    /// Number of calls still to be examined after the latest compaction, and the event before which their needs must
+    /// be known.
     after: (usize, usize),
 }
 
@@ -72,8 +73,8 @@ impl PolicyAccount {
         self.result.summary_cost += micro_dollars;
     }
 
-    /// Counts the references of the reply, and the user's words, that a request contains. Without a request nothing
-    /// is contained.
+    /// Counts the references of the reply, and the user's words, that a request contains. Without a request, nothing
+    /// is counted as contained.
     pub(super) fn look(&mut self, sheet: Option<&Sheet>, moment: &Moment, index: &Index) {
         let recall = |names: &[Name]| recalled(names, sheet);
         let reply = ReplyRecall { far: recall(&moment.far), near: recall(&moment.near) };
@@ -94,7 +95,8 @@ impl PolicyAccount {
         self.after = (needs::CALLS, before);
     }
 
-    /// Counts the needs of the next calls after a compaction that a request contains, among those known before it.
+    /// Of the needs that the next calls after a compaction have and that were known before it, counts those that a
+    /// request contains.
     fn look_ahead(&mut self, sheet: &Sheet, moment: &Moment, index: &Index) {
         let (left, known) = self.after;
         let from = index.calls.partition_point(|call| call.event < moment.before);
@@ -126,7 +128,7 @@ impl PolicyAccount {
     }
 }
 
-/// Counts where names occur in a request. Without a request they occur nowhere.
+/// Counts where names occur in a request. Without a request, names occur nowhere.
 fn recalled(names: &[Name], sheet: Option<&Sheet>) -> RecallCounts {
     let mut counts = RecallCounts { references: names.len() as u64, ..RecallCounts::default() };
     for name in names {

@@ -1,10 +1,10 @@
 //! Differences between policies over the same replies, with their uncertainty.
 //!
-//! A figure of one session is based on few replies, and a few of those have most of the references. So a difference
-//! comes with the interval that contains 95 % of draws. Each draw takes, with replacement, as many sessions as there
-//! are, and from each session as many blocks of consecutive replies as it has. Thus similar replies of one session,
-//! or neighbouring replies, are not counted as independent evidence. All policies are drawn alike, so whatever is
-//! hard for every policy cancels out.
+//! A figure of one session is based on few replies, and a few of those have most of the references. A difference is
+//! therefore given with the interval that contains 95 % of draws. Each draw takes, with replacement, as many sessions
+//! as there are, and from each session as many blocks of consecutive replies as it has. Thus similar replies of one
+//! session, or neighbouring replies, are not counted as independent evidence. All policies are drawn alike, so
+//! whatever is hard for every policy cancels out.
 
 use super::result::{PolicyResult, ReplyRecall, SimulatedHistory, Simulation, number, ratio, rounded};
 use serde::Serialize;
@@ -13,9 +13,9 @@ use serde::Serialize;
 const DRAWS: usize = 2_000;
 /// Maximum length of a block, in replies that have far references.
 const BLOCK: usize = 10;
-/// Minimum number of blocks. With fewer, an interval would claim more than is known.
+/// Minimum number of blocks. With fewer blocks, an interval would claim more than is known.
 const BLOCKS_MIN: usize = 5;
-/// Inverse of the part by which a policy may cost more than another and still dominate it: a twentieth.
+/// Inverse of the fraction by which a policy may cost more than another and still dominate it, which is a twentieth.
 const TOLERANCE: u128 = 20;
 /// Seed of the draws. A fixed seed gives the same intervals for the same replies.
 const SEED: u64 = 0x5eed_0015;
@@ -40,13 +40,13 @@ pub struct PolicyDifference {
     pub recall: PairedDifference,
     /// Difference in the reach of far references, averaged over replies.
     pub reach_per_reply: PairedDifference,
-    /// Difference in cost, as a part of the baseline's.
+    /// Difference in cost, as a fraction of the baseline's cost.
     pub cost: f64,
     /// Verdict on the recall per reply.
     pub verdict: PairedVerdict,
 }
 
-/// Whether a difference is beyond chance.
+/// Whether a difference exceeds what chance explains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairedVerdict {
@@ -60,7 +60,7 @@ pub enum PairedVerdict {
 }
 
 impl PairedDifference {
-    /// Returns whether the difference is beyond chance.
+    /// Returns whether the difference exceeds what chance explains.
     #[must_use]
     pub fn verdict(&self) -> PairedVerdict {
         if self.low > 0.0 {
@@ -115,7 +115,7 @@ impl RecallSums {
     }
 }
 
-/// Replies of some histories under several policies, and draws of them.
+/// Replies of some histories under several policies, and draws from them.
 pub(super) struct Draws {
     /// Sums over all replies and over each draw, by policy. There are no draws if there are too few blocks.
     sums: Vec<(RecallSums, Vec<RecallSums>)>,
@@ -156,7 +156,7 @@ impl Draws {
     fn seen(&self, (one, other): (usize, usize), figure: Figure) -> f64 {
         let of = |policy: usize| self.sums.get(policy).map_or(0.0, |(all, _)| figure(all));
         let seen = of(one) - of(other);
-        // Without replies the figure is a division by zero.
+        // Without replies, computing the figure would divide by zero.
         if seen.is_finite() { rounded(seen) } else { 0.0 }
     }
 
@@ -204,8 +204,8 @@ fn blocks(history: &SimulatedHistory) -> Vec<Vec<RecallSums>> {
     (0..count).step_by(length).map(block).collect()
 }
 
-/// Compares policies over some histories: each with the baseline `against` and with every other. `policies` must be
-/// in the histories' order.
+/// Compares policies over some histories: each policy with the baseline `against` and with every other policy.
+/// `policies` must be in the histories' order.
 pub(super) fn compare(policies: &mut [PolicyResult], histories: &[&SimulatedHistory], against: &str) {
     let draws = Draws::of(histories);
     let baseline = policies.iter().position(|policy| policy.name == against);

@@ -1,4 +1,4 @@
-//! A session's events as they came, without the decisions of its lane.
+//! A session's events as they arrived, without the decisions of its lane.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -22,12 +22,12 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
 use wunderblock_wire::transcript::Format;
 
-/// Bodies counted together by one task.
+/// Number of bodies that one task counts together.
 const COUNT: usize = 64;
 
 /// A session in memory.
 pub(super) struct History {
-    /// Job of its requests, without a time.
+    /// Job for building the requests, without a time.
     pub(super) job: BuildJob,
     /// Lane in which the requests are built.
     pub(super) lane: LaneId,
@@ -53,7 +53,7 @@ pub(super) async fn read_history(
     Ok(History { job, lane, events, texts: Arc::new(texts), counts })
 }
 
-/// Returns the counts of bodies: those in the ledger, and for the rest new ones.
+/// Returns the counts of bodies: those stored in the ledger, and new counts for the other bodies.
 async fn count_bodies(
     engine: &Engine,
     handles: Vec<Handle>,
@@ -141,7 +141,7 @@ async fn add_given(session: &Session, lane: &LaneId, events: &mut Vec<Event>) ->
             places.insert(event.seq, seq);
             event.seq = seq;
             if let Some(target) = event.fact.as_mut().and_then(Fact::target_mut) {
-                // An event about another one is left out if that other one was.
+                // An event about another event is left out if that other event was left out.
                 let Some(place) = places.get(target) else { continue };
                 *target = *place;
             }

@@ -24,9 +24,9 @@ use wunderblock_core::view::View;
 
 /// Distance from which a reference counts as far, in tokens: the name was last said before that much text.
 const FAR: Tokens = Tokens(8_000);
-/// Maximum tokens that one read of a handle or a position returns.
+/// Maximum number of tokens that one read of a handle or a position returns.
 pub(super) const READ: Tokens = Tokens(2_000);
-/// Events indexed together by one task.
+/// Number of events that one task indexes together.
 const SOME: usize = 64;
 
 /// A part in its original form.
@@ -35,14 +35,14 @@ pub(super) struct KnownPart {
     pub(super) names: Box<[Name]>,
 }
 
-/// Content that can be read under a position or a handle.
+/// Content that can be read by a position or a handle.
 #[derive(Default)]
 pub(super) struct PositionSource {
     /// Names in one read of it.
     pub(super) names: Box<[Name]>,
     /// Commands or paths of the calls that the content belongs to.
     pub(super) gists: Vec<Box<str>>,
-    /// Tokens of the whole content.
+    /// Number of tokens in the whole content.
     pub(super) tokens: Tokens,
     /// Content words of a message; empty if a call is part of the content.
     pub(super) words: HashSet<u64>,
@@ -58,7 +58,8 @@ pub(super) struct Moment {
     pub(super) now: Millis,
     /// Far references: names in the reply that were last said more than [`FAR`] tokens before it.
     pub(super) far: Box<[Name]>,
-    /// Near references: names last said later, but before the exchange that the reply continues.
+    /// Near references: names last said at most [`FAR`] tokens before the reply, but before the exchange that the
+    /// reply continues.
     pub(super) near: Box<[Name]>,
     /// Number of the user's turns before the request.
     pub(super) turns: usize,
@@ -74,7 +75,7 @@ pub(super) struct Index {
     pub(super) wanted: HashSet<u64>,
     /// Calls, in order.
     pub(super) calls: Vec<CallNeeds>,
-    /// Index of the event that mentions each name first.
+    /// Index of the event that first mentions each name.
     pub(super) first: Vec<usize>,
     /// Parts by their digests.
     pub(super) parts: HashMap<Digest, KnownPart>,
@@ -83,13 +84,13 @@ pub(super) struct Index {
     pub(super) bodies: BTreeMap<Handle, PositionSource>,
     pub(super) texts: Arc<Texts>,
     pub(super) moments: Vec<Moment>,
-    /// Parts of each turn of the user, and their numbers of words.
+    /// Parts of each user turn, and the number of words in each part.
     pub(super) turns: Vec<Vec<(Digest, u64)>>,
     /// Calls that read something again.
     pub(super) rereads: Vec<RepeatedRead>,
     /// Names mentioned before the last request.
     pub(super) ever: Vec<Name>,
-    /// Tokens of everything that a request could show.
+    /// Number of tokens in everything that a request could show.
     pub(super) tokens: Tokens,
 }
 
@@ -97,7 +98,7 @@ pub(super) struct Index {
 struct SeenPart {
     digest: Digest,
     keys: Vec<u64>,
-    /// Keys among `keys` that the first tokens of the part mention, up to one read.
+    /// Keys among `keys` that the beginning of the part mentions, up to the length of one read.
     near: Vec<u64>,
     handles: Vec<(Handle, Vec<u64>)>,
     tokens: Tokens,
@@ -278,7 +279,7 @@ impl Index {
     }
 }
 
-/// Last occurrence of a name: the tokens said until then, and the event.
+/// Last occurrence of a name: the number of tokens said up to that point, and the event.
 #[derive(Clone, Copy)]
 struct LastSaid {
     tokens: Tokens,
@@ -308,8 +309,8 @@ fn pieces(events: &[Event], at: usize) -> impl Iterator<Item = (usize, &Message)
         .take_while(move |(index, said)| *index == at || (first.is_some() && said.api_id.as_deref() == first))
 }
 
-/// Returns for each event the parts that a request can show word for word from then on. A result appears once its
-/// call is known.
+/// Returns, for each event, the parts that a request can show word for word from that event on. A result appears once
+/// its call is known.
 fn mentions(history: &History) -> Vec<Vec<(usize, usize)>> {
     let mut view = View::new(history.lane.clone());
     let mut numbers: HashMap<Seq, usize> = HashMap::new();
@@ -401,7 +402,7 @@ fn look_at(part: &Part, history: &History, wanted: &HashSet<u64>, costs: &TokenC
     seen
 }
 
-/// Returns the beginning of a text of `tokens` tokens, as much of it as one read returns.
+/// Returns as much of the beginning of a text of `tokens` tokens as one read returns.
 pub(super) fn first_tokens(text: &str, tokens: Tokens) -> &str {
     let bytes = (text.len() as u64).saturating_mul(READ.0) / tokens.0.max(1);
     wunderblock_core::stub::head(text, usize::try_from(bytes).unwrap_or(usize::MAX))

@@ -7,10 +7,10 @@
 //!                                                                                                        │
 //!                                  all histories: sums of results ─ compare: draws of the same replies ◄─┘
 //! ```
-//! Before every reply of the model, a request is built from everything that precedes the reply. It is built by the
-//! code that builds live requests: the same plan, measurement, ladder and renderer, on a lane that exists in memory
-//! only. Nothing is recorded. Two things differ from a live lane: providers' own counts are not used, because they
-//! belong to other requests, and the clock is that of the events.
+//! Before every reply of the model, a request is built from everything that precedes the reply. Each request is built
+//! by the code that builds live requests, with the same plan, measurement, ladder and renderer, on a lane that exists
+//! only in memory. Nothing is recorded. Two things differ from a live lane: providers' own counts are not used,
+//! because they belong to other requests, and the clock is that of the events.
 
 mod account;
 mod compare;
@@ -60,22 +60,22 @@ use watch::Watch;
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::Tokens;
 
-/// Largest change of a window, in thousandths. What a policy keeps depends on the position of a cut, and a slightly
-/// larger or smaller window moves the cut.
+/// Largest change in a window's size, in thousandths. What a policy keeps depends on the position of a cut, and a
+/// slightly larger or smaller window moves the cut.
 const JITTER: u64 = 120;
 
 /// Options of a simulation.
 #[derive(Clone)]
 pub struct SimulateOptions {
     /// Options of the requests: model, window, reserve, shares, and the lane whose preamble they begin with. The
-    /// sources, the query and the compactor in them are ignored.
+    /// sources, the query and the compactor in these options are ignored.
     pub context: ContextOptions,
     /// Policies to play, identified by their names.
     pub policies: Vec<Arc<Policy>>,
     /// Name of the policy that the others are compared with.
     pub against: Box<str>,
-    /// Number of windows each history is played in, spread evenly from 12 % below the window to 12 % above. 0 and 1
-    /// play only the window itself.
+    /// Number of windows in which each history is played, spread evenly from 12 % below the window to 12 % above.
+    /// With 0 or 1, only the window itself is played.
     pub windows: u64,
     /// Size of every summary of every policy, in tokens; `None` for each policy's own.
     pub summary_tokens: Option<Tokens>,

@@ -98,8 +98,8 @@ fn line_key(line: &str) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// Adds the keys of a text's lines that some call replaces. A line number before a line is ignored. The strings of a
-/// call's arguments are compared unescaped.
+/// Adds the keys of those lines of a text that some call replaces. A line number before a line is ignored. The
+/// strings of a call's arguments are compared unescaped.
 pub(super) fn lines(text: &str, wanted: &HashSet<u64>, into: &mut Vec<u64>) {
     if wanted.is_empty() {
         return;
@@ -127,7 +127,7 @@ fn strings(value: &Value, wanted: &HashSet<u64>, into: &mut Vec<u64>) {
     }
 }
 
-/// Returns a line without the number that a tool which shows files puts before it: `  12→`, `12:`, `12|`, a tab.
+/// Returns a line without the number that a tool for showing files puts before it: ` 12→`, `12:`, `12|`, a tab.
 fn numbered(line: &str) -> Option<&str> {
     let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(['→', ':', '|', '\t', '-'])

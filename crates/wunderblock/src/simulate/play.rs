@@ -1,4 +1,4 @@
-//! Playing a session under a policy: its events pass by, and before each reply the lane builds a request.
+//! Plays a session under a policy: the lane takes in the session's events, and builds a request before each reply.
 
 use super::account::PolicyAccount;
 use super::history::History;
@@ -43,7 +43,7 @@ pub(super) struct Play<'a> {
     job: BuildJob,
     /// Event at each position; `None` for events of the lane itself.
     positions: Vec<Option<usize>>,
-    /// Position in this lane of each event of the session.
+    /// Position in this lane of each session event.
     moved: HashMap<Seq, Seq>,
     sheet: Sheet,
     account: PolicyAccount,

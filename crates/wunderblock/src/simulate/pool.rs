@@ -1,4 +1,4 @@
-//! Sums of results: of a history over its windows, and over all histories.
+//! Sums of results: over the windows of a history, and over all histories.
 
 use super::SimulateOptions;
 use super::compare::compare;

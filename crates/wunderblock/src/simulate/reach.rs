@@ -12,9 +12,9 @@ use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::stub::head;
 use wunderblock_core::units::Tokens;
 
-/// Bytes of a command that a line must contain to name the command. Summaries and stubs cut long commands.
+/// Number of bytes of a command that a line must contain to name the command. Summaries and stubs cut long commands.
 const COMMAND: usize = 40;
-/// Minimum digits of a handle in a mark.
+/// Minimum number of digits of a handle in a mark.
 const DIGITS: usize = 8;
 
 /// Event at each position of a simulated lane; `None` for events of the lane itself.
@@ -23,16 +23,17 @@ pub(super) type EventsByPosition<'a> = &'a [Option<usize>];
 /// Kind of text that shows handles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shower {
-    /// A tool result. The call beside it names what its marks replace; `#12` in it belongs to the tool's output.
+    /// A tool result. The call beside the result names what the result's marks replace; `#12` in a result belongs to
+    /// the tool's output.
     Result,
-    /// Another entry. It names the places left out of it; `#12` in it belongs to the speaker's words.
+    /// Another entry. An entry names the places left out of it; `#12` in an entry belongs to the speaker's words.
     Entry,
     /// A text that the engine wrote. Each line must itself name what it leads to.
     Ours,
 }
 
-/// Returns the names that one read of at most [`READ`] tokens brings back by the lines of a text: those on the first
-/// page of a handle, a range of a handle, a position or a range of positions.
+/// Returns the names that one read of at most [`READ`] tokens brings back through the lines of a text: those on the
+/// first page of a handle, a range of a handle, a position or a range of positions.
 pub(super) fn reach(text: &str, shower: Shower, index: &Index, positions: EventsByPosition<'_>) -> Vec<Name> {
     let mut reader = Reader { index, positions, shower, body: None, names: Vec::new() };
     for line in text.lines() {
@@ -49,7 +50,7 @@ struct Reader<'a> {
     index: &'a Index,
     positions: EventsByPosition<'a>,
     shower: Shower,
-    /// Handle of the previous mark. Later marks of the same text do not repeat it.
+    /// Handle of the previous mark. Later marks of the same text do not repeat the handle.
     body: Option<Handle>,
     names: Vec<Name>,
 }
@@ -119,7 +120,7 @@ impl<'a> Reader<'a> {
             let mut left = READ;
             for seq in from..=to {
                 let event = usize::try_from(seq).ok().and_then(|seq| self.positions.get(seq).copied());
-                // A range may end far behind the last position.
+                // A range may end far beyond the last position.
                 let Some(event) = event else { break };
                 let Some(source) = event.and_then(|event| self.index.sources.get(event)) else { continue };
                 if is_named(line, source) {
@@ -137,9 +138,9 @@ impl<'a> Reader<'a> {
 /// A part of a text, as marks write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlaceInText {
-    /// Lines, from 1, both ends included.
+    /// Lines counted from 1, with both ends included.
     Lines(u64, u64),
-    /// Bytes, from 0, the end excluded.
+    /// Bytes counted from 0, with the end excluded.
     Bytes(u64, u64),
 }
 

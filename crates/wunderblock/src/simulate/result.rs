@@ -16,13 +16,14 @@ pub struct Simulation {
     pub requests: u64,
     /// Tokens of all messages.
     pub history_tokens: u64,
-    /// Number of far references: names in the agent's replies that were last said more than 8,000 tokens before.
+    /// Number of far references: names in the agent's replies that were last said more than 8,000 tokens earlier.
     pub far_references: u64,
     /// Number of replies with far references.
     pub far_replies: u64,
     /// Share of the far references in the reply that has the most of them.
     pub largest_reply: f64,
-    /// Number of near references: names last said later, but before the exchange that the reply continues.
+    /// Number of near references: names last said at most 8,000 tokens earlier, but before the exchange that the
+    /// reply continues.
     pub near_references: u64,
     /// Number of calls that read again what an earlier call had read, with no change by a call in between.
     pub rereads: u64,
@@ -30,7 +31,7 @@ pub struct Simulation {
     pub summary_tokens: Option<u64>,
     /// Name of the policy that the others are compared with.
     pub against: String,
-    /// Results of each policy over all histories, by descending recall per reply, then ascending cost.
+    /// Results of each policy over all histories, sorted by descending recall per reply, then by ascending cost.
     pub policies: Vec<PolicyResult>,
 }
 
@@ -45,7 +46,7 @@ pub struct SimulatedHistory {
     pub model: String,
     /// Window of the model in tokens, before it is varied.
     pub window: u64,
-    /// Limit of a request in each window, in tokens.
+    /// Request limit in each window, in tokens.
     pub limits: Vec<u64>,
     /// Number of requests to build: one before each reply of the model.
     pub requests: u64,
@@ -86,18 +87,18 @@ pub struct PolicyResult {
     pub steps: u64,
     /// Tokens of all requests.
     pub tokens_sent: u64,
-    /// Tokens of requests that the provider finds in its cache.
+    /// Number of request tokens that the provider finds in its cache.
     pub cached_tokens: u64,
-    /// Tokens of requests that the provider does not find in its cache.
+    /// Number of request tokens that the provider does not find in its cache.
     pub fresh_tokens: u64,
     /// Cost of the requests and of the models' summaries in millionths of a dollar, without replies; `None` if no
     /// price is known.
     pub cost: Option<u64>,
-    /// Share of `cost` spent on models' summaries.
+    /// Part of `cost` that was spent on models' summaries.
     pub summary_cost: u64,
-    /// Tokens of the largest request.
+    /// Number of tokens in the largest request.
     pub peak_tokens: u64,
-    /// Largest part of its limit that a request took.
+    /// Largest share of its limit that a request used.
     pub peak_share: f64,
     /// Recall of far references; see [`Simulation::far_references`].
     pub far: Recall,
@@ -107,7 +108,7 @@ pub struct PolicyResult {
     pub user_words: u64,
     /// Number of the user's words that the requests contained as they were said.
     pub user_words_shown: u64,
-    /// Share of `user_words` in `user_words_shown`.
+    /// `user_words_shown` as a share of `user_words`.
     pub user_words_share: f64,
     /// Number of calls among [`Simulation::rereads`], in each window, whose earlier result was no longer in the
     /// request unchanged.
@@ -117,11 +118,12 @@ pub struct PolicyResult {
     pub needed: u64,
     /// Number of needed things in the request that the call answers.
     pub needed_shown: u64,
-    /// Number of needed things in the request that the call answers, or one read of at most 2,000 tokens away.
+    /// Number of needed things in the request that the call answers, or one read of at most 2,000 tokens away from
+    /// it.
     pub needed_reached: u64,
-    /// Share of `needed` in `needed_shown`; 1 if nothing was needed.
+    /// `needed_shown` as a share of `needed`; 1 if nothing was needed.
     pub needs_visible: f64,
-    /// Share of `needed` in `needed_reached`; 1 if nothing was needed.
+    /// `needed_reached` as a share of `needed`; 1 if nothing was needed.
     pub needs_reachable: f64,
     /// Number of literals that are neither in the last request nor one read away from it.
     pub literals_lost: u64,
@@ -131,7 +133,7 @@ pub struct PolicyResult {
     pub summary_tokens: u64,
     /// Writer of the summaries.
     pub writer: SummaryWriter,
-    /// Target of a summary in tokens. A short range or lack of room can make a summary shorter.
+    /// Target size of a summary in tokens. A short range or lack of room can make a summary shorter.
     pub summary_target: u64,
     /// Levels at which the policy compacts, in words.
     pub levels: Vec<String>,
@@ -140,17 +142,18 @@ pub struct PolicyResult {
     pub time_ms: u64,
     /// Difference from the baseline; `None` for the baseline itself, and if there are too few replies.
     pub difference: Option<PolicyDifference>,
-    /// Names of the policies that recall more, beyond chance, and cost at most a twentieth more.
+    /// Names of the policies that recall more, by more than chance explains, and cost at most a twentieth more.
     pub dominated_by: Vec<String>,
-    /// Names of the policies that this one recalls more than, beyond chance, while costing at most a twentieth more.
+    /// Names of the policies that this one exceeds in recall, by more than chance explains, while costing at most a
+    /// twentieth more.
     pub dominates: Vec<String>,
     /// Name of the first policy whose requests had the same sizes and the same recall of far references.
     pub same_as: Option<String>,
-    /// Tokens of each request, in order, window by window; 0 for a request that could not be built.
+    /// Number of tokens in each request, in order, window by window; 0 for a request that could not be built.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<u64>,
-    /// References of each reply that its requests contained, summed over windows. Only results of a single history
-    /// have them.
+    /// For each reply, the references contained in its requests, summed over windows. Only results of a single
+    /// history have them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<ReplyRecall>,
 }
@@ -168,7 +171,7 @@ pub enum SummaryWriter {
     Model,
 }
 
-/// References of a reply that its request contained.
+/// References in a reply that were contained in its request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReplyRecall {
     /// Counts of far references.
@@ -177,12 +180,12 @@ pub struct ReplyRecall {
     pub near: RecallCounts,
 }
 
-/// Number of references, by where the request contained them.
+/// Number of references, grouped by where the request contained them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecallCounts {
-    /// Number of names that were said before.
+    /// Number of names that had already been said.
     pub references: u64,
-    /// Number of references in an entry, or in a line with at least four content words beside its names.
+    /// Number of references in an entry, or in a line with at least four content words besides its names.
     pub recalled: u64,
     /// Number of references in other lines only.
     pub in_lists: u64,
@@ -297,7 +300,7 @@ impl PolicyResult {
     }
 }
 
-/// Returns a part of a whole with four decimals, or 1 if the whole is 0.
+/// Returns a part as a share of a whole with four decimals, or 1 if the whole is 0.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 1.0 } else { rounded(ratio(part, whole)) }
 }

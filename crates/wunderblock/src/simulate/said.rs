@@ -1,4 +1,4 @@
-//! Names in texts that the engine writes, by whether their line says something about them or only lists them.
+//! Names in texts that the engine writes, grouped by whether their line says something about them or only lists them.
 
 use super::names::{EntityNames, Name, each_once};
 use super::needs;
@@ -6,10 +6,10 @@ use crate::summarize::content_words;
 use std::collections::HashSet;
 use wunderblock_core::literal::{Literal, LiteralKind, literals};
 
-/// Minimum content words beside the names of a line. A line with fewer only lists its names.
+/// Minimum number of content words besides the names in a line. A line with fewer content words only lists its names.
 pub(super) const WORDS: usize = 4;
 
-/// Names of a text. Each name is in one of the two lists.
+/// Names of a text. Each name is in one of these two lists.
 pub(super) struct NamedInLines {
     /// Names in lines that say something about them, and lines that some call replaces.
     pub(super) said: Vec<Name>,
@@ -60,7 +60,8 @@ mod tests {
     use super::*;
     use crate::simulate::names::keys;
 
-    /// Returns how many names of a session that said `known` the line says, and how many it only lists.
+    /// For a session in which `known` was said, returns how many of its names the line says something about, and how
+    /// many it only lists.
     fn split(line: &str, known: &str) -> (usize, usize) {
         let mut all = Vec::new();
         keys(known, &mut all);

@@ -13,7 +13,7 @@ use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::request::Request;
 use wunderblock_core::units::{Cost, Tokens};
 
-/// Piece of a request: the unit that a provider's cache either finds unchanged or not.
+/// Piece of a request: the unit that a provider's cache either finds unchanged or does not find.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct RequestPiece {
     speaker: SheetRole,
@@ -27,7 +27,7 @@ enum SheetRole {
     Of(Role),
 }
 
-/// A piece that no event contains in this form: a stub, a summary, a mark.
+/// A piece that no event contains in this form, such as a stub, a summary or a mark.
 struct Own {
     cost: Cost,
     names: Vec<Name>,
@@ -53,7 +53,7 @@ pub(super) struct SheetInput<'a> {
     pub(super) index: &'a Index,
     pub(super) costs: &'a dyn CostModel,
     pub(super) positions: EventsByPosition<'a>,
-    /// Positions of the entries' parts, by message and part, without results of tools.
+    /// Positions of the entries' parts, by message and part, without tool results.
     pub(super) places: &'a BTreeMap<(usize, usize), PartPosition>,
 }
 
@@ -73,12 +73,14 @@ impl Sheet {
         Self { pieces: Vec::new(), own, present, said: counts.clone(), listed: counts.clone(), led: counts }
     }
 
-    /// Takes in the next request. Returns its cost, and the tokens at its beginning that are unchanged.
+    /// Takes in the next request. Returns the request's cost, and the number of tokens at its beginning that are
+    /// unchanged.
     pub(super) fn turn(&mut self, request: &Request, name: Cost, reading: SheetInput<'_>) -> (Cost, Tokens) {
         let next = self.pieces_of(request, name, reading);
         let same = self.pieces.iter().zip(&next).take_while(|(old, new)| old == new).count();
         let old = std::mem::take(&mut self.pieces);
-        // Only the pieces after the common beginning are counted again, so a request costs what changes in it.
+        // Only the pieces after the common beginning are counted again, so the work for a request depends on how much
+        // of it has changed.
         old.iter().skip(same).for_each(|piece| self.count(piece.digest, reading.index, false));
         next.iter().skip(same).for_each(|piece| self.count(piece.digest, reading.index, true));
         let common = next.iter().take(same).map(|piece| piece.cost.tokens).sum();

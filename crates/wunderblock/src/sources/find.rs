@@ -22,8 +22,8 @@ pub struct SourceQuery<'a> {
     pub rules: &'a InstructionRules,
     /// Paths that the session has touched: relative to the root, or absolute. Paths outside the root are ignored.
     pub touched: &'a [String],
-    /// Ignore files as they were when the session began: paths relative to the root, and texts. They apply instead of
-    /// the present files, and differences become findings.
+    /// Ignore files as they were when the session began: paths relative to the root, and texts. These ignore files
+    /// apply instead of the present ones, and differences become findings.
     pub frozen: Option<&'a [(String, String)]>,
     /// Result of an earlier scan ([`FoundSources::scanned`]). These files are read again, without another scan.
     pub scanned: Option<&'a [String]>,
@@ -51,7 +51,7 @@ pub struct FoundSources {
 /// Reads all instruction files that apply.
 ///
 /// Each file is read once, at its first place in the order. Ignore files are read in the directories from the root to
-/// the working directory, and in every directory that the scan visits, but not elsewhere. A file above
+/// the working directory, and in every directory that the scan visits, but not elsewhere. A file larger than
 /// [`crate::limits::MAX_SOURCE_FILE`] is not read. Problems become findings; the function itself cannot fail.
 #[must_use]
 pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
@@ -76,7 +76,7 @@ pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
                     findings.add(path, None, FindingKind::Deferred, deferral("is new"));
                 }
             } else if add_ignore_files(workspace, &found.ignore, (&mut force, &mut findings)) {
-                // Problems of the ignore files read before are reported only once.
+                // Problems in ignore files that have already been read are reported only once.
                 ignored = Ignored::new(&force, &mut findings);
             }
             if found.is_partial {
@@ -170,8 +170,8 @@ impl SourceRead<'_> {
         }
     }
 
-    /// Reads the rules of a directory. Rules for all paths apply immediately, the others only if a matching path is
-    /// touched.
+    /// Reads the rules of a directory. Rules for all paths apply immediately; other rules apply only if a matching
+    /// path is touched.
     fn rules_of(&mut self, directory: &Path, reason: &LoadReason, out: &mut Vec<InstructionFile>) {
         let level = self.level(directory);
         let place = ImportScope::new(level, reason.clone());
@@ -210,7 +210,7 @@ fn ignore_files(
     found
 }
 
-/// Reads the ignore files that are not in the list yet. Returns whether any was added.
+/// Reads the ignore files that are not in the list yet. Returns whether any file was added.
 fn add_ignore_files(
     workspace: &Workspace,
     paths: &BTreeSet<PathBuf>,

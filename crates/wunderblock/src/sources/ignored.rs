@@ -12,7 +12,7 @@ const EMPTY_MEANS_ALL: &str = ".aiexclude";
 /// Ignore files that apply.
 #[derive(Default)]
 pub(super) struct Ignored {
-    /// Ignore files grouped by name, deepest first. Within a group a deeper file overrides a shallower one; groups
+    /// Ignore files grouped by name, deepest first. Within a group, a deeper file overrides a shallower one; groups
     /// are independent of each other.
     groups: Vec<(String, Vec<IgnoreMatcher>)>,
 }
@@ -26,8 +26,8 @@ struct IgnoreMatcher {
 }
 
 impl Ignored {
-    /// Reads ignore files, given as paths relative to the root and texts. Invalid patterns become findings; the
-    /// others apply.
+    /// Reads ignore files, each given as a path relative to the root and a text. Invalid patterns become findings;
+    /// the others apply.
     pub(super) fn new(files: &[(String, String)], findings: &mut FindingList) -> Self {
         let mut ignored = Self::default();
         for (path, text) in files.iter().take(MAX_IGNORE_FILES) {
@@ -102,7 +102,7 @@ impl IgnoreMatcher {
 
     fn reason(&self, pattern: &str) -> String {
         let same = |line: &str| line == pattern || line.trim_end() == pattern;
-        // The last matching pattern decides, so of equal lines the last one is named.
+        // The last matching pattern decides, so the last of several equal lines is named.
         let line = self.text.lines().enumerate().filter(|(_, line)| same(line)).last();
         match line {
             Some((at, _)) => format!("kept out by {}, line {}: {pattern}", self.path, at + 1),

@@ -65,7 +65,8 @@ impl ImportScope {
 pub(super) struct SourceFile {
     pub(super) name: String,
     pub(super) canonical: PathBuf,
-    /// Directory of the path under which the file was found. For a link it differs from that of `canonical`.
+    /// Directory of the path under which the file was found. For a link, the directory differs from that of
+    /// `canonical`.
     directory: PathBuf,
     pub(super) file: TextFile,
 }
@@ -123,7 +124,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Reads a file of the project. Returns whether it exists and is not ignored.
+    /// Reads a file of the project. Returns whether the file exists and is not ignored.
     pub(super) fn found(&mut self, path: &Path, place: ImportScope, out: &mut Vec<InstructionFile>) -> bool {
         match self.open(path, &place) {
             Ok(source) => {
@@ -176,8 +177,8 @@ impl<'a> Loader<'a> {
         Ok(SourceFile { name, canonical, directory, file })
     }
 
-    /// Returns an error unless a file is allowed at a place. Its resolved target must be in an allowed directory, and
-    /// no ignore rule may exclude the path or the target.
+    /// Returns an error unless a file is allowed at a place. The file's resolved target must be in an allowed
+    /// directory, and no ignore rule may exclude the path or the target.
     fn may(&self, path: &Path, canonical: &Path, place: &ImportScope) -> Result<(), Denied> {
         let mut allowed = self.roots.iter().chain(&place.own).chain([&self.workspace.root]);
         if !allowed.any(|root| canonical.starts_with(root)) {
@@ -196,7 +197,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Adds a file: first its imports, then the file itself. `body` is its text after `lines` lines of front matter.
+    /// Adds a file: first its imports, then the file itself. `body` is the file's text after `lines` lines of front
+    /// matter.
     pub(super) fn take(
         &mut self,
         source: &SourceFile,
@@ -251,7 +253,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Opens the file that a mention refers to. Returns `None` if there is no such file, or if it was read before.
+    /// Opens the file that a mention refers to. Returns `None` if there is no such file, or if the file has already
+    /// been read.
     fn imported(
         &mut self,
         by: &SourceFile,

@@ -14,7 +14,7 @@ use wunderblock_core::instruction::InstructionFile;
 /// A rule that was read.
 pub(super) struct RuleFile {
     source: SourceFile,
-    /// Start of the rule's text in bytes, and the number of lines before it.
+    /// Offset in bytes at which the rule's text starts, and the number of lines before it.
     body: (usize, u64),
     /// Base directory of the patterns, and the patterns; `None` if the rule always applies.
     scope: Option<(PathBuf, GlobSet)>,

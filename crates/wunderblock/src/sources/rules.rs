@@ -10,14 +10,15 @@ use std::path::PathBuf;
 pub struct InstructionRules {
     /// Names in a directory, in order. From each inner list, the first existing file is used.
     pub names: Vec<Vec<String>>,
-    /// Names that mark a project's root. Without markers the working directory is the root.
+    /// Names that mark a project's root. Without markers, the working directory is the root.
     pub markers: Vec<String>,
-    /// Files of managed policy. Ignore rules do not apply to them, and missing files are skipped.
+    /// Files of managed policy. Ignore rules do not apply to these files, and missing files are skipped.
     pub managed: Vec<PathBuf>,
-    /// Files of the user. Ignore rules do not apply to them, and missing files are skipped.
+    /// Files of the user. Ignore rules do not apply to these files, and missing files are skipped.
     pub user: Vec<PathBuf>,
-    /// Names of rule directories, in any directory. Their `.md` files, at any depth, are rules. A rule with `paths:`
-    /// in its front matter applies if a touched path matches one of these patterns; any other rule always applies.
+    /// Names of rule directories, in any directory. The `.md` files in these directories, at any depth, are rules. A
+    /// rule with `paths:` in its front matter applies if a touched path matches one of these patterns; any other rule
+    /// always applies.
     pub rule_dirs: Vec<String>,
     /// Names of ignore files in gitignore syntax, each with a switch. The switches of a config file override the
     /// defaults.
@@ -52,15 +53,15 @@ impl Default for InstructionRules {
             roots: Vec::new(),
             home: None,
             scan: false,
-            // The same limit as in Claude Code.
+            // The limit is the same as in Claude Code.
             depth: 4,
         }
     }
 }
 
-/// Returns the known ignore files of coding agents with their default switches. The files that name what no model may
-/// see are on: those of Wunderblock, Gemini CLI, Gemini Code Assist, the JetBrains assistant and Cursor. The files of
-/// other agents are off, because they also serve to keep an index small.
+/// Returns the known ignore files of coding agents with their default switches. The files that list what no model may
+/// see are switched on: those of Wunderblock, Gemini CLI, Gemini Code Assist, the JetBrains assistant and Cursor. The
+/// files of other agents are switched off, because they also serve to keep an index small.
 fn known_ignore_files() -> BTreeMap<String, bool> {
     let on = [".wunderblockignore", ".geminiignore", ".aiexclude", ".aiignore", ".cursorignore"];
     let off = [".aiderignore", ".clineignore", ".codeiumignore", ".rooignore"];

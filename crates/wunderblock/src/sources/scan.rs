@@ -23,9 +23,9 @@ pub(super) struct Scanned {
     pub(super) is_partial: bool,
 }
 
-/// Scans a project on several cores. Links are not followed, and ignored directories are not entered. Otherwise only
-/// `.git` is skipped: an ignore file has to name directories with third-party code, since guessing them would be
-/// unreliable.
+/// Scans a project on several cores. Links are not followed, and ignored directories are not entered. Apart from
+/// ignored directories, only `.git` is skipped: an ignore file has to name directories with third-party code, since
+/// guessing them would be unreliable.
 pub(super) fn scan(workspace: &Workspace, rules: &InstructionRules, ignored: &Ignored) -> Scanned {
     let names = FileNames::new(rules);
     let found = Mutex::new(Scanned::default());

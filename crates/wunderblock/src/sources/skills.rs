@@ -13,7 +13,7 @@ use wunderblock_core::instruction::{Finding, FindingKind};
 /// A skill with its full text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillFile {
-    /// Name of the skill: from its front matter, else its directory.
+    /// Name of the skill, taken from its front matter or, if missing there, from its directory.
     pub name: String,
     /// Purpose of the skill, on one line.
     pub description: String,

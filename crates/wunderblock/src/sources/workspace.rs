@@ -29,7 +29,7 @@ pub struct SourceError {
 }
 
 impl Workspace {
-    /// Finds the workspace of a directory. A marker is the name of a file or directory; without markers the root is
+    /// Finds the workspace of a directory. A marker is the name of a file or directory; without markers, the root is
     /// `cwd`.
     ///
     /// A worktree belongs to the project of its repository only if the repository lists the worktree. A `.git` file

@@ -284,8 +284,8 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         return Err(CodecError::NamedBody(handle));
     }
     let content = content_hash(&fact)?;
-    // Texts that a lane records do not count as text of the session. Otherwise one lane's summaries would change how
-    // far another lane's window looks back.
+    // Texts that a lane records do not count as text of the session. If texts recorded by lanes counted, one lane's
+    // summaries would change how far another lane's window looks back.
     let bodies = fact.bodies().into_iter().filter(|_| fact.lane().is_none());
     let text = bodies.map(Body::bytes).sum();
     let facets = facets(&fact);
@@ -372,7 +372,7 @@ fn mark(fact: &Fact) -> EventMark {
     }
 }
 
-/// Returns the BLAKE3 hash over kind and content. Gists are excluded because the engine derives them.
+/// Returns the BLAKE3 hash over the kind and content. Gists are excluded because the engine derives them.
 ///
 /// # Errors
 /// Fails if the fact cannot be encoded as JSON.

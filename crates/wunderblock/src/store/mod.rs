@@ -1,8 +1,8 @@
 //! Storage port: the interface between the engine and a database.
 //!
 //! The port has two methods. [`Storage::commit`] makes a list of writes durable, all or none. [`Storage::query`]
-//! answers a list of queries from one snapshot. Both are asynchronous and batched, so that a database across a
-//! network costs one round trip per call. Every implementation must pass the conformance suite in the testkit.
+//! answers a list of queries from one snapshot. Both methods are asynchronous and batched, so that a database across
+//! a network costs one round trip per call. Every implementation must pass the conformance suite in the testkit.
 //! Records arrive encoded ([`codec`]): a store compares, orders and counts records, but never parses their content.
 
 pub mod codec;
@@ -40,7 +40,7 @@ pub trait Storage: Send + Sync {
     /// Makes all of `writes` durable, in order, or none of them.
     ///
     /// # Errors
-    /// Returns a [`StoreError`] if any write fails; then none of `writes` is stored.
+    /// Returns a [`StoreError`] if any write fails, in which case none of `writes` is stored.
     fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>>;
 
     /// Answers all `queries` from one snapshot, in order.

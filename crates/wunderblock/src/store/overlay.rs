@@ -39,7 +39,7 @@ struct Tail {
 struct Row {
     event: StoredEvent,
     mark: EventMark,
-    /// Messages and bytes of text up to and including this event.
+    /// Number of messages and of bytes of text up to and including this event.
     tally: TallyRow,
     blobs: Vec<Handle>,
 }
@@ -222,8 +222,8 @@ impl Tail {
         if stream != own {
             return query.clone();
         }
-        // A descending read counts texts from the newest row backwards. That row's running sum includes all tail rows
-        // before it.
+        // A descending read counts texts from the newest row backwards. The newest row's running sum includes all
+        // tail rows before it.
         let read = newest.tally.text.0 - before.text.0;
         let rows = rows.count() as u64;
         let mut narrowed = query.clone();

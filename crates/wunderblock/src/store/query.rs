@@ -64,7 +64,8 @@ pub enum Query {
         order: ReadOrder,
         /// Maximum number of events.
         limit: u64,
-        /// Maximum total length of texts. Reading stops after the event that exceeds it.
+        /// Maximum total length of texts. Reading stops after the event with which the texts exceed the maximum
+        /// length.
         text: Bytes,
         /// Whether to include token counts of the events' bodies.
         counts: bool,

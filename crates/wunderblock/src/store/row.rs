@@ -7,7 +7,7 @@ use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TenantNo(pub i64);
 
-/// Number of a stream in the store. It is small, so that references to streams are compact.
+/// Number of a stream in the store. The number is small, so that references to streams are compact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamNo(pub u32);
 
@@ -101,7 +101,7 @@ pub struct StoredEvent {
     pub payload: Option<Vec<u8>>,
     /// Salt and commitment, checked by `doctor`.
     pub proof: Option<([u8; 16], [u8; 32])>,
-    /// Checksum of payload and origin; `None` in records of format 1 and in erased records.
+    /// Checksum of the payload and origin; `None` in records of format 1 and in erased records.
     pub checksum: Option<i64>,
     /// Counts of the event's bodies, if the query requests them and they are available.
     pub counts: Vec<(Handle, BodyCount)>,
@@ -201,7 +201,7 @@ pub struct Chunk {
     pub offset: u64,
     /// Number of bytes that belong to the revision.
     pub len: u64,
-    /// Packed bytes. They may unpack to more than `len` bytes.
+    /// Packed bytes. The packed bytes may unpack to more than `len` bytes.
     pub data: Vec<u8>,
     /// Checksum of the unpacked bytes; `None` in chunks of format 1.
     pub checksum: Option<i64>,
@@ -216,7 +216,7 @@ pub struct KnownEvent {
     pub proof: Option<([u8; 16], [u8; 32])>,
 }
 
-/// Coordinates of erased content. They contain neither the content nor a hash of it.
+/// Coordinates of erased content. The coordinates contain neither the content nor a hash of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Erasure {
     /// Session id as assigned by the agent.
@@ -266,7 +266,7 @@ pub struct SegmentInfo {
     pub id: u64,
     /// Number of documents.
     pub docs: u64,
-    /// Total size of header and blocks.
+    /// Total size of the header and blocks.
     pub bytes: Bytes,
     /// Encoded header.
     pub header: Vec<u8>,

@@ -28,7 +28,7 @@ pub enum EventMark {
     UserTurn = 1,
     /// A system message.
     System = 2,
-    /// An event that is not a message. It can be looked up by kind.
+    /// An event that is not a message. The event can be looked up by kind.
     Control = 3,
 }
 
@@ -47,7 +47,7 @@ pub struct PackedEvent {
     pub origin: Option<Vec<u8>>,
     /// Encoded fact.
     pub payload: Vec<u8>,
-    /// BLAKE3 hash over kind and content. Bodies are hashed in full, whether or not they were moved into blobs.
+    /// BLAKE3 hash over the kind and content. Bodies are hashed in full, whether or not they were moved into blobs.
     pub content: [u8; 32],
     /// Salt of the commitment that is stored instead of the content hash.
     pub salt: [u8; 16],
@@ -55,7 +55,7 @@ pub struct PackedEvent {
     pub blobs: Vec<PackedBlob>,
     /// Total length of the event's texts.
     pub text: Bytes,
-    /// Checksum of payload and origin, verified at every read.
+    /// Checksum of the payload and origin, verified at every read.
     pub checksum: i64,
     /// Attributes by which the event can be filtered.
     pub facets: Facets,
@@ -187,7 +187,7 @@ pub enum Write {
         /// Session that corresponds to the file's own session id.
         leaf: Option<StreamId>,
     },
-    /// Releases ownership of an incomplete revision. Does nothing if another import owns it.
+    /// Releases ownership of an incomplete revision. Does nothing if another import owns the revision.
     Disown {
         /// Source that the revision belongs to.
         source: SourceNo,
@@ -353,8 +353,8 @@ pub struct PackedChunk {
 /// too many places.
 pub const REPEATED_MIN: u64 = 24;
 
-/// Maximum number of streams in which a record without an id is found by its content. A record at the same offset of
-/// more files, such as a system prompt, does not identify any of them.
+/// Maximum number of streams in which a record without an id is found by its content. A record at the same offset in
+/// a larger number of files, such as a system prompt, does not identify any of them.
 pub const MAX_HOLDERS: u64 = 4;
 
 /// Range of a stream that a segment adds to the index.

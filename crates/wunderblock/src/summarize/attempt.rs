@@ -24,7 +24,8 @@ pub const EXTRACTIVE: &str = "extractive";
 const HALVINGS: u32 = 3;
 /// Window assumed for a summariser that reports none: the catalog's value for unknown models.
 const WINDOW: Tokens = Tokens(128_000);
-/// Maximum bytes of a token, approximately: prose has the longest tokens, code and Chinese have shorter ones.
+/// Approximate maximum number of bytes in a token: prose has the longest tokens, and code and Chinese have shorter
+/// ones.
 const TOKEN_BYTES: usize = 6;
 /// Mark appended to a text that was cut.
 const CUT: &str = "\n⟨cut⟩";
@@ -54,15 +55,15 @@ pub struct Floor<'a> {
 pub struct AttemptOptions<'a> {
     /// Functions that write and check without a model.
     pub floor: Floor<'a>,
-    /// Tokens of the content that the summary replaces; the summary must have fewer.
+    /// Number of tokens in the content that the summary replaces; the summary must have fewer.
     pub before: Tokens,
-    /// Maximum target given to a summariser, in tokens. It applies if the brief's target is larger.
+    /// Maximum target given to a summariser, in tokens. The maximum applies if the brief's target is larger.
     pub by_model: Tokens,
     /// Maximum length of a summariser's text, as a multiple of its target.
     pub overage: Permille,
-    /// Target of the second try, as a part of the first target.
+    /// Target of the second try, as a fraction of the first target.
     pub second: Permille,
-    /// Maximum tokens of one prompt; 0 for as many as the summariser's window holds.
+    /// Maximum number of tokens in one prompt; 0 for as many as the summariser's window holds.
     pub input: Tokens,
     /// Factor by which the real number of input tokens may exceed our count.
     pub margin: Permille,
@@ -77,21 +78,22 @@ pub struct AttemptOptions<'a> {
 pub struct SummaryDraft {
     /// Text of the summary.
     pub text: String,
-    /// Name of the model or program that wrote it, or [`EXTRACTIVE`].
+    /// Name of the model or program that wrote the summary, or [`EXTRACTIVE`].
     pub producer: Box<str>,
     /// First 16 hexadecimal digits of BLAKE3 over the prompt; `None` if no model or program wrote the text.
     pub prompt: Option<Box<str>>,
     /// Figures of the check.
     pub check: Option<SummaryCheck>,
-    /// Texts and calls that were rejected before, in order.
+    /// Texts and calls that were rejected before the summary was accepted, in order.
     pub rejected: Vec<Rejection>,
     /// Cost of all calls; `None` if nothing was called or no cost is known.
     pub spent: Option<SummarySpend>,
-    /// How the text came about: normally, with a lower target, as a fallback, or cut.
+    /// How the text was obtained: normally, with a lower target, as a fallback, or cut.
     pub manner: Manner,
 }
 
-/// Writes a summary of at most `brief.most` tokens. It never fails: the floor needs nothing but the range.
+/// Writes a summary of at most `brief.most` tokens. Writing never fails, because the floor needs nothing but the
+/// range.
 #[must_use]
 pub fn write(
     read: &ReadMaterial<'_>,
@@ -118,7 +120,7 @@ pub fn write(
     }
 }
 
-/// Adds up the costs of several summaries. The sum carries the model name of the first.
+/// Adds up the costs of several summaries. The sum carries the model name of the first summary.
 pub(crate) fn sum_spent(spent: impl IntoIterator<Item = SummarySpend>) -> Option<SummarySpend> {
     spent.into_iter().reduce(|sum, more| SummarySpend {
         calls: sum.calls.saturating_add(more.calls),
@@ -138,7 +140,7 @@ struct AttemptJob<'a> {
     options: &'a AttemptOptions<'a>,
 }
 
-/// Rejections and costs up to now.
+/// Rejections and costs so far.
 struct Course {
     name: Box<str>,
     rejected: Vec<Rejection>,
@@ -188,12 +190,12 @@ impl AttemptJob<'_> {
                 Some(SummaryFailure::TooLarge) if halvings < HALVINGS => {
                     course.reject(&SummaryFailure::TooLarge.to_string(), redactor);
                     halvings += 1;
-                    // Half of what was sent, not of the limit: if the prompt was smaller than half the limit, it
-                    // would be sent again unchanged.
+                    // The new limit is half of what was sent, not half of the old limit, because a prompt smaller
+                    // than half the old limit would be sent again unchanged.
                     limit = Tokens(prompt::size(&task, self.costs).0 / 2);
                     continue;
                 }
-                // The text did not end within its limit: ask once for a shorter one.
+                // The text did not end within its limit, so a shorter one is requested once.
                 Some(failure @ (SummaryFailure::TooLong | SummaryFailure::CutOff))
                     if manner == Manner::Normal =>
                 {
@@ -265,7 +267,8 @@ impl AttemptJob<'_> {
         }
     }
 
-    /// Returns the maximum tokens of a prompt: the summariser's window less the answer, divided by the margin.
+    /// Returns the maximum number of tokens in a prompt: the summariser's window less the answer, divided by the
+    /// margin.
     fn limit(&self, summariser: &dyn Summarise) -> Tokens {
         let AttemptOptions { input, margin, .. } = *self.options;
         let window = summariser.window().unwrap_or(WINDOW).saturating_sub(self.brief.most);
@@ -307,8 +310,8 @@ impl AttemptJob<'_> {
             end += line.len();
         }
         if end == 0 {
-            // Not even the first line fits: start with four bytes per token. The loop below halves the length until
-            // the text fits.
+            // Not even the first line fits, so cutting starts with four bytes per token. The loop below halves the
+            // length until the text fits.
             end = text.len().min(usize::try_from(most.0).unwrap_or(usize::MAX).saturating_mul(4));
         }
         // The mark is left out if it alone exceeds the maximum.

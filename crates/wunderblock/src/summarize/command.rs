@@ -14,7 +14,7 @@ const PREFIX: &str = "command:";
 const TIME: Millis = Millis(60_000);
 /// Maximum bytes of stdout.
 const OUTPUT: Bytes = Bytes(4 << 20);
-/// Maximum characters of stderr that an error quotes, from its end.
+/// Maximum number of characters that an error quotes from the end of stderr.
 const ERRORS_CHARS: usize = 300;
 
 /// A program that writes summaries.
@@ -27,7 +27,7 @@ pub struct CommandSummariser {
 
 impl CommandSummariser {
     /// Parses `command:PROG`: a program and its arguments, split as a shell would split them. No shell runs. `None`
-    /// if the text has no such prefix.
+    /// if the text has no `command:` prefix.
     ///
     /// # Errors
     /// Returns the reason why the line is invalid.
@@ -36,14 +36,15 @@ impl CommandSummariser {
         Some(process::split(line).map(|argv| Self::new(argv, None)).map_err(|why| format!("`{text}`: {why}")))
     }
 
-    /// Makes a summariser of a program and its arguments, run in `cwd`. The usual limits apply: a minute plus
+    /// Creates a summariser from a program and its arguments, run in `cwd`. The usual limits apply: a minute plus
     /// [`TOKEN_TIME`] for each token that the program may write, and 4 MiB of output.
     #[must_use]
     pub fn new(argv: Vec<String>, cwd: Option<PathBuf>) -> Self {
         Self { program: Program { argv, cwd, time: TIME, output: OUTPUT }, per_token: TOKEN_TIME }
     }
 
-    /// Replaces the limits. The time limit then no longer depends on the length of the summary.
+    /// Replaces the limits. Once the limits are replaced, the time limit no longer depends on the length of the
+    /// summary.
     #[must_use]
     pub fn limited(mut self, time: Millis, output: Bytes) -> Self {
         self.per_token = Millis(0);

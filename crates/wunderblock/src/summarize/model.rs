@@ -1,4 +1,4 @@
-//! A model of the catalog as a summariser.
+//! A catalog model that is used as a summariser.
 
 use crate::catalog::{BilledTokens as Billed, Catalog, ModelRow};
 use crate::model::Client;
@@ -10,7 +10,8 @@ use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_wire::{ModelReply, StopReason, encode};
 
 /// Output tokens added for reasoning, which all providers but Anthropic count as output. A model that does not reason
-/// leaves them unused: the prompt states the maximum length of the text, and the caller checks it.
+/// leaves these tokens unused, because the prompt states the maximum length of the text, and the caller checks that
+/// length.
 const REASONING: Tokens = Tokens(4_096);
 /// Tokens that a request adds around its texts.
 const FRAME: Tokens = Tokens(32);
@@ -24,11 +25,12 @@ pub struct ModelSummariser {
     at: Millis,
 }
 
-/// Bytes per token of prose, approximately. It serves to estimate the output of a call that broke off.
+/// Approximate number of bytes per token of prose. This number is used to estimate the output of a call that broke
+/// off.
 const TOKEN_BYTES: u64 = 4;
 
 impl ModelSummariser {
-    /// Makes a summariser of a catalog model. Costs are computed with the prices at the time `at`.
+    /// Makes a summariser from a catalog model. Costs are computed with the prices at the time `at`.
     #[must_use]
     pub fn new(client: Client, catalog: &Catalog, model: &str, at: Millis) -> Self {
         let row = catalog.lookup(model).row.clone();
@@ -45,9 +47,9 @@ impl ModelSummariser {
         let reasoning = if self.client.dialect() == Dialect::Anthropic { Tokens::ZERO } else { REASONING };
         let extra = match self.client.dialect() {
             Dialect::OpenaiChat => r#"{"stream":true,"stream_options":{"include_usage":true}}"#,
-            // `store` is off, because requests of ours leave nothing stored at the provider.
+            // `store` is off, because our requests leave nothing stored with the provider.
             Dialect::OpenaiResponses => r#"{"stream":true,"store":false}"#,
-            // The URL of Gemini selects streaming.
+            // For Gemini, the URL selects streaming.
             Dialect::Gemini => "{}",
             _ => r#"{"stream":true}"#,
         };
@@ -99,7 +101,8 @@ impl ModelSummariser {
         }
     }
 
-    /// Returns the cost of a reply from the usage it reports, or by our count if it reports none.
+    /// Returns the cost of a reply, calculated from the usage that the reply reports, or from our own count if it
+    /// reports none.
     fn spent(&self, task: &SummaryTask, reply: &ModelReply, calls: u32) -> SummarySpend {
         let billed = reply.usage.as_ref().map_or_else(
             || Billed { input: self.input(task), output: self.count(&reply.text()), ..Billed::default() },
@@ -109,7 +112,7 @@ impl ModelSummariser {
     }
 }
 
-/// Returns whether a failed call is billed: whether the provider read the request and began to answer.
+/// Returns whether a failed call is billed, that is, whether the provider read the request and began to answer.
 fn is_billed(failure: &SummaryFailure, seen: usize) -> bool {
     match failure {
         SummaryFailure::Empty | SummaryFailure::Broken(_) => true,

@@ -7,8 +7,9 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
 
-/// Time allowed per token written: 20 tokens a second, a rate that a model on one's own machine still reaches. A
-/// fixed time limit is too short for a long summary, and makes callers wait too long for a short one.
+/// Time allowed for each token written, which corresponds to 20 tokens a second, a rate that a model on the user's
+/// own machine can still reach. A fixed time limit is too short for a long summary, and makes callers wait too long
+/// for a short one.
 pub const TOKEN_TIME: Millis = Millis(50);
 /// Maximum time allowed for writing one text: an hour.
 const WRITING_MAX: Millis = Millis(3_600_000);
@@ -38,9 +39,9 @@ pub struct Material<'a> {
 pub struct Earlier<'a> {
     /// Position of its event.
     pub at: Seq,
-    /// First position it replaces.
+    /// First position that the summary replaces.
     pub from: Seq,
-    /// Last position it replaces.
+    /// Last position that the summary replaces.
     pub to: Seq,
     /// Level of its node.
     pub level: u32,
@@ -59,7 +60,7 @@ pub struct Brief<'a> {
     pub target: Tokens,
     /// Maximum length, in tokens.
     pub most: Tokens,
-    /// Topic to focus on, in the caller's words. It steers the selection and does not belong to the summarised
+    /// Topic to focus on, in the caller's words. The topic steers the selection but is not part of the summarised
     /// content.
     pub focus: Option<&'a str>,
     /// How detailed the summary is.
@@ -70,9 +71,9 @@ pub struct Brief<'a> {
 ///
 /// Calls run on a separate thread and may block. Each implementation enforces its own time limit.
 pub trait Summarise: Send + Sync {
-    /// Name under which its summaries are recorded: that of a model or a program.
+    /// Name under which the summaries are recorded, which is the name of a model or a program.
     fn name(&self) -> String;
-    /// Maximum tokens of a call, prompt and answer together; `None` if unknown.
+    /// Maximum number of tokens in a call, including both prompt and answer; `None` if unknown.
     fn window(&self) -> Option<Tokens>;
     /// Writes a text. Calls `progress` with the number of bytes received, and stops if `progress` returns false.
     ///
@@ -119,10 +120,10 @@ pub enum SummaryFailure {
     /// The prompt exceeded the limits of the summariser.
     #[error("it was given more than it takes")]
     TooLarge,
-    /// The provider denied access, as for an invalid key. Retrying does not help.
+    /// The provider denied access, for example because of an invalid key. Retrying does not help.
     #[error("it does not let us in: {0}")]
     Unauthorised(String),
-    /// Too many calls. Holds the seconds to wait before a retry, if the provider stated them.
+    /// Too many calls. Holds the number of seconds to wait before a retry, if the provider stated it.
     #[error("too many calls{}", .0.map(|seconds| format!("; again after {seconds} seconds")).unwrap_or_default())]
     Limited(Option<u64>),
     /// The provider failed, with this status.

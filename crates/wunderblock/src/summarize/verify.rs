@@ -1,5 +1,5 @@
-//! Checks whether a summary can be accepted: it is smaller than its range, has its parts, contains the required names
-//! and no invented ones, and gives no orders.
+//! Checks whether a summary can be accepted: it must be smaller than its range, have all its parts, contain the
+//! required names and no invented ones, and give no orders.
 
 use super::extract::{Cue, Found, ReadMaterial, absent, demands, heading, restored, stamp, without_colour};
 use crate::summarize::task::{Brief, Material};
@@ -25,11 +25,12 @@ pub struct Against {
     pub tokens: Tokens,
     /// Tokens of the content that the summary replaces.
     pub replaces: Tokens,
-    /// Minimum share of the summary's names that must occur in its range; unmistakable names must all occur there:
-    /// [`wunderblock_core::policy::Summary::grounded`]. 0 turns both checks off.
+    /// Minimum share of the names in the summary that must occur in its range, as set by
+    /// [`wunderblock_core::policy::Summary::grounded`]; unmistakable names must all occur in the range. The value 0
+    /// turns both checks off.
     pub grounded: Permille,
-    /// Whether each line is checked against the range, and marked if nothing there supports it. Meant for summaries
-    /// that a model or another program wrote.
+    /// Whether each line is checked against the range, and marked if nothing in the range supports it. This check is
+    /// meant for summaries that a model or another program wrote.
     pub by_line: bool,
 }
 
@@ -50,7 +51,7 @@ pub enum SummaryFault {
     /// The summary is empty.
     #[error("The summary is empty. Write it with all parts of the template.")]
     Empty,
-    /// The summary has at least as many tokens as what it replaces.
+    /// The summary has at least as many tokens as the content it replaces.
     #[error(
         "The summary takes {tokens} tokens, and what it replaces {replaces}. Make it much shorter: keep names, \
          decisions and what is open; leave out what can be read again."
@@ -69,7 +70,7 @@ pub enum SummaryFault {
     /// Required names are missing.
     #[error("These names have to be in the summary, spelt exactly so: {}.", quoted(.0))]
     MissingLiteral(Vec<Box<str>>),
-    /// The user's first request, or a rule of theirs, is missing.
+    /// The user's first request or one of the user's rules is missing.
     #[error("The user's first request and rules have to be in the summary: {}.", .0.join("; "))]
     MissingWords(Vec<Box<str>>),
     /// The summary contains names, numbers or quotations that do not occur in its range.
@@ -79,7 +80,7 @@ pub enum SummaryFault {
         quoted(.0)
     )]
     Ungrounded(Vec<Box<str>>),
-    /// Nothing in the range supports more than a third of the lines. Holds the first of these lines.
+    /// More than a third of the lines are not supported by anything in the range. Holds the first few of these lines.
     #[error("These lines say what does not stand in the conversation: {}. Take them out.", .0.join(" · "))]
     Unfound(Vec<Box<str>>),
     /// The summary copies its range, or repeats itself.
@@ -100,9 +101,9 @@ fn quoted(names: &[Box<str>]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A summary is rejected if more than one in this many lines is found nowhere in its range.
+/// A summary is rejected if more than one line in this many cannot be found in its range.
 const UNFOUND_SHARE: usize = 3;
-/// Maximum lines that the fault lists.
+/// Maximum number of lines that the fault lists.
 const UNFOUND_TOLD: usize = 6;
 
 /// Returns whether a text gives orders to its reader, whatever kind of text it is.
@@ -136,8 +137,8 @@ pub fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, against: A
     if !missing.is_empty() {
         faults.push(SummaryFault::MissingLiteral(missing));
     }
-    // A missing request or rule is a fault. Other sentences may be reworded, so if missing they are only recorded as
-    // lost.
+    // A missing request or rule is a fault. Other sentences may be reworded, so they are only recorded as lost if
+    // they are missing.
     let grave = absent.iter().filter(|demand| matches!(demand.kind, FactKind::Request | FactKind::Rule));
     let grave: Vec<Box<str>> =
         grave.map(|demand| format!("#{} \"{}\"", demand.at, demand.text).into()).collect();
@@ -180,8 +181,8 @@ pub fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, against: A
 /// cited call.
 const CITED: u64 = 2;
 
-/// Measures how much of what a summary names occurs in its range. Reads the cited entries first: if every name occurs
-/// there, the other entries are skipped. Reading those took a quarter of the time of a sweep.
+/// Measures how much of what a summary names occurs in its range. Reads the cited entries first, and skips the other
+/// entries if every name occurs in the cited ones. Reading the other entries took a quarter of the time of a sweep.
 fn ground(names: &str, text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>) -> Grounding {
     let material = read.material;
     let cited = positions(text);
@@ -295,11 +296,11 @@ fn missing<'t>(text: &'t str, brief: &'t Brief<'_>) -> impl Iterator<Item = Box<
     names.filter(move |name| !heads.contains(&folded(name)))
 }
 
-/// Minimum bytes of a compared line: shorter lines are alike by chance.
+/// Minimum number of bytes in a compared line, because shorter lines may be alike by chance.
 const LINE_MIN: usize = 40;
 
-/// Returns whether more than half of a text, quotations excluded, occurs line by line in the range, or whether most
-/// of its lines repeat others.
+/// Returns whether more than half of a text, excluding quotations, occurs line by line in the range, or whether most
+/// of its lines repeat other lines.
 fn repeats(text: &str, material: &Material<'_>) -> bool {
     let own = order::unquoted(text);
     let lines: Vec<&str> = own.lines().map(bare).filter(|line| line.len() >= LINE_MIN).collect();
@@ -327,7 +328,7 @@ fn bare(line: &str) -> &str {
     line.trim().trim_start_matches(['-', '*', '>', '#', ' '])
 }
 
-/// Maximum questions of a kind.
+/// Maximum number of questions of each kind.
 const ASKED: usize = 40;
 
 /// Returns the share of mechanical questions about the range that the summary answers, by its words or by a position

@@ -7,7 +7,7 @@
 /// Classes of text that tokenizers treat differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Sentences, Markdown, log lines in words.
+    /// Sentences, Markdown, and log lines that consist of words.
     Prose,
     /// Source code, diffs, shell output full of punctuation.
     Code,
@@ -41,7 +41,7 @@ impl Class {
         Self::ALL.into_iter().find(|class| class.number() == number)
     }
 
-    /// Returns a short name. It is stored with counts, so it must not change.
+    /// Returns a short name. The name is stored with counts, so it must not change.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,8 +53,8 @@ impl Class {
         }
     }
 
-    /// Returns the class of `text`. For a text longer than 16 KiB, only four windows of 4 KiB at even distances are
-    /// read.
+    /// Returns the class of `text`. For a text longer than 16 KiB, only four windows of 4 KiB at regular intervals
+    /// are read.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
@@ -82,7 +82,7 @@ const WINDOWS: usize = 4;
 /// at `/` and `-`, but nine tenths of its bytes are still in runs of this length.
 const RUN: usize = 24;
 
-/// Kind of a byte. The kinds that occur in words come first, because runs are detected by order.
+/// Kind of a byte. The kinds that occur in words come first, because runs are detected by the order of the kinds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ByteKind {
     /// g–z, G–Z.
@@ -98,7 +98,8 @@ enum ByteKind {
     Symbol,
     /// Everything else in ASCII.
     Other,
-    /// First byte of a character from U+2E80 on in the three-byte range: ideographs, kana, Hangul, wide punctuation.
+    /// First byte of a three-byte character at or above U+2E80, such as an ideograph, kana, Hangul or wide
+    /// punctuation.
     Wide,
     /// First byte of any other character beyond ASCII.
     Lead,
@@ -141,7 +142,7 @@ const KIND: [ByteKind; 256] = {
 #[derive(Default)]
 struct ClassCounts {
     kinds: [usize; KINDS],
-    /// Bytes in runs of letters and digits of at least [`RUN`].
+    /// Number of bytes in runs of letters and digits that are at least [`RUN`] long.
     wordless: usize,
 }
 

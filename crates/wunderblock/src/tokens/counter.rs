@@ -1,8 +1,8 @@
 //! Counts tokens for one model.
 //!
-//! Every text is counted once, in o200k, for any model. That count and the text's class are stored, and the tokens of
-//! all other models are computed from them. A model's result is never less than the o200k count, because a report
-//! promises that.
+//! Every text is counted once, in o200k, for any model. The o200k count and the class of the text are stored, and the
+//! tokens of all other models are computed from them. A model's result is never less than the o200k count, because
+//! reports promise this minimum.
 
 use crate::tokens::class::Class;
 use crate::tokens::estimate::{self, Family};
@@ -68,11 +68,11 @@ impl Counter {
         (self.model.vocabulary == Some(Vocabulary::Cl100k)).then(|| Vocabulary::Cl100k.count(text))
     }
 
-    /// Returns the model's tokens for a counted text: the model's own count or estimate, but at least the o200k
-    /// count.
+    /// Returns the number of tokens in a counted text, which is the model's own count or estimate, but at least the
+    /// o200k count.
     ///
-    /// `cl100k` is used only for models of that vocabulary. If it is missing for such a model, its tokens are
-    /// estimated.
+    /// `cl100k` is used only for models of that vocabulary. If `cl100k` is missing for a model with this vocabulary,
+    /// the tokens are estimated.
     #[must_use]
     pub fn scale(&self, counted: Counted, cl100k: Option<u32>) -> Tokens {
         let o200k = u64::from(counted.o200k);
@@ -92,7 +92,7 @@ impl Counter {
         }
     }
 
-    /// Returns the tokens that the provider adds around the texts.
+    /// Returns the number of tokens that the provider adds around the texts.
     #[must_use]
     pub const fn framing(&self) -> Framing {
         estimate::framing(self.model.family)

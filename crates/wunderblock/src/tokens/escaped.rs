@@ -1,9 +1,10 @@
 //! Length of a text inside a JSON string.
 
-/// Returns the bytes of `text` inside a JSON string as `serde_json` writes it, with escapes and without the quotes.
+/// Returns the number of bytes that `text` takes inside a JSON string as `serde_json` writes it, with escapes but
+/// without the quotes.
 ///
 /// `"`, `\` and the control characters with a short form (`\b \t \n \f \r`) take two bytes. Other characters below
-/// U+0020 take six (`\u001b`). All others take their UTF-8 length.
+/// U+0020 take six bytes (for example, `\u001b`). All other characters take their UTF-8 length.
 #[must_use]
 pub fn escaped_len(text: &str) -> u64 {
     let mut extra = 0_u64;

@@ -1,32 +1,34 @@
 //! Token estimates for models without an embedded vocabulary, scaled from the o200k count.
 //!
-//! An estimate is `ceil(o200k × factor / 1000)`, and at least the o200k count. The factor depends on the family of
-//! models and the [`Class`] of the text. Sources of the factors:
+//! An estimate is `ceil(o200k × factor / 1000)`, but never less than the o200k count. The factor depends on the
+//! family of models and the [`Class`] of the text. Sources of the factors:
 //!
-//! - **Claude up to 4.6** (prose, code, JSON): fitted by non-negative least squares to the usage reported in one
-//!   recorded coding session with Claude Sonnet 4.5. The session has 407 pairs of consecutive calls, which added
-//!   170,492 tokens (126,050 by o200k: 22,471 prose, 88,904 code, 14,675 JSON). The tokens that a call adds beyond
-//!   the model's own output fit prose 1.269, code 1.249, JSON 1.184 and 10.7 tokens per message, with a mean error of
-//!   11.6 tokens (95th percentile 39.1) or 11.7 % (53.9 %: mostly results of a few words). The model's own output
-//!   fits factors of 1.00 to 1.09, 6.9 tokens per message and 49.5 per tool call, with a mean error of 7.2 %
-//!   (17.8 %). The factors here are the first set, rounded up. With [`Framing`] they give 1.022 of the tokens that
-//!   calls added beyond output, 1.099 of the whole session, and at least 1.028 of the tokens that any prefix of over
-//!   3,000 tokens had added. Stretches of 20 calls are between 0.84 and 1.23 (5th percentile 0.91), which a margin
-//!   has to cover. Hex and CJK did not occur, so those two factors are a high guess. Other models up to 4.6 are
-//!   assumed to have the same vocabulary. No recording confirms that.
-//! - **Claude from Opus 4.7 on**: a new vocabulary. According to Anthropic's release notes it gives 1.0 to 1.35 times
-//!   as many tokens. Measurements against the counting endpoint that others published in April 2026 reach 1.46
-//!   (English prose), 1.39 (code), 1.31 (JSON), 1.07 (identifiers) and 1.01 (CJK). The factors are those of Claude up
-//!   to 4.6 times these.
-//! - **DeepSeek, Qwen, Llama, Kimi, GLM, Mistral**: the ratio of their published vocabularies (DeepSeek V3, Qwen 2,
-//!   Llama 3, Kimi K2, GLM 4 and 5, Mistral V3) to o200k, measured over 2,198 texts of up to 3,000 characters (2.0
-//!   million tokens of source code, tool output, documents, Chinese prose). The factor is the 90th percentile,
-//!   rounded up. Ratios of sums are lower. The measurement does not cover a server's chat template, and newer models
-//!   of a family may have another vocabulary.
-//! - **Gemini and unknown models**: a high guess. Unknown has the highest factors of all except the newest Claude.
+//! - **Claude up to 4.6** (prose, code, JSON): the factors were fitted by non-negative least squares to the usage
+//!   reported in one recorded coding session with Claude Sonnet 4.5. The session has 407 pairs of consecutive calls,
+//!   which added 170,492 tokens (126,050 by o200k: 22,471 prose, 88,904 code, 14,675 JSON). For the tokens that a
+//!   call adds beyond the model's own output, the fit gives 1.269 for prose, 1.249 for code, 1.184 for JSON and 10.7
+//!   tokens per message, with a mean error of 11.6 tokens (95th percentile 39.1) or 11.7 % (53.9 %, mostly for
+//!   results of a few words). For the model's own output, the fit gives factors of 1.00 to 1.09, 6.9 tokens per
+//!   message and 49.5 per tool call, with a mean error of 7.2 % (17.8 %). The factors here are the first set, rounded
+//!   up. With [`Framing`], these factors give 1.022 times the tokens that calls added beyond output, 1.099 times the
+//!   tokens of the whole session, and at least 1.028 times the tokens that any prefix of over 3,000 tokens had added.
+//!   For stretches of 20 calls, the ratio is between 0.84 and 1.23 (5th percentile 0.91), and a margin has to cover
+//!   this spread. Hex and CJK did not occur, so the factors for these two classes are high guesses. Other models up
+//!   to 4.6 are assumed to have the same vocabulary. No recording confirms that.
+//! - **Claude from Opus 4.7 on**: these models have a new vocabulary. According to Anthropic's release notes, the new
+//!   vocabulary gives 1.0 to 1.35 times as many tokens. Measurements that others made against the counting endpoint
+//!   and published in April 2026 reach 1.46 (English prose), 1.39 (code), 1.31 (JSON), 1.07 (identifiers) and 1.01
+//!   (CJK). The factors are those for Claude up to 4.6, multiplied by these measurements.
+//! - **DeepSeek, Qwen, Llama, Kimi, GLM, Mistral**: the factors come from the ratio of the published vocabularies
+//!   (DeepSeek V3, Qwen 2, Llama 3, Kimi K2, GLM 4 and 5, Mistral V3) to o200k, measured over 2,198 texts of up to
+//!   3,000 characters (2.0 million tokens of source code, tool output, documents and Chinese prose). Each factor is
+//!   the 90th percentile of the ratio, rounded up. Ratios of sums are lower. The measurement does not cover a
+//!   server's chat template, and newer models of a family may have another vocabulary.
+//! - **Gemini and unknown models**: the factors are high guesses. The factors for unknown models are the highest of
+//!   all except for those of the newest Claude models.
 //!
 //! Only the first group has been checked against usage that a provider reported, so only that group is
-//! [`Certainty::Estimated`]. All others are [`Certainty::Unverified`].
+//! [`Certainty::Estimated`]. All other groups are [`Certainty::Unverified`].
 
 use crate::tokens::class::Class;
 use serde::{Deserialize, Serialize};
@@ -34,12 +36,12 @@ use wunderblock_core::budget::Certainty;
 use wunderblock_core::ports::Framing;
 use wunderblock_core::units::Tokens;
 
-/// Family of models that share a vocabulary, or are assumed to.
+/// Family of models that share a vocabulary or are assumed to share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// OpenAI. Its tokens are counted, not estimated, except for cl100k models whose texts were counted only in
-    /// o200k.
+    /// OpenAI. OpenAI tokens are counted rather than estimated, except for cl100k models whose texts were counted
+    /// only in o200k.
     Openai,
     /// Claude 3 to 4.6.
     Claude,
@@ -80,7 +82,8 @@ const fn factors(family: Family) -> [u64; 5] {
     }
 }
 
-/// Returns the estimated tokens of a text for `family`, from its o200k count and its class. Never less than `o200k`.
+/// Returns the estimated number of tokens in a text for `family`, based on its o200k count and its class. Never less
+/// than `o200k`.
 #[must_use]
 pub fn estimate(family: Family, o200k: u32, class: Class) -> Tokens {
     let [prose, code, json, hex, cjk] = factors(family);
@@ -104,9 +107,10 @@ pub const fn certainty(family: Family, class: Class) -> Certainty {
     }
 }
 
-/// Returns the framing of a family: tokens per message and per call. Claude's values are fitted together with its
-/// factors (see the module documentation). OpenAI's 4 per message follow from its published recipe for counting chat
-/// messages (3, and 1 for a role). Its 8 per call, and the values of all other families, are our own estimates.
+/// Returns the framing of a family, that is, the number of tokens per message and per call. Claude's values are
+/// fitted together with its factors (see the module documentation). OpenAI's value of 4 tokens per message follows
+/// from its published recipe for counting chat messages (3 tokens, plus 1 for a role). The 8 tokens per call for
+/// OpenAI, and the values for all other families, are our own estimates.
 #[must_use]
 pub const fn framing(family: Family) -> Framing {
     match family {

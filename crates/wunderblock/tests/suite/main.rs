@@ -1,5 +1,5 @@
 //! Tests of the library's promises, compiled as one program: the suites run in parallel and share code that is
-//! compiled once. The folders are the promises that README lists.
+//! compiled once. The folders correspond to the promises listed in the README.
 
 #![allow(
     clippy::unwrap_used,

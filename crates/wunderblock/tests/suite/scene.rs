@@ -29,7 +29,7 @@ impl Home {
         self.path("ledger.db")
     }
 
-    /// Opens the ledger. An engine opened before must have been dropped, unless the test plays two processes.
+    /// Opens the ledger. An engine opened earlier must have been dropped, unless the test plays two processes.
     pub(crate) fn engine(&self) -> Engine {
         open(&self.db())
     }
@@ -170,7 +170,8 @@ pub(crate) fn built(session: &Session, options: &ContextOptions) -> Built {
 pub(crate) const DIALECTS: [Dialect; 5] =
     [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::Neutral];
 
-/// Counts the tokens of every string value in a body with the vocabulary alone, independent of the library's counts.
+/// Counts the tokens of every string value in a body with the vocabulary alone, independently of the library's
+/// counts.
 pub(crate) fn recount(body: &[u8]) -> u64 {
     let vocabulary = tiktoken::encoding::o200k_base;
     static O200K: std::sync::OnceLock<tiktoken::CoreBpe> = std::sync::OnceLock::new();

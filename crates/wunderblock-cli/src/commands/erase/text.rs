@@ -18,7 +18,7 @@ use wunderblock_core::stub::grouped;
 /// Maximum length in bytes of a text read from stdin.
 const MAX_TEXT: u64 = 1 << 20;
 
-/// Maximum number of places listed without `-v`, of events and of records of originals separately.
+/// Maximum number of places listed without `-v`, counted separately for events and for records of originals.
 const LISTED: usize = 50;
 
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Exit {
@@ -41,7 +41,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     let erased = found.erase(&engine, wanted.reason.as_deref()).await;
     drop(waiting);
     let erased = erased?;
-    // The text may have been appended again while it was erased, so the ledger is searched once more.
+    // The text may have been appended again while it was being erased, so the ledger is searched once more.
     let left = look(global, &engine, &text).await?;
     if global.json {
         print_report(&EraseTextReport::new(&found, &erased, &left))?;
@@ -63,8 +63,8 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     Err(Failure::Door(FAILED, text))
 }
 
-/// Returns the text to erase. It can come from stdin, because the shell's history would keep a text on the command
-/// line.
+/// Returns the text to erase. The text can come from stdin, because the shell's history would keep a text given on
+/// the command line.
 fn text(given: &str) -> Result<String, Failure> {
     if given != "-" {
         return Ok(given.to_owned());
@@ -116,7 +116,7 @@ fn rest(all: usize, listed: usize, (one, many): (&str, &str)) -> String {
     if left == 0 { String::new() } else { format!("{} more; -v lists all\n", plural(left, one, many)) }
 }
 
-/// Returns a word for an event that people understand.
+/// Returns a human-readable word for an event.
 fn word(place: &TextPlace) -> &str {
     match &*place.kind {
         "message.appended" => "message",

@@ -1,4 +1,4 @@
-//! The account of an import of many files: folders, notices, totals, and what to do next, in about ten lines.
+//! Reports an import of many files: folders, notices, totals, and what to do next, in about ten lines.
 
 use crate::columns::{columns, fit, pad, plural, size};
 use crate::terminal::{clean, width};
@@ -11,19 +11,19 @@ use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Bytes;
 use wunderblock_wire::transcript::Format;
 
-/// Maximum folders that have a row of their own: with the rest the account is about ten lines.
+/// Maximum number of folders that have a row of their own, so that the whole report has about ten lines.
 const FOLDERS: usize = 4;
-/// Minimum columns of a folder's name.
+/// Minimum width of a folder's name, in columns.
 const NAME: usize = 24;
 
-/// What an import of many files came to.
+/// Totals of an import of many files.
 #[derive(Debug, Default)]
 pub(super) struct ImportSummary {
     folders: BTreeMap<PathBuf, FolderTotal>,
     notices: BTreeMap<ImportNotice, (u64, u64)>,
-    /// Files that hold no transcript.
+    /// Number of files that contain no transcript.
     pub(super) skipped: u64,
-    /// Symbolic links, which are not followed.
+    /// Number of symbolic links, which are not followed.
     pub(super) links: u64,
 }
 
@@ -48,12 +48,12 @@ impl FolderTotal {
         }
     }
 
-    /// Files, sessions and new events, a cell each.
+    /// Returns the files, sessions and new events, one cell each.
     fn cells(&self) -> [String; 3] {
         [grouped(self.files), grouped(self.sessions.len() as u64), grouped(self.events)]
     }
 
-    /// The formats, most files first.
+    /// Returns the formats, the one with the most files first.
     fn formats(&self) -> String {
         let mut formats: Vec<(&str, u64)> =
             self.formats.iter().map(|(name, files)| (*name, *files)).collect();
@@ -82,7 +82,7 @@ impl ImportSummary {
         }
     }
 
-    /// The account as text. `root` is the folder that was imported, and `time` how long that took.
+    /// The account as text. `root` is the folder that was imported, and `time` is how long the import took.
     pub(super) fn text(&self, root: &Path, ledger: &Path, time: Duration) -> String {
         let mut folders: Vec<(&PathBuf, &FolderTotal)> = self.folders.iter().collect();
         folders.sort_by_key(|(_, total)| std::cmp::Reverse(total.events));
@@ -145,7 +145,7 @@ fn format_name(format: Format) -> &'static str {
     }
 }
 
-/// A folder's name within the one that was imported; the end of a long one.
+/// Returns a folder's name within the imported folder, or only the end of a long name.
 fn name(root: &Path, path: &Path) -> String {
     let inner = path.strip_prefix(root).ok().filter(|inner| !inner.as_os_str().is_empty());
     clean(&inner.unwrap_or(path).to_string_lossy())
@@ -177,7 +177,7 @@ fn table(rows: &[(String, &FolderTotal)]) -> String {
     out
 }
 
-/// The end of a text that is longer than its column.
+/// Returns the end of a text that is longer than its column.
 fn end(text: &str, room: usize) -> String {
     let excess = columns(text).saturating_sub(room);
     if excess == 0 {

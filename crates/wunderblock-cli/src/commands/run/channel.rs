@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Way in which a command's output reaches its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// As it comes, because a person reads it on a terminal.
+    /// Shown as it comes, because a person reads it on a terminal.
     Through,
     /// Shortened at the end, but the first lines are shown earlier if the command is slow.
     Shortened,
@@ -101,7 +101,7 @@ impl Channel {
         Self { from: Some(from), to, way, spool, held: Vec::new(), all: 0, shown: 0, buffer, returns }
     }
 
-    /// Returns the number of bytes received until now.
+    /// Returns the number of bytes received so far.
     pub(super) fn received(&self) -> u64 {
         self.all
     }
@@ -203,8 +203,8 @@ impl Spooling {
 }
 
 impl To {
-    /// Writes bytes. Returns whether anyone reads them. A missing reader is not an error, because the command's exit
-    /// code still counts.
+    /// Writes bytes. Returns whether anyone reads the written bytes. A missing reader is not an error, because the
+    /// command's exit code still counts.
     pub(super) fn write(self, bytes: &[u8]) -> std::io::Result<bool> {
         let mut to = self.stream();
         match to.write_all(bytes).and_then(|()| to.flush()) {

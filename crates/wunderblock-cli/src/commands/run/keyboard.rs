@@ -1,8 +1,8 @@
 //! Forwards the keyboard to a command on a terminal that replaces ours.
 //!
 //! Keys are forwarded as they are typed. The command's terminal has the settings that the command gave it, so it
-//! echoes, edits lines and turns keys into signals. Our own terminal is in raw mode meanwhile and does none of that.
-//! Our terminal gets its settings back when `run` ends, stops, or moves to the background.
+//! echoes, edits lines and turns keys into signals. Our own terminal is in raw mode in the meantime and does none of
+//! these things. Our terminal gets its settings back when `run` ends, stops, or moves to the background.
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, OwnedFd};
 /// Keyboard input for a command.
 pub(super) struct Keyboard {
     terminal: OwnedFd,
-    /// The settings that our terminal had before.
+    /// The original settings of our terminal.
     found: Termios,
     is_raw: bool,
     /// Whether the command's terminal still needs our settings. While `run` is in the background, our terminal has the
@@ -81,7 +81,8 @@ impl Keyboard {
         }
     }
 
-    /// Forgets the raw mode after `run` was stopped, because another program may have changed the settings meanwhile.
+    /// Forgets the raw mode after `run` was stopped, because another program may have changed the settings in the
+    /// meantime.
     pub(super) fn continued(&mut self) {
         self.is_raw = false;
     }
@@ -130,7 +131,8 @@ impl Keyboard {
     }
 }
 
-/// Returns whether the terminal's keys go to us. Without process groups, as in some containers, they do.
+/// Returns whether the terminal's keys go to us. Without process groups, as in some containers, the terminal's keys
+/// always go to us.
 fn is_foreground(terminal: &OwnedFd) -> bool {
     tcgetpgrp(terminal).map_or(true, |group| group == getpgrp())
 }

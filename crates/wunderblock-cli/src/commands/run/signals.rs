@@ -68,8 +68,8 @@ impl Signals {
     /// Lets the next signal end `run`, starting a moment after the end of the command.
     ///
     /// A signal that ended the command may have been sent to the whole group and may still be on its way to one of
-    /// our idle threads. Without the delay, under load, one of some hundred runs was ended by it and showed no
-    /// output.
+    /// our idle threads. Without the delay, under load, one in several hundred runs was ended by the signal and
+    /// showed no output.
     pub(super) fn end(&self) {
         let over = Arc::clone(&self.over);
         std::thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! A pseudo-terminal that replaces our terminal for the command. Its output passes through it and is stored.
+//! A pseudo-terminal that replaces our terminal for the command. The command's output passes through the
+//! pseudo-terminal and is stored.
 //!
 //! The command is the first process of a session on this terminal, so it has everything a terminal offers: colours
 //! and columns, `/dev/tty`, keys and their signals. No safe function can open a session between the fork and the
@@ -44,7 +45,8 @@ pub(super) fn resize(reader: impl AsFd, terminal: impl AsFd) {
     }
 }
 
-/// Opens a session on one of our streams as its terminal, and becomes the command. Returns the error if either fails.
+/// Opens a session with one of our streams as its terminal, and becomes the command. Returns the error if either step
+/// fails.
 pub(super) fn open_session(mut command: Command) -> std::io::Error {
     let opened = setsid().and_then(|_| {
         let terminal = [To::Out, To::Err].into_iter().find(|to| to.is_terminal());

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(3);
 /// Interval at which the remaining output is checked.
 const STEP: Duration = Duration::from_millis(50);
-/// Maximum bytes in a pipe, with the largest setting that needs no privileges.
+/// Maximum number of bytes in a pipe with the largest size that needs no privileges.
 const PIPE_BYTES: u64 = 1 << 20;
 
 /// A running command.
@@ -31,12 +31,12 @@ pub(super) struct Watched {
     pub(super) keyboard: Option<Keyboard>,
     /// Interval of the messages on stderr that say the command is still running.
     pub(super) heartbeat: Option<Duration>,
-    /// Signals to send to the command unless it ends before, each with its time.
+    /// Signals to send to the command unless it ends earlier, each with its time.
     pub(super) held: Vec<(Instant, i32)>,
 }
 
-/// Delay of an interrupt that is passed on. If it was sent to the whole group, the command has already received it.
-/// Most commands end immediately, and a second interrupt would break off their cleanup.
+/// Delay of an interrupt that is passed on. If the interrupt was sent to the whole group, the command has already
+/// received it. Most commands end immediately, and a second interrupt would cut their cleanup short.
 const INTERRUPT_DELAY: Duration = Duration::from_millis(200);
 
 /// Time for which the command stays stopped after the stop key. Our own group stops at the same time, so the delay is
@@ -54,8 +54,8 @@ pub(super) struct Ended {
 }
 
 impl Watched {
-    /// Waits for the command and its output. A stream whose reader is gone is closed, so that the command learns of
-    /// it from its next write, as without `run`.
+    /// Waits for the command and its output. A stream whose reader is gone is closed, so that the command notices at
+    /// its next write, as it would without `run`.
     pub(super) fn end(mut self) -> std::io::Result<Ended> {
         let begun = Instant::now();
         let mut pulse = self.heartbeat.map(|every| Pulse { every, next: every, said: 0, at: Duration::ZERO });
@@ -201,8 +201,8 @@ impl Leftover {
         Self { since: now, looked: now, then: all, before: all }
     }
 
-    /// Returns whether no more output comes although the stream is open. Output passed on unchanged is always waited
-    /// for.
+    /// Returns whether output has stopped although the stream is still open. `run` always waits for output that is
+    /// passed on unchanged.
     fn is_idle(&mut self, channels: &[Channel]) -> bool {
         if self.looked.elapsed() < STEP {
             return false;

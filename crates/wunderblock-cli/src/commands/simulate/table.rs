@@ -7,7 +7,7 @@ use wunderblock::catalog::MicroDollars;
 use wunderblock::{PairedVerdict, PolicyResult, SimulatedHistory, Simulation, SummaryWriter};
 use wunderblock_core::stub::grouped;
 
-/// Maximum columns of a policy's name.
+/// Maximum width of a policy's name, in columns.
 const NAME: usize = 13;
 /// Maximum number of sessions listed separately.
 const LISTED: usize = 8;
@@ -20,7 +20,7 @@ struct TableColumn {
     about: &'static str,
 }
 
-/// All columns, the most informative first. Only those that fit into the width are shown.
+/// All columns, the most informative first. Only columns that fit into the width are shown.
 const COLUMNS: [TableColumn; 19] = [
     TableColumn {
         head: "recall",
@@ -133,7 +133,7 @@ const COLUMNS: [TableColumn; 19] = [
     },
 ];
 
-/// Formats the report for a width in columns.
+/// Formats the report for a given width, in columns.
 pub(super) fn text(found: &Simulation, per_turn: bool, wide: usize, paint: Paint) -> String {
     let mut out = String::new();
     for line in heading(found, paint) {
@@ -291,7 +291,7 @@ fn verdict(policy: &PolicyResult) -> String {
     word.to_owned()
 }
 
-/// Formats a price, rounded to cents: `$1.23`.
+/// Formats a price, rounded to cents, for example: `$1.23`.
 fn dollars(micro: u64) -> String {
     if micro < 10_000 {
         return MicroDollars(micro).to_string();
@@ -300,7 +300,7 @@ fn dollars(micro: u64) -> String {
     format!("${}.{:02}", grouped(cents / 100), cents % 100)
 }
 
-/// Formats a number of tokens: `950`, `12.3k`, `4.56M`.
+/// Formats a number of tokens, for example: `950`, `12.3k`, `4.56M`.
 fn short(tokens: u64) -> String {
     match tokens {
         0..1_000 => tokens.to_string(),
@@ -489,7 +489,7 @@ mod tests {
             let columns = shown(wide);
             assert_eq!(columns.last().map(|column| column.head), Some(least), "{wide}");
             let row = row(&busy("a-policy-with-a-long-name"), columns, Paint::none());
-            // A cost in thousands is a column wider.
+            // A cost in thousands is one column wider.
             assert!(row.trim_end().chars().count() <= wide.max(80) + 2, "{} {row}", row.chars().count());
         }
     }

@@ -1,4 +1,4 @@
-//! Adoption of other lanes' summaries by a lane that begins.
+//! Adoption of other lanes' summaries by a new lane.
 
 use super::Ladder;
 use crate::compaction::RungTaken;

@@ -21,7 +21,8 @@ const FULL: Permille = Permille(700);
 
 impl Ladder<'_> {
     /// Starts with the summaries that were made ahead and end before what is protected. Adopts all of them, since
-    /// each was made to take effect at the level. Chunks that the climb summarises next follow them.
+    /// each was made to take effect at the level. The chunks that the climb summarises next follow the adopted
+    /// summaries.
     #[must_use]
     pub fn activating(mut self) -> Self {
         let mut chain = prepared(self.ask.view, summarise::begins(&self.ask(), &self.guard));
@@ -44,7 +45,8 @@ impl Ladder<'_> {
     /// Moves to the step whose chunks are made ahead, and returns its jobs.
     pub(super) fn jobs_ahead(&mut self) -> Vec<SummaryJob> {
         let is_ahead = |action: &Action| matches!(action, Action::Summarise { ahead: true, .. });
-        // Past that step, its jobs were already requested. Asking again for a text that says nothing would never end.
+        // Once the climb is past the step that makes chunks ahead, the step's jobs have already been requested. If a
+        // text that says nothing were requested again, the requests would never end.
         let ahead = self.policy.steps.iter().position(is_ahead).filter(|rung| *rung >= self.rung);
         let Some(rung) = ahead else { return Vec::new() };
         self.rung = rung;
@@ -59,7 +61,7 @@ impl Ladder<'_> {
     }
 
     /// Returns the proposal that records the summaries made ahead and changes no request. The summaries directly
-    /// follow the head, since no event of a trim comes before them.
+    /// follow the head, since no trim event comes before them.
     pub(super) fn proposal_ahead(&mut self) -> Proposal {
         let mut nodes = std::mem::take(&mut self.nodes);
         for (at, node) in (self.ask.view.head().next().0..).map(Seq).zip(&mut nodes) {

@@ -31,7 +31,7 @@ pub struct SummaryChange {
 pub struct NoRoom {
     /// Tokens the request would take.
     pub needed: Tokens,
-    /// Maximum tokens of the request.
+    /// Maximum number of tokens in the request.
     pub limit: Tokens,
 }
 
@@ -45,7 +45,7 @@ impl Ladder<'_> {
         self.adopted = change.back;
         let (view, now) = self.weighed(trim, (&change.drafts, &[]));
         let limit = plan::limit(&self.ask).tokens;
-        // A request that becomes shorter but is still too long is left to the plan, as everywhere.
+        // A request that becomes shorter but is still too long is left to the plan, as everywhere else.
         if now > limit && now >= self.before {
             return Err(NoRoom { needed: now, limit });
         }
@@ -84,8 +84,8 @@ impl Ladder<'_> {
         if let Some((from, to)) = change.shown {
             let again = arrangement.exchanges.iter().filter(|exchange| is_within(exchange, from, to));
             if to.next() == trim.drop_before {
-                // The range ends at the frontier: with the frontier moved back to its beginning, the next climb finds
-                // it there.
+                // The range ends at the frontier: when the frontier is moved back to the beginning of the range, the
+                // next climb finds the range there.
                 trim.stub_before = if trim.stub_before == trim.drop_before { from } else { trim.stub_before };
                 trim.drop_before = from;
             } else {
@@ -115,7 +115,8 @@ impl Ladder<'_> {
 }
 
 impl Ladder<'_> {
-    /// Adds the runs between two positions that hold neither an entry nor an erasure to the trim's silent runs.
+    /// Adds the runs that lie between two positions and hold neither an entry nor an erasure to the trim's silent
+    /// runs.
     fn silence(&self, trim: &mut Trim, from: Seq, to: Seq) {
         let mut next = from;
         let said = self.view.entries().map(|entry| entry.seq).chain(self.view.erased().map(|(at, ..)| at));

@@ -29,7 +29,8 @@ impl Ladder<'_> {
         Some((trim, Vec::new()))
     }
 
-    /// Returns the trim that shows the exchanges ending at or after a position, and what is protected before it.
+    /// Returns the trim that shows the exchanges ending at or after a position, and the protected content before that
+    /// position.
     pub(super) fn cut_at(&self, drop_before: Seq, nodes: Vec<PlacedSummary>) -> Trim {
         let old = self.view.trim();
         let arrangement = arrange(&self.view);
@@ -86,7 +87,7 @@ impl Ladder<'_> {
         let is_summarised =
             |taken: &RungTaken| taken.taken && matches!(&*taken.rung, "summarise" | "condense" | ADOPT);
         let has_summarised = self.taken.iter().any(is_summarised);
-        // A person who asks for a compaction that is not due wants less than the goal.
+        // A person who asks for a compaction that is not due wants the request shorter than the goal.
         if !self.policy.steps.iter().any(is_as_needed) || !has_summarised || self.before <= self.target {
             return;
         }
@@ -107,8 +108,8 @@ impl Ladder<'_> {
         (self.view, self.now) = self.weighed(trim, (&[], &[]));
     }
 
-    /// Shows the newest exchange that does not fit whole with head and tail of its texts and results, if a fair part
-    /// of it fits. Returns whether the exchange is shown.
+    /// Shows the head and tail of the texts and results of the newest exchange that does not fit whole, if a fair
+    /// part of it fits. Returns whether the exchange is shown.
     fn cut(&mut self) -> bool {
         let mut room = self.target.saturating_sub(self.now);
         let trim = self.view.trim();
@@ -136,12 +137,12 @@ impl Ladder<'_> {
     }
 
     /// Cuts the texts and results of the newest exchange if it does not fit alongside what is protected. A stub would
-    /// say nothing about what was asked for last: a result of 42,000 tokens left a request of 1,466 out of 22,400
-    /// tokens. The exchange takes half of the available room, and what led to it takes the rest.
+    /// say nothing about what was asked for last: with a stub, a result of 42,000 tokens left a request of only 1,466
+    /// of 22,400 tokens. The exchange takes half of the available room, and what led to it takes the rest.
     pub(super) fn cut_newest(&mut self) {
         let arrangement = arrange(self.ask.view);
         let shown = guard::shown(&self.ask, &arrangement);
-        // A newest turn of the user is left to the plan, which shortens it.
+        // If the newest exchange is a turn of the user, it is left to the plan, which shortens it.
         let Some((exchange, tokens)) = shown.last().filter(|(last, _)| last.shape != ExchangeKind::User)
         else {
             return;

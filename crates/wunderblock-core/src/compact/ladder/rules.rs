@@ -9,7 +9,7 @@ use crate::units::{Seq, Tokens};
 use crate::{plan, quote, trim};
 use std::collections::HashSet;
 
-/// A rule, and the maximum tokens of its line.
+/// A rule, and the maximum number of tokens in its line.
 pub(super) struct PricedRule {
     quote: Quote,
     tokens: Tokens,
@@ -25,7 +25,7 @@ impl Ladder<'_> {
             Some(PricedRule { quote: *quote, tokens: quote::cost(words, costs).tokens })
         });
         self.rules = priced.collect();
-        // A newest exchange that was cut at the start was weighed without the rules.
+        // If the newest exchange was cut at the start, it was weighed without the rules.
         if !self.taken.is_empty() {
             (self.view, self.now) = self.weighed(self.view.trim().clone(), (&[], &[]));
         }

@@ -11,10 +11,10 @@ use crate::template::{self, LineTemplates};
 
 /// Maximum words of a line. Lines with more words have no template.
 const MAX_WORDS: usize = 120;
-/// Minimum lines of a template.
+/// Minimum number of lines in a template.
 const MIN_LINES: u32 = 3;
-/// Minimum tokens saved by each row of a template without values. Below that, the lines are easier to read as they
-/// are.
+/// Minimum number of tokens saved by each row of a template without values. Below this minimum, the lines are easier
+/// to read unchanged.
 const MIN_BARE_GAIN: usize = 5;
 /// Number of a line without a template.
 const NONE: u32 = u32::MAX;
@@ -78,7 +78,8 @@ struct TemplateColumn<'t> {
     differs: bool,
     /// Whether the number of spaces before the word differs.
     loose: bool,
-    /// Number of bytes that all words share at their start. `suffix` is the number at their end.
+    /// Number of bytes that all words share at their start. `suffix` is the number of bytes that the words share at
+    /// their end.
     prefix: usize,
     suffix: usize,
     shortest: usize,
@@ -109,7 +110,7 @@ impl<'t> TemplateColumn<'t> {
     /// Decides which part of the words belongs to the template. No number or character is cut in two.
     fn settle(&mut self) {
         (self.prefix, self.suffix) = trim_common(self.first, self.prefix, self.suffix);
-        // In the shortest word, common start and end would overlap, so only one of them is used.
+        // In the shortest word, the common start and end would overlap, so only one of them is used.
         if self.prefix + self.suffix >= self.shortest {
             (self.prefix, self.suffix) = (if self.prefix < self.shortest { self.prefix } else { 0 }, 0);
         }
@@ -199,7 +200,7 @@ impl<'t> ColumnTemplate<'t> {
         fields.filter_map(|(column, word)| column.value(line, word)).collect()
     }
 
-    /// Returns the tokens that the template saves, or `None` if it saves none.
+    /// Returns the number of tokens that the template saves, or `None` if it saves none.
     fn gain(&self, words: &mut Vec<LineWord>) -> Option<usize> {
         split_words(self.example, words);
         let row = self.values(self.example, words).join(" ");

@@ -33,7 +33,7 @@ pub(in crate::encode) fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) 
     Some(())
 }
 
-/// A template: its fixed texts, with a value between each two of them.
+/// A template: its fixed texts, with a value between each adjacent pair of texts.
 struct RowTemplate {
     texts: Vec<String>,
     /// For each value, whether it includes the spaces before it.

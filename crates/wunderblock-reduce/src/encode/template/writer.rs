@@ -5,7 +5,7 @@ use super::keys::{KEYS, MAX_READ};
 use crate::encode::{tags, token_estimate};
 use crate::lines::NewlineSplit;
 
-/// Encodes whole lines, without the newline after the last one. Returns `None` if that does not save enough.
+/// Encodes whole lines, without the newline after the last one. Returns `None` if the encoding does not save enough.
 pub(in crate::encode) fn encode(text: &str, shortest: bool) -> Option<String> {
     let lines = NewlineSplit::of(text);
     let found = LineColumns::of(&lines, if shortest { KEYS.len() } else { MAX_READ })?;

@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 6;
 pub(super) struct MarkdownWriter<'t> {
     pub(super) out: String,
     pub(super) blocks: Vec<HtmlBlock>,
-    /// Text of the block that is being read. Its source begins at `start`.
+    /// Text of the block that is being read. The source of the block begins at `start`.
     pub(super) line: String,
     pub(super) start: Option<usize>,
     /// Open links: the position of their text in `line`, and their target.
@@ -115,7 +115,7 @@ impl<'t> MarkdownWriter<'t> {
     pub(super) fn link(&mut self) {
         let Some((start, href)) = self.links.pop() else { return };
         let text = self.line.part(start..);
-        // A link with only such a sign points to its own heading.
+        // A link whose text is only a sign such as `#` points to its own heading.
         if matches!(text.trim(), "¶" | "#" | "§" | "🔗") {
             self.line.truncate(start);
             return;
@@ -174,7 +174,7 @@ impl<'t> MarkdownWriter<'t> {
                     }
                     _ => self.out.push_str("- "),
                 }
-                // Further blocks of the same item are part of it, not new items.
+                // Further blocks of a list item are part of the item, not new items.
                 self.in_item = false;
             }
             _ => {}

@@ -1,4 +1,4 @@
-//! Removes what precedes the text of a line of build output.
+//! Removes any prefix of the text in a line of build output.
 
 use crate::readers::timestamp;
 

@@ -27,12 +27,12 @@ const MAX_WITH_SOURCE: usize = 3;
 const MAX_PLACES: usize = 12;
 /// Maximum share of the tokens of the original lines that groups may have, in per cent.
 const WORTHWHILE_PERCENT: usize = 85;
-/// Bytes after which a line of places is wrapped.
+/// Number of bytes after which a line of places is wrapped.
 const LINE_BYTES: usize = 110;
-/// Approximate tokens of the mark of a group.
+/// Approximate number of tokens in the mark of a group.
 const MARK_TOKENS: usize = 20;
 
-/// Returns the spans of consecutive diagnostics in groups, if that is shorter.
+/// Returns the spans of consecutive diagnostics in groups, if the groups are shorter.
 pub(super) fn spans(lines: &TextLines<'_>, run: &[Diagnostic<'_>]) -> Option<Vec<LineSpan>> {
     let range = lines.spans(run.first()?.lines.start..run.last()?.lines.end);
     let told: Vec<ToldDiagnostic<'_>> = run.iter().map(ToldDiagnostic::of).collect();
@@ -50,7 +50,7 @@ pub(super) fn spans(lines: &TextLines<'_>, run: &[Diagnostic<'_>]) -> Option<Vec
     })
 }
 
-/// Groups diagnostics with the same message, in the order of the first of each group.
+/// Groups diagnostics with the same message, ordered by the first diagnostic of each group.
 fn group_by<'w, 't>(told: &'w [ToldDiagnostic<'t>]) -> Vec<Vec<&'w ToldDiagnostic<'t>>> {
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut groups: Vec<Vec<&ToldDiagnostic<'_>>> = Vec::new();
@@ -64,7 +64,7 @@ fn group_by<'w, 't>(told: &'w [ToldDiagnostic<'t>]) -> Vec<Vec<&'w ToldDiagnosti
     groups
 }
 
-/// A diagnostic as it is shown.
+/// A diagnostic in the form in which it is shown.
 struct ToldDiagnostic<'t> {
     of: &'t Diagnostic<'t>,
     /// Text of the line without its place, and the label under the source.
@@ -116,7 +116,7 @@ impl GroupWriter<'_, '_> {
         best.iter().take(MAX_WITH_SOURCE).map(|of| of.lines.start).collect()
     }
 
-    /// Writes a message, and the places that have it.
+    /// Writes a message, and the places where it occurs.
     fn message(&mut self, group: &[&ToldDiagnostic<'_>], with_source: &[usize]) {
         let Some(first) = group.first() else { return };
         let score = score(first.of.level);
@@ -141,8 +141,8 @@ impl GroupWriter<'_, '_> {
             self.push(&text, ShownLevel::Item, if nth == 0 { score } else { score - 300 });
         }
         if with_source.contains(&first.of.lines.start) {
-            // Most sources show their line numbers. Without them, readers could not see which place the source
-            // belongs to.
+            // Most sources show their line numbers. Without line numbers, readers could not see which place the
+            // source belongs to.
             let parts = first.of.parts;
             let is_numbered = self.source(first.of).contains(parts.line);
             let place =

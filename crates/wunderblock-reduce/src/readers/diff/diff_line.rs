@@ -6,7 +6,7 @@ use crate::part::PartOfList;
 pub(super) enum DiffLine {
     /// `commit 3f9c…`, or the `From` line of a mail.
     Commit,
-    /// Author, date, merged parents.
+    /// Author, date, or merged parents.
     Person,
     /// The first line of a commit's message.
     Subject,
@@ -21,7 +21,7 @@ pub(super) enum DiffLine {
     Path,
     /// `index 1234..5678`.
     Index,
-    /// A change of the file as a whole: of its mode, of its name, or that it is binary.
+    /// A change of the file as a whole: to its mode or its name, or a note that the file is binary.
     FileChange,
     /// `@@ -1,3 +1,4 @@`.
     Place,
@@ -35,10 +35,10 @@ pub(super) enum DiffLine {
 /// The state of a diff before its next line.
 #[derive(Debug, Default)]
 pub(super) struct DiffParser {
-    /// Lines of the hunk that are still to come on the old sides. `new` counts those of the new side.
+    /// Number of lines of the hunk that are still to come on the old sides. `new` counts the lines of the new side.
     olds: u64,
     new: u64,
-    /// Number of signs before a line of the hunk.
+    /// Number of signs at the start of each line of the hunk.
     signs: usize,
     /// Whether a `diff` line was read, and no hunk after it.
     in_head: bool,

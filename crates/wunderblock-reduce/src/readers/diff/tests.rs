@@ -1,7 +1,8 @@
 use super::*;
 use crate::readers::property;
 
-/// Returns a commit with `files` files. Each file has a hunk of two changed lines between `context` unchanged lines.
+/// Returns a commit that changes `files` files. Each file has one hunk, with two changed lines between `context`
+/// unchanged lines.
 fn patch(files: usize, context: usize) -> String {
     let mut text = String::from(
         "commit 0123456789abcdef0123456789abcdef01234567\nAuthor: Ann <ann@example.org>\nDate:   Mon Jan 1 00:00:00 2024 +0000\n\n    parse: accept empty input\n\n    It was refused.\n\n",

@@ -12,9 +12,9 @@ use crate::span::{LineSpan, Rank};
 
 /// Maximum number of equal blocks, equal differences, and steps of one sort that are shown.
 const MAX_SHOWN: u32 = 2;
-/// Maximum rows of one sort that are shown.
+/// Maximum number of rows of the same sort that are shown.
 const MAX_ROWS: u32 = 3;
-/// Maximum rows of a table that is shown whole.
+/// Maximum number of rows in a table that is shown whole.
 const MAX_WHOLE_ROWS: usize = 20;
 
 /// The worth of a line: rank, score, and the label under which a mark counts it.
@@ -26,8 +26,8 @@ pub(super) struct InfraRanker<'r, 't> {
     /// Hash of the head above. `key` is the key of the resource whose block is open.
     head: u64,
     key: &'t str,
-    /// Whether the open block is about something that will be destroyed. The head of such a block says enough, so the
-    /// other lines are left out.
+    /// Whether the open block is about a resource that will be destroyed. The head of a block like this says enough,
+    /// so its other lines are left out.
     is_gone: bool,
     /// First line of the open block, or of the lines since the last result. `signature` is a hash of these lines.
     from: usize,
@@ -145,7 +145,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
         }
     }
 
-    /// Ends a block, or a difference before its result. If equal lines came before, the lines are left out.
+    /// Ends a block, or a difference before its result. If equal lines have already occurred, the lines are left out.
     fn close(&mut self, end: usize) {
         let signature = std::mem::take(&mut self.signature);
         let again = signature != 0 && self.count(signature) > MAX_SHOWN;

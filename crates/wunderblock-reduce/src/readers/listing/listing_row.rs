@@ -33,7 +33,7 @@ pub(super) struct ListingRows<'r, 't> {
     kept: Vec<StoredRow>,
 }
 
-/// A stored row, which is small, because there are as many rows as lines.
+/// A stored row. It is small, because there are as many rows as lines.
 struct StoredRow {
     size: u64,
     folder: TextPart,
@@ -68,10 +68,10 @@ impl<'t> ListingRows<'_, 't> {
 /// The property that decides the sort of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SeriesKey {
-    /// The end of the name of a file.
+    /// The extension of a file name.
     #[default]
     End,
-    /// The first part of the name of a package.
+    /// The first part of a package name.
     Prefix,
     /// The command of a process.
     Command,
@@ -80,13 +80,13 @@ enum SeriesKey {
 /// An item, as its line describes it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ListingRow<'t> {
-    /// Whether the lines below belong to this line: a header, a folder's name, a total.
+    /// Whether the lines below belong to this line: a header, a folder's name, or a total.
     pub(super) is_head: bool,
-    /// Whether something is wrong: a broken package, a full disk, a zombie.
+    /// Whether the item has a problem: a broken package, a full disk, or a zombie.
     pub(super) is_odd: bool,
     pub(super) folder: &'t str,
     pub(super) name: &'t str,
-    /// Bytes, or resource use in hundredths of a per cent.
+    /// Size in bytes, or resource use in hundredths of a per cent.
     pub(super) size: u64,
     /// A number that increases with time.
     pub(super) time: u32,
@@ -95,8 +95,8 @@ pub(super) struct ListingRow<'t> {
 }
 
 impl<'t> ListingRow<'t> {
-    /// Returns a hash of the sort of an entry: of the end of a file's name, of the first part of a package's name, or
-    /// of a command.
+    /// Returns a hash of the sort of an entry: of the end of a file's name, the first part of a package's name, or a
+    /// command.
     pub(super) fn sort(&self) -> u64 {
         if self.sorted == SeriesKey::Command {
             // The program and its argument: `python3 serve.py` and `python3 test.py` are different commands.
@@ -146,7 +146,7 @@ pub(super) fn detect_format(lines: &[&str]) -> Option<(ListingFormat, u32)> {
     let share =
         |such: &dyn Fn(&str) -> bool| said.iter().filter(|line| such(line)).count() * 100 / said.len();
     let head: Vec<&str> = said.iter().copied().take(12).collect();
-    // Lines above the header are the tool's own, and short. Sentences cannot be among them.
+    // Lines above the header are written by the tool itself, and are short. Sentences cannot be among these lines.
     let header = head.iter().position(|line| is_process_header(line));
     let processes = header.is_some_and(|at| !head.iter().take(at).any(|line| line.contains(": ")));
     let top = head.first().is_some_and(|line| line.starts_with("top - "))
@@ -209,12 +209,12 @@ fn is_path(line: &str) -> bool {
         && line.len() < 400
 }
 
-/// Returns whether a line is a single name, as `ls` prints names into a pipe.
+/// Returns whether a line is a single name, like those that `ls` prints into a pipe.
 fn is_name(line: &str) -> bool {
     !line.contains([' ', '\t', ':', '\'', '[', ']', '*', '>']) && line.len() < 200
 }
 
-/// Returns whether a name cannot be a word of a language: it has an ending, or several parts.
+/// Returns whether a name cannot be a word of a language because it has an extension or several parts.
 fn is_file_name(line: &str) -> bool {
     line.trim_start_matches('.')
         .bytes()
@@ -228,8 +228,8 @@ fn is_long_head(line: &str) -> bool {
         || (line.ends_with(':') && !line.contains(": ") && (line.contains('/') || line.starts_with('.')))
 }
 
-/// Parses a line of `ls -l`: mode, size, time, name. `find -ls` puts the inode and its blocks before them. `tar -tv`
-/// and archives write owner and group as one word.
+/// Parses a line of `ls -l`: mode, size, time, and name. `find -ls` puts the inode and its blocks before these
+/// columns. `tar -tv` and archives write owner and group as one word.
 fn parse_long(line: &str) -> Option<ListingRow<'_>> {
     let mut words = SpacedWords { rest: line };
     let numbers = words.by_ref().take(2).filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
@@ -266,7 +266,7 @@ fn parse_long(line: &str) -> Option<ListingRow<'_>> {
     } else {
         let third = words.next()?;
         let month = MONTHS.iter().position(|month| *month == first).unwrap_or(0) as u32;
-        // A time without a year is in the last months, and therefore newer than any time with a year.
+        // A time without a year lies in the last few months, and is therefore newer than any time with a year.
         let recent = third.contains(':');
         let (year, clock) = if recent { (u32::MAX, third) } else { (digits_value(third), "") };
         order_of_time(year, month, digits_value(second), clock)
@@ -287,15 +287,15 @@ fn parse_long(line: &str) -> Option<ListingRow<'_>> {
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Returns an approximate number of minutes that gives the order of times, but not their distance. `clock` begins
-/// with `12:00`.
+/// Returns an approximate number of minutes that preserves the order of times, but not the distance between them.
+/// `clock` begins with `12:00`.
 fn order_of_time(year: u32, month: u32, day: u32, clock: &str) -> u32 {
     let clock = digits_value(clock.get(..5).unwrap_or(clock));
     let days = (year.min(4_095) * 13 + month.min(12)) * 32 + day.min(31);
     days * 24 * 60 + clock / 100 % 24 * 60 + clock % 100 % 60
 }
 
-/// Returns the number that the digits of a text form. At most eight digits are used, as many as a date has.
+/// Returns the number that the digits of a text form. At most eight digits are used, the number of digits in a date.
 fn digits_value(text: &str) -> u32 {
     text.bytes()
         .filter(u8::is_ascii_digit)
@@ -318,7 +318,7 @@ fn parse_size(size: &str) -> u64 {
     (number * factor) as u64
 }
 
-/// Iterates over words between spaces. The rest of the line is available at any time.
+/// Iterates over words between spaces. The rest of the line is always available.
 struct SpacedWords<'t> {
     rest: &'t str,
 }
@@ -380,8 +380,8 @@ pub(super) fn parse_rows<'r, 't>(lines: &'r TextLines<'t>, form: ListingFormat) 
             let mut row = parse_long(line).unwrap_or(ListingRow { is_head: true, ..ListingRow::default() });
             let inner = parse_path(row.name);
             row.folder = folder;
-            // A link names its target, so its slashes are not folders. Any other name with slashes contains its
-            // folder.
+            // A link names its target, so slashes in the name of a link do not separate folders. Any other name with
+            // slashes contains its folder.
             if folder.is_empty() && !inner.folder.is_empty() && !row.name.contains(" -> ") {
                 (row.folder, row.name) = (inner.folder, inner.name);
             }

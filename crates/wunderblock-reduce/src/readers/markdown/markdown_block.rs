@@ -29,9 +29,9 @@ impl MarkdownBlock {
     }
 }
 
-/// Maximum lines of a heading that is written as a tag.
+/// Maximum number of lines in a heading that is written as a tag.
 const MAX_TAG_LINES: usize = 4;
-/// Maximum lines of a fence that is kept as a whole. A longer one would not fit a small budget.
+/// Maximum number of lines in a fence that is kept as a whole. A longer fence would not fit into a small budget.
 const MAX_FENCE_LINES: usize = 40;
 
 /// Returns the level of a heading such as `## words`, or 0 for any other line.

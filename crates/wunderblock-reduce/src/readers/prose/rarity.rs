@@ -32,8 +32,8 @@ impl WordRarity {
         });
     }
 
-    /// Returns the mean weight of the words of a stretch. A word weighs 100 for each time its frequency is halved,
-    /// and more if it is a number or a name. The result is at most 2500.
+    /// Returns the mean weight of the words of a stretch. The weight of a word is 100 for each time its frequency is
+    /// halved, and more if the word is a number or a name. The result is at most 2500.
     pub(super) fn worth(&self, text: &str) -> u16 {
         let (mut sum, mut words) = (0u64, 0u64);
         for_each_word(text, |word, marked| {
@@ -42,7 +42,7 @@ impl WordRarity {
             sum += u64::from(halvings) * 100 + if marked { 150 } else { 0 };
             words += 1;
         });
-        // A single word may be rare by chance, so the mean counts three more words.
+        // A single word may be rare by chance, so three more words are added to the count for the mean.
         u16::try_from((sum / (words + 3)).min(2_500)).unwrap_or(2_500)
     }
 }
@@ -52,8 +52,8 @@ fn for_each_word(text: &str, mut see: impl FnMut(usize, bool)) {
     let mut hash = 0u32;
     let (mut letters, mut marked) = (0, false);
     for byte in text.bytes().chain([b' ']) {
-        // Bytes beyond ASCII count as letters. A word ends after six such bytes: two characters of a script without
-        // spaces.
+        // Bytes beyond ASCII count as letters. A word ends after six bytes beyond ASCII, which are two characters in
+        // a script without spaces.
         let letter = byte.is_ascii_alphanumeric() || byte >= 0x80 || byte == b'_';
         if letter {
             marked |= letters == 0 && (byte.is_ascii_uppercase() || byte.is_ascii_digit());

@@ -1,7 +1,7 @@
 //! Finds the ends of sentences, in any script.
 use crate::part::PartOfText;
 
-/// Returns the ends of the sentences in a line, in bytes from its start. The last one is the end of the line.
+/// Returns the ends of the sentences in a line, in bytes from its start. The last position is the end of the line.
 pub(super) fn sentence_ends(line: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut ended = false;

@@ -8,9 +8,9 @@ pub(super) enum SearchRole {
     Match,
     /// A line beside a match.
     Near,
-    /// A path to which the lines below belong.
+    /// A path to which the lines below it belong.
     Path,
-    /// A statement of the tool: totals, binary files.
+    /// A statement of the tool: totals or binary files.
     Other,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct SearchLine<'t> {
     /// Path of the file, or empty if the line does not name it.
     pub(super) path: &'t str,
     pub(super) number: Option<u64>,
-    /// Whether a column follows the number. In that case, one line may occur several times.
+    /// Whether a column follows the number. If a column follows the number, one line may occur several times.
     pub(super) column: bool,
     pub(super) text: &'t str,
 }
@@ -119,13 +119,13 @@ fn parse_numbered(line: &str, joint: u8, role: SearchRole) -> Option<SearchLine<
     None
 }
 
-/// Parses a number as programs count lines, without a leading zero. The `53` of a time may be such a number, the `08`
-/// is not.
+/// Parses a number in the form in which programs count lines, without a leading zero. The `53` of a time may be a
+/// line number, but the `08` cannot.
 fn plain_number(digits: &str) -> Option<u64> {
     if digits.is_empty() || digits.starts_with('0') { None } else { digits.parse().ok() }
 }
 
-/// Returns whether a text may be the path of a file, as a search prints it.
+/// Returns whether a text may be the path of a file in the form in which a search prints it.
 fn is_path(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     !path.is_empty()
@@ -141,8 +141,8 @@ fn is_path(path: &str) -> bool {
         && !is_dated(name)
 }
 
-/// Returns whether a name ends as a time begins (`app.log_13`, `2024-05-16_13`, `2024-05-16T13`). The text after its
-/// colon is the rest of that time.
+/// Returns whether a name ends with the beginning of a time (`app.log_13`, `2024-05-16_13`, `2024-05-16T13`). The
+/// text after the colon that follows such a name is the rest of the time.
 fn is_dated(name: &str) -> bool {
     let bytes = name.as_bytes();
     let tail = bytes.len().saturating_sub(3);

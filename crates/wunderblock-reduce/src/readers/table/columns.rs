@@ -8,19 +8,19 @@ use crate::readers::fingerprint;
 
 /// Maximum number of different values of a column that are counted one by one.
 const MAX_VALUES: usize = 64;
-/// Maximum number of different values of a column that classifies rows. A column with more values identifies rows.
+/// Maximum number of different values in a column that classifies rows. A column with more values identifies rows.
 const MAX_CLASSES: usize = 12;
-/// Maximum rows of a rare value that stay.
+/// Maximum number of rows with the same rare value that stay.
 const MAX_RARE: u32 = 3;
-/// Maximum rows per column that count as its lowest numbers, and as its highest.
+/// Maximum number of rows per column that count as its lowest numbers, and also as its highest.
 const MAX_EXTREMES: u32 = 3;
-/// Maximum columns that a mark describes.
+/// Maximum number of columns that a mark describes.
 const MAX_DESCRIBED: usize = 3;
 
 /// The reason why a row stands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NotableRow {
-    /// A value that few rows have, in a column of few values.
+    /// A value that few rows have, in a column with few different values.
     Rare,
     /// A number more than two standard deviations from the mean.
     Extreme,
@@ -39,12 +39,13 @@ struct TableColumn {
     filled: u64,
     sentences: u64,
     numbers: Numbers,
-    /// Number of times that a number followed the one before it by the same step. If all do, the column is a counter.
+    /// Number of times that a number followed the previous one at the same distance. If all numbers do so, the column
+    /// is a counter.
     steps: u32,
     before: f64,
     step: f64,
     values: HashMap<u64, ValueCount>,
-    /// Whether there are more values than are counted.
+    /// Whether the column has more different values than are counted.
     many: bool,
     changes: u64,
     last: u64,
@@ -76,7 +77,7 @@ fn parse_number(field: &str) -> Option<f64> {
     number.ok().filter(|number| number.is_finite())
 }
 
-/// Formats a number with at most three digits after its point.
+/// Formats a number with at most three digits after the decimal point.
 fn format_number(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -106,7 +107,7 @@ impl TableColumns {
         }
     }
 
-    /// Decides the class of each column. Call it after all rows were counted.
+    /// Decides the class of each column. Call this function after all rows have been counted.
     pub(super) fn classify(&mut self, rows: usize) {
         for column in &mut self.columns {
             let distinct = column.values.len();
@@ -149,7 +150,7 @@ impl TableColumns {
         self.columns.iter().any(|column| column.many && column.sentences * 2 > column.filled)
     }
 
-    /// Returns short descriptions of the columns: first columns of few values, then columns of numbers.
+    /// Returns short descriptions of the columns: first of columns with few values, then of columns with numbers.
     pub(super) fn descriptions(&self) -> Vec<String> {
         let classes = self.columns.iter().filter(|column| column.is_class).map(TableColumn::describe_values);
         let numbers = self.columns.iter().filter(|column| column.is_number && !column.is_class);

@@ -9,7 +9,7 @@ use crate::lines::TextLines;
 /// The separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableFormat {
-    /// One character. A field in quotes may contain it, and line breaks.
+    /// One character. A field in quotes may contain the separator and line breaks.
     Separated(u8),
     /// `|` or `│`, with rules between rows.
     Drawn,
@@ -17,18 +17,18 @@ pub(super) enum TableFormat {
     Spaced,
 }
 
-/// A record, or another line (a rule, a total).
+/// A record, or another line (a rule or a total).
 #[derive(Clone, Debug)]
 pub(super) struct TableRow {
     pub(super) span: Range<usize>,
     pub(super) is_data: bool,
 }
 
-/// Maximum bytes of a quoted field. A quote that never ends must not include the rest of the table.
+/// Maximum size of a quoted field, in bytes. A quote that never ends must not include the rest of the table.
 const MAX_QUOTED_BYTES: usize = 64 * 1024;
-/// Maximum bytes of a text that are examined to find the separator of fields.
+/// Maximum number of bytes of a text that are examined to find the field separator.
 const MAX_SAMPLED_BYTES: usize = 16 * 1024;
-/// Maximum columns of a row that are examined.
+/// Maximum number of columns of a row that are examined.
 const MAX_COLUMNS: usize = 64;
 
 /// Returns the format of a table, and how certain it is that the text is a table.
@@ -61,7 +61,7 @@ pub(super) fn detect_format(text: &str, lines: &[&str]) -> Option<(TableFormat, 
     best.max_by_key(|(_, vote)| *vote)
 }
 
-/// Returns the vote for a character as the separator of fields: records must have as many fields as the first record.
+/// Returns the vote for a character as the field separator: all records must have as many fields as the first record.
 fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
     let head = crate::readers::fingerprint::truncate(text, MAX_SAMPLED_BYTES);
     let head = if head.len() < text.len() { head.rsplit_once('\n')?.0 } else { head };
@@ -101,8 +101,8 @@ fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
     (vote > 0).then_some((form, vote))
 }
 
-/// Returns whether fields are the names of columns: short and different texts, most of them with letters, none a
-/// number.
+/// Returns whether fields are the names of columns: short, distinct texts, most of which contain letters and none of
+/// which is a number.
 pub(super) fn is_header(fields: &[Cow<'_, str>]) -> bool {
     let numbers = fields.iter().filter(|field| field.trim().parse::<f64>().is_ok()).count();
     let named = fields
@@ -166,7 +166,7 @@ pub(super) fn split_rows(lines: &TextLines<'_>, form: TableFormat) -> Vec<TableR
             TableFormat::Drawn => is_drawn(line) && !is_rule(line),
             TableFormat::Spaced => !is_dashes(line) && !line.trim().is_empty(),
         };
-        // A rule below a header does not separate it from its rows.
+        // A rule below a header does not separate the header from its rows.
         rows.push(TableRow {
             span: lines.spans(at..end),
             is_data: is_data
@@ -188,7 +188,7 @@ fn has_open_quote(line: &str) -> bool {
 }
 
 impl TableFormat {
-    /// Returns the fields of a row, without quotes and the spaces around them.
+    /// Returns the fields of a row, without quotes and surrounding spaces.
     pub(super) fn fields(self, row: &str) -> Vec<Cow<'_, str>> {
         let row = row.trim_end_matches(['\n', '\r']);
         match self {

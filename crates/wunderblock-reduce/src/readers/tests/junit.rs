@@ -1,4 +1,4 @@
-//! JUnit reports in XML, on many lines or on one. Their cases are elements, not lines.
+//! JUnit reports in XML, on many lines or on one. The cases of a report are elements, not lines.
 
 use crate::part::{PartOfList, PartOfText};
 use std::ops::Range;
@@ -10,11 +10,11 @@ use crate::label::Label;
 use crate::readers::stack_frame::{self, FrameOwner};
 use crate::span::{LineSpan, Rank};
 
-/// Bytes at the start by which a report is recognised.
+/// Number of bytes at the start of a text in which a report is recognised.
 const HEAD_BYTES: usize = 4_096;
-/// Maximum bytes of a tag that stay. Messages are in attributes, and may be as long as a trace.
+/// Maximum number of bytes that stay of a tag. Messages are in attributes, and may be as long as a trace.
 const MAX_TAG_BYTES: usize = 1_200;
-/// Maximum lines of a failure's text that count as its message.
+/// Maximum number of lines of a failure's text that count as its message.
 const MAX_MESSAGE_LINES: usize = 16;
 /// Maximum number of skipped cases that are named.
 const MAX_SKIPPED: usize = 12;
@@ -110,7 +110,7 @@ fn parse_case(text: &str, start: usize) -> (usize, CaseResult) {
     (end + breaks, ended)
 }
 
-/// Returns the end of a tag: after the first `>` that is not in an attribute.
+/// Returns the end of a tag, which is the position after the first `>` that is not in an attribute.
 fn tag_end(text: &str, start: usize) -> usize {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate().skip(start) {

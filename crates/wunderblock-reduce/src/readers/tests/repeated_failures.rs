@@ -1,4 +1,5 @@
-//! Leaves out the source below a failure if earlier failures had the same message: it explains nothing new.
+//! Leaves out the source below a failure if earlier failures had the same message, because the source then explains
+//! nothing new.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +15,7 @@ use crate::template;
 /// Maximum number of failures with one message that are shown with everything they printed.
 const MAX_SHOWN: u32 = 2;
 
-/// Folds further failures with the same message. Their name, message and place stay.
+/// Folds further failures with the same message. The name, message and place of each failure stay.
 pub(super) fn fold_source(lines: &TextLines<'_>, cases: &[Option<TestLine>], spans: &mut [LineSpan]) {
     let mut said: HashMap<u64, u32> = HashMap::new();
     let mut seen: HashSet<(u64, &str)> = HashSet::new();
@@ -77,8 +78,8 @@ fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, spans: &mut [
     }
 }
 
-/// Leaves out the frames that an earlier failure with the same message also has, with their source and the lines that
-/// lead to them. The last frame stays.
+/// Leaves out the frames that a failure shares with an earlier failure with the same message, together with their
+/// source and the lines that introduce them. The last frame stays.
 fn leave_out_frames(
     lines: &TextLines<'_>,
     block: std::ops::Range<usize>,

@@ -1,7 +1,7 @@
 //! Attachments: content that Claude Code adds to the conversation.
 //!
-//! For each kind, the harness words a text for the model. The wording changes between versions and is not in the
-//! file. Only the text in the record is taken, after a line with the name of its file, if there is one.
+//! For each kind of attachment, the harness writes a text for the model. The wording changes between versions and is
+//! not in the file. Only the text in the record is taken, preceded by a line with the file name, if there is one.
 
 use super::super::blocks::Blocks;
 use super::super::generic;

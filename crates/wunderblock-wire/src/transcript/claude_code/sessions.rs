@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::units::Tokens;
 
-/// Sessions found in one file. The first is the file's own.
+/// Sessions found in one file. The first session is the file's own.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct FileSessions {
     /// Name of the sub-agent's session that the file's name indicates.
@@ -33,15 +33,15 @@ pub(super) struct FileSession {
     /// Whether the session is a sub-agent's.
     side: bool,
     opened: bool,
-    /// Whether a record with content came before.
+    /// Whether a record with content has already come.
     pub(super) begun: bool,
-    /// Whether replies come without a parent. The file is then not a tree, and a missing parent does not mean a
+    /// Whether replies come without a parent. If so, the file is not a tree, and a missing parent does not mean a
     /// rewind.
     linear: bool,
     /// Compaction whose summary has not come yet.
     pub(super) boundary: Option<CompactBoundary>,
-    /// Hashes of the ids of records that a compaction kept. A record after one of them continues at the end of the
-    /// session.
+    /// Hashes of the ids of records that a compaction kept. A record that follows one of these records continues at
+    /// the end of the session.
     kept: BTreeSet<u64>,
     /// Hashes of the ids of the current reply's records: its pieces, results of its tools, and records attached to
     /// them.
@@ -75,7 +75,7 @@ impl CompactBoundary {
 }
 
 impl FileSession {
-    /// Updates the current reply. A prompt ends it, and a piece of another reply replaces it.
+    /// Updates the current reply. A prompt ends the current reply, and a piece of another reply replaces it.
     fn go_on(&mut self, object: &Object<'_>, id: &str, prompt: bool) {
         self.last = Some(id.into());
         let reply_id = if object.text("type").as_deref() == Some("assistant") {
@@ -130,7 +130,8 @@ impl FileSessions {
         self.own.as_deref()
     }
 
-    /// Returns the session and place of a record. `prompt` is whether the person may have started over there.
+    /// Returns the session and place of a record. `prompt` indicates whether the person may have started over at this
+    /// record.
     pub(super) fn locate(&mut self, object: &Object<'_>, prompt: bool) -> RecordOwner {
         let Some(id) = object.text("uuid").filter(|id| !id.is_empty()) else {
             return RecordOwner { session: self.known(object), place: RecordPlace::Next };
@@ -155,7 +156,7 @@ impl FileSessions {
         self.seen.insert(id, at.session);
     }
 
-    /// Returns the id that [`Self::locate`] looks up for a record, if no record with that id was seen.
+    /// Returns the id that [`Self::locate`] looks up for a record, if no record with that id has been seen.
     pub(super) fn unknown(&self, object: &Object<'_>) -> Option<Box<str>> {
         object.word("uuid")?;
         let id = object.word("parentUuid").or_else(|| object.word("logicalParentUuid"))?;
@@ -219,12 +220,13 @@ impl FileSessions {
             return if known { RecordPlace::After(logical) } else { RecordPlace::Next };
         }
         let here = self.at(session);
-        // Records that say `null` for their parent and are typed by a person restart the conversation.
+        // Records that were typed by a person and whose parent is `null` restart the conversation.
         let starts_over = object.has("parentUuid") && here.begun && prompt && !here.linear;
         if starts_over { RecordPlace::Root } else { RecordPlace::Next }
     }
 
-    /// Returns the session of a record without an id. Such a record begins no session, except the file's own.
+    /// Returns the session of a record without an id. A record without an id begins no session, except the file's
+    /// own.
     fn known(&mut self, object: &Object<'_>) -> u32 {
         match object.word("sessionId") {
             Some(name) if self.own.is_none() => self.named(Some(name)),

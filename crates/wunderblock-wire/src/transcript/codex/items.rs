@@ -48,7 +48,7 @@ pub(super) fn is_item(kind: &str) -> bool {
     ) || VERBATIM.contains(&kind)
 }
 
-/// Returns whether the user said a text, or the harness wrote it in the user's place.
+/// Returns whether a text was said by the user or written by the harness in the user's place.
 pub(super) fn standing(text: &str) -> MessageOrigin {
     let text = text.trim_start();
     let known = INJECTED.iter().find(|(mark, _)| text.starts_with(mark));
@@ -128,7 +128,7 @@ fn verbatim(item: &Object<'_>) -> Part {
 }
 
 fn called(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
-    // An item has its own id and the id of its call. Only the latter joins call and result.
+    // An item has its own id and the id of its call. Only the id of the call connects call and result.
     let mut part = blocks.tool_call_as(item.word("call_id"), item)?;
     if let (Part::ToolCall { name, .. }, Some(namespace)) = (&mut part, item.word("namespace"))
         && !name.starts_with(namespace.as_ref())

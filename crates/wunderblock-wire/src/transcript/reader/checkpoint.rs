@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::mem::discriminant;
 
-/// Version of the written states. It changes when a reader's state changes, or the meaning of that state.
+/// Version of the written states. The version changes when a reader's state or the meaning of that state changes.
 const VERSION: u32 = 1;
 
-/// Maximum bytes of a checkpoint's state. It is stored with each growth of a file, so a larger one costs more than it
-/// saves. A state this large has thousands of sessions or a reply of tens of thousands of records.
+/// Maximum number of bytes in a checkpoint's state. The state is stored each time a file grows, so a larger state
+/// costs more than it saves. A state this large has thousands of sessions or a reply of tens of thousands of records.
 const MAX_STATE: usize = 1 << 20;
 
 /// State of a [`TranscriptReader`] between two lines.
@@ -25,7 +25,7 @@ pub struct Checkpoint {
     /// Argument of [`TranscriptReader::restore`]: JSON with a version and a checksum, at most 1 MiB, usually less
     /// than 1 KiB.
     pub state: Vec<u8>,
-    /// Offset of the line to continue with, if that line was read before. `None` means the next line.
+    /// Offset of the line to continue with, if that line has already been read. `None` means the next line.
     pub resume: Option<u64>,
     /// Number of that line.
     pub resume_line: Option<u64>,
@@ -35,7 +35,7 @@ pub struct Checkpoint {
 struct Sealed<'s> {
     version: u32,
     format: &'s str,
-    /// Hash of format and state. It finds damage that leaves valid JSON.
+    /// Hash of format and state. The hash reveals damage that leaves the JSON valid.
     check: u64,
     #[serde(borrow)]
     state: &'s RawValue,
@@ -76,7 +76,7 @@ impl TranscriptReader {
 
     /// Creates a reader that continues from a [`Checkpoint::state`]. `name` is the current name of the file.
     ///
-    /// Returns `None` if the state is damaged, has another version or format, or if the name now means another
+    /// Returns `None` if the state is damaged, if it has another version or format, or if the name now means another
     /// session. Callers then read the file from its beginning.
     #[must_use]
     pub fn restore(format: Format, name: &str, state: &[u8]) -> Option<Self> {
@@ -100,8 +100,9 @@ impl TranscriptReader {
 
     /// Returns the ids of earlier records that a line refers to and this reader does not know.
     ///
-    /// Callers ask before each line and answer with [`TranscriptReader::remind`]. A reader that began at the
-    /// beginning of the file knows all ids. So does a reader of a format whose records do not refer to each other.
+    /// Callers ask for these ids before each line and answer with [`TranscriptReader::remind`]. A reader that began
+    /// at the beginning of the file knows all ids. A reader of a format whose records do not refer to each other
+    /// needs no ids.
     #[must_use]
     pub fn unknown(&self, bytes: &[u8]) -> Vec<Box<str>> {
         if !self.restored || !self.may_refer(bytes) {
@@ -133,8 +134,8 @@ impl TranscriptReader {
 
 impl TranscriptReader {
     /// Returns whether a line may refer to an unknown record. Most lines follow the previous line, so a scan for the
-    /// field's name avoids parsing them. The scan may report a field of a nested object as a reference, but misses
-    /// none.
+    /// field's name avoids parsing them. The scan may report a field of a nested object as a reference, but never
+    /// misses a reference.
     fn may_refer(&self, bytes: &[u8]) -> bool {
         let key: &[u8] = match &self.state {
             // The end of `parentUuid` and of `logicalParentUuid`.

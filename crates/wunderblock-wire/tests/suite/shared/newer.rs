@@ -1,4 +1,4 @@
-//! Generators of valid requests of OpenAI Responses and of Gemini, as clients write them.
+//! Generators of valid OpenAI Responses and Gemini requests, as clients write them.
 
 use super::providers::{json, more, object, quote, text, words};
 use proptest::collection::vec;
@@ -69,7 +69,7 @@ fn reasoning() -> impl Strategy<Value = String> {
     })
 }
 
-/// Generates one round: messages of the user, then reasoning, messages and calls of the model, and outputs.
+/// Generates one round: user messages, then the model's reasoning, messages and calls, and then outputs.
 fn items() -> impl Strategy<Value = Vec<String>> {
     let call = (any::<bool>(), "[a-zA-Z0-9_-]{1,9}", text(), content(), more());
     let parts = (vec(heard(), 0..3), vec(reasoning(), 0..3), vec(spoken(), 1..3), vec(call, 0..3));
@@ -92,7 +92,7 @@ fn items() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// Generates a valid request of OpenAI Responses.
+/// Generates a valid OpenAI Responses request.
 pub(crate) fn responses() -> impl Strategy<Value = String> {
     let instructions = prop_oneof![
         Just(String::new()),
@@ -129,7 +129,7 @@ fn gemini_spoken() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Generates the response of a function.
+/// Generates a function response.
 fn response() -> impl Strategy<Value = String> {
     prop_oneof![
         text().prop_map(|text| format!(r#"{{"output":{}}}"#, quote(&text))),

@@ -47,7 +47,7 @@ pub(super) fn check_splits(format: Format, name: &str, text: &[u8]) {
     let first = whole.checkpoints.first().cloned().flatten().unwrap();
     assert_eq!((first.resume, first.resume_line), (None, None));
     for (split, checkpoint) in whole.checkpoints.iter().enumerate() {
-        // Where no checkpoint is possible, an earlier one is used, if need be the first.
+        // If no checkpoint is possible, an earlier one is used, or the first one if necessary.
         if let Some(checkpoint) = checkpoint {
             check_split(format, name, (&lines, split), &whole, checkpoint);
         }

@@ -115,7 +115,7 @@ fn values_other_than_objects_are_kept() {
     );
 }
 
-/// A trajectory of SWE-agent: its history is read as messages, and output of its shell is not the user's.
+/// A SWE-agent trajectory: its history is read as messages, and its shell output does not count as the user's.
 #[test]
 fn a_trajectory_tells_who_spoke() {
     let text = r#"{"environment":"swe_main","trajectory":[{"action":"ls","observation":"a.py"}],"history":[

@@ -88,7 +88,7 @@ fn a_byte_order_mark_shifts_no_span() {
     );
 }
 
-/// SWE-agent logs the output of its shell in the role of the user, and a demonstration before the task.
+/// SWE-agent logs its shell output, and a demonstration before the task, with the user's role.
 #[test]
 fn what_an_environment_shows_nobody_said() {
     let said = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n");

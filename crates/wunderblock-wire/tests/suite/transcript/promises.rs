@@ -184,7 +184,7 @@ proptest! {
     }
 
     /// The records of a file's lines do not change when the file grows. Only the records returned at the end of the
-    /// file may change: an unfinished block of aider's, and events of Codex before its first item.
+    /// file may change: an unfinished aider block, and Codex events before the first item.
     #[test]
     fn a_file_that_grew_says_the_same_of_what_it_had(bytes in file(), at in any::<prop::sample::Index>()) {
         let ends: Vec<usize> = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1).collect();

@@ -93,7 +93,7 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
         matches!(&records[0].items[0], RecordItem::Opened(opened) if opened.format.as_deref() == Some("wunderblock"))
     );
     assert!(matches!(&records[7].items[0], RecordItem::Compacted { from: Some(from), .. } if &**from == "a"));
-    // The engine names its own events by position, and a copy has other positions.
+    // The engine names its own events by position, and a copy has different positions.
     assert_eq!(records[7].id.as_deref(), Some("copy:session.compacted@8"));
     assert_eq!(records[1].id.as_deref(), Some("a"));
     assert!(records.iter().all(|record| record.session.is_none() && record.at.is_some()));

@@ -26,7 +26,7 @@ fn thinking(text: &str) -> Part {
     Part::Thinking { text: text.into(), signature: Some("c2ln".into()), extra: None }
 }
 
-/// A conversation with one round of a tool, after a preamble in a separate message.
+/// A conversation with one tool round, after a preamble in a separate message.
 fn talk(cache: Vec<CachePoint>) -> Request {
     let call = Part::ToolCall {
         call: "a".into(),
@@ -56,7 +56,7 @@ fn talk(cache: Vec<CachePoint>) -> Request {
 }
 
 /// Returns the texts of the objects that carry a mark, each from the last known beginning of an object before the
-/// mark. For these bodies that is the object itself.
+/// mark. In these bodies, this object is the one that carries the mark.
 fn marked(body: &str) -> Vec<String> {
     body.match_indices(MARK)
         .map(|(at, _)| {

@@ -213,7 +213,7 @@ fn tool_names_are_told_apart() {
     assert!(tool_name(Dialect::OpenaiChat, &long).len() <= 64);
 }
 
-/// Returns for each id the positions of the call and its result, found by a plain text search.
+/// Returns, for each id, the positions of the call and its result, found by a plain text search.
 fn pairs(dialect: Dialect, bytes: &[u8]) -> BTreeMap<String, (usize, usize)> {
     let text = std::str::from_utf8(bytes).unwrap();
     let marks = match dialect {

@@ -24,7 +24,7 @@ pub(crate) fn head(command: &[String], cwd: &Path) -> Result<String, String> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        // A separate process group, so that everything the command starts can be ended with it.
+        // The command gets a separate process group, so that everything it starts can be ended with it.
         .process_group(0)
         .spawn()
         .map_err(|error| format!("`{program}` does not start: {error}"))?;
@@ -50,7 +50,7 @@ pub(crate) fn head(command: &[String], cwd: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// Returns the beginning of stdout. Reads and discards the rest, so that the writer can finish.
+/// Returns the beginning of stdout. Reads and discards the rest of the output, so that the writer can finish.
 fn read_head(mut stdout: ChildStdout) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stdout.by_ref().take(limits::PROVIDER_BYTES as u64 + 1).read_to_end(&mut bytes)?;

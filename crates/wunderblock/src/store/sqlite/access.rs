@@ -1,4 +1,4 @@
-//! Format of a ledger and access to it. Both are checked when the ledger is opened.
+//! Format of a ledger and access to it. The format and the access are checked when the ledger is opened.
 
 use std::time::Duration;
 

@@ -44,7 +44,7 @@ pub(super) fn append(
         ancestors: lineage.iter().skip(1).map(|stretch| (stretch.no, stretch.to)).collect(),
     };
     if let Some(expected) = expect_head.filter(|expected| *expected != info.head) {
-        // This may be a retry whose first answer was lost: then all of the events are already stored.
+        // The append may be a retry whose first answer was lost, in which case all of the events are already stored.
         let there: Result<Option<Vec<Seq>>, StoreError> =
             events.iter().map(|event| seen(db, tenant, &growing, event)).collect();
         return match there {
@@ -104,8 +104,8 @@ fn seen(
             .map_err(|error| failure(&error))?;
         let Some((seq, salt, proof)) = found else { continue };
         let seq = Seq(seq);
-        // An erased event has no salt to compare with. It counts as a duplicate, so that its content does not come
-        // back.
+        // An erased event has no salt to compare with. An erased event counts as a duplicate, so that its content
+        // does not come back.
         return match salt {
             Some(salt) if commitment(&salt, &event.content) != proof => {
                 Err(StoreError::Conflict { id: EventId::clone(&event.id), seq })

@@ -64,10 +64,10 @@ pub(crate) struct Replacement {
 }
 
 impl Replacement {
-    /// Locks the ledger at `path` against writers. `with` replaces it later, and must have no other writer.
+    /// Locks the ledger at `path` against writers. `with` replaces the ledger later, and must have no other writer.
     ///
     /// # Errors
-    /// Fails if another process keeps writing, or if one of the two ledgers cannot be opened.
+    /// Fails if another process keeps writing, or if either ledger cannot be opened.
     pub(crate) fn lock(path: &Path, with: &Path) -> StoreResult<Self> {
         let (go, told) = channel();
         let (tell, done) = channel();
@@ -89,7 +89,7 @@ impl Replacement {
     /// Replaces the content, and returns when the new content is on disk.
     ///
     /// # Errors
-    /// Fails if the new content cannot be written; then the ledger is unchanged.
+    /// Fails if the new content cannot be written, in which case the ledger is unchanged.
     pub(crate) fn finish(self) -> StoreResult<()> {
         let _ = self.go.send(());
         self.answer()
@@ -119,7 +119,7 @@ fn replace(path: &Path, with: &Path, locked: impl FnOnce() -> bool) -> StoreResu
     {
         let copy = Backup::new(&source, &mut target).map_err(|error| failure(&error))?;
         let end = Instant::now() + BUSY;
-        // Copying the first page takes the lock. Readers see no change before the last page.
+        // Copying the first page takes the lock. Readers see no change until the last page has been copied.
         loop {
             match copy.step(1).map_err(|error| failure(&error))? {
                 StepResult::More => break,

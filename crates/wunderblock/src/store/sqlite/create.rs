@@ -2,7 +2,7 @@
 //!
 //! The empty ledger is built in memory, written to a temporary file beside its path, synced, and linked to the path.
 //! A kill at any moment leaves either no ledger or a complete one. The next creator removes the temporary files of a
-//! dead one. An empty file is completed in place; `mktemp` creates such files, and so did a killed creation of an
+//! dead creator. An empty file is completed in place; `mktemp` creates such files, and so did a killed creation of an
 //! older version.
 
 use super::access::{APPLICATION_ID, FORMAT};
@@ -16,8 +16,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Creates a ledger at the path unless one exists. If several processes do so at the same time, one ledger is
-/// created.
+/// Creates a ledger at the path unless one exists. If several processes create a ledger at the same time, only one
+/// ledger is created.
 pub(super) fn create(path: &Path, patience: Duration) -> StoreResult<()> {
     let parent = folder(path);
     std::fs::create_dir_all(parent).map_err(|error| at(parent, &error))?;

@@ -160,7 +160,7 @@ fn overwrite_all(db: &Connection, tenant: TenantNo, all: &[SourceSpan]) -> Resul
             note_erased(db, written, from..to)?;
         }
         // The hash and the reader's state could confirm a guess of the erased bytes, or contain some of them. Later
-        // revisions of format 1 may share the bytes, so theirs are dropped, too.
+        // revisions of format 1 may share the bytes, so their hashes and reader states are dropped, too.
         run(
             db,
             "UPDATE source_revisions SET hash = NULL, reader = NULL WHERE source = ?1 AND revision >= ?2",

@@ -53,7 +53,7 @@ pub(super) fn scrub(connection: &mut Connection) -> StoreResult<bool> {
     }
 }
 
-/// Repeats [`scrub`] for up to [`SCRUB`]. Sets `waiting` while it waits for another connection.
+/// Repeats [`scrub`] for up to [`SCRUB`]. Sets `waiting` while waiting for another connection.
 pub(super) fn scrub_waiting(connection: &mut Connection, waiting: &AtomicBool) -> StoreResult<bool> {
     let end = Instant::now() + SCRUB;
     let mut pause = Duration::from_millis(2);

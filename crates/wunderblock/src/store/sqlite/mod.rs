@@ -4,7 +4,7 @@
 //! this process go through one thread. The thread puts all waiting writes into one transaction, so that they share
 //! one disk sync. Each caller's writes run in a separate savepoint and succeed or fail independently. Other processes
 //! may use the same file: positions are assigned inside the transaction, under SQLite's write lock. Deleted content
-//! is overwritten (`secure_delete`). After an erasure the log is emptied and free bytes are overwritten, so that no
+//! is overwritten (`secure_delete`). After an erasure, the log is emptied and free bytes are overwritten, so that no
 //! erased content remains in the files.
 
 mod access;
@@ -48,7 +48,7 @@ pub use access::{Access, FORMAT};
 pub use check::{Checked, FileProblem, OPEN_TO_OTHERS, UNSCRUBBED};
 pub(crate) use copy::{Replacement, copy_file, renew};
 pub(crate) use place::{KEPT, RESTORING};
-/// Maximum queued writes before senders block.
+/// Maximum number of queued writes before senders block.
 const QUEUE: usize = 256;
 
 /// A ledger in a SQLite file.

@@ -93,7 +93,7 @@ pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreR
     let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
     match settle(&connection, access, patience) {
         Err(error) if access == Access::Read && !beside(path, "-wal").exists() => {
-            // In a read-only folder SQLite cannot create the shared-memory file. Without a log the file is complete
+            // In a read-only folder, SQLite cannot create the shared-memory file. Without a log, the file is complete
             // and has no writer, so it can be opened as immutable.
             let uri = format!("file:{}?immutable=1", uri_path(path));
             let flags = flags | OpenFlags::SQLITE_OPEN_URI;
@@ -165,7 +165,7 @@ pub(super) fn check_format(connection: &mut Connection, path: &Path, access: Acc
         _ => upgrade(connection)?,
     }
     if access != Access::Read {
-        // In another journal mode readers would block writers, and several processes could not share the file.
+        // In another journal mode, readers would block writers, and several processes could not share the file.
         let _: String = connection
             .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
             .map_err(|error| failure(&error))?;

@@ -38,14 +38,14 @@ pub(crate) fn private(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, PRIVATE);
     let file = options.open(path)?;
-    // The umask may also have removed bits of the owner.
+    // The umask may also have removed the owner's permission bits.
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(PRIVATE))?;
     Ok(file)
 }
 
-/// Restricts a ledger's file, log and shared-memory file to their owner. On systems without file modes only the
-/// folder's permissions protect them.
+/// Restricts a ledger's file, log and shared-memory file to their owner. On systems without file modes, only the
+/// folder's permissions protect these files.
 ///
 /// # Errors
 /// Fails if the mode cannot be changed.
@@ -78,7 +78,7 @@ pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
 
 /// Moves a complete file to its final name. Fails if that name exists.
 ///
-/// Creating a hard link is atomic. On file systems without hard links the name is checked first; callers that need a
+/// Creating a hard link is atomic. On file systems without hard links, the name is checked first; callers that need a
 /// guarantee there must hold the folder's lock.
 ///
 /// # Errors
@@ -101,7 +101,7 @@ pub(crate) fn place(from: &Path, to: &Path) -> io::Result<()> {
 /// # Errors
 /// Fails if the folder cannot be synced.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    // Other systems cannot open folders, and make names durable without a sync.
+    // Other systems cannot open folders, but make names durable without a sync.
     if cfg!(unix) { File::open(folder(path))?.sync_all() } else { Ok(()) }
 }
 
@@ -115,7 +115,8 @@ impl FolderLock {
     /// Fails with `WouldBlock` if another process holds the lock for longer than `patience`.
     pub(crate) fn take(path: &Path, patience: Duration) -> io::Result<Self> {
         let end = Instant::now() + patience;
-        // File systems without locks and unreadable folders give an empty guard, so that creation still works there.
+        // File systems without locks, and unreadable folders, yield an empty guard, so that creation still works
+        // there.
         let Ok(file) = File::open(folder(path)) else { return Ok(Self(None)) };
         loop {
             match file.try_lock() {
@@ -129,7 +130,8 @@ impl FolderLock {
         }
     }
 
-    /// Returns whether the lock is held. Only then are files left by another holder known to be abandoned.
+    /// Returns whether the lock is held. Only while the lock is held are files left by another holder known to be
+    /// abandoned.
     pub(crate) fn is_held(&self) -> bool {
         self.0.is_some()
     }

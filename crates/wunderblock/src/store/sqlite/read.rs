@@ -168,7 +168,8 @@ pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Resul
         };
         let base = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
         let last = to.min(info.head);
-        // A fork may begin at or before its parent's own base. Then the parent itself contributes no positions.
+        // A fork may begin at or before its parent's own base. The parent of a fork that begins at or before the
+        // parent's own base contributes no positions.
         if stretches.is_empty() || base < last {
             stretches.push(Stretch { no: info.no, stream: id, from: base.next(), to: last });
         }
@@ -228,8 +229,8 @@ pub(super) fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>,
             if *counts {
                 event.counts = event_counts(db, *tenant, &event)?;
             }
-            // The column is a running sum, so the length of the texts read is a difference of two sums. In descending
-            // order a row's sum shows the length of the texts already read, without the row itself.
+            // The column is a running sum, so the length of the texts read is the difference between two sums. In
+            // descending order, a row's sum shows the length of the texts already read, without the row itself.
             let read = upto.abs_diff(*start.get_or_insert(upto)) > text.0;
             if read && *order == ReadOrder::Descending {
                 return Ok(found);

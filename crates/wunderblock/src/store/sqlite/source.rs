@@ -338,7 +338,7 @@ pub(super) fn spans(db: &Connection, newest: Revision) -> Result<Vec<(u32, u64, 
     })?;
     let mut end = u64::MAX;
     let mut spans = Vec::new();
-    // An unknown revision has no bytes. Without this check the function would return the bytes of the previous
+    // An unknown revision has no bytes. Without this check, the function would return the bytes of the previous
     // revision.
     if revisions.first().is_none_or(|first| first.0 != newest.no) {
         return Ok(spans);

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Maximum jobs that share one transaction.
+/// Maximum number of jobs that share one transaction.
 const GROUP: usize = 256;
 /// Time without writes after which the log is emptied.
 const IDLE: Duration = Duration::from_secs(5);
@@ -44,8 +44,9 @@ pub(super) fn gone() -> StoreError {
 /// Maximum number of reader threads.
 const READERS: usize = 2;
 
-/// Pool of reader threads. The first starts with the ledger, the next when all are busy. Each reader needs its own
-/// connection, and opening it and reading the schema takes 1.1 of the 4.6 ms of `sessions`.
+/// Pool of reader threads. The first reader starts with the ledger, and another starts whenever all are busy. Each
+/// reader needs its own connection, and opening it and reading the schema takes 1.1 of the 4.6 ms that `sessions`
+/// needs.
 pub(super) struct ReaderPool {
     /// Sender of jobs; `None` once the pool has ended.
     sender: Option<Sender<ReadJob>>,
@@ -136,7 +137,7 @@ fn read_loop(connection: &Connection, jobs: &Mutex<Receiver<ReadJob>>) {
 pub(super) struct WriterState {
     pub(super) connection: Connection,
     pub(super) log: PathBuf,
-    /// Maximum time that a transaction waits for another process's.
+    /// Maximum time that a transaction waits for another process's transaction.
     pub(super) patience: Duration,
     /// Generation of the ledger that was opened.
     pub(super) generation: [u8; 16],
@@ -182,8 +183,8 @@ impl WriterState {
         done
     }
 
-    /// Empties the log and finishes earlier erasures, unless another connection is in the way. Returns whether both
-    /// are done.
+    /// Empties the log and finishes earlier erasures, unless another connection is in the way. Returns whether the
+    /// log is empty and the erasures are finished.
     pub(super) fn tidy(&mut self) -> bool {
         self.at_once(|writer| {
             let scrubbed = log::scrub(&mut writer.connection).unwrap_or(false);

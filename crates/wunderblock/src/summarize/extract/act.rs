@@ -47,7 +47,7 @@ pub(super) struct ParsedCall {
     pub(super) kind: Kind,
     /// Description in one line.
     pub(super) what: String,
-    /// Key that is equal for calls that do the same.
+    /// Key that is equal for calls that do the same thing.
     pub(super) key: String,
     /// Program that a command runs.
     pub(super) program: String,
@@ -98,7 +98,7 @@ pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
     }
 }
 
-/// Returns the files that a call reads, and the files on which it does anything else.
+/// Returns the files that a call reads, and the files that it affects in any other way.
 pub(crate) fn files_touched(name: &str, gist: Option<&str>, input: &str) -> (Vec<String>, Vec<String>) {
     let files = read(name, gist, input).files;
     let (seen, changed): (Vec<_>, Vec<_>) = files.into_iter().partition(|(deed, _)| *deed == Deed::Read);
@@ -115,7 +115,7 @@ fn plain(kind: Kind, name: &str, gist: String) -> ParsedCall {
 /// Program with which agents apply patches. A patch names its files.
 const PATCH: &str = "apply_patch";
 
-/// Returns the operations of a patch on files, by the patch's own markers.
+/// Returns the file operations of a patch, as its own markers state them.
 fn patched(text: &str) -> Vec<(Deed, String)> {
     let mut files: Vec<(Deed, String)> = Vec::new();
     for line in text.lines() {
@@ -162,8 +162,8 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
         _ if mode == "create" || mode == "write" || has_word(name, &WORDS.create) => Deed::Created,
         _ => Deed::Changed,
     };
-    // A patch separates several paths by spaces. Each piece must look like a path, because a single path may contain
-    // spaces.
+    // Patches separate multiple paths with spaces. Each piece must look like a path, because a single path may
+    // contain spaces.
     let several = name.contains("patch") && paths.split(' ').all(|path| path.contains(['/', '.']));
     let marked = if name.contains("patch") {
         patched(&command(input).unwrap_or_else(|| input.to_owned()))
@@ -206,7 +206,7 @@ fn without_lines(path: &str) -> &str {
     if is_range && !file.is_empty() { file } else { path }
 }
 
-/// Returns the arguments of a call by name; empty if the arguments do not parse.
+/// Returns the arguments of a call by name, or an empty map if they do not parse.
 pub(super) fn fields(input: &str) -> BTreeMap<String, &RawValue> {
     serde_json::from_str(input).unwrap_or_default()
 }

@@ -1,11 +1,12 @@
-//! Writes a catalogue, which says where to look rather than what happened. A catalogue has a line for each stretch of
-//! a range, with the positions of the stretch. Together the lines cover the whole range.
+//! Writes a catalogue, which tells the reader where to look rather than what happened. A catalogue has one line for
+//! each stretch of a range, and each line gives the positions of its stretch. Together the lines cover the whole
+//! range.
 //!
 //! ```text
 //! - #2–48 2026-03-01 14:03 "the totals are off by one cent"; changed `money.rs`; 12 calls
 //! ```
-//! A catalogue that becomes part of another keeps its lines. If there is no room for all lines, neighbours are
-//! joined: a line then covers more positions, and every position stays covered.
+//! A catalogue that becomes part of another keeps its lines. If there is not enough room for all lines, neighbouring
+//! lines are joined: each joined line covers more positions, and every position stays covered.
 
 use super::act::Kind;
 use super::cue::says_something;
@@ -18,13 +19,13 @@ use crate::summarize::task::{Brief, Earlier, Material};
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Millis, Seq};
 
-/// Maximum bytes of a line: Mastra's 240 characters for a group (`docs/memory/observational-memory.mdx`).
+/// Maximum bytes of a line: Mastra limits a group to 240 characters (`docs/memory/observational-memory.mdx`).
 const LINE: usize = 240;
-/// Maximum bytes of each statement in a line.
+/// Maximum number of bytes in each statement of a line.
 const PIECE: usize = 100;
-/// Maximum files that a line names.
+/// Maximum number of files that a line names.
 const FILES: usize = 3;
-/// Maximum entries of a stretch without a turn of the user.
+/// Maximum number of entries in a stretch without a user turn.
 const STRETCH: usize = 40;
 /// Separator between the statements of a line.
 const AND: &str = "; ";
@@ -33,7 +34,7 @@ const AND: &str = "; ";
 struct Row {
     from: Seq,
     to: Seq,
-    /// Day and time of its beginning; empty if unknown.
+    /// Day and time at which the row begins, or an empty string if unknown.
     at: String,
     text: String,
 }
@@ -51,7 +52,7 @@ pub(super) fn write(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn Cost
         if tokens <= most || rows.len() < 2 {
             return text;
         }
-        // Lines take about the same room, so the number of lines that fit follows from the total.
+        // All lines take about the same amount of room, so the number of lines that fit follows from the total.
         let fit = rows.len() as u64 * most.0 / tokens.0.max(1);
         let fit = usize::try_from(fit).unwrap_or(1).clamp(1, rows.len() - 1);
         while rows.len() > fit {
@@ -68,7 +69,7 @@ impl Row {
     }
 }
 
-/// Returns the rows of an earlier summary: those of a catalogue, or one for the whole summary.
+/// Returns the rows of an earlier summary: the rows of a catalogue, or a single row for any other summary.
 fn rows_of(earlier: &Earlier<'_>) -> Vec<Row> {
     let rows: Vec<Row> = earlier.text.lines().filter_map(row).collect();
     if !rows.is_empty() {
@@ -80,7 +81,7 @@ fn rows_of(earlier: &Earlier<'_>) -> Vec<Row> {
     let at = [day, time].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let mut lines: Vec<(u8, &str)> = bullets().map(log::bare).map(ranked).collect();
     if lines.is_empty() {
-        // The summary has a foreign form: take its sentences, without headings and elements.
+        // The summary has a foreign format, so take its sentences, without headings and elements.
         let lines_of = earlier.text.lines().map(str::trim);
         lines = lines_of
             .filter(|text| says_something(text) && !text.starts_with(['#', '<']))
@@ -99,7 +100,7 @@ fn rows_of(earlier: &Earlier<'_>) -> Vec<Row> {
     vec![Row { from: earlier.from, to: earlier.to, at, text }]
 }
 
-/// Ranks a line of a log: lines that matter first, then quotations, then other lines, and names last.
+/// Ranks a line of a log: important lines come first, followed by quotations and other lines, and names come last.
 fn ranked((text, matters): (&str, bool)) -> (u8, &str) {
     match (matters, text.contains('"'), text.starts_with('`')) {
         (true, ..) => (0, text),
@@ -139,7 +140,7 @@ fn push(text: &mut String, piece: &str) {
     text.push_str(piece);
 }
 
-/// Returns a row for each turn of the user, and for each part of a long turn.
+/// Returns a row for each user turn, and for each part of a long turn.
 fn stretches(read: &ReadMaterial<'_>) -> Vec<Row> {
     let ReadMaterial { material, found } = read;
     let mut rows: Vec<Row> = Vec::new();
@@ -162,7 +163,7 @@ fn stretches(read: &ReadMaterial<'_>) -> Vec<Row> {
     rows
 }
 
-/// Describes a stretch: the request, changed files, the last open error, the last reply, and the number of calls.
+/// Describes a stretch by its request, changed files, last open error, last reply and number of calls.
 fn told(found: &Found<'_>, row: &Row) -> String {
     let within = |at: Seq| (row.from..=row.to).contains(&at);
     let quote = |text: &str| format!("\"{}\"", head(&line(text, Escaping::Speakers), PIECE));
@@ -196,7 +197,7 @@ fn told(found: &Found<'_>, row: &Row) -> String {
     text
 }
 
-/// Returns the last two parts of a path, because its first folders say least.
+/// Returns the last two parts of a path, because the first folders are the least informative.
 fn ending(path: &str) -> &str {
     let cut = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     path.get(cut..).unwrap_or(path)
@@ -218,8 +219,8 @@ fn tile(rows: &mut Vec<Row>, material: &Material<'_>) {
     }
 }
 
-/// Joins the two neighbours that cover the smallest span, the older pair if several do, so that all lines come to
-/// cover about as much.
+/// Joins the two neighbours that together cover the smallest span (the oldest such pair if there are several), so
+/// that all lines end up covering similar spans.
 fn join_shortest(rows: &mut Vec<Row>) {
     let span = |pair: &[Row]| match pair {
         [first, second] => second.to.0.saturating_sub(first.from.0),

@@ -4,7 +4,7 @@ use super::act::fields;
 use serde_json::value::RawValue;
 use wunderblock_reduce::defined_name;
 
-/// Maximum defined names that are listed: the first ones of a call, the newest ones of a file.
+/// Maximum number of defined names that are listed: the first ones in a call, or the newest ones in a file.
 pub(super) const DEFINED_MAX: usize = 6;
 /// Names that occur in many files.
 const EVERYDAY: [&str; 8] = ["main", "new", "init", "__init__", "fmt", "from", "default", "test"];
@@ -19,8 +19,8 @@ pub(super) struct WrittenText {
 }
 
 impl WrittenText {
-    /// Collects the texts of all arguments, at any depth. An argument with replaced text has a name that begins with
-    /// `old`; a patch marks its replaced lines.
+    /// Collects the texts of all arguments, at any depth. Arguments that hold replaced text have names that begin
+    /// with `old`, whereas a patch marks its replaced lines.
     pub(super) fn of_call(input: &str) -> Self {
         let mut change = Self::default();
         fields(input).into_iter().for_each(|(name, value)| change.take(&name, value));

@@ -8,9 +8,10 @@ use std::sync::LazyLock;
 pub(super) struct Check {
     /// Program with its subcommand, such as `cargo test`.
     pub(super) family: String,
-    /// Folder where the check ran, as far as the command shows; empty for the folder of the work.
+    /// Folder where the check ran, as far as the command shows, or an empty string for the working folder.
     pub(super) folder: String,
-    /// Packages, files and names that the check looks at, each separately; empty for all of them.
+    /// Packages, files and names that the check looks at, each listed separately. The list is empty if the check
+    /// looks at everything.
     parts: Vec<String>,
     /// Flags and patterns that limit the check to some of its parts.
     limits: Vec<String>,
@@ -36,7 +37,7 @@ struct CheckWords {
 static WORDS: LazyLock<CheckWords> =
     LazyLock::new(|| toml::from_str(include_str!("check.toml")).unwrap_or_default());
 
-/// Maximum words after a runner that are searched for its subcommand.
+/// Maximum number of words after a runner that are searched for its subcommand.
 const RUNNER_WORDS: usize = 3;
 
 fn is(list: &[String], word: &str) -> bool {
@@ -44,8 +45,8 @@ fn is(list: &[String], word: &str) -> bool {
 }
 
 impl Check {
-    /// Returns the check that a command runs in a folder: a program that is a check, or a runner with a subcommand
-    /// that is one.
+    /// Returns the check that a command runs in a folder: either a program that is itself a check, or a runner with a
+    /// subcommand that is a check.
     pub(super) fn of(words: &[String], folder: &str) -> Option<Self> {
         let passes_on = |word: &&str| word.starts_with(['-', '+']) || is(&WORDS.through, word);
         let mut words = words.iter().map(|word| word.as_str()).skip_while(passes_on);
@@ -82,13 +83,13 @@ impl Check {
         }
     }
 
-    /// Returns whether the check looks at everything that another check looked at, with all its output visible.
+    /// Returns whether the check looks at everything that another check looked at, and all its output is visible.
     pub(super) fn covers(&self, other: &Self) -> bool {
         self.family == other.family && self.is_as_wide_as(other)
     }
 
     /// Returns whether the same program looks at as much in another way, or a runner builds what a compiler looked
-    /// at, with all output visible.
+    /// at. All output must be visible.
     pub(super) fn is_near(&self, other: &Self) -> bool {
         let (program, verb) = self.family.split_once(' ').unwrap_or((&self.family, ""));
         let builds = is(&WORDS.compilers, &other.family)
@@ -106,7 +107,7 @@ impl Check {
 }
 
 /// Returns whether two folders may be the same: they are equal, one is an absolute path that ends with the other, or
-/// one is absolute and the other is the folder of the work.
+/// one is absolute and the other is the working folder.
 fn is_same_folder(one: &str, other: &str) -> bool {
     let ends = |whole: &str, end: &str| {
         whole.starts_with('/')

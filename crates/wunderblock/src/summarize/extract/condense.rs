@@ -14,13 +14,13 @@ use wunderblock_core::literal::literals;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
-/// Maximum positions kept of a line: the last ones.
+/// Maximum number of positions kept for a line; the last ones are kept.
 const REFS_MAX: usize = 2;
-/// Maximum bytes kept of a line that a model wrote.
+/// Maximum number of bytes kept of a line written by a model.
 const LINE_MAX: usize = 600;
 
-/// Adds the lines of earlier summaries to the items. Newer lines outrank older ones. A line that occurs in both is
-/// kept once, with the newest position and the sum of the counts.
+/// Adds the lines of earlier summaries to the items. Newer lines outrank older ones. A line that occurs in both
+/// summaries is kept once, with the newest position and the sum of the counts.
 pub(super) fn merge(
     items: &mut Vec<SummaryItem>,
     material: &Material<'_>,
@@ -55,7 +55,7 @@ pub(super) fn merge(
             all.push(item);
         }
     }
-    // The task is the first request of all, not the first one of the newest part.
+    // The task is the first request overall, not the first one in the newest part.
     if all.iter().any(|item| item.fill == Fill::Intent) {
         items.iter_mut().filter(|item| item.fill == Fill::Intent).for_each(SummaryItem::follow);
     }
@@ -183,7 +183,7 @@ fn add_up(out: &mut Vec<SummaryItem>, item: SummaryItem) {
     before.refs = item.refs;
 }
 
-/// Returns the items of an earlier summary, written by us or by another program.
+/// Returns the items of an earlier summary, which we or another program wrote.
 fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
     let mut fills: &[Fill] = &[];
     // A line before the first heading may be of any kind.
@@ -246,13 +246,13 @@ enum DropPlace<'f> {
     Guess(Fill),
 }
 
-/// Returns the part that a line begins, if the line is a heading.
+/// Returns the part that a line introduces if the line is a heading.
 fn part_of<'f>(text: &str, form: &'f SummaryForm) -> Option<DropPlace<'f>> {
     use wunderblock_core::policy::SummaryFormat as As;
     let trimmed = text.trim();
     let named = trimmed.trim_start_matches(['#', '*', ' ', '<']).trim_end_matches(['*', ':', ' ', '>', '：']);
     let numbered = named.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ')', ' ']);
-    // Headings of other programs are Markdown, elements, bold lines or numbered lines.
+    // Headings written by other programs are Markdown headings, elements, bold lines or numbered lines.
     let is_heading = trimmed.starts_with('#') && trimmed.trim_start_matches('#').starts_with(' ')
         || trimmed.starts_with('<')
             && trimmed.ends_with('>')
@@ -340,10 +340,10 @@ fn items_of(text: &str, block: &str, fills: &[Fill], at: Seq, form: &SummaryForm
     if says { vec![item(fill, ItemText::Line { lead, quote, tail }, refs)] } else { Vec::new() }
 }
 
-/// Endings of our lines on errors.
+/// Endings of the lines that we write about errors.
 const STATES: [&str; 6] = [OPEN, REPLACED, "\" → failed", "→ file removed", "→ ok later", "` changed since"];
 
-/// Returns the kind of a line in a part with several kinds, by the words with which our own lines begin or end.
+/// Returns the kind of a line in a part with several kinds, based on the words that begin or end our own lines.
 fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
     let begins = |words: &[&str]| words.iter().any(|word| said.starts_with(word));
     let fill = if said.contains(ANSWERED) {
@@ -380,7 +380,7 @@ fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
     fills.contains(&fill).then_some(fill)
 }
 
-/// Returns the words of a line, and the positions that it ends with.
+/// Returns the words of a line and the positions at the end of the line.
 fn positions(text: &str) -> (&str, Vec<Seq>) {
     let mut refs = Vec::new();
     let mut rest = text.trim_end();
@@ -398,8 +398,8 @@ fn positions(text: &str) -> (&str, Vec<Seq>) {
     (rest, refs)
 }
 
-/// Splits a line into our words, a quotation, and our words. A line without quotation marks is a quotation as a
-/// whole, unless it consists of our words or a single name.
+/// Splits a line into our words, a quotation, and our words after the quotation. A line without quotation marks is
+/// treated as one quotation, unless it consists of our words or a single name.
 fn split(said: &str, form: &SummaryForm) -> (String, String, String) {
     if let Some((question, answer)) = said.split_once(ANSWERED)
         && let Some(question) = question.strip_prefix('"').and_then(|text| text.strip_suffix('"'))
@@ -472,7 +472,7 @@ fn is_ours(text: &str) -> bool {
     outside.split_whitespace().all(plain) && text.matches('`').count().is_multiple_of(2)
 }
 
-/// Makes words that we wrote into an earlier summary fit for this one.
+/// Adapts words that we wrote into an earlier summary to the present summary.
 fn tame(text: &str, form: &SummaryForm) -> String {
     let pieces: Vec<String> = text
         .split('`')

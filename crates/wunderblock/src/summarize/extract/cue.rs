@@ -1,5 +1,5 @@
-//! Finds sentences by words that show their kind, such as `must`, `decided`, `turns out`, `next`, and their Chinese
-//! equivalents.
+//! Finds sentences by words that reveal their kind, for example `must`, `decided`, `turns out`, `next` and their
+//! Chinese equivalents.
 
 use super::plain::cut;
 use crate::summarize::phrase::stands_alone;
@@ -28,9 +28,9 @@ pub(in super::super) enum Cue {
     Todo,
 }
 
-/// Maximum bytes of a sentence on either side of its cue. Longer sentences are cut.
+/// Maximum number of bytes of a sentence on either side of its cue. Longer sentences are cut.
 const SENTENCE_MAX: usize = 400;
-/// Minimum characters of a sentence: shorter ones say nothing.
+/// Minimum number of characters in a sentence, because shorter ones say nothing.
 const SENTENCE_MIN: usize = 4;
 
 struct Cues {
@@ -55,7 +55,8 @@ fn cues() -> Option<&'static Cues> {
         .as_ref()
 }
 
-/// Calls `told` for each sentence that contains a cue, once for each kind, in order. Ignores cues in code blocks.
+/// Calls `told` for each sentence that contains a cue, in order, and once for each kind of cue in the sentence.
+/// Ignores cues in code blocks.
 pub(super) fn sentences<'t>(text: &'t str, mut told: impl FnMut(Cue, &'t str)) {
     let Some(cues) = cues() else { return };
     let fences = fences(text);
@@ -135,7 +136,8 @@ pub(super) fn fenced(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// Removes blocks of code, and text that only introduces a block: "Here's the change:", or a path on its own line.
+/// Removes blocks of code and any text that only introduces a block, for example "Here's the change:" or a path on
+/// its own line.
 pub(super) fn without_code(text: &str) -> Cow<'_, str> {
     let blocks = fences(text);
     if blocks.is_empty() {
@@ -165,8 +167,8 @@ fn before_code(prose: &str) -> &str {
     prose.rfind(last).and_then(|begins| prose.get(..begins)).unwrap_or_default()
 }
 
-/// Returns whether a sentence says something by itself. "Done.", "There's the problem!", "Let me search", a heading
-/// and a question do not.
+/// Returns whether a sentence says something by itself, unlike "Done.", "There's the problem!", "Let me search", a
+/// heading or a question.
 pub(super) fn says_something(sentence: &str) -> bool {
     let plain = sentence.trim().trim_end_matches(['*', '_', ' ']);
     let lower = plain.to_lowercase();
@@ -175,8 +177,8 @@ pub(super) fn says_something(sentence: &str) -> bool {
     !is_talk && !is_row && has_content(plain)
 }
 
-/// Returns whether a sentence before a change states its purpose. "Let me use the exported names:" does, though it
-/// reports nothing.
+/// Returns whether a sentence before a change states its purpose, as "Let me use the exported names:" does although
+/// it reports nothing.
 pub(super) fn says_purpose(sentence: &str) -> bool {
     let plain = sentence.trim().trim_end_matches([':', '：', '*', '_', ' ']);
     let is_talk =
@@ -185,7 +187,7 @@ pub(super) fn says_purpose(sentence: &str) -> bool {
     !plain.starts_with('|') && !plain.ends_with(['?', '？']) && has_content(rest)
 }
 
-/// Returns whether a text has enough words besides everyday ones.
+/// Returns whether a text has enough words that are not everyday words.
 fn has_content(text: &str) -> bool {
     let wide = text.chars().filter(|c| c.is_alphabetic() && c.len_utf8() >= 3).count();
     let content = |word: &&str| word.chars().count() >= 3 && !EVERYDAY.contains(word);
@@ -196,7 +198,7 @@ fn has_content(text: &str) -> bool {
     !is_path && (words >= WORDS_MIN || names && words >= 2 || wide >= WIDE_MIN)
 }
 
-/// Returns whether a sentence reports a fault, or how to correct it.
+/// Returns whether a sentence reports a fault or says how to correct it.
 pub(super) fn names_fault(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     FAULTS.iter().any(|words| lower.contains(words))
@@ -257,9 +259,9 @@ const EVERYDAY: [&str; 28] = [
     "can", "will", "you", "your", "actually", "let", "there", "here", "then", "but", "not", "all", "should",
     "wait",
 ];
-/// Minimum content words of a text that says something without naming anything.
+/// Minimum number of content words in a text that says something without naming anything.
 const WORDS_MIN: usize = 4;
-/// Minimum characters of a text that says something, in scripts without blanks.
+/// Minimum number of characters in a text that says something in a script without blanks.
 const WIDE_MIN: usize = 6;
 
 /// Returns whether a line is a list item, a heading or a table row.

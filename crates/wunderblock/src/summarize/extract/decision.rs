@@ -1,5 +1,5 @@
-//! Decisions, each a question with its answer. An answer alone ("yes, the second") says nothing, and a question alone
-//! decides nothing.
+//! Decisions, each consisting of a question and its answer. An answer alone ("yes, the second") says nothing, and a
+//! question alone decides nothing.
 
 use super::cue::{bare, sentences_of};
 use super::plain::{cut, cut_after, head};
@@ -15,7 +15,7 @@ pub(in super::super) struct Answer {
     pub(in super::super) answer: String,
 }
 
-/// Judgement on a reply by its user, or by the program that carries it out.
+/// Judgement on a reply, made by the user or by the program that carries the reply out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Verdict {
     /// The user took the work back, or asked for that.
@@ -29,7 +29,7 @@ pub(in super::super) enum Verdict {
 }
 
 impl Verdict {
-    /// Returns whether the changes of a reply are still in place, even if its user disagrees with the reply.
+    /// Returns whether the changes made by a reply are still in place, even if the user disagrees with the reply.
     pub(super) fn stands(self) -> bool {
         !matches!(self, Self::TakenBack | Self::NotApplied)
     }
@@ -45,15 +45,15 @@ impl Verdict {
     }
 }
 
-/// Maximum bytes at the end of a reply that are searched for its question.
+/// Maximum number of bytes at the end of a reply that are searched for its question.
 const END: usize = 1_200;
-/// Maximum bytes kept of a question.
+/// Maximum number of bytes kept of a question.
 const QUESTION_MAX: usize = 200;
-/// Maximum bytes kept of an answer.
+/// Maximum number of bytes kept of an answer.
 const ANSWER_MAX: usize = 240;
-/// Maximum bytes of a turn that can be an answer. A longer turn is a new request, whatever the reply asked.
+/// Maximum number of bytes in a turn that can be an answer. A longer turn is a new request, whatever the reply asked.
 const TURN_MAX: usize = 1_500;
-/// Beginnings of sentences that ask without a question mark.
+/// Beginnings of sentences that ask something without a question mark.
 const ASKS: [&str; 8] = [
     "please confirm",
     "please let me know",
@@ -82,7 +82,7 @@ fn question(reply: &str) -> Option<String> {
         .map(|found| head(found, QUESTION_MAX).into_owned())
 }
 
-/// Sentences at the end of a reply that may be its question. Options may follow the question.
+/// Number of sentences at the end of a reply that may contain its question. Options may follow the question.
 const LAST: usize = 3;
 
 /// Words near the beginning of a turn with which a user takes the work back.
@@ -99,7 +99,7 @@ const UNDOES: [&str; 11] = [
     "回退",
     "改回去",
 ];
-/// Beginnings of turns with which a user calls the reply wrong.
+/// Beginnings of turns in which a user calls the reply wrong.
 const REJECTS: [&str; 12] = [
     "no, that's not",
     "no that's not",
@@ -133,10 +133,10 @@ pub(super) fn goes_on(turn: &str) -> bool {
     GOES_ON.contains(&plain.as_str())
 }
 
-/// Maximum bytes at the beginning of a turn that are searched for a judgement.
+/// Maximum number of bytes at the beginning of a turn that are searched for a judgement.
 const VERDICT: usize = 80;
 
-/// Returns the judgement that a user's turn contains on the reply before it.
+/// Returns the judgement that a user turn passes on the previous reply.
 pub(super) fn verdict(turn: &str) -> Option<Verdict> {
     let turn = turn.trim_start();
     let begin = turn.get(..cut(turn, VERDICT)).unwrap_or_default().to_lowercase().replace('’', "'");
@@ -148,7 +148,8 @@ pub(super) fn verdict(turn: &str) -> Option<Verdict> {
     (first && UNDOES.iter().any(|words| begin.contains(words))).then_some(Verdict::TakenBack)
 }
 
-/// Returns the answer of a user's turn to the reply before it; `None` if the turn is a question or a new request.
+/// Returns the answer that a user turn gives to the previous reply, or `None` if the turn is a question or a new
+/// request.
 pub(super) fn answered((asked, reply): (Seq, &str), (said, turn): (Seq, &str)) -> Option<Answer> {
     let turn = turn.trim();
     // "Which formats are there? A table, please." is a question, although it ends with a request.
@@ -186,7 +187,7 @@ fn first_question(value: &Value) -> Option<&str> {
     }
 }
 
-/// Returns a person's answer to the question of a tool, shortened.
+/// Returns a shortened form of a person's answer to a question from a tool.
 pub(super) fn answer_of(text: &str) -> String {
     let kept = text.get(..cut(text, 2 * ANSWER_MAX)).unwrap_or_default();
     head(kept.trim(), ANSWER_MAX).into_owned()

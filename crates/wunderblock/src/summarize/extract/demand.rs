@@ -33,28 +33,28 @@ impl Demand {
     }
 }
 
-/// Maximum names that are demanded.
+/// Maximum number of names that are demanded.
 const NAMES_MAX: usize = 32;
-/// Maximum names from one source.
+/// Maximum number of names from one source.
 const EACH_MAX: usize = 12;
-/// Maximum errors whose codes are demanded, counted from the newest.
+/// Maximum number of errors whose codes are demanded, counted from the newest.
 const ERRORS_MAX: usize = 3;
-/// Maximum rules that are demanded, counted from the newest.
+/// Maximum number of rules that are demanded, counted from the newest.
 const RULES_MAX: usize = 12;
-/// Maximum decisions that are demanded, counted from the newest.
+/// Maximum number of decisions that are demanded, counted from the newest.
 const DECISIONS_MAX: usize = 6;
-/// Maximum bytes of a demanded name: a longer one is not worth its room.
+/// Maximum number of bytes in a demanded name; a longer name is not worth its room.
 const LONGEST: usize = 120;
-/// Maximum share of a summary for demanded names: one part in this many.
+/// Maximum share of a summary that demanded names may take, given as a divisor.
 const SHARE: u64 = 8;
-/// Maximum share of a summary for demanded sentences: one part in this many.
+/// Maximum share of a summary that demanded sentences may take, given as a divisor.
 const SENTENCES_SHARE: u64 = 3;
-/// Bytes per token, approximately.
+/// Approximate number of bytes per token.
 const TOKEN_BYTES: u64 = 4;
 
 /// Returns the facts that a summary of this size and template must state: the first request, standing rules, open
-/// tasks, decisions, open errors, changed files, and names in the newest request. The most serious kinds come first,
-/// and the newest facts of each kind; as many as their share of the summary holds.
+/// tasks, decisions, open errors, changed files, and names in the newest request. The most serious kinds come first
+/// and, within each kind, the newest facts, until their share of the summary is used up.
 pub(in super::super) fn demands(
     found: &Found<'_>,
     material: &Material<'_>,
@@ -122,7 +122,7 @@ impl DemandList {
         }
     }
 
-    /// Adds names: in open errors, of changed files, and in the newest request.
+    /// Adds the names in open errors, the names of changed files, and the names in the newest request.
     fn named(&mut self, found: &Found<'_>, form: &SummaryForm) {
         if form.has(Fill::Errors) {
             let open = found.troubles.iter().rev().filter(|trouble| trouble.is_open());
@@ -208,7 +208,7 @@ pub(in super::super) fn absent<'d>(text: &str, demands: &'d [Demand]) -> Vec<&'d
     demands.iter().filter(|demand| !is_there(demand)).collect()
 }
 
-/// Returns whether a text contains a name in another form. A path may lack its first folders.
+/// Returns whether a text contains a name in another form. The first folders of a path may be missing.
 fn names(text: &str, known: &SourceNames, name: &str) -> bool {
     if literals(name).next().is_some_and(|literal| known.has(&literal)) {
         return true;

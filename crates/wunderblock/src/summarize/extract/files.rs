@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::FileChange;
 
-/// Maximum bytes of a path: anything longer is not a path.
+/// Maximum number of bytes in a path; anything longer is not a path.
 const PATH_MAX: usize = 300;
 /// Path that represents the whole working tree.
 const ALL: &str = ".";
@@ -23,7 +23,7 @@ pub(in super::super) struct File {
     pub(super) from: Option<String>,
     pub(super) last_read: Seq,
     pub(in super::super) last_changed: Seq,
-    /// Latest stated reason for a change of the file, with the position of that reason.
+    /// Latest stated reason for a change to the file, with the position of that reason.
     pub(super) reason: Option<(Seq, String)>,
     /// Names that changes defined in the file, in order, each with its position.
     pub(super) defined: Vec<(Seq, String)>,
@@ -45,7 +45,7 @@ impl File {
 pub(in super::super) struct Files {
     list: Vec<File>,
     places: HashMap<String, usize>,
-    /// The latest change of any file: its position and the path.
+    /// The latest change to any file, given by its position and the path.
     pub(super) changed: Option<(Seq, String)>,
     /// Position of the newest commit.
     pub(super) committed: Seq,
@@ -102,9 +102,9 @@ impl Files {
         }
     }
 
-    /// Records the reason for a change. It replaces the reason for the previous change, which may be outdated.
-    /// Measured against keeping the reason that names most: the newest reason is right more often, at the same
-    /// recall.
+    /// Records the reason for a change. The new reason replaces the reason for the previous change, which may be
+    /// outdated. Measurements show that the newest reason is right more often than the reason that names the most, at
+    /// the same recall.
     pub(super) fn explain(&mut self, path: &str, reason: Option<(Seq, String)>) {
         let place = self.places.get(plain(path)).copied();
         if let Some((file, reason)) = place.and_then(|place| self.list.get_mut(place)).zip(reason) {
@@ -123,7 +123,7 @@ impl Files {
         file.defined.drain(..file.defined.len().saturating_sub(DEFINED_MAX));
     }
 
-    /// Returns position and path of a file's latest change; for a folder, of the latest change in it.
+    /// Returns the position and path of the latest change to a file, or of the latest change in a folder.
     pub(super) fn changed_since(&self, path: &str) -> Option<(Seq, String)> {
         let path = plain(path);
         let is_it = |file: &&File| path == ALL || file.path == path || is_inside(&file.path, path);
@@ -133,7 +133,7 @@ impl Files {
         Some((newest.last_changed, newest.path.clone()))
     }
 
-    /// Returns the file that was changed first at a position or after it.
+    /// Returns the file that was changed first at or after a position.
     pub(super) fn changed_after(&self, at: Seq) -> Option<&str> {
         let first = |file: &File| file.changes.iter().copied().find(|changed| *changed >= at);
         let changed = self.iter().filter_map(|file| Some((first(file)?, file.path.as_str())));
@@ -156,7 +156,8 @@ impl Files {
         }
     }
 
-    /// Subtracts a change that was taken back. The count stays at least 1, so that the file is still listed.
+    /// Subtracts a change that was taken back from the count of changes. The count stays at least 1, so that the file
+    /// is still listed.
     pub(super) fn uncount(&mut self, path: &str) {
         let place = self.places.get(plain(path)).copied();
         if let Some(file) = place.and_then(|place| self.list.get_mut(place)) {
@@ -212,7 +213,8 @@ impl Files {
     }
 }
 
-/// Returns whether reverting the working tree reverts such a change: files unknown to git stay.
+/// Returns whether reverting the working tree reverts this kind of change, because files that git does not track
+/// stay.
 pub(super) fn is_taken_back(change: FileChange) -> bool {
     matches!(change, FileChange::Edited | FileChange::Moved | FileChange::Deleted)
 }

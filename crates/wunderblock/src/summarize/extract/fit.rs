@@ -13,18 +13,19 @@ use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// Minimum tokens of a line that says something.
+/// Minimum number of tokens in a line that says something.
 const LINE_MIN: u64 = 14;
-/// Tokens that the head of an item takes if the item does not fit whole.
+/// Number of tokens that the head of an item takes if the whole item does not fit.
 const HEAD_TOKENS: u64 = 28;
-/// Maximum share of the room for an item that must be there: one part in this many.
+/// Maximum share of the room that a mandatory item may take, given as a divisor.
 const MUST_SHARE: u64 = 6;
-/// Maximum messages that did not fit and are listed by their positions, counted from the newest.
+/// Maximum number of messages that did not fit and are listed by their positions, counted from the newest.
 const OLDER_MAX: usize = 48;
-/// Maximum consecutive items that do not fit. After these, the rest of their kind is not tried.
+/// Maximum number of consecutive items that do not fit. After that many, the remaining items of their kind are not
+/// tried.
 const MISSES_MAX: usize = 48;
 
-/// Maximum share of a summary for bare names, in percent. A list of names shows what was touched, but not what for.
+/// Maximum share of a summary for bare names, in percent. A list of names shows what was touched, but not why.
 /// Without a limit, names took half of a summary.
 const NAMES_MOST: u64 = 15;
 
@@ -62,13 +63,13 @@ const fn share(fill: Fill) -> (u64, u8) {
     }
 }
 
-/// Items of a kind, best first, and their room.
+/// Items of a kind, best first, and the room for them.
 struct ItemGroup<'i> {
     fill: Fill,
     items: Vec<(usize, &'i SummaryItem)>,
     need: u64,
     room: u64,
-    /// Maximum room that the kind may take in addition.
+    /// Maximum additional room that the kind may take.
     most: u64,
 }
 
@@ -89,15 +90,15 @@ impl Chosen {
         self.items.push(item);
     }
 
-    /// Returns whether everything that an item quotes was chosen already: in the same part, or anywhere for a
-    /// sentence whose kind has other items.
+    /// Returns whether everything that an item quotes has already been chosen, either in the same part or, for a
+    /// sentence whose kind has other items, anywhere.
     fn says(&self, item: &SummaryItem, form: &SummaryForm) -> bool {
         let quoted = item.refs.first().and_then(|at| self.quoted.get(at));
         let Some((quotes, own)) = quoted.zip(item.quoted()) else { return false };
         let is_sentence = matches!(item.fill, Fill::Decisions | Fill::Findings | Fill::Next | Fill::Done)
             && self.items.iter().any(|other| other.fill == item.fill);
-        // A rule is listed even if a quoted request contains it, because the request is dropped sooner. Without this,
-        // 224 of 270 rules were left after fifty compactions at 32,000 tokens; with it 238.
+        // A rule is listed even if a quoted request contains it, because the request is dropped sooner. Without this
+        // exception, 224 of 270 rules were left after fifty compactions at 32,000 tokens; with it, 238 were left.
         if item.fill == Fill::Constraints {
             return false;
         }
@@ -195,7 +196,7 @@ impl<'f> Fit<'f> {
     fn choose(&self, items: &[SummaryItem], room: u64) -> Vec<SummaryItem> {
         let mut chosen = Chosen::default();
         let mut left = room;
-        // An item that must be there is cut if it would crowd out the rest.
+        // A mandatory item is cut if it would crowd out the rest.
         let cap = (room / MUST_SHARE).max(HEAD_TOKENS * 2);
         for (at, item) in items.iter().enumerate().filter(|(_, item)| item.must) {
             let whole = self.cost(at, item);
@@ -222,7 +223,7 @@ impl<'f> Fit<'f> {
             kind.most -= before - kind.room;
             spare = spare.saturating_sub(before - kind.room);
         }
-        // Room that a kind could not use, because its lines are too long, goes to the next kind.
+        // Room that a kind could not use because its lines are too long goes to the next kind.
         for kind in &mut kinds {
             let room = spare.min(kind.most);
             kind.room = room;
@@ -234,7 +235,7 @@ impl<'f> Fit<'f> {
         chosen
     }
 
-    /// Returns an item with the positions of the user's messages that have no room.
+    /// Returns an item that lists the positions of the user messages for which there is no room.
     fn older(&self, kind: &ItemGroup<'_>) -> Option<SummaryItem> {
         let mut left: Vec<&SummaryItem> = kind.items.iter().map(|(_, item)| *item).collect();
         let newest =
@@ -249,7 +250,7 @@ impl<'f> Fit<'f> {
         Some(older)
     }
 
-    /// Chooses the best item of each kind, shortened so that each kind gets one.
+    /// Chooses the best item of each kind and shortens it, so that each kind gets one item.
     fn first(&self, kinds: &mut [ItemGroup<'_>], left: &mut u64, chosen: &mut Chosen) {
         let count = kinds.len() as u64;
         for (done, kind) in kinds.iter_mut().enumerate() {
@@ -276,7 +277,7 @@ impl<'f> Fit<'f> {
         }
     }
 
-    /// Divides the room among the kinds: by weight, and never more than a kind needs.
+    /// Divides the room among the kinds by weight, but never gives a kind more than it needs.
     fn divide(&self, kinds: &mut [ItemGroup<'_>], room: u64) {
         for kind in kinds.iter_mut() {
             for (at, item) in &kind.items {
@@ -287,7 +288,7 @@ impl<'f> Fit<'f> {
             }
             kind.need = kind.need.min(kind.most);
         }
-        // With a focus, kinds with content on the focus get more room.
+        // With a focus, kinds that have content related to the focus get more room.
         let weight = |kind: &ItemGroup<'_>| {
             let near = kind.items.first().is_some_and(|(_, item)| self.focused(item) > 0);
             let weight = self.form.part(kind.fill).map_or(1, |part| part.weight);
@@ -308,7 +309,8 @@ impl<'f> Fit<'f> {
         }
     }
 
-    /// Takes items of a kind while there is room, whole or only their heads, so that older items get room, too.
+    /// Takes items of a kind while there is room, either whole items or only their heads, so that older items also
+    /// get room.
     fn serve(&self, kind: &mut ItemGroup<'_>, chosen: &mut Chosen) {
         let mut misses = 0;
         let count = kind.items.len();
@@ -324,7 +326,7 @@ impl<'f> Fit<'f> {
             let others = (count - place - 1) as u64;
             let kept = (others * HEAD_TOKENS).min(kind.room / 2);
             let cost = self.cost(at, item);
-            // A user's message is quoted in full, or listed by its position.
+            // A user message is either quoted in full or listed by its position.
             let whole = kind.fill == Fill::UserMessages && place > 0;
             let cap = if cost <= HEAD_TOKENS || whole {
                 kind.room

@@ -21,12 +21,12 @@ pub(super) struct SummaryForm {
     times: Times,
 }
 
-/// A part of a summary: its heading, which is empty in the short forms, and its kinds of content.
+/// A part of a summary, consisting of its heading (empty in the short forms) and its kinds of content.
 #[derive(Clone, Debug)]
 pub(super) struct SummaryPart {
     pub(super) name: String,
     pub(super) fills: Vec<Fill>,
-    /// Maximum items of each kind.
+    /// Maximum number of items of each kind.
     pub(super) most: usize,
     /// Multiple of the usual room that the part may take.
     pub(super) weight: u64,
@@ -91,8 +91,8 @@ impl SummaryForm {
         self.parts.iter().position(|part| part.fills.contains(&fill))
     }
 
-    /// Returns the kind under which an item of this kind appears: its own, or a similar one if the template has no
-    /// place for it.
+    /// Returns the kind under which an item of this kind appears, which is its own kind, or a similar one if the
+    /// template has no place for it.
     pub(super) fn place_of(&self, fill: Fill) -> Option<Fill> {
         let near: &[Fill] = match fill {
             Fill::FilesModified | Fill::FilesRead => &[Fill::FilesModified, Fill::Recent, Fill::Done],

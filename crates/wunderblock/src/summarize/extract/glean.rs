@@ -27,14 +27,15 @@ use wunderblock_core::units::{Millis, Seq};
 use wunderblock_core::view::ViewEntry;
 use wunderblock_core::work::{InvokedSkill, TodoItem};
 
-/// Bytes searched for names at each end of a tool result.
+/// Number of bytes that are searched for names at each end of a tool result.
 const RESULT_LOOK: usize = 2 << 10;
-/// Maximum sentences of a kind kept from the start.
+/// Maximum number of sentences of a kind that are kept from the start.
 const FIRST_SENTENCES: usize = 256;
-/// Sentences of a kind kept from the end. Older ones are dropped only when there are twice as many.
+/// Number of sentences of a kind that are kept from the end. Older sentences are dropped only when there are twice as
+/// many.
 const NEWEST_SENTENCES: usize = 2_048;
 
-/// Programs that say nothing about the task: too common to name in a summary.
+/// Programs that say nothing about the task and are too common to name in a summary.
 const EVERYDAY: [&str; 16] = [
     "cat", "cd", "cp", "echo", "find", "grep", "head", "ls", "mkdir", "mv", "rm", "sed", "sleep", "tail",
     "touch", "wc",
@@ -68,7 +69,7 @@ pub(in super::super) struct Step {
     pub(super) skill: Option<InvokedSkill>,
     /// Question that the call asks a person.
     asks: Option<String>,
-    /// Boxes that the call writes into a file or reads in one.
+    /// Boxes that the call writes to a file or reads from one.
     ticks: Option<Ticks>,
     /// Whether the call is a command in a model's text, so that only the output shows how it ended.
     pub(super) is_typed: bool,
@@ -79,7 +80,7 @@ pub(in super::super) struct Step {
 }
 
 impl Step {
-    /// Reads a text of the result: its content, and how the call ended.
+    /// Reads one text of the result, both for its content and for how the call ended.
     fn read(&mut self, at: Seq, text: &str, failed: bool, ended: &mut Outcome) {
         if let Some(skill) = &mut self.skill {
             skill::read(skill, at, &readable(text));
@@ -117,7 +118,7 @@ pub(in super::super) struct Sentence {
     pub(in super::super) text: String,
 }
 
-/// Numbers of messages and calls, and the times of the first and last entry.
+/// Numbers of messages and calls, and the times of the first and last entries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GleanCounts {
     pub(super) messages: u32,
@@ -271,12 +272,13 @@ impl<'a> Found<'a> {
         self.verdicts.extend(replies.into_iter().map(|at| (at, verdict)));
     }
 
-    /// Returns the judgement on a reply by its user or a program, if there is one.
+    /// Returns the judgement that the user or a program passed on a reply, if there is one.
     pub(super) fn verdict(&self, reply: Seq) -> Option<Verdict> {
         self.verdicts.get(&reply).copied()
     }
 
-    /// Returns the last reply of each turn, and the judgement on it. A last reply with a call was broken off.
+    /// Returns the last reply of each turn, and the judgement on it. If the last reply of a turn contains a call, the
+    /// reply was broken off.
     pub(super) fn turn_ends(&self) -> Vec<(&Said<'a>, Option<Verdict>)> {
         let calls: HashSet<Seq> = self.steps.iter().map(|step| step.at).collect();
         let mut replies = self.replies.iter().peekable();
@@ -291,7 +293,7 @@ impl<'a> Found<'a> {
         ends
     }
 
-    /// Returns the last sentence of the newest reply, lists excluded, that states the purpose of a change.
+    /// Returns the last sentence of the newest reply, outside lists, that states the purpose of a change.
     fn reason(&self) -> Option<(Seq, String)> {
         let reply = self.newest_replies().next_back()?;
         let prose = cue::without_code(&reply.text);
@@ -308,7 +310,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Records the answer of a user's turn to the reply before it.
+    /// Records the answer that a user turn gives to the previous reply.
     fn answer(&mut self, at: Seq, turn: &str) {
         let reply = self.newest_replies().next_back();
         let answer = reply.and_then(|reply| decision::answered((reply.at, &reply.text), (at, turn)));
@@ -338,7 +340,7 @@ impl<'a> Found<'a> {
             rules_of_text(text).into_iter().for_each(|rule| keep(Cue::Constraint, rule));
         }
         cue::sentences(text, |cue, sentence| {
-            // Demands of a user are listed among the requests, so only decisions are kept here.
+            // A user's demands are listed among the requests, so only decisions are kept here.
             let is_kind = !by_user || cue == Cue::Decision;
             if is_kind && cue::says_something(sentence) {
                 keep(cue, sentence);
@@ -464,8 +466,8 @@ impl<'a> Found<'a> {
         shown.iter().for_each(|text| self.troubles.show(at, text));
     }
 
-    /// Follows a plan that is kept in a file. A file that is only read is one if boxes were written to it, or by its
-    /// name.
+    /// Follows a plan that is kept in a file. A file that has only been read is a plan if boxes were written to it
+    /// earlier or if its name indicates a plan.
     fn ticked(&mut self, at: Seq, deed: &Deed, path: &str, ticks: &Ticks) {
         if *deed == Deed::Read && !self.boxes.contains_key(path) && !todo::is_plan_file(path) {
             return;
@@ -478,7 +480,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Records an error that somebody reports.
+    /// Records an error that somebody has reported.
     fn trouble(&mut self, at: Seq, what: &str, line: &str) {
         self.names.learn(cue::bare(line), at, Author::Tool);
         self.troubles.tell(at, what, line);

@@ -11,36 +11,36 @@ pub(super) struct SummaryItem {
     /// Kind of the item.
     pub(super) fill: Fill,
     pub(super) text: ItemText,
-    /// Positions of its sources, and of its correction if there is one.
+    /// Positions of the sources of the item, and of its correction if there is one.
     pub(super) refs: Vec<Seq>,
-    /// Usefulness compared with other items of its kind; more is better.
+    /// Usefulness compared with other items of its kind; a higher value is better.
     pub(super) weight: i64,
     /// Whether the summary must contain it.
     pub(super) must: bool,
-    /// Place among the items of its kind in the text.
+    /// Place of the item among the items of its kind in the text.
     pub(super) order: u64,
 }
 
 /// Content of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ItemText {
-    /// Our words, a quotation or nothing, and our words.
+    /// Our words, an optional quotation, and our words after the quotation.
     Line { lead: String, quote: String, tail: String },
     /// A message, word for word.
     Block(String),
-    /// A name that shares its line with others of the same label.
+    /// A name that shares its line with other names under the same label.
     Packed { label: &'static str, name: String },
 }
 
-/// Approximate maximum bytes of a line of packed names.
+/// Approximate maximum number of bytes in a line of packed names.
 pub(super) const PACKED_LINE: usize = 110;
 /// Separator of packed names.
 pub(super) const BETWEEN: &str = " · ";
 /// Separator between a question and its answer.
 pub(super) const ANSWERED: &str = " → answered: ";
-/// Beginning of a request that follows others.
+/// Beginning of a request that follows other requests.
 pub(super) const THEN: &str = "then: ";
-/// Beginning of a line from a summary that nothing has checked.
+/// Beginning of a line from an unchecked summary.
 const UNCHECKED: &str = "unchecked: ";
 /// Beginning of a line with the outcome of a request.
 pub(super) const OUTCOME: &str = "→ ";
@@ -48,15 +48,16 @@ pub(super) const OUTCOME: &str = "→ ";
 pub(super) const RULE: &str = "rule: ";
 /// Beginning of a completed plan item in a part that contains open ones, too.
 pub(super) const DONE: &str = "done: ";
-/// Beginning of the last reply that ended a turn and sums up, if the work went on after it.
+/// Beginning of the line with the last reply that ended a turn and summed up the work, if the work continued after
+/// that reply.
 pub(super) const WRAPPED_UP: &str = "last wrap-up: ";
-/// Beginning of a sentence about remaining work, if the work went on after it.
+/// Beginning of a sentence about remaining work, if the work continued after that sentence.
 pub(super) const OPEN_WHEN_SAID: &str = "open when said: ";
-/// Ending of an error that its latest check found. Whether the error still exists is unknown.
+/// Ending of the line for an error that its latest check found. Whether the error still exists is unknown.
 pub(super) const OPEN: &str = " → open when last checked";
-/// Ending of an error that the next failing check of its family did not show.
+/// Ending of the line for an error that the next failing check of the same family did not show.
 pub(super) const REPLACED: &str = " → the next check failed otherwise";
-/// Minimum bytes of a quotation that is worth its line.
+/// Minimum number of bytes in a quotation that is worth its line.
 const QUOTE_MIN: usize = 12;
 
 impl SummaryItem {
@@ -70,18 +71,18 @@ impl SummaryItem {
         Self::new(fill, ItemText::Line { lead, quote, tail: String::new() }, at, weight)
     }
 
-    /// Makes an item of a name that shares its line with others of the same label.
+    /// Makes an item from a name that shares its line with other names under the same label.
     pub(super) fn packed(fill: Fill, label: &'static str, name: String, at: Seq, weight: i64) -> Self {
         Self::new(fill, ItemText::Packed { label, name }, at, weight)
     }
 
-    /// Makes an item of a name that the summary must contain.
+    /// Makes an item from a name that the summary must contain.
     pub(super) fn must(fill: Fill, name: String, at: Seq) -> Self {
         let name = format!("`{}`", name.replace('`', "'"));
         Self { must: true, ..Self::packed(fill, "named", name, at, i64::MAX / 2) }
     }
 
-    /// Turns the item into a request that follows others.
+    /// Turns the item into a request that follows other requests.
     pub(super) fn follow(&mut self) {
         self.weight = self.weight.min(1_000);
         if let ItemText::Line { lead, .. } = &mut self.text
@@ -105,10 +106,10 @@ impl SummaryItem {
         self.fill == Fill::FilesModified && lead.contains('`')
     }
 
-    /// Returns a key that is equal for items that say the same.
+    /// Returns a key that is equal for items that say the same thing.
     pub(super) fn same(&self) -> (Fill, String) {
         let text = match &self.text {
-            // Lines about the same file are the same, whatever they quote.
+            // Lines about the same file are considered the same, regardless of what they quote.
             ItemText::Line { lead, quote, .. } if quote.is_empty() || self.is_file(lead) => {
                 uncounted(lead).to_owned()
             }
@@ -185,7 +186,7 @@ impl SummaryItem {
         }
     }
 
-    /// Returns the item in about `most` bytes; `None` if it would say nothing.
+    /// Returns the item in about `most` bytes, or `None` if it would say nothing.
     pub(super) fn shortened(&self, most: usize, marks: Escaping) -> Option<Self> {
         let around = self.positions().len() + 6;
         let (lead, quote, tail) = match &self.text {

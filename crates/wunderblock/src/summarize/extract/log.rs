@@ -1,12 +1,12 @@
-//! Writes a dated log: a line for each event, in the order of events.
+//! Writes a dated log with one line for each event, in the order of the events.
 //!
 //! ```text
 //! Date: 2026-03-01
 //! - 14:03 ! user: "the totals are off by one cent" #12
 //! - 14:09 ✓ `cargo test -p money` → ok #31
 //! ```
-//! The form is that of Mastra's observations, with plain marks: `!` matters, `?` is open, `✓` is done, as the record
-//! shows.
+//! The log has the form of Mastra's observations, with plain marks: `!` marks what matters, `?` marks what is open,
+//! and `✓` marks what the record shows to be done.
 
 use super::item::{ItemText, SummaryItem};
 use super::plain::Escaping;
@@ -26,7 +26,7 @@ impl Times {
         Self(material.entries.iter().map(|entry| (entry.seq, entry.at)).collect())
     }
 
-    /// Returns the day and time of a position: those of its entry, or of the last entry before it.
+    /// Returns the day and time of a position, which are those of its entry or of the last entry before it.
     fn at(&self, seq: Seq) -> Option<(String, String)> {
         let before = self.0.partition_point(|(at, _)| *at <= seq).checked_sub(1);
         let (_, at) = self.0.get(before.unwrap_or(0)).filter(|(_, at)| *at > Millis::ZERO)?;
@@ -75,7 +75,7 @@ fn mark(item: &SummaryItem) -> Option<char> {
 pub(crate) fn stamp(at: Millis) -> String {
     let minutes = at.0.div_euclid(60_000);
     let (days, minute) = (minutes.div_euclid(1_440), minutes.rem_euclid(1_440));
-    // Converts days since 1970-01-01 to a Gregorian date, by eras of 400 years that begin on 1 March.
+    // Converts days since 1970-01-01 to a Gregorian date, using eras of 400 years that begin on 1 March.
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);

@@ -1,12 +1,13 @@
-//! Mechanical summaries, the floor below every summariser. They need no model, cannot fail, and state nothing that
-//! their range does not contain.
+//! Mechanical summaries, the floor below every summariser. Mechanical summaries need no model, cannot fail, and state
+//! nothing that their range does not contain.
 //!
 //! ```text
 //! Material ─ glean ─► Found ─ pick ─► items of each kind ─ fit ─► those there is room for ─ form ─► text
 //!        └─ earlier summaries ─ condense ──┘
 //! ```
-//! Words of a person or a model are in quotation marks or after `>`; commands and paths are in backticks. Each line
-//! ends with the position it comes from, `#123`. A number of occurrences is written `×12`.
+//! Words written by a person or a model are in quotation marks or after `>`, and commands and paths are in backticks.
+//! Each line ends with the position it comes from, for example `#123`. A number of occurrences is written in the form
+//! `×12`.
 
 mod act;
 mod catalogue;
@@ -62,12 +63,13 @@ use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
 
-/// Returns a summary of a range: at most `brief.most` tokens by the cost model, and about `brief.target` if the range
-/// has enough content.
+/// Returns a summary of a range. It has at most `brief.most` tokens by the cost model, and about `brief.target`
+/// tokens if the range has enough content.
 ///
-/// The same input gives the same text. Takes time linear in the input: of a very long text it reads only the
-/// beginning, the end and the lines that report an error. The summary contains no secret that [`crate::redact`]
-/// finds. If not even the headings of the template fit, the summary has fewer parts; if nothing fits, it is empty.
+/// The same input gives the same text. Runs in time linear in the input: only the beginning, the end and the lines
+/// that report an error are read from a very long text. The summary contains no secret that [`crate::redact`] finds.
+/// If not even the headings of the template fit, the summary has fewer parts, and if nothing fits, the summary is
+/// empty.
 #[must_use]
 pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
     let ReadMaterial { material, found } = read;
@@ -77,7 +79,8 @@ pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel
     let form = SummaryForm::new(brief).timed(material);
     let mut items = pick::items(found, &form, brief.focus);
     condense::merge(&mut items, material, found, &form);
-    // Required content may have been cut. Adding it can push out other required content, so the loop checks again.
+    // Required content may have been cut. Adding the missing content can push out other required content, so the loop
+    // checks again.
     let demanded = demands(found, material, brief);
     let mut text = Fit::new(brief, costs, &form).write(&items);
     for _ in 0..ROUNDS {
@@ -93,10 +96,10 @@ pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel
     text
 }
 
-/// Maximum rounds of adding required content that is missing.
+/// Maximum number of rounds in which missing required content is added.
 const ROUNDS: usize = 4;
 
-/// Marks the item that meets a demand as required. Without such an item, adds the name or the words as one.
+/// Marks the item that meets a demand as required. If there is no such item, adds the name or the words as an item.
 fn insist(items: &mut Vec<SummaryItem>, demand: &Demand, form: &SummaryForm) {
     let at = form.place_of(demand.fill).unwrap_or(Fill::Current);
     if demand.is_name() {

@@ -17,7 +17,7 @@ pub(in super::super) struct Named {
     pub(in super::super) last: Seq,
     /// Whether a user wrote the name.
     pub(in super::super) by_user: bool,
-    /// Whether a user or the model wrote the name, so that it does not only occur in results of tools.
+    /// Whether a user or the model wrote the name, so that it does not occur only in tool results.
     pub(super) is_written: bool,
 }
 
@@ -36,14 +36,14 @@ pub(in super::super) struct Names {
     terms: HashMap<String, usize>,
     /// Paths, identifiers, numbers and ids.
     pub(in super::super) entities: Vec<Named>,
-    /// Names of tools, languages, libraries and people: capitalised words within a sentence, programs, and words in
-    /// another script than the words around them.
+    /// Names of tools, languages, libraries and people, that is, capitalised words within a sentence, programs, and
+    /// words in a different script from the words around them.
     pub(super) terms_found: Vec<Named>,
 }
 
-/// Maximum names that are kept.
+/// Maximum number of names that are kept.
 const NAMES_MAX: usize = 200_000;
-/// Maximum bytes of a name: a longer one is not worth repeating.
+/// Maximum number of bytes in a name; a longer name is not worth repeating.
 const NAME_MAX: usize = 160;
 
 impl Names {
@@ -119,7 +119,7 @@ impl Names {
             let capital = word.starts_with(|c: char| c.is_ascii_uppercase());
             let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied();
             let sentence = start.checked_sub(2).and_then(|at| bytes.get(at)).copied();
-            // A capital at the beginning of a sentence does not show a name.
+            // A capital letter at the beginning of a sentence does not indicate a name.
             let inside = before == Some(b' ')
                 && sentence.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b',');
             let foreign = word.len() >= 3

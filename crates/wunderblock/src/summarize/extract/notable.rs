@@ -6,13 +6,13 @@ use crate::summarize::task::Material;
 use wunderblock_core::stub;
 use wunderblock_core::units::Seq;
 
-/// Maximum bytes kept of a text.
+/// Maximum number of bytes kept of a text.
 const HEAD: usize = 240;
 
 /// A piece of content that people would miss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted {
-    /// Its position in the session.
+    /// Position of the content in the session.
     pub at: Seq,
     /// The content on one line, without secrets.
     pub text: String,
@@ -23,9 +23,9 @@ pub struct Noted {
 pub struct Notable {
     /// Messages of the user.
     pub user_words: Vec<Noted>,
-    /// Sentences of the user that prohibit, demand or prefer something.
+    /// Sentences in which the user prohibits, demands or prefers something.
     pub rules: Vec<Noted>,
-    /// Decisions of the user or the model.
+    /// Decisions made by the user or the model.
     pub decisions: Vec<Noted>,
     /// Files that were created, changed or removed.
     pub files: Vec<Noted>,

@@ -1,4 +1,4 @@
-//! Reads from the result of a call how the call ended.
+//! Determines from the result of a call how the call ended.
 
 use super::plain::head;
 use super::shell;
@@ -20,7 +20,7 @@ pub(in super::super) struct Outcome {
     pub(in super::super) telling: Option<String>,
 }
 
-/// Words by which results are read; `outcome.toml` explains each list.
+/// Words that classify results; `outcome.toml` explains each list.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OutcomeWords {
@@ -37,13 +37,13 @@ static WORDS: LazyLock<OutcomeWords> =
 
 /// Beginnings of lines that only pass on the failure of something else.
 const PASSED_ON: [&str; 3] = ["npm ERR!", "npm error", "error: could not compile"];
-/// Maximum error lines that are compared to find the one that says most.
+/// Maximum number of error lines that are compared to find the most informative one.
 const REPORTS: usize = 40;
-/// Maximum lines at the end of a result that are searched for one that sums up.
+/// Maximum number of lines at the end of a result that are searched for a line that sums it up.
 const LAST_LINES: usize = 24;
-/// Maximum bytes kept of a line.
+/// Maximum number of bytes kept of a line.
 const LINE_MAX: usize = 220;
-/// Maximum bytes at the end of a result that are searched for its exit code and a line that sums up.
+/// Maximum number of bytes at the end of a result that are searched for its exit code and for a line that sums it up.
 const TAIL: usize = 8 << 10;
 
 fn errors() -> Option<&'static AhoCorasick> {
@@ -51,8 +51,8 @@ fn errors() -> Option<&'static AhoCorasick> {
     FOUND.get_or_init(|| AhoCorasick::new(&WORDS.errors).ok()).as_ref()
 }
 
-/// Returns the line that reports an error: the first with an error code, or else the first that does not only pass on
-/// another failure. Searches the whole text, up to `REPORTS` error lines.
+/// Returns the line that reports an error: the first line with an error code or, failing that, the first line that
+/// does not merely pass on another failure. Searches the whole text, up to `REPORTS` error lines.
 pub(super) fn error_line(text: &str) -> Option<&str> {
     let mut best: Option<(u8, &str)> = None;
     let mut from = 0;
@@ -72,7 +72,7 @@ pub(super) fn error_line(text: &str) -> Option<&str> {
     best.map(|(_, line)| line)
 }
 
-/// Returns the first line from `from` that reports an error, and the offset of the line's end.
+/// Returns the first line at or after `from` that reports an error, and the offset of the end of that line.
 fn report(text: &str, from: usize) -> Option<(&str, usize)> {
     let mut from = from;
     while let Some(hit) = errors()?.find(text.get(from..)?) {
@@ -89,10 +89,10 @@ fn report(text: &str, from: usize) -> Option<(&str, usize)> {
                 .find(|line| line.contains(':'));
             return Some((last.unwrap_or(line), end));
         }
-        // `0 errors` and `no error` mean that nothing is wrong. Lines of more than 1,000 bytes are data and not
+        // `0 errors` and `no error` mean that nothing is wrong. Lines of more than 1,000 bytes are data rather than
         // messages.
         let is_fine = ["0 error", "no error", "errors: 0", "0 failed"].iter().any(|fine| line.contains(fine));
-        // Code that handles errors, warnings, lines of a diff, and commits that corrected an error do not report one.
+        // Error-handling code, warnings, diff lines, and commits that corrected an error do not report an error.
         let is_code = ["except ", "except:", "catch", "raise ", "throw ", "Commit ", "Warning:", "+", "- "]
             .iter()
             .any(|begin| without_number(line).starts_with(begin));
@@ -104,7 +104,7 @@ fn report(text: &str, from: usize) -> Option<(&str, usize)> {
     None
 }
 
-/// Strips the number that a program shows before a line of code: `1480: except ValueError as error:`.
+/// Strips the number that a program shows before a line of code, for example: `1480: except ValueError as error:`.
 fn without_number(line: &str) -> &str {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(':').filter(|_| rest.len() < line.len()).map_or(line, str::trim_start)
@@ -120,8 +120,8 @@ pub(super) fn is_refusal(text: &str) -> bool {
     })
 }
 
-/// Returns the line in which `git commit` reports its commit, or in which a log after it names the commit. Other
-/// lines of a log are about other commits.
+/// Returns the line in which `git commit` reports its commit, or in which a subsequent log names that commit. The
+/// other lines of the log are about other commits.
 pub(super) fn commit_line<'t>(text: &'t str, command: &str) -> Option<&'t str> {
     let is_hash = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let names_it = |line: &str| {
@@ -132,7 +132,8 @@ pub(super) fn commit_line<'t>(text: &'t str, command: &str) -> Option<&'t str> {
     text.lines().find(|line| line.starts_with('[') && line.contains("] ") || names_it(line))
 }
 
-/// Returns whether a search found nothing. Its program then exits with 1 and prints nothing, which is not a failure.
+/// Returns whether a search found nothing. In that case, the program exits with 1 and prints nothing, which is not a
+/// failure.
 pub(super) fn found_nothing(what: &str, text: &str, outcome: &Outcome) -> bool {
     SEARCHES.contains(&shell::read(what).last.as_str())
         && outcome.failed
@@ -143,17 +144,17 @@ pub(super) fn found_nothing(what: &str, text: &str, outcome: &Outcome) -> bool {
 /// Programs that search.
 const SEARCHES: [&str; 5] = ["grep", "egrep", "rg", "ag", "ack"];
 
-/// Maximum bytes of an answer that is quoted.
+/// Maximum number of bytes in an answer that is quoted.
 const ANSWER: usize = 100;
 
-/// Returns the answer of a service if it is short; for a search, the line that says how much was found.
+/// Returns the answer of a service if it is short or, for a search, the line that says how much was found.
 pub(super) fn short_answer(text: &str) -> Option<&str> {
     let (first, more) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
     let is_whole = more.is_empty() || first.starts_with("Found ");
     Some(first.trim_end_matches(':')).filter(|first| is_whole && (1..=ANSWER).contains(&first.len()))
 }
 
-/// Reads a result. With `shows`, the text is content and says nothing about the outcome unless the call failed.
+/// Reads a result. If `shows` is set, the text is content and says nothing about the outcome unless the call failed.
 pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
     let tail = tail(text);
     let exit = if shows && !failed {
@@ -176,7 +177,7 @@ pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
     Outcome { failed, found_nothing: false, exit, telling }
 }
 
-/// Returns the place that a compiler names on the line below its message: ` --> src/a.rs:3:7`.
+/// Returns the place that a compiler names on the line below its message, for example: ` --> src/a.rs:3:7`.
 fn place(text: &str, line: &str) -> String {
     let below = text.split_once(line).and_then(|(_, rest)| rest.lines().nth(1)).map(str::trim);
     below

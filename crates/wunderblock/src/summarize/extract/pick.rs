@@ -17,29 +17,30 @@ use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
-/// Maximum recent actions that are listed.
+/// Maximum number of recent actions that are listed.
 const RECENT: usize = 10;
-/// Maximum next steps that are listed, counted from the newest.
+/// Maximum number of next steps that are listed, counted from the newest.
 const NEXT: usize = 4;
-/// Maximum bytes quoted of a request or a sentence.
+/// Maximum number of bytes quoted from a request or a sentence.
 const REQUEST: usize = 420;
-/// Maximum bytes quoted of the first request, because it is the task of the whole range.
+/// Maximum number of bytes quoted from the first request, which is the task of the whole range.
 const FIRST_REQUEST: usize = 1_200;
 /// Weight of each name and number in a request.
 const NAMED: i64 = 125;
-/// Maximum names and numbers that count in a request. Eight weigh as much as being the newest request.
+/// Maximum number of names and numbers that count in a request. Eight names and numbers weigh as much as being the
+/// newest request.
 const NAMED_MAX: usize = 8;
-/// Weight of each name and number in a sentence: sentences that name nothing say least.
+/// Weight of each name and number in a sentence, because sentences that name nothing are the least informative.
 const NAMES_OF_SENTENCE: i64 = 60;
-/// Maximum bytes of a command.
+/// Maximum number of bytes in a command.
 const COMMAND: usize = 160;
-/// Minimum words that a sentence shares with a focus, if the focus has that many.
+/// Minimum number of words that a sentence must share with a focus, if the focus has that many words.
 const FOCUS_WORDS: usize = 2;
-/// Maximum sentences that are quoted on a focus.
+/// Maximum number of sentences that are quoted for a focus.
 const FOCUS_MAX: usize = 24;
-/// Weight that puts the sentences on a focus first.
+/// Weight that puts sentences related to a focus first.
 const FOCUS_WEIGHT: i64 = 40_000;
-/// Maximum names that become items.
+/// Maximum number of names that become items.
 const NAMES: usize = 400;
 
 /// First and last position of a range, from which the newness of a position is computed.
@@ -107,8 +108,8 @@ impl<'f> Pick<'f> {
         self.items
     }
 
-    /// Adds sentences on a focus, whatever their kind: those that share most words with the focus first, then the
-    /// newest.
+    /// Adds sentences related to a focus, whatever their kind. Those that share the most words with the focus come
+    /// first, then the newest.
     fn focused(&mut self, focus: &str) {
         let Some(fill) = self.form.place_of(Fill::Findings) else { return };
         let wanted = distinct_words(focus);
@@ -119,7 +120,7 @@ impl<'f> Pick<'f> {
         for (lead, said) in said {
             for sentence in sentences_of(&said.text) {
                 let shared = distinct_words(sentence).intersection(&wanted).count();
-                // A single shared word of several is a coincidence.
+                // A single shared word is a coincidence if the focus has several words.
                 if shared >= wanted.len().min(FOCUS_WORDS) && shared > 0 {
                     near.push((shared, said.at, lead, sentence));
                 }
@@ -137,7 +138,7 @@ impl<'f> Pick<'f> {
         self.form.marks
     }
 
-    /// Returns a text on one line, at most `most` bytes of it.
+    /// Returns a text on one line, cut to at most `most` bytes.
     fn short_line(&self, text: &str, most: usize) -> String {
         // Runs of white space shrink to one blank, so the text read is longer than the text kept.
         let look = cut(text, most.saturating_mul(2).max(64));
@@ -223,7 +224,7 @@ impl<'f> Pick<'f> {
     fn next(&mut self) {
         let before = self.items.len();
         self.sentences(Fill::Next, Cue::Next);
-        // A next step is outdated if it precedes the last two requests, or anything that was done after it.
+        // A next step is outdated if it precedes the last two requests, or if anything was done after it.
         let users = &self.found.users;
         let asked = users.iter().rev().nth(1).or(users.first()).map_or(Seq::START, |said| said.at);
         let acted = self.found.steps.last().map_or(Seq::START, |step| step.at.next());
@@ -267,7 +268,7 @@ impl<'f> Pick<'f> {
     fn todos(&mut self) {
         let found = self.found;
         if let Some((at, plan)) = &found.plan {
-            // Nobody has ticked off what was done after the list was written.
+            // Nobody has ticked off the work that was done after the list was written.
             let is_old = found.users.last().is_some_and(|said| said.at > *at)
                 || found.steps.iter().any(|step| step.at > *at && step.kind != Kind::Plan);
             for (place, (text, doing)) in plan.open.iter().enumerate() {
@@ -299,7 +300,7 @@ impl<'f> Pick<'f> {
 
     fn done(&mut self) {
         let found = self.found;
-        // Among open tasks, a completed item of a plan would look open, so it gets a label.
+        // A completed plan item would look open among open tasks, so it gets a label.
         let is_mixed = self.form.part(Fill::Done).is_some_and(|part| part.fills.contains(&Fill::Todos));
         let lead = if is_mixed { DONE } else { "" };
         for text in found.plan.iter().flat_map(|(_, plan)| &plan.done) {
@@ -369,7 +370,7 @@ impl<'f> Pick<'f> {
         }
     }
 
-    /// Returns the worth of a name: by who wrote it, how often, and how recently.
+    /// Returns the worth of a name, which depends on who wrote it, how often and how recently.
     fn worth(&self, named: &Named, newest: Seq) -> i64 {
         let kind = match named.kind {
             Some(literal::LiteralKind::Id) => -100,
@@ -399,7 +400,8 @@ impl<'f> Pick<'f> {
     }
 }
 
-/// Returns whether a name belongs to the work: a person or a model wrote it, and it is neither a number nor a flag.
+/// Returns whether a name belongs to the work, that is, a person or a model wrote it, and it is neither a number nor
+/// a flag.
 fn is_worth_naming(named: &Named) -> bool {
     named.is_written && named.kind != Some(literal::LiteralKind::Number) && !named.text.starts_with('-')
 }
@@ -409,7 +411,7 @@ fn counted(name: &str, count: u32) -> String {
     if count > 1 { format!("`{name}` ×{count}") } else { format!("`{name}`") }
 }
 
-/// Returns whether a message asks for something, and does not only agree.
+/// Returns whether a message asks for something rather than merely agreeing.
 pub(super) fn opens_something(text: &str) -> bool {
     let text = text.trim();
     let words = text.split_whitespace().count();

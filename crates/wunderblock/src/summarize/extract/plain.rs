@@ -1,16 +1,16 @@
-//! Prepares text of a transcript for a summary: on one line, without characters that hide or reorder text, and unable
-//! to close a quotation or an element.
+//! Prepares transcript text for a summary: the text is put on one line, loses characters that hide or reorder text,
+//! and cannot close a quotation or an element.
 
 use crate::redact::Redactor;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Maximum bytes read from the start of a long text.
+/// Maximum number of bytes read from the start of a long text.
 const READ_HEAD: usize = 48 << 10;
-/// Maximum bytes read from the end of a long text.
+/// Maximum number of bytes read from the end of a long text.
 const READ_TAIL: usize = 16 << 10;
 
-/// Returns a text without secrets and colours; of a long text, only its start and its end.
+/// Returns a text without secrets and colours. If the text is long, returns only its start and its end.
 pub(super) fn readable<'a>(text: &'a str) -> Cow<'a, str> {
     static REDACTOR: OnceLock<Redactor> = OnceLock::new();
     let redactor = REDACTOR.get_or_init(Redactor::embedded);
@@ -53,7 +53,7 @@ pub(super) enum Escaping {
     All,
 }
 
-/// Returns a text on one line, fit to be put into quotation marks.
+/// Returns a text on one line, in a form that can be put in quotation marks.
 pub(super) fn line(text: &str, marks: Escaping) -> String {
     one_line(text, marks, '\'')
 }
@@ -92,7 +92,7 @@ fn disarm(text: &str, at: usize, out: &mut String) -> usize {
     1 + usize::from(closes)
 }
 
-/// Restores the elements of a text. A name that follows a slash would be another name without the slash.
+/// Restores the elements of a text. Without its slash, a name that follows a slash would be a different name.
 pub(in crate::summarize) fn restored(text: &str) -> Cow<'_, str> {
     if text.contains('‹') {
         Cow::Owned(text.replace("‹∕", "</").replace('‹', "<"))
@@ -101,8 +101,8 @@ pub(in crate::summarize) fn restored(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns whether `**` is a mark of emphasis, which is next to a blank. Elsewhere it separates text that would form
-/// one name without it.
+/// Returns whether `**` marks emphasis, in which case it is next to a blank. In other places, `**` separates pieces
+/// of text that would otherwise form one name.
 fn is_emphasis(text: &str, at: usize) -> bool {
     let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
     let before = text.get(..at).and_then(|text| text.chars().next_back());
@@ -111,7 +111,7 @@ fn is_emphasis(text: &str, at: usize) -> bool {
         && (blank(before) || blank(after) || matches!(after, Some(',' | ';' | ')')))
 }
 
-/// Quotes a text line by line, each after a `>`.
+/// Quotes a text line by line, with a `>` before each line.
 pub(super) fn block(text: &str, marks: Escaping) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     for piece in text.trim().lines() {
@@ -135,14 +135,15 @@ pub(super) fn block(text: &str, marks: Escaping) -> String {
     out
 }
 
-/// Returns a text on one line, fit to be put into backticks. Quotation marks stay if they are paired: an unpaired one
-/// would pair with a mark after the backticks.
+/// Returns a text on one line, in a form that can be put in backticks. Paired quotation marks stay, whereas an
+/// unpaired one would pair with a mark after the backticks.
 pub(super) fn code(text: &str, marks: Escaping) -> String {
     let code = one_line(text, marks, '"').replace('`', "'");
     if code.matches('"').count() % 2 == 1 { code.replace('"', "'") } else { code }
 }
 
-/// Returns whether a character is a control, a line end of another script, or a mark that reorders or hides text.
+/// Returns whether a character is a control character, a line end from another script, or a mark that reorders or
+/// hides text.
 fn hides(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
@@ -164,7 +165,7 @@ fn opens(text: &str, at: usize, marks: Escaping) -> bool {
     }
 }
 
-/// Replaces marks without their other half, which would pair with a mark of another text on the same line.
+/// Replaces unpaired marks, which would pair with a mark in another text on the same line.
 fn balanced(mut text: String) -> String {
     if text.matches('`').count() % 2 == 1 {
         text = text.replace('`', "'");

@@ -3,7 +3,7 @@
 use super::glean::{Found, glean};
 use crate::summarize::task::Material;
 
-/// A range and what was found in it. Read once, for writing a summary and for checking it.
+/// A range and what was found in it. The range is read once, both for writing a summary and for checking it.
 #[derive(Clone)]
 pub struct ReadMaterial<'a> {
     pub(in crate::summarize) material: &'a Material<'a>,

@@ -3,20 +3,21 @@
 use super::act::Deed;
 use super::check::Check;
 
-/// Maximum bytes of a command that are read.
+/// Maximum number of bytes that are read from a command.
 const LOOK: usize = 4096;
-/// Maximum words and operators of a command that are read.
+/// Maximum number of words and operators that are read from a command.
 const WORDS_MAX: usize = 256;
-/// Maximum files recorded for a command.
+/// Maximum number of files recorded for a command.
 const FILES_MAX: usize = 16;
 
-/// Programs that show the contents of files, or list files.
+/// Programs that show the contents of files or list files.
 const SHOWS: [&str; 11] = ["cat", "ls", "find", "rg", "less", "bat", "nl", "sed", "tree", "stat", "file"];
 
 /// A parsed shell command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shell {
-    /// Each program with its first argument, such as `cargo test`. Equal keys mean that the same was run again.
+    /// Each program with its first argument, such as `cargo test`. Equal keys mean that the same command was run
+    /// again.
     pub(super) key: String,
     /// First program of the command, ignoring programs such as `cd` and `echo`.
     pub(super) program: String,
@@ -26,11 +27,11 @@ pub(super) struct Shell {
     pub(super) shows: bool,
     /// Whether the last command of the line shows something.
     pub(super) ends_showing: bool,
-    /// Last program of the command, also after pipes: its exit code is that of the command.
+    /// Last program of the command, even after a pipe; the command has the exit code of this program.
     pub(super) last: String,
     /// Checks that the command runs.
     pub(super) checks: Vec<Check>,
-    /// Folder after the command's own `cd`; empty for the folder where the command began.
+    /// Folder after any `cd` in the command, or an empty string for the folder where the command began.
     folder: String,
 }
 
@@ -102,8 +103,8 @@ impl Shell {
         self.files.push((Deed::Reverted, path.to_owned()));
     }
 
-    /// Enters a folder, as `cd` does. If only the shell knows the folder, it counts as unknown: paths stay as they
-    /// are written.
+    /// Enters a folder, as `cd` does. If only the shell knows the folder, it counts as unknown, and paths stay as
+    /// they were written.
     fn enter(&mut self, to: Option<&str>) {
         let known = to.filter(|to| !to.starts_with(['-', '~']) && !to.contains(['$', '`', '*']));
         self.folder = known.map(|to| joined(&self.folder, to)).unwrap_or_default();
@@ -114,7 +115,7 @@ impl Shell {
         let Some((program, rest)) = words.split_first() else { return };
         let check = Check::of(words, &self.folder);
         let program = program.rsplit('/').next().unwrap_or_default();
-        // Such a check is not seen whole: `grep` and `head` hide lines and exit codes.
+        // The output of such a check is not wholly visible: `grep` and `head` hide lines and exit codes.
         if is_piped && check.is_none() && !matches!(program, "tail" | "tee" | "cat") {
             self.checks.last_mut().into_iter().for_each(|check| check.is_filtered = true);
         }
@@ -158,7 +159,7 @@ impl Shell {
         }
     }
 
-    /// Applies the options of git that set its folder, and returns the words after them.
+    /// Applies the git options that set the working folder, and returns the words after those options.
     fn git_folder<'w>(&mut self, mut words: &'w [String]) -> &'w [String] {
         while let [flag, value, rest @ ..] = words {
             match flag.as_str() {
@@ -171,7 +172,7 @@ impl Shell {
         words
     }
 
-    /// Reads `mv`, which moves into a directory or to another name.
+    /// Reads `mv`, which moves files into a directory or gives a file another name.
     fn moved(&mut self, named: &[&str]) {
         let [from @ .., to] = named else { return };
         let into = from.len() > 1 || to.ends_with(['/', '.']);
@@ -234,7 +235,7 @@ impl Shell {
     }
 }
 
-/// Strips words that only say how a command is run: variables, `sudo`, `timeout 60`.
+/// Strips words that only say how a command is run, for example variables, `sudo` and `timeout 60`.
 fn command_of(mut words: &[String]) -> &[String] {
     let is_setting = |word: &str| {
         word.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))

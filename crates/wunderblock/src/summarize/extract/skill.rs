@@ -21,9 +21,9 @@ struct SkillWords {
 static WORDS: LazyLock<SkillWords> =
     LazyLock::new(|| toml::from_str(include_str!("skill.toml")).unwrap_or_default());
 
-/// Maximum bytes kept of a skill's text.
+/// Maximum number of bytes kept of a skill's text.
 const TEXT: usize = 600;
-/// Minimum bytes of a skill's text: a shorter result only confirms that the skill exists.
+/// Minimum number of bytes in a skill's text; a shorter result only confirms that the skill exists.
 const TEXT_MIN: usize = 200;
 
 /// Returns the skill that a call invokes.

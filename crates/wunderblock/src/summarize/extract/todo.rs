@@ -10,10 +10,10 @@ use wunderblock_core::state::ItemStatus;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::TodoItem;
 
-/// A task list at some moment.
+/// A task list at a given moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Plan {
-    /// Open tasks in order, each with whether it is in progress.
+    /// Open tasks in order, and for each one whether it is in progress.
     pub(in super::super) open: Vec<(String, bool)>,
     /// Tasks that are done or dropped.
     pub(in super::super) done: Vec<String>,
@@ -22,7 +22,7 @@ pub(in super::super) struct Plan {
 /// Change that a call makes to a task list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TodoCall {
-    /// Replaces the list by these items.
+    /// Replaces the list with the given items.
     Whole(Vec<TodoItem>),
     /// Adds these items, or replaces items with the same id.
     Merged(Vec<TodoItem>),
@@ -32,12 +32,12 @@ pub(crate) enum TodoCall {
     Changed(Box<str>, Option<ItemStatus>, Option<Box<str>>),
 }
 
-/// Maximum items that are read of a list.
+/// Maximum number of items that are read from a list.
 const ENTRIES_MAX: usize = 200;
-/// Maximum bytes of an input that is searched for a list.
+/// Maximum number of bytes in an input that is searched for a list.
 const INPUT_MAX: usize = 256 << 10;
 
-/// Words by which lists are read; `todo.toml` explains each field.
+/// Words that identify lists; `todo.toml` explains each field.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TodoWords {
@@ -85,12 +85,12 @@ pub(super) fn keeps_list(name: &str) -> bool {
     kind(name) == Kind::Plan || WORDS.adds.contains(&plain(name)) || WORDS.changes.contains(&plain(name))
 }
 
-/// Returns a name in lower case, without signs.
+/// Returns a name in lower case and without punctuation.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the change that a call makes to the list; `None` if its tool keeps no list.
+/// Returns the change that a call makes to the list, or `None` if the tool keeps no list.
 pub(crate) fn todo_call(name: &str, input: &str) -> Option<TodoCall> {
     if !keeps_list(name) || input.len() > INPUT_MAX {
         return None;
@@ -111,7 +111,7 @@ pub(crate) fn todo_call(name: &str, input: &str) -> Option<TodoCall> {
     Some(if merges { TodoCall::Merged(items) } else { TodoCall::Whole(items) })
 }
 
-/// Returns the list in an argument: an array of objects with a text and a status, or boxes in a text.
+/// Returns the list in an argument, which is an array of objects with a text and a status, or boxes in a text.
 fn list(value: &Value) -> Option<Vec<TodoItem>> {
     let items: Vec<TodoItem> = match value {
         Value::Array(list) => {
@@ -208,7 +208,7 @@ impl TodoCall {
     }
 }
 
-/// Returns the boxes of a text: `- [ ] open`, `- [x] done`.
+/// Returns the boxes in a text, for example: `- [ ] open`, `- [x] done`.
 pub(super) fn of_text(text: &str) -> Option<Plan> {
     boxes(text).map(|items| Plan::of(&items)).filter(|plan| !plan.is_empty())
 }
@@ -227,7 +227,7 @@ pub(super) struct Ticks {
 }
 
 impl Ticks {
-    /// Returns the boxes that a change writes and overwrites; `None` if it has no boxes.
+    /// Returns the boxes that a change writes and overwrites, or `None` if there are no boxes in the change.
     pub(super) fn of_change(change: &WrittenText) -> Option<Self> {
         let all =
             |texts: &[String]| texts.iter().filter_map(|text| boxes(text)).flatten().collect::<Vec<_>>();
@@ -240,7 +240,8 @@ impl Ticks {
         Some(Self { over: Vec::new(), written: boxes(text)? })
     }
 
-    /// Updates the list of a file. With `is_whole`, the file contains nothing else, so the previous list is dropped.
+    /// Updates the list of a file. If `is_whole` is set, the file contains nothing else, so the previous list is
+    /// dropped.
     pub(super) fn follow(&self, list: &mut Vec<TodoItem>, is_whole: bool) {
         if is_whole {
             list.clear();

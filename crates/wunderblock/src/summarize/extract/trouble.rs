@@ -1,4 +1,5 @@
-//! Errors: the subject of each, and what closes it. A later call that ends well closes no error by itself.
+//! Describes the subject of each error and what closes the error. A later call that ends well does not by itself
+//! close an error.
 //!
 //! ```text
 //!  a check fails ────► Open ──┬─ a check of its family, at least as wide, ends well ─► Fixed
@@ -22,7 +23,7 @@ use wunderblock_core::units::Seq;
 /// State of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) enum TroubleState {
-    /// Somebody reported the error. Nothing shows its present state.
+    /// Somebody reported the error. Nothing shows the present state of the error.
     Told,
     /// A call failed. The cause may or may not persist.
     Failed,
@@ -30,9 +31,10 @@ pub(in super::super) enum TroubleState {
     Open,
     /// A change concerns the error, and no check of its family has run since. Holds the changed file.
     Stale(String),
-    /// The next check of its family failed, and did not show the error.
+    /// The next check of its family failed but did not show the error.
     Replaced,
-    /// A later check of its family ended well. Holds the check's position, and the file changed last before it.
+    /// A later check of its family ended well. Holds the position of the check, and the last file that was changed
+    /// before the check.
     Fixed(Seq, Option<String>),
     /// The file that the error is about was removed at this position.
     Gone(Seq),
@@ -50,19 +52,19 @@ pub(in super::super) struct Trouble {
     /// Line that reports the error.
     pub(in super::super) line: String,
     pub(super) state: TroubleState,
-    /// Key that is equal for calls that do the same.
+    /// Key that is equal for calls that do the same thing.
     key: String,
     /// Checks that found the error.
     checks: Vec<Check>,
 }
 
 impl Trouble {
-    /// Returns whether the latest check of its family found the error, and nothing has happened to it since.
+    /// Returns whether the latest check of its family found the error, and nothing has affected the error since.
     pub(in super::super) fn is_open(&self) -> bool {
         self.state == TroubleState::Open
     }
 
-    /// Returns the names of the checks that found the error, or the call if it was not a check.
+    /// Returns the names of the checks that found the error, or the call that found it if there were no checks.
     pub(super) fn found_by(&self) -> Vec<String> {
         let checks: Vec<String> = self.checks.iter().map(Check::name).collect();
         if checks.is_empty() { vec![self.what.clone()] } else { checks }
@@ -73,8 +75,8 @@ impl Trouble {
         self.closed().is_none() && !self.checks.is_empty()
     }
 
-    /// Closes the error because of a green check at a position. Names the file changed last if that was after the
-    /// error, unless the error names another file.
+    /// Closes the error because a check at a given position passed. Names the last changed file if the change came
+    /// after the error, unless the error names another file.
     fn fix(&mut self, at: Seq, changed: Option<&(Seq, String)>) {
         let is_its = |path: &str| !names_place(&self.line) || self.is_about(path);
         let by = changed
@@ -122,12 +124,13 @@ impl Trouble {
     }
 }
 
-/// Returns whether a path ends with another path that contains a folder. Many files may share a bare name.
+/// Returns whether a path ends with another path that contains a folder. Many files may share the same name without a
+/// path.
 fn is_end(path: &str, end: &str) -> bool {
     end.contains('/') && path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
 }
 
-/// Marks of a failing and of a passing test in the output of cargo, go, jest and mocha.
+/// Marks of failing and passing tests in the output of cargo, go, jest and mocha.
 const PASSES: [(&str, &str); 4] =
     [(" ... FAILED", " ... ok"), ("--- FAIL: ", "--- PASS: "), ("✕ ", "✓ "), ("✗ ", "✓ ")];
 
@@ -135,7 +138,7 @@ const PASSES: [(&str, &str); 4] =
 pub(super) struct FailedCall<'a> {
     /// Description of the call.
     pub(super) what: &'a str,
-    /// Key that is equal for calls that do the same.
+    /// Key that is equal for calls that do the same thing.
     pub(super) key: &'a str,
     pub(super) checks: &'a [Check],
     /// Line that reports the error.
@@ -153,7 +156,7 @@ impl Troubles {
         self.0.iter()
     }
 
-    /// Records an error that somebody reports.
+    /// Records an error that somebody has reported.
     pub(super) fn tell(&mut self, at: Seq, what: &str, line: &str) {
         let line = cue::bare(line).to_owned();
         if !line.is_empty() {
@@ -162,13 +165,13 @@ impl Troubles {
         }
     }
 
-    /// Records a failed call. Errors that earlier checks of its families found are uncertain from then on, unless the
-    /// call shows them again.
+    /// Records a failed call. Errors that were found by earlier checks of the same families become uncertain, unless
+    /// the call shows them again.
     pub(super) fn fail(&mut self, at: Seq, call: &FailedCall<'_>) {
         let unclosed = self.0.iter_mut().filter(|trouble| trouble.is_unclosed());
         for trouble in unclosed.filter(|trouble| covers(call.checks, &trouble.checks)) {
-            // `outcome` joined the place on the next line to the message by ` --> `, so the output contains only the
-            // message.
+            // `outcome` has appended the place on the next line to the message with ` --> `, so the output contains
+            // only the message.
             let message = trouble.line.split(" --> ").next().unwrap_or_default();
             let is_shown = !message.is_empty() && call.shown.iter().any(|text| text.contains(message));
             match trouble.state {
@@ -188,7 +191,7 @@ impl Troubles {
         });
     }
 
-    /// Records a call that ended well. `changed` is the file changed last, with its position.
+    /// Records a call that ended well. `changed` is the last file that was changed, with its position.
     pub(super) fn pass(&mut self, at: Seq, key: &str, checks: &[Check], changed: Option<&(Seq, String)>) {
         let mut gone: HashSet<String> = HashSet::new();
         for trouble in &mut self.0 {
@@ -196,15 +199,15 @@ impl Troubles {
                 trouble.fix(at, changed);
                 gone.insert(trouble.line.clone());
             } else if trouble.is_open() && compiles(checks, &trouble.checks) {
-                // The error may be in code that only the other check looks at, so it is not known to be open any
-                // more.
+                // The error may be in code that only the other check looks at, so the error is no longer known to be
+                // open.
                 trouble.state = TroubleState::Failed;
             } else if trouble.state == TroubleState::Failed && trouble.checks.is_empty() && trouble.key == key
             {
                 trouble.state = TroubleState::Passed(at);
             }
         }
-        // An error that another check found in the same words is the same error.
+        // An error that another check reported in the same words counts as the same error.
         for trouble in self.0.iter_mut().filter(|trouble| trouble.is_unclosed()) {
             if names_place(&trouble.line) && gone.contains(&trouble.line) {
                 trouble.fix(at, changed);
@@ -242,19 +245,19 @@ impl Troubles {
     }
 }
 
-/// Returns whether a line names a file. Without a file, the same words may report another error.
+/// Returns whether a line names a file. If the line names no file, the same words may report a different error.
 fn names_place(line: &str) -> bool {
     literals(line).any(|literal| literal.kind == LiteralKind::Path)
 }
 
-/// Returns whether the checks of one command run the programs of the other's, and look at as much in another way:
-/// clippy compiles what a test compiles.
+/// Returns whether the checks of one command run the programs of another command's checks and look at as much in a
+/// different way, just as clippy compiles what a test compiles.
 fn compiles(checks: &[Check], others: &[Check]) -> bool {
     let is_near = |other: &Check| checks.iter().any(|check| check.is_near(other));
     !others.is_empty() && others.iter().all(is_near)
 }
 
-/// Returns whether the checks of one command look at everything that those of another looked at.
+/// Returns whether the checks of one command look at everything that the checks of another command looked at.
 fn covers(checks: &[Check], others: &[Check]) -> bool {
     !others.is_empty() && others.iter().all(|other| checks.iter().any(|check| check.covers(other)))
 }

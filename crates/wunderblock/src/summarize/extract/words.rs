@@ -26,7 +26,7 @@ pub(crate) fn each_word(text: &str, mut told: impl FnMut(&str)) {
     }
 }
 
-/// Minimum characters of a word: shorter ones say nothing.
+/// Minimum number of characters in a word, because shorter ones say nothing.
 const WORD_MIN: usize = 3;
 
 /// Returns a hash for each word of a text, ignoring case.
@@ -42,12 +42,12 @@ pub(super) fn distinct_words(text: &str) -> HashSet<u64> {
 
 /// Minimum percentage of a sentence's words that a line must contain to state the sentence.
 const SAID: usize = 60;
-/// Maximum bytes of a sentence that are compared, from its start.
+/// Maximum number of bytes of a sentence that are compared, counted from its start.
 pub(super) const HEAD: usize = 240;
-/// Percentage of letters in a script without blanks above which a text counts as written in such a script.
+/// Percentage of letters from a script without blanks above which a text counts as written in that script.
 const WIDE: usize = 30;
 
-/// Lines of a summary as sets of words. A quotation of several lines counts as one line.
+/// Lines of a summary as sets of words. A quotation that spans several lines counts as one line.
 pub(in super::super) struct SummaryLines {
     lines: Vec<HashSet<u64>>,
     is_wide: bool,
@@ -71,7 +71,7 @@ impl SummaryLines {
     }
 
     /// Returns whether a line states a sentence. If the sentence is in another script, returns whether the summary
-    /// contains half of the sentence's names. `None` if the sentence has no words, or no names to compare.
+    /// contains half of the sentence's names. Returns `None` if the sentence has no words, or no names to compare.
     pub(in super::super) fn says(&self, sentence: &str) -> Option<bool> {
         let head = sentence
             .get(..super::plain::cut(sentence, HEAD))

@@ -1,4 +1,4 @@
-//! Updates the work log: combines the previous log with the entries after it.
+//! Updates the work log by combining the previous log with the entries after it.
 
 use super::files::{is_inside, is_taken_back};
 use super::glean::{Found, Step, glean};
@@ -10,19 +10,20 @@ use wunderblock_core::state::ItemStatus;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::{FileChange, InvokedSkill, LastCheck, Span, TodoItem, TouchedFile, WorkLog};
 
-/// Maximum tasks that a log keeps. The policy's share decides how many items of a log a request shows.
+/// Maximum number of tasks that a log keeps. The share in the policy determines how many items of a log appear in a
+/// request.
 const TODO_MAX: usize = 60;
-/// Maximum files that a log keeps.
+/// Maximum number of files that a log keeps.
 const FILES_MAX: usize = 40;
-/// Maximum positions kept of a file's changes.
+/// Maximum number of positions that are kept of the changes to a file.
 const CHANGES_MAX: usize = 6;
-/// Maximum positions kept of the results that showed a file.
+/// Maximum number of positions that are kept of the results that showed a file.
 const SHOWN_MAX: usize = 3;
-/// Maximum checks that a log keeps.
+/// Maximum number of checks that a log keeps.
 const CHECKS_MAX: usize = 8;
-/// Maximum skills that a log keeps.
+/// Maximum number of skills that a log keeps.
 const SKILLS_MAX: usize = 4;
-/// Maximum bytes of an item's text.
+/// Maximum number of bytes in the text of an item.
 const WORDS_MAX: usize = 200;
 
 /// Returns the log after `material`, which contains the entries after `before`. `spans` gives the exchange of each
@@ -47,17 +48,17 @@ pub(crate) fn work(material: &Material<'_>, before: &WorkLog, spans: &HashMap<Se
     log
 }
 
-/// Returns a text on one line, fit for a request.
+/// Returns a text on one line, in a form that can be put in a request.
 fn words(text: &str) -> Box<str> {
     head(&line(text, Escaping::Speakers), WORDS_MAX).into()
 }
 
-/// Returns the list after the newest calls; empty once everything in it is done.
+/// Returns the list after the newest calls, or an empty list once everything in it is done.
 fn todo_after(found: &Found<'_>, before: &WorkLog, span: &dyn Fn(Seq) -> Span) -> Vec<TodoItem> {
     let mut list = before.todo.clone();
     for step in &found.steps {
-        // A call without a result is read again later. Until then it counts only if applying it twice does no harm,
-        // as for a whole list.
+        // A call without a result is read again later. Until then, the call counts only if applying it twice does no
+        // harm, as with a whole list.
         let counts = match (&step.outcome, &step.todo) {
             (Some(outcome), _) => !outcome.failed,
             (None, call) => matches!(call, Some(TodoCall::Whole(_) | TodoCall::Merged(_))),
@@ -146,6 +147,6 @@ fn note_skill(skills: &mut Vec<InvokedSkill>, step: &Step, span: Span) {
     let at = if skill.text.is_empty() { step.ended } else { skill.at };
     let name = words(&skill.name);
     skills.retain(|other| other.name != name);
-    // The skill's text may come after the exchange, so the span includes its position.
+    // The skill's text may come after the exchange, so the span includes the position of that text.
     skills.insert(0, InvokedSkill { name, text: skill.text.clone(), at, span: (span.0, span.1.max(at)) });
 }

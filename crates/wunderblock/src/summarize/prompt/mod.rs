@@ -1,11 +1,12 @@
-//! Prompt of a summariser: the range as a text in a fence, and the instructions.
+//! Prompt for a summariser, consisting of the range as fenced text and the instructions.
 //!
 //! The range is written as one text instead of messages, so that a model condenses the conversation rather than
 //! continuing it. The fence carries a digest of its content, so the content cannot close the fence. Secrets are
 //! removed before anything is cut, because no rule would detect a secret that was cut. Thinking is left out.
 //!
 //! Content that does not fit is shortened: tool results before other records, and the middle of the range before its
-//! ends. Then records are left out from the middle outwards, with a mark. The user's messages stay longest.
+//! ends. After that, records are left out from the middle outwards and replaced by a mark. User messages are kept the
+//! longest.
 
 mod put;
 mod record;
@@ -22,7 +23,7 @@ use wunderblock_core::units::Tokens;
 /// Tokens that a dialect may add around the two messages of a prompt.
 const FRAME: Tokens = Tokens(32);
 
-/// Returns the prompt for summarising a range; `None` if nothing of the range fits the limit.
+/// Returns the prompt for summarising a range, or `None` if no part of the range fits the limit.
 #[must_use]
 pub fn task(
     material: &Material<'_>,
@@ -39,7 +40,7 @@ pub fn task(
     let bare = words.task("", &words::tag(""));
     let frame = costs.text(&bare.system).tokens + costs.text(&bare.prompt).tokens + FRAME;
     let mut room = put.limit.saturating_sub(frame);
-    // The tokens of a whole prompt differ slightly from the sum of its parts: retry with less room.
+    // The number of tokens in a whole prompt differs slightly from the sum of its parts, so retry with less room.
     for _ in 0..4 {
         let content = shrink::fit(&records, room, costs)?;
         let task = words.task(&content, &words::tag(&content));
@@ -53,7 +54,7 @@ pub fn task(
     None
 }
 
-/// Returns the tokens of a prompt, frame included.
+/// Returns the number of tokens in a prompt, including the frame.
 #[must_use]
 pub fn size(task: &SummaryTask, costs: &dyn CostModel) -> Tokens {
     costs.text(&task.system).tokens + costs.text(&task.prompt).tokens + FRAME

@@ -6,10 +6,10 @@ use wunderblock_core::units::Tokens;
 /// Settings of a prompt.
 #[derive(Clone, Copy)]
 pub struct Put<'a> {
-    /// Maximum tokens of the system text and the prompt together.
+    /// Maximum number of tokens in the system text and the prompt together.
     pub limit: Tokens,
     /// Removes secrets from everything that the prompt quotes.
     pub redactor: &'a Redactor,
-    /// Faults of the previous text; empty at the first try.
+    /// Faults in the previous text; the list is empty on the first try.
     pub correction: &'a [String],
 }

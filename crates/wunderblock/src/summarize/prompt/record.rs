@@ -1,4 +1,4 @@
-//! A range as records: one for each text, call and result, with its position.
+//! A range as records: one for each text, call and result, each with its position.
 
 use crate::redact::Redactor;
 use crate::summarize::extract::stamp;
@@ -11,17 +11,17 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::ViewEntry;
 
-/// Maximum characters shown of a call's arguments if no gist sums them up.
+/// Maximum number of characters that are shown of a call's arguments if no gist sums them up.
 const ARGUMENTS_CHARS: usize = 200;
 
-/// Speaker of a record. It decides how far, and in which order, records are cut.
+/// Speaker of a record. The speaker determines how far, and in which order, records are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpeakerKind {
     User,
     Assistant,
     Call,
     Result,
-    /// The operator, or text that a harness put in.
+    /// The operator, or text inserted by a harness.
     Note,
     Earlier,
 }
@@ -68,7 +68,7 @@ pub(super) fn tell_times(records: &mut [PromptRecord], material: &Material<'_>) 
 struct RecordReader<'m> {
     redactor: &'m Redactor,
     bodies: &'m dyn Bodies,
-    /// Description of each call, which its result repeats.
+    /// Description of each call, which is repeated in the result of the call.
     calls: HashMap<&'m CallId, String>,
     records: Vec<PromptRecord>,
 }
@@ -153,7 +153,7 @@ impl<'m> RecordReader<'m> {
     }
 
     /// Describes a call in one line. The gist is computed again from the arguments without secrets, because the
-    /// recorded gist may have been cut in the middle of a secret, which then escapes the rules.
+    /// recorded gist may have been cut in the middle of a secret, and the rules do not detect a secret that was cut.
     fn gist(&self, name: &str, input: &Body, recorded: Option<&str>) -> String {
         let Some(text) = self.bodies.of(input) else {
             return recorded.map(|gist| self.clean(gist)).unwrap_or_default();

@@ -5,18 +5,19 @@ use wunderblock_core::ports::CostModel;
 use wunderblock_core::stub::{head, tail};
 use wunderblock_core::units::Tokens;
 
-/// Maximum characters of tool results, by level. The first is as many as pi gives a summariser.
+/// Maximum number of characters in a tool result, by level. The first level allows as many characters as pi gives a
+/// summariser.
 const RESULT: [usize; 5] = [2_000, 1_000, 400, 120, 0];
-/// Maximum characters of the model's texts, of notes and of earlier summaries, by level.
+/// Maximum number of characters in the model's texts, in notes and in earlier summaries, by level.
 const SAID: [usize; 3] = [usize::MAX, 2_000, 400];
-/// Maximum characters of the user's messages, by level.
+/// Maximum number of characters in a user message, by level.
 const USER: [usize; 5] = [usize::MAX, 8_000, 2_000, 400, 120];
-/// Maximum tokens of the mark for records left out.
+/// Maximum number of tokens in the mark for records that were left out.
 const MARK: Tokens = Tokens(24);
 
 /// One stage of shortening.
 enum ShrinkStage {
-    /// Cuts records of these kinds to the length of this level.
+    /// Cuts records of these kinds to the length allowed at this level.
     Cut(&'static [SpeakerKind], usize),
     /// Leaves out records of these kinds.
     Drop(&'static [SpeakerKind]),
@@ -53,8 +54,8 @@ struct ShownRecord<'r> {
     is_gone: bool,
 }
 
-/// Returns the records as one text of at most about `room` tokens; `None` if not one record fits. An empty list
-/// always fits.
+/// Returns the records as one text of at most about `room` tokens, or `None` if not even one record fits. An empty
+/// list always fits.
 pub(super) fn fit(records: &[PromptRecord], room: Tokens, costs: &dyn CostModel) -> Option<String> {
     let measure = |record: &PromptRecord, level| costs.text(&write(record, level)).tokens;
     let mut shown: Vec<ShownRecord<'_>> = records
@@ -86,7 +87,8 @@ pub(super) fn fit(records: &[PromptRecord], room: Tokens, costs: &dyn CostModel)
     (total <= room && anything_left).then(|| compose(&shown))
 }
 
-/// Leaves out a record if it is of these kinds, and returns the new total. Adjacent records left out share one mark.
+/// Leaves out a record if it is of one of these kinds, and returns the new total. Adjacent records that were left out
+/// share one mark.
 fn drop_one(
     shown: &mut [ShownRecord<'_>],
     at: usize,
@@ -128,7 +130,7 @@ fn length(kind: SpeakerKind, level: usize) -> usize {
     lengths.get(level).or(lengths.last()).copied().unwrap_or(usize::MAX)
 }
 
-/// Writes a record at a level of shortening.
+/// Writes a record at a given level of shortening.
 fn write(record: &PromptRecord, level: usize) -> String {
     let PromptRecord { kind, head, body, .. } = record;
     let most = length(*kind, level);

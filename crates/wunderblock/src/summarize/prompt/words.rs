@@ -6,17 +6,17 @@ use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::{Fill, SummaryFormat, Template, TemplateSection};
 use wunderblock_core::stub::head;
 
-/// Maximum bytes of the focus that a prompt quotes.
+/// Maximum number of bytes of the focus that a prompt quotes.
 const FOCUS_BYTES: usize = 2_000;
-/// Maximum faults of the previous text that a prompt lists.
+/// Maximum number of faults of the previous text that a prompt lists.
 const FAULTS: usize = 12;
-/// Maximum bytes of each listed fault.
+/// Maximum number of bytes of each listed fault.
 const FAULT_BYTES: usize = 400;
 
 /// Instruction for summaries with headed parts.
 const PARTS: &str = "Write the parts below, in this order, with exactly these headings, and nothing before or after. \
                      Where there is nothing to write, write `none`.";
-/// Instruction for a log. Its rules are Mastra's (`observer-agent.ts`), in our words.
+/// Instruction for a log. The rules for a log are Mastra's (`observer-agent.ts`), in our words.
 const LOG: &str = "Write a log in the order in which things happened, and nothing before or after. A line `Date: \
                    YYYY-MM-DD` stands before the first thing of each day. Then one line for each event, with the time of \
                    its position: `- HH:MM what happened #12`. A mark behind the time says what it is worth: `!` it \

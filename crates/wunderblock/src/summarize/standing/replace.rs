@@ -1,5 +1,5 @@
-//! Decides whether a later rule replaces an earlier one: both have the same subject, and the later one says something
-//! else about it.
+//! Decides whether a later rule replaces an earlier one, which is the case if both have the same subject but the
+//! later one says something different about it.
 
 use regex::Regex;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -32,8 +32,8 @@ const SAME: f64 = 0.6;
 const CHANGED: f64 = 0.3;
 /// Minimum words in common.
 const WORDS: usize = 2;
-/// Minimum words in common if one of them is Chinese. Each pair of characters counts as a word, so a Chinese word
-/// counts about twice.
+/// Minimum number of words in common if one of the words is Chinese. Each pair of characters counts as a word, so a
+/// Chinese word counts about twice.
 const WIDE_WORDS: usize = 3;
 
 impl Content {
@@ -66,7 +66,8 @@ struct Shared {
     is_wide: bool,
 }
 
-/// Returns the indices of rules that a later one replaces. Takes time linear in the words that the rules share.
+/// Returns the indices of the rules that a later rule replaces. Takes time linear in the number of words that the
+/// rules share.
 pub(super) fn replaced(rules: &[Content]) -> BTreeSet<usize> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut gone = BTreeSet::new();
@@ -91,7 +92,8 @@ pub(super) fn replaced(rules: &[Content]) -> BTreeSet<usize> {
     gone
 }
 
-/// Returns whether `later` replaces `earlier`. In doubt, returns false: both rules stay, and the later one applies.
+/// Returns whether `later` replaces `earlier`. If in doubt, returns false, so that both rules stay and the later one
+/// applies.
 fn replaces(later: &Content, earlier: &Content, both: Shared) -> bool {
     let shorter = later.words.len().min(earlier.words.len());
     let least = if both.is_wide { WIDE_WORDS } else { WORDS };

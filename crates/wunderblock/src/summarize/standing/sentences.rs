@@ -1,12 +1,14 @@
-//! Finds the sentences of a text that a person typed: not code, quotations, output, or text pasted from elsewhere.
+//! Finds the sentences of a text that a person typed, excluding code, quotations, output, and text pasted from
+//! elsewhere.
 
 use regex::Regex;
 use std::sync::LazyLock;
 use wunderblock_core::typed::typed;
 
-/// Maximum bytes of a typed sentence: longer ones are pasted text or stories.
+/// Maximum number of bytes in a typed sentence; longer ones are pasted text or stories.
 const SENTENCE_MAX: usize = 400;
-/// Minimum percentage of letters, digits and blanks in a typed line: output and code have more other characters.
+/// Minimum percentage of letters, digits and blanks in a typed line, because output and code contain more of the
+/// other characters.
 const LETTERS: usize = 75;
 /// Indentation of code. Lists and quotations with this indentation count as code, too.
 const CODE_INDENT: &str = "    ";
@@ -41,7 +43,7 @@ enum Place {
     Announced,
     /// Within a pasted paragraph.
     Pasted,
-    /// After a pasted paragraph. The next one may be typed or pasted.
+    /// After a pasted paragraph. The next paragraph may be either typed or pasted.
     Between,
 }
 
@@ -87,8 +89,8 @@ fn is_typed(line: &str) -> bool {
     if line.starts_with(CODE_INDENT) || text.starts_with("```") || finds(&OUTPUT, text) {
         return false;
     }
-    // Characters of three bytes and more, such as Chinese punctuation, count as letters: their scripts write no
-    // blanks.
+    // Characters of three bytes or more, such as Chinese punctuation, count as letters, because their scripts do not
+    // use blanks.
     let plain = |c: &char| c.is_alphanumeric() || c.is_whitespace() || c.len_utf8() >= 3;
     text.chars().filter(plain).count() * 100 >= text.chars().count() * LETTERS
 }
@@ -123,7 +125,7 @@ fn sentences_of_line<'t>(at: usize, line: &'t str, found: &mut Vec<(usize, &'t s
     }
 }
 
-/// Returns whether a text ends with an abbreviation before its full stop: `e.g`, `z.B`, `etc`.
+/// Returns whether a text ends with an abbreviation before its full stop, for example: `e.g`, `z.B`, `etc`.
 fn is_abbreviation(text: &str) -> bool {
     let word = text.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     matches!(word, "etc" | "vs" | "cf" | "approx") || word.len() <= 4 && word.contains('.')

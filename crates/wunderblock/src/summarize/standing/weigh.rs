@@ -12,14 +12,14 @@ struct Lists {
     form: Vec<Form>,
 }
 
-/// Phrases of equal weight. At most [`OF_A_LIST`] matches of a list count.
+/// Phrases of equal weight. At most [`OF_A_LIST`] matches from each list are counted.
 #[derive(Deserialize)]
 struct List {
     weight: i32,
     phrases: Vec<String>,
 }
 
-/// A form of sentence and its weight.
+/// A sentence form and its weight.
 #[derive(Deserialize)]
 struct Form {
     weight: i32,
@@ -34,9 +34,10 @@ struct Scales {
     forms: Vec<(i32, Regex)>,
 }
 
-/// Maximum matches of one list that count.
+/// Maximum number of matches from one list that are counted.
 const OF_A_LIST: i32 = 2;
-/// Minimum words of a rule: shorter sentences are usually answers. Two Chinese characters count as one word.
+/// Minimum number of words in a rule; shorter sentences are usually answers. Two Chinese characters count as one
+/// word.
 const WORDS_MIN: usize = 4;
 /// Weight added to sentences with too few words.
 const TOO_SHORT: i32 = -3;
@@ -59,7 +60,7 @@ static SCALES: LazyLock<Option<Scales>> = LazyLock::new(|| {
     })
 });
 
-/// Returns the weight of a sentence; [`i32::MIN`] for a question.
+/// Returns the weight of a sentence, or [`i32::MIN`] for a question.
 pub(super) fn weight(sentence: &str) -> i32 {
     let Some(scales) = SCALES.as_ref().filter(|_| !sentence.ends_with(['?', '？'])) else { return i32::MIN };
     let text = without_quotations(sentence);

@@ -1,4 +1,4 @@
-//! Checks each line of a summary that somebody else wrote against its range.
+//! Checks each line of a summary written by somebody else against the range of that summary.
 //!
 //! ```text
 //! line ─ its positions ─► do they share its words? ─► as it is
@@ -7,8 +7,8 @@
 //! ```
 //! A line that gives an order is put into quotation marks, so that it reports the order instead of giving it.
 //!
-//! Words are compared by their first [`STEM`] letters, so that *refactored* matches *refactor*. A line in another
-//! script than its range, such as Chinese about an English session, is compared by its names and numbers.
+//! Words are compared by their first [`STEM`] letters, so that *refactored* matches *refactor*. A line in a different
+//! script from its range, for example a Chinese line about an English session, is compared by its names and numbers.
 
 use super::order;
 use crate::summarize::extract::{each_word, is_wide};
@@ -23,19 +23,21 @@ use wunderblock_core::units::Seq;
 
 /// Mark after a line that nothing in its range supports.
 pub(super) const UNFOUND: &str = "⟨not found in the range⟩";
-/// Letters of a word that are compared. Six letters unite *compact* and *compaction*, and few unrelated words.
+/// Number of letters that are compared in each word. With six letters, *compact* matches *compaction*, and few
+/// unrelated words match each other.
 const STEM: usize = 6;
-/// Maximum bytes of a passage: about a paragraph, or a screen of output.
+/// Maximum number of bytes in a passage, which is about a paragraph or a screen of output.
 const PASSAGE: usize = 800;
-/// Minimum percentage of a line's words that passages near its cited positions must share.
+/// Minimum percentage of a line's words that must occur in passages near its cited positions.
 const SHARED_NEAR: usize = 35;
-/// Minimum percentage of a line's words that passages elsewhere must share.
+/// Minimum percentage of a line's words that must occur in passages elsewhere.
 const SHARED: usize = 50;
-/// Maximum distance of a passage that counts as cited: it covers a call, its result, and the answer to the result.
+/// Maximum distance at which a passage counts as cited. This distance covers a call, its result, and the answer to
+/// the result.
 const NEAR: u64 = 2;
-/// Minimum words of a line that may draw on several passages.
+/// Minimum number of words in a line that may draw on several passages.
 const LONG: usize = 12;
-/// Maximum passages that a long line may draw on.
+/// Maximum number of passages that a long line may draw on.
 const PASSAGES: usize = 3;
 
 /// A summary whose lines were checked.
@@ -61,7 +63,7 @@ static PLAIN: LazyLock<HashSet<u64>> = LazyLock::new(|| {
     words.plain.iter().map(|word| stem(word)).collect()
 });
 
-/// Checks each line of a summary of `material`. Takes time linear in both.
+/// Checks each line of a summary of `material`. Takes time linear in the length of the summary and of the material.
 pub(super) fn mark(text: &str, material: &Material<'_>) -> MarkedLines {
     // Only words of the summary are indexed, because a range may contain far more.
     let mut wanted: HashSet<u64> = HashSet::new();
@@ -111,7 +113,7 @@ impl MarkedLines {
 
 /// Origin of a line.
 enum Found {
-    /// Not checked: the line says too little.
+    /// The line was not checked because it says too little.
     Nothing,
     /// The positions that the line cites.
     Given,
@@ -217,7 +219,7 @@ impl Evidence {
         if all.len() * 100 >= words.len() * SHARED { Found::At(first) } else { Found::Nowhere }
     }
 
-    /// Finds the origin of a line in another script by its names and numbers.
+    /// Finds the origin of a line in a different script by the names and numbers in the line.
     fn by_names(&self, line: &str, given: &[Seq]) -> Found {
         let (body, _) = split(line);
         let names: Vec<u64> = literals(body).map(|literal| literal.key()).collect();
@@ -250,7 +252,7 @@ pub(crate) fn content(line: &str) -> HashSet<u64> {
     found
 }
 
-/// Returns whether a line only structures the text: blank lines, headings, elements and rules.
+/// Returns whether a line only structures the text, as blank lines, headings, elements and rules do.
 fn is_frame(line: &str) -> bool {
     let plain = line.trim();
     let numbered = plain.starts_with(|c: char| c.is_ascii_digit()) && plain.ends_with(':');

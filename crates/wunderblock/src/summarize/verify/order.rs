@@ -4,7 +4,7 @@ use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 use std::sync::{LazyLock, OnceLock};
 
-/// Words by which orders are found; `orders.toml` explains each list.
+/// Words that identify orders; `orders.toml` explains each list.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OrderWords {
@@ -29,7 +29,7 @@ fn orders() -> Option<&'static AhoCorasick> {
     FOUND.get_or_init(build).as_ref()
 }
 
-/// Returns the first order with the rest of its line, at most 120 characters.
+/// Returns the first order with the rest of its line, cut to at most 120 characters.
 pub(super) fn first(text: &str) -> Option<String> {
     let own = unquoted(text);
     let at = orders()?.find(&own).map(|hit| hit.start());
@@ -45,8 +45,8 @@ pub(super) fn first(text: &str) -> Option<String> {
     Some(line.trim().chars().take(120).collect())
 }
 
-/// Returns whether a line outside its quotations gives its reader an order: it addresses somebody, says what an
-/// assistant should do, or begins with an imperative.
+/// Returns whether a line outside its quotations gives its reader an order, that is, whether it addresses somebody,
+/// says what an assistant should do, or begins with an imperative.
 pub(super) fn commands(line: &str) -> bool {
     let own = unquoted(line).to_lowercase();
     let words: Vec<&str> =
@@ -81,7 +81,8 @@ pub(super) fn unquoted(text: &str) -> String {
     out
 }
 
-/// Replaces the quotations of a line by `…`. A mark that is not closed on its line starts no quotation.
+/// Replaces the quotations in a line with `…`. A quotation mark that is not closed on the same line does not start a
+/// quotation.
 fn strip(line: &str, out: &mut String) {
     let mut rest = line;
     while let Some((at, open)) =

@@ -69,7 +69,7 @@ impl Scene {
         }))
     }
 
-    /// Builds a request and treats all later usage as that of this request.
+    /// Builds a request and treats all later usage as the usage of this request.
     fn sends(&mut self) {
         let options = ContextOptions { model: Some(MODEL.into()), ..in_main() };
         self.request = block_on(self.session.context(&options)).unwrap().recorded;
@@ -79,7 +79,7 @@ impl Scene {
         block_on(self.session.usage(options)).unwrap().unwrap()
     }
 
-    /// Returns the position of the anchor, its measured tokens, and the tokens since.
+    /// Returns the position of the anchor, its measured tokens, and the tokens added since then.
     fn anchor(&self) -> Option<(Seq, u64, u64)> {
         let told = self.told(&in_main());
         told.anchor.map(|anchor| (anchor.seq, anchor.measured.0, anchor.since.0))
@@ -91,8 +91,8 @@ fn in_main() -> ContextOptions {
     ContextOptions { lane: Some(LaneId::main()), ..ContextOptions::uncompacted() }
 }
 
-/// Text of ten o200k tokens. As a user's message for Claude it costs an estimated 13 tokens, frames of 6 and 5, and
-/// 12 tokens that the provider adds.
+/// Text of ten o200k tokens. As a user message for Claude, this text costs an estimated 13 tokens, plus frames of 6
+/// and 5, and 12 tokens that the provider adds.
 const TEN: &str = "one two three four five six seven eight nine ten";
 const TEN_COSTS: u64 = 13 + 6 + 5 + 12;
 
@@ -131,7 +131,7 @@ fn an_anchor_moves_with_the_session() {
     let elsewhere = scene.told(&ContextOptions { model: Some("gpt-4o".into()), ..in_main() });
     assert_eq!(elsewhere.anchor.unwrap().measured, Tokens(7_014));
 
-    // An aborted turn also invalidates the reply before it. A refusal for lack of room does not.
+    // An aborted turn also invalidates the reply before it. A refusal for lack of room does not invalidate the reply.
     let turn = |code: Option<&str>| TurnCompleted {
         stop_reason: "error".into(),
         error_code: code.map(Into::into),
@@ -152,7 +152,7 @@ fn an_anchor_moves_with_the_session() {
     scene.answer("msg_6", TEN);
     let last = scene.usage("msg_6", "anthropic/claude-sonnet-4-5", (10, 200, 12));
     assert_eq!(scene.anchor(), Some((last, 225, 0)));
-    // As of an earlier position, only what was known then counts.
+    // As of an earlier position, only what was known at that position counts.
     let before = ContextOptions { at: Some(first), ..ContextOptions::uncompacted() };
     assert_eq!(scene.told(&before).anchor.unwrap().seq, first);
 }
@@ -182,7 +182,7 @@ fn estimates_are_corrected_by_the_models_own_usage_and_no_others() {
     };
     let scene = growing(MODEL, 600, false);
     let (per_mille, replies) = learned(&scene, MODEL).unwrap();
-    // By our estimate each turn adds 522 tokens for the user's text (411 at a factor of 1.27), 13 for the reply, 24
+    // By our estimate, each turn adds 522 tokens for the user's text (411 at a factor of 1.27), 13 for the reply, 24
     // around both and 22 of frames.
     assert_eq!(replies, 9);
     assert!((1_025..=1_040).contains(&per_mille), "{per_mille}");
@@ -199,10 +199,10 @@ fn estimates_are_corrected_by_the_models_own_usage_and_no_others() {
     let mut large = growing(MODEL, 5_000, false);
     assert_eq!(learned(&large, MODEL), Some((2_000, 9)));
     assert_eq!(since(&mut large), 11 + 2 * (TEN_COSTS - 11));
-    // A model with its own vocabulary is not corrected, and too little growth teaches nothing.
+    // A model with its own vocabulary is not corrected, and nothing is learned from too little growth.
     assert_eq!(learned(&growing("gpt-4o", 900, false), "gpt-4o"), None);
     assert_eq!(learned(&growing(MODEL, 100, false), MODEL), None);
-    // Reasoning is dropped when the next turn begins, so the growth over it is not usable.
+    // Reasoning is dropped when the next turn begins, so growth across that point is not usable.
     assert_eq!(learned(&growing(MODEL, 600, true), MODEL), None);
 }
 
@@ -251,7 +251,7 @@ fn room_is_kept_for_what_the_agent_adds() {
     let lane = block_on(scene.session.lane(None).built()).unwrap().unwrap();
     let resumed = block_on(scene.session.explain(lane.resume(ContextOptions::uncompacted()))).unwrap().draft;
     assert_eq!(resumed.report.limit, built.report.limit);
-    // The overhead stays with the lane. A session without measurements has none.
+    // The overhead stays with the lane. A session without measurements has no overhead.
     scene.ask(TEN);
     assert_eq!(block_on(scene.session.context(window(true))).unwrap().draft.overhead, Some(overhead));
     let mut bare = Scene::new();

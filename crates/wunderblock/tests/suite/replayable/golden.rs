@@ -1,7 +1,8 @@
-//! Requests of each render version, byte for byte. A change of a single byte here needs a new version, not a new
+//! Requests of each render version, byte for byte. A change to a single byte here requires a new version, not a new
 //! golden file.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p wunderblock golden::` writes the files. Use it only for the files of a new version.
+//! `UPDATE_GOLDEN=1 cargo test -p wunderblock golden::` writes the files. Use this command only for the files of a
+//! new version.
 
 use futures_executor::block_on;
 use std::path::PathBuf;

@@ -1,3 +1,3 @@
-//! Replayable: a recorded request is rebuilt byte for byte, also by later versions.
+//! Replayable: a recorded request is rebuilt byte for byte, even by later versions.
 
 pub(crate) mod golden;

@@ -1,4 +1,5 @@
-//! Reads what a program prints about its own work: aider's edits, its commits, and the commits it takes back.
+//! Reads what a program prints about its own work, namely aider's edits, its commits, and the commits that it takes
+//! back.
 
 use super::{Found, Said};
 use crate::summarize::extract::act::Deed;
@@ -17,10 +18,10 @@ pub(super) struct Commit {
     reply: Option<Seq>,
 }
 
-/// Maximum lines read of a text.
+/// Maximum number of lines read from a text.
 const LINES_MAX: usize = 400;
 
-/// Origin of text from an environment, as the reader of SWE-agent's logs names it.
+/// Origin of text from an environment, as named by the reader of SWE-agent's logs.
 const ENVIRONMENT: &str = "environment";
 /// Origin of the demonstration that SWE-agent shows before the task.
 const DEMONSTRATION: &str = "demonstration";
@@ -28,13 +29,13 @@ const DEMONSTRATION: &str = "demonstration";
 const REFUSES: [&str; 2] = ["The LLM did not conform to the edit format", "Skipping edits"];
 /// Beginning of the line in which aider reports that nothing was taken back.
 const KEPT: &str = "The last commit was not made by aider";
-/// Beginning of the line in which aider reports that its user broke the reply off.
+/// Beginning of the line in which aider reports that the user broke the reply off.
 const INTERRUPTED: &str = "^C KeyboardInterrupt";
 /// Shorter form of [`INTERRUPTED`], which aider prints at an empty prompt, too.
 const INTERRUPT: &str = "^C";
 
 impl<'a> Found<'a> {
-    /// Reads a text that a program put in.
+    /// Reads a text that a program inserted.
     pub(super) fn printed(&mut self, at: Seq, what: &str, text: Cow<'a, str>) {
         if wunderblock_core::section::Section::ALL.iter().any(|section| section.name() == what) {
             return;
@@ -51,8 +52,8 @@ impl<'a> Found<'a> {
                 .strip_prefix("Committing ")
                 .and_then(|rest| rest.strip_suffix(" before applying edits."));
             if let Some(path) = before {
-                // These changes are the user's, or come from a reply whose edits were made in part: aider prints
-                // nothing about those edits.
+                // These changes were made by the user, or come from a reply whose edits were made only in part: aider
+                // prints nothing about those edits.
                 is_users = true;
                 edited.push(path.to_owned());
                 self.files.touch((at, at), &Deed::Changed, path);
@@ -81,8 +82,8 @@ impl<'a> Found<'a> {
             } else if line.starts_with(KEPT) {
                 self.trouble(at, "`/undo`", line);
             } else if line.starts_with(INTERRUPT) {
-                // The part of a reply that had arrived is recorded after this line. At a prompt, a turn of the user
-                // follows.
+                // The part of the reply that had already arrived is recorded after this line. If this line appears at
+                // a prompt, a user turn follows.
                 self.is_interrupted = true;
                 if line.starts_with(INTERRUPTED) {
                     self.judge_newest(Verdict::BrokenOff);
@@ -107,14 +108,14 @@ impl<'a> Found<'a> {
         self.verdicts.extend(newest.map(|at| (at, verdict)));
     }
 
-    /// Returns the index of the commit that a line names after one of these words.
+    /// Returns the index of the commit that a line names after one of the given words.
     fn commit_behind(&self, line: &str, words: &[&str]) -> Option<usize> {
         let rest = words.iter().find_map(|word| line.strip_prefix(word))?;
         let hash = rest.split_whitespace().next()?;
         self.commits.iter().position(|commit| commit.hash == hash)
     }
 
-    /// Takes commits back. They no longer count as done, and neither do the claims of their replies, nor their
+    /// Takes commits back. The commits no longer count as done. Neither do the claims of their replies, or their
     /// changes to files that no other commit changed.
     fn undo(&mut self, at: Seq, which: std::ops::Range<usize>) {
         let undone: Vec<Commit> = self.commits.drain(which).collect();

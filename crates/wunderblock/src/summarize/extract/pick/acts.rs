@@ -17,13 +17,13 @@ use wunderblock_core::work::FileChange;
 
 /// Tools that search.
 const SEARCHES: [&str; 5] = ["grep", "glob", "ls", "find", "search"];
-/// Maximum bytes quoted of the reason for a change.
+/// Maximum number of bytes quoted from the reason for a change.
 const REASON: usize = 160;
-/// Maximum commands that only look, counted from the newest.
+/// Maximum number of commands that only look, counted from the newest.
 const LOOKS: usize = 4;
 
 impl Step {
-    /// Returns whether the step is a command that changes and checks nothing, or a tool that searches.
+    /// Returns whether the step is a command that neither changes nor checks anything, or a tool that searches.
     fn only_looks(&self) -> bool {
         let tool = self.what.split_whitespace().next().unwrap_or_default().to_lowercase();
         match self.kind {
@@ -43,8 +43,8 @@ impl Step {
             && self.files.first().is_some_and(changes)
     }
 
-    /// Returns a key for steps that are listed once, with the result of the newest: the checks, whatever their flags
-    /// and filters, or else the words of the step.
+    /// Returns a key for steps that are listed once, with the newest result. The key consists of the checks, whatever
+    /// their flags and filters, or otherwise of the words of the step.
     fn fold_key(&self) -> String {
         if self.checks.is_empty() {
             return self.what.clone();
@@ -86,7 +86,7 @@ impl Pick<'_> {
                 _ => format!("changed {name}"),
             };
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
-            // A sentence is quoted as the reason for one file only.
+            // Each sentence is quoted as the reason for only one file.
             let reason = reason
                 .as_ref()
                 .filter(|(said, text)| told.insert(text) && found.verdict(*said).is_none_or(Verdict::stands));
@@ -145,13 +145,13 @@ impl Pick<'_> {
         }
     }
 
-    /// Returns a command as it was given, on one line, fit to be put into backticks.
+    /// Returns a command as it was given, on one line, in a form that can be put in backticks.
     pub(super) fn command(&self, what: &str) -> String {
         code(&head(what, COMMAND), self.marks())
     }
 
-    /// Returns whether a result may still arrive. In some formats results do not name their call: there, later events
-    /// show that the result has arrived.
+    /// Returns whether a result may still arrive. In some formats, results do not name their calls, so later events
+    /// show that a result has arrived.
     fn waits(&self, at: Seq) -> bool {
         self.found.others.last().into_iter().chain(self.found.users.last()).all(|said| said.at < at)
             && self.found.steps.last().is_none_or(|step| step.at == at)
@@ -184,7 +184,7 @@ impl Pick<'_> {
         (lead, quote)
     }
 
-    /// Returns a note on the file that was changed first after a position; empty if no file was.
+    /// Returns a note on the file that was changed first after a position, or an empty string if no file was changed.
     pub(super) fn changed_since(&self, at: Seq) -> String {
         self.found.files.changed_after(at).map(|path| self.since(path)).unwrap_or_default()
     }
@@ -203,7 +203,7 @@ impl Pick<'_> {
             let quote = self.short_line(line, 220);
             let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
             let tail = match state {
-                // A reported error names no check, so the next change is all that is known about it.
+                // A reported error does not name a check, so the next change is all that is known about the error.
                 TroubleState::Told => self.changed_since(*at),
                 TroubleState::Failed => " → failed".to_owned(),
                 TroubleState::Open => OPEN.to_owned(),
@@ -230,8 +230,8 @@ impl Pick<'_> {
     }
 }
 
-/// Folds items with equal keys into one. Returns the number of items and the last one for each key, in the order of
-/// the last ones.
+/// Folds items with equal keys into one. Returns, for each key, the number of items and the last item, in the order
+/// of the last items.
 fn folded<'i, T, K: Eq + Hash>(
     items: impl Iterator<Item = &'i T>,
     key: impl Fn(&'i T) -> K,

@@ -10,11 +10,11 @@ use crate::summarize::standing::typed;
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
 
-/// Weight of the last request, in addition to that of its names.
+/// Weight of the last request, in addition to the weight of its names.
 const LAST_REQUEST: i64 = 6_000;
-/// Maximum bytes quoted of a reply that ends a turn.
+/// Maximum number of bytes quoted from a reply that ends a turn.
 const REPLY: usize = 320;
-/// Maximum bytes quoted of the current work, and of the last reply that ended a turn.
+/// Maximum number of bytes quoted from the current work, and from the last reply that ended a turn.
 const CURRENT: usize = 1_000;
 
 impl Pick<'_> {
@@ -62,7 +62,7 @@ impl Pick<'_> {
             SummaryItem::quote(Fill::Current, lead, quote, said.at, weight)
         };
         let mut items = Vec::new();
-        // With outcomes, the last request is already listed among the turns.
+        // If outcomes are listed, the last request already appears among the turns.
         if let Some(asked) = found.users.last().filter(|_| !self.form.has(Fill::Outcomes)) {
             items.push(current("asked last: ", self.short_line(&asked.text, CURRENT), asked, 9_000));
         }
@@ -89,8 +89,8 @@ impl Pick<'_> {
         self.items.extend(items.into_iter().filter(|item| item.search_text().trim().len() > 2));
     }
 
-    /// Returns the last reply that ended a turn and says something, if the newest turn is still going on. `None` if
-    /// the turns already quote the whole reply.
+    /// Returns the last reply that ended a turn and says something, if the newest turn is still going on. Returns
+    /// `None` if the turns already quote the whole reply.
     fn wrap_up(&self) -> Option<SummaryItem> {
         let found = self.found;
         let newest = found.users.last()?.at;

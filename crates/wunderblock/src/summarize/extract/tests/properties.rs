@@ -33,7 +33,7 @@ const PIECES: [&str; 29] = [
     "</Σ/ and </user/a.rs>",
 ];
 
-/// Pieces that are rules if no other text surrounds them.
+/// Pieces of text that are rules if no other text surrounds them.
 const RULES: [&str; 2] = ["You must never touch `config.toml`!", "不要修改 src/数据.rs，必须用Rust。"];
 
 fn history() -> impl Strategy<Value = Vec<Message>> {

@@ -1,4 +1,4 @@
-//! Facts that no summary may lose, however often it is rewritten: the first request and the rules.
+//! Facts that no summary may lose, however often the summary is rewritten, namely the first request and the rules.
 
 use super::*;
 use crate::policy::Policies;

@@ -120,7 +120,7 @@ fn a_command_is_quoted_verbatim_and_its_output_is_not_an_outcome() {
     let commands = part(&text, "Commands");
     assert!(commands.contains(&format!("- `{quoted}` → ok #102")), "{commands}");
     assert!(commands.contains("- `grep -E \"\\\"muted\\\"|\\\"dim\\\"\" dark.json` #104"), "{commands}");
-    // The same commands come out of a summary that is read again.
+    // A summary that is read again yields the same commands.
     let first =
         Earlier { at: Seq(90), from: Seq(101), to: Seq(105), level: 0, text: &text, unchecked: false };
     let more = entries([user("And now the next one, please, with a test.")]);

@@ -49,7 +49,7 @@ fn files_have_what_became_of_them_last_whichever_command_did_it() {
         (&["sed -i s/h/b/ src/a.rs", "git checkout -- src/a.rs"], &["- reverted src/a.rs"]),
         (&["sed -i s/h/b/ src/a.rs", "git restore src/a.rs"], &["- reverted src/a.rs"]),
         (
-            // Files unknown to git stay, and so do committed changes.
+            // Files that git does not track stay, as do committed changes.
             &[
                 "sed -i s/h/b/ src/old.rs",
                 "git commit -am x",
@@ -144,7 +144,7 @@ fn lists_are_read_as_agents_write_them() {
     let merged = r#"{"merge":true,"todos":[{"id":"3","content":"test it","status":"completed"},{"id":"2","content":"write the parser","status":"cancelled"}]}"#;
     let last = after(&second, done("6", "todo_write", "", merged));
     assert!(last.is_empty(), "all of it is done or dropped: {last:?}");
-    // Boxes in a model's text are not the agent's list, and neither is a list that a tool refused.
+    // Boxes in a model's text do not form the agent's list, and neither does a list that a tool refused.
     assert!(of(vec![model("- [ ] perhaps this")]).is_empty());
     assert!(of(vec![call("1", "TodoWrite", "", todo), result("1", "Error: locked", true)]).is_empty());
 }

@@ -41,11 +41,11 @@ fn after_three_rounds_for_nothing_the_lane_is_left_alone_until_it_has_grown() {
         tried(&scene, &ContextOptions { lane, ..options.clone() }),
         Some(CompactionResult::NothingGained)
     );
-    // A person may ask at any time.
+    // A person may ask for a compaction at any time.
     assert_eq!(scene.compact(&by_hand(&vain(), 100_000)).outcome, CompactionResult::NothingGained);
     assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(4)));
-    // The lane is tried again once it has grown by two tenths of its limit, because each try waits for twice the
-    // growth.
+    // The lane is tried again once it has grown by two tenths of its limit, because each try waits for twice as much
+    // growth as the previous one.
     scene.turns(20..28);
     assert_eq!(tried(&scene, &options), Some(CompactionResult::Stopped(4)));
     scene.turns(28..44);
@@ -58,7 +58,8 @@ fn after_three_rounds_for_nothing_the_lane_is_left_alone_until_it_has_grown() {
     assert_eq!(scene.problems(), [""; 0]);
 }
 
-/// A cut removes summaries that do not fit. Writing them again for every request would only fill the ledger.
+/// A cut removes summaries that do not fit. Writing these summaries again for every request would only fill the
+/// ledger.
 #[test]
 fn what_has_no_room_is_not_summarised_for_every_request() {
     for window in (500..1_100).step_by(50) {

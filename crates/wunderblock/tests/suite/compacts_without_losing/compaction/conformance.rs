@@ -1,4 +1,4 @@
-//! Conformance cases of compaction: losses, order, reports.
+//! Conformance cases of compaction: losses, order and reports.
 
 use crate::compacts_without_losing::compaction::scene::*;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn a_summary_of_summaries_leads_to_those_and_their_events() {
         let child = nodes.iter().find(|node| node.seq == *source).unwrap();
         assert_eq!(child.parents, [top.seq]);
     }
-    // All of it, verbatim and in order.
+    // The expansion contains all of it, verbatim and in order.
     let all = scene.expanded(&top.address);
     let mut at = 0;
     for (seq, message) in scene.messages() {
@@ -89,7 +89,7 @@ fn what_cannot_fit_is_refused_and_says_what_it_is() {
     assert_eq!(scene.count("turn.completed"), 1);
 }
 
-/// C-08, C-09: between compactions a request only adds to the one before. It is rewritten if and only if the
+/// C-08, C-09: between compactions a request only adds to the one before. The request is rewritten if and only if the
 /// compacted view has changed.
 #[test]
 fn requests_only_grow_unless_the_view_was_compacted() {
@@ -312,7 +312,7 @@ fn a_compaction_that_saves_nothing_says_so() {
     assert!(goes_on(&before, &scene.build(&window(200_000))));
 }
 
-/// C-26: repeated compactions come to an end and report it. None goes on forever without a gain.
+/// C-26: repeated compactions come to an end and report it. No policy goes on compacting forever without a gain.
 #[test]
 fn compacting_again_and_again_comes_to_an_end() {
     for policy in active() {
@@ -392,7 +392,7 @@ fn pictures_in_the_tail_stay_pictures() {
     assert_eq!(pictures.count(), 1);
 }
 
-/// C-36: text in the range that looks like an order is not one in the summary, and the summary is labelled as a
+/// C-36: text in the range that looks like an order is not an order in the summary, and the summary is labelled as a
 /// summary.
 #[test]
 fn orders_in_the_range_do_not_speak_from_the_summary() {

@@ -1,6 +1,6 @@
 //! Every message reaches the model exactly once: as an entry of the request, or through the one summary whose range
-//! contains it. The invariant is that of Mastra's repair of its observational memory, where it was violated 2,173
-//! times before.
+//! contains it. The invariant comes from Mastra's repair of its observational memory, where it had been violated
+//! 2,173 times.
 
 use crate::compacts_without_losing::compaction::scene::*;
 use crate::nothing_is_lost::ledger::history::{Move, Story, step, tries};
@@ -52,8 +52,9 @@ fn summarises(policy: &Policy) -> bool {
     policy.summarises() && !policy.steps.iter().any(|action| matches!(action, Action::Drop { .. }))
 }
 
-/// Returns calls with missing results, or with results after the frontier, and their other results. Such an exchange
-/// appears behind the frontier as a whole, and no summary contains it, even if it begins in the summary's range.
+/// Returns calls that have missing results, or results after the frontier, together with the other results of these
+/// calls. Such an exchange appears behind the frontier as a whole, and no summary contains it, even if it begins in
+/// the summary's range.
 fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
     let ids = |message: &Message| -> BTreeSet<String> {
         let id = |part: &Part| match part {
@@ -78,7 +79,7 @@ fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
     late
 }
 
-/// Returns the messages that a request does not give exactly once, each with the fault.
+/// Returns the messages that a request does not contain exactly once, each with its fault.
 fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'static str)> {
     let trim = scene.trim();
     let report = &built.draft.report;
@@ -172,7 +173,8 @@ proptest! {
     }
 }
 
-/// A session that grows turn by turn needs no last resort: neither policy leaves anything out for lack of room.
+/// A session that grows turn by turn needs no last resort: neither of the two strict policies leaves anything out for
+/// lack of room.
 #[test]
 fn a_session_that_grows_turn_by_turn_leaves_nothing_out() {
     for (name, window) in STRICT.iter().flat_map(|name| [8_000, 32_000, 200_000].map(|window| (name, window)))
@@ -191,8 +193,8 @@ fn a_session_that_grows_turn_by_turn_leaves_nothing_out() {
     }
 }
 
-/// Chunks are summarised as they fill, without changing a request. At the level all their summaries take effect in
-/// one step.
+/// Chunks are summarised as they fill, without changing a request. At the level, all summaries of chunks take effect
+/// in one step.
 #[test]
 fn what_is_made_ahead_takes_effect_together_at_the_level() {
     let (scene, policy) = (Scene::new(), preset("observations"));
@@ -254,8 +256,8 @@ fn the_oldest_pieces_become_a_catalogue() {
     panic!("the log never grew too long");
 }
 
-/// A lane whose cache is lost anyway, after some minutes or for another model, is compacted at a size at which it
-/// would otherwise just grow.
+/// A lane whose cache is lost anyway, because minutes have passed or another model is used, is compacted at a size at
+/// which it would otherwise just grow.
 #[test]
 fn a_lane_whose_cache_is_lost_is_made_shorter() {
     let policy = policy(
@@ -281,7 +283,8 @@ fn a_lane_whose_cache_is_lost_is_made_shorter() {
     }
 }
 
-/// A fault while a chunk is summarised ahead leaves all or nothing of the summary, and the next request is complete.
+/// A fault while a chunk is being summarised ahead leaves either the whole summary or nothing of it, and the next
+/// request is complete.
 #[test]
 fn what_breaks_off_while_a_chunk_is_made_leaves_nothing_behind() {
     for when in [FaultTime::Before, FaultTime::After] {

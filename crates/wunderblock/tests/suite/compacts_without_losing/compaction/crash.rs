@@ -44,7 +44,7 @@ fn a_commit_that_fails_leaves_all_or_nothing() {
             if let Ok(done) = &broken {
                 assert!(nth > 3 || steps == 1, "{when:?} {nth}: {:?}", done.outcome);
             }
-            // The failed worker may still hold the lease, until it expires.
+            // The failed worker may still hold the lease until it expires.
             scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
             let again = scene.compact(&by_hand(&small(), WINDOW));
             assert!(
@@ -59,7 +59,7 @@ fn a_commit_that_fails_leaves_all_or_nothing() {
     }
 }
 
-/// The same for each query of a compaction.
+/// Each query of a compaction fails once, and the ledger stays whole.
 #[test]
 fn a_question_that_fails_leaves_all_or_nothing() {
     for nth in 1..=16 {
@@ -83,7 +83,7 @@ fn a_question_that_fails_leaves_all_or_nothing() {
     }
 }
 
-/// A failed compaction releases the lane at once instead of holding it until the lease expires.
+/// A failed compaction releases the lane immediately instead of holding it until the lease expires.
 #[test]
 fn an_error_gives_the_claim_back() {
     let scene = Scene::of(20);
@@ -105,7 +105,8 @@ fn opened(db: &Path, millis: i64) -> Engine {
     block_on(Engine::open_with(db, Access::Create, at(millis))).unwrap()
 }
 
-/// The process that gets killed: it compacts with a slow program. Run as a normal test it does nothing.
+/// Runs in the process that gets killed, and compacts with a slow program. Run as a normal test, this function does
+/// nothing.
 #[test]
 fn a_process_that_compacts() {
     let (Ok(db), Ok(script)) = (std::env::var(DB), std::env::var(SCRIPT)) else { return };
@@ -119,8 +120,8 @@ fn a_process_that_compacts() {
     println!("ends {:?}", done.outcome);
 }
 
-/// `kill -9` while a summary is written or published: `doctor` finds no problem, the lease expires by itself, and the
-/// next compaction makes one set of summaries.
+/// After `kill -9` while a summary is being written or published: `doctor` finds no problem, the lease expires by
+/// itself, and the next compaction makes one set of summaries.
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
 fn a_killed_compaction_leaves_all_or_nothing() {

@@ -36,7 +36,7 @@ impl Slow {
         let (gone, began) = (Mutex::new(gone), Mutex::new(began));
         let compactor = with(&options.compactor.policy, move |_| {
             let _ = began.lock().unwrap_or_else(PoisonError::into_inner).send(());
-            // After the release it no longer waits.
+            // After the release, the summariser no longer waits.
             let _ = gone.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(Duration::from_secs(60));
             Err(wunderblock::summarize::SummaryFailure::Empty)
         });
@@ -114,7 +114,8 @@ fn a_claim_is_renewed_while_its_worker_works() {
     scene.is_whole();
 }
 
-/// A worker that stalls, as on a sleeping machine, does not hold up others. When it continues, it is too late.
+/// A worker that stalls, for example on a sleeping machine, does not hold up others. When the worker continues, it is
+/// too late.
 #[test]
 fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     let scene = Scene::of(30);
@@ -229,7 +230,7 @@ fn an_overtaken_compaction_is_not_counted_as_a_fruitless_round() {
         scene.add(vec![Fact::ContentPinned(ContentPinned { target: Seq(7 + round), pinned: true })]);
         assert_eq!(slow.end().outcome, CompactionResult::Overtaken, "{round}");
         assert_eq!(scene.rejected().last().unwrap().round, 0);
-        // The calls of this hour are used up.
+        // The calls allowed for this hour have been used up.
         scene.wait(3_600_001);
     }
     assert_eq!(scene.compact(&options).outcome, CompactionResult::Compacted);

@@ -57,7 +57,7 @@ fn each_damage_to_a_summary_is_named() {
             words::catch_up(&engine);
             assert_eq!(words::problems(&engine), [""; 0], "{damage}");
         }
-        // Never a panic: either a request, or an error that names the damage.
+        // The result is never a panic, but either a request or an error that names the damage.
         match block_on(engine.session_by_id(stream("s")).context(window(WINDOW))) {
             Ok(built) => words::sound(&built),
             Err(error) => assert!(!error.to_string().is_empty()),

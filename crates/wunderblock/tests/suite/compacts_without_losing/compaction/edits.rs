@@ -1,4 +1,4 @@
-//! Summaries written again, dissolved, or made of a range: nothing else changes, and nothing is lost.
+//! Summaries are written again, dissolved, or made from a range. Nothing else changes, and nothing is lost.
 
 use crate::compacts_without_losing::compaction::scene::*;
 use futures_executor::block_on;
@@ -149,7 +149,8 @@ fn a_range_in_the_middle_becomes_a_summary_and_what_stands_around_it_stays() {
     }
     assert_eq!(scene.unreachable(&built), []);
     scene.is_whole();
-    // A range of summaries and of exchanges between them: the exchanges are first summarised separately.
+    // The range consists of summaries and of exchanges between them, so the exchanges are first summarised
+    // separately.
     let (wide, end) = (messages[4].0, messages[43].0);
     let done = edit(&scene, SummaryEdit::Range(wide, end)).unwrap();
     assert_eq!(done.nodes.iter().map(|node| node.level).collect::<Vec<_>>(), [0, 0, 1]);

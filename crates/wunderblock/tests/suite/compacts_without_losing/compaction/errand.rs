@@ -1,4 +1,4 @@
-//! A task has the same result with and without compaction: for a scripted agent, and for one that knows only its
+//! A task has the same result with and without compaction, both for a scripted agent and for one that knows only its
 //! requests.
 
 use crate::compacts_without_losing::compaction::scene::*;
@@ -13,8 +13,8 @@ use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 use wunderblock_testkit::agent::{self, Script};
 
-/// An agent that reads files one by one, adds up their totals, and is finally asked about old ones. Its request is
-/// its only memory: it looks up anything else by the handles it sees.
+/// An agent that reads files one by one, adds up their totals, and is finally asked about old ones. The agent's only
+/// memory is its request, and it looks up anything else by the handles it sees.
 struct Clerk<'s> {
     scene: &'s Scene,
     options: ContextOptions,

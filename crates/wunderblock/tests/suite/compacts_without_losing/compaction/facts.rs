@@ -1,4 +1,4 @@
-//! A thousand facts, a hundred compactions: each fact can be read verbatim from the last request alone.
+//! After a thousand facts and a hundred compactions, each fact can be read verbatim from the last request alone.
 
 use crate::compacts_without_losing::compaction::scene::*;
 use futures_executor::block_on;
@@ -7,9 +7,9 @@ use wunderblock::graph::Expand;
 use wunderblock::{Address, CompactionResult};
 use wunderblock_core::message::{Message, Role};
 
-/// Maximum tokens of one read.
+/// Maximum number of tokens in one read.
 const READ: u64 = 2_000;
-/// Maximum reads for one fact.
+/// Maximum number of reads for one fact.
 const READS: usize = 5;
 const WINDOW: u64 = 32_000;
 
@@ -44,7 +44,7 @@ struct Reader<'s> {
 }
 
 impl Reader<'_> {
-    /// Finds a fact verbatim. Returns the number of reads it took.
+    /// Finds a fact verbatim. Returns the number of reads that were needed.
     fn find(&mut self, number: u64) -> Option<usize> {
         let words = fact(number);
         if self.shown.says(&words) {
@@ -71,7 +71,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the ranges that a request names, without those inside others.
+/// Returns the ranges that a request names, except those inside other ranges.
 fn ranges(shown: &Shown) -> Vec<(u64, u64, String)> {
     let parsed = shown.handles.iter().filter_map(|handle| {
         let (_, range) = handle.split_once('#')?;

@@ -55,11 +55,11 @@ fn one_message(words: usize) -> Scene {
 
 #[test]
 fn one_message_of_many_tokens() {
-    // More than the smaller windows can take in.
+    // The message is larger than the smaller windows can take in.
     assert_eq!(tried(&one_message(12_000), "one message"), 0);
 }
 
-/// The same with half a million tokens.
+/// One message of half a million tokens is treated in the same way.
 #[test]
 #[ignore = "minutes without optimisation"]
 fn one_message_of_half_a_million_tokens() {

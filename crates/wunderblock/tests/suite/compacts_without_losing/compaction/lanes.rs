@@ -1,4 +1,4 @@
-//! Lanes: how a request chooses one, and their independence.
+//! Choice of a lane by a request, and the independence of lanes.
 
 use crate::compacts_without_losing::compaction::scene::*;
 use futures_executor::block_on;
@@ -76,7 +76,7 @@ fn what_is_asked_without_a_lane_is_asked_of_the_one_built_last() {
     assert_eq!(of.budget.window, Tokens(8_000));
 }
 
-/// Windows of 200k, 32k, 8k and 200k again: trying a window leaves no trace in later requests.
+/// With windows of 200k, 32k, 8k and 200k again, trying a window leaves no trace in later requests.
 #[test]
 fn a_window_that_is_tried_changes_no_later_request() {
     let scene = Scene::of(TURNS);
@@ -137,8 +137,8 @@ fn the_options_of_a_lane_resume_it() {
     assert!(resumed.draft.body == scene.build(&unnamed("balanced", 32_000)).draft.body);
 }
 
-/// A lane that begins adopts the summaries of another, so that no summary is paid for twice. Undone summaries are not
-/// adopted.
+/// A lane adopts the summaries of another lane when it begins, so that no summary is paid for twice. Undone summaries
+/// are not adopted.
 #[test]
 fn a_lane_begins_with_the_summaries_of_others() {
     for undoes in [false, true] {

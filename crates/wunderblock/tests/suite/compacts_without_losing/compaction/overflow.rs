@@ -1,4 +1,4 @@
-//! A request that does not fit: one compaction, one retry, and only then the end of the turn.
+//! A request that does not fit leads to one compaction and one retry, and only then to the end of the turn.
 
 use crate::compacts_without_losing::compaction::scene::*;
 use futures_executor::block_on;
@@ -10,7 +10,7 @@ use wunderblock_core::message::{Message, Role};
 use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::Tokens;
 
-/// Number of turns. They end without an open call, so that no boundary delays a compaction.
+/// Number of turns. The turns end without an open call, so that no boundary delays a compaction.
 const TURNS: u64 = 60;
 
 fn turn_failed(stop: &str, code: Option<&str>) -> Fact {
@@ -57,7 +57,7 @@ fn levels_that_can_never_fire_are_named() {
 
 #[test]
 fn only_what_cannot_fit_ends_the_turn() {
-    // Pinned text stays under any policy. Here it is larger than the window.
+    // Pinned text stays under any policy. In this test, the pinned text is larger than the window.
     let scene = Scene::of(8);
     let pinned = scene.user(&"Never forget this. ".repeat(3_000));
     scene.add(vec![Fact::ContentPinned(ContentPinned { target: pinned, pinned: true })]);
@@ -80,10 +80,10 @@ fn only_what_cannot_fit_ends_the_turn() {
         "unpin what is pinned",
     ];
     assert!(says.iter().all(|words| detail.contains(words)), "{detail}");
-    // The same refusal again ends no second turn, and causes no second fruitless compaction.
+    // If the same refusal occurs again, it neither ends a second turn nor causes a second fruitless compaction.
     refused(block_on(scene.session.context(&options)));
     assert_eq!(scene.count("turn.completed"), 1);
-    // Without the pin the request fits again.
+    // Without the pin, the request fits again.
     scene.add(vec![Fact::ContentPinned(ContentPinned { target: pinned, pinned: false })]);
     let built = scene.build(&options);
     assert_eq!(scene.unreachable(&built), []);
@@ -150,7 +150,7 @@ fn a_model_with_a_smaller_window_gets_a_compacted_lane() {
             "{name}: {done:?}"
         );
         assert_eq!(scene.unreachable(&small), [], "{name}");
-        // Back in the large window the lane begins again, and shows everything it did before.
+        // Back in the large window, the lane begins again and shows everything that it showed before.
         scene.user("Back again.");
         let back = scene.build(&under(&preset(name), 200_000));
         assert!(back.compacted.is_none(), "{name}");
@@ -182,7 +182,8 @@ fn off_is_off_on_every_path() {
         let scene = Scene::of(TURNS);
         let large = under(&policy, 200_000);
         scene.build(&large);
-        // Too long according to the provider, too long by our count, for a smaller model, and by hand.
+        // The cases are a request that is too long according to the provider or by our count, a smaller model, and a
+        // compaction by hand.
         scene.add(vec![turn_failed("error", Some("context_length_exceeded"))]);
         scene.build(&large);
         scene.build(&under(&policy, 10_000));
@@ -251,8 +252,8 @@ fn a_compaction_is_not_tried_twice_for_one_request() {
     assert!(built.draft.report.total_tokens > Tokens(1_000), "head and tail of it are shown");
 }
 
-/// The newest exchange is in the request even if it is larger than the window: its head and tail, beside what led to
-/// it. Several results of one exchange are cut to the same length.
+/// The newest exchange is in the request even if it is larger than the window, in which case its head and tail appear
+/// along with what led to it. Several results of one exchange are cut to the same length.
 #[test]
 fn a_result_larger_than_the_window_is_cut_and_not_left_out() {
     for count in [1_u64, 3] {

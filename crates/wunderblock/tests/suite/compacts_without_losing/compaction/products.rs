@@ -41,7 +41,7 @@ fn the_summary_of_codex_stands_behind_what_the_user_said() {
     scene.turns(12..14);
     let next = scene.build(&window(24_000));
     assert!(said(&next).starts_with(&texts));
-    // Without room the plan leaves out more, in the same order.
+    // If there is no room, the plan leaves out more, in the same order.
     scene.turns(14..30);
     let later = said(&scene.build(&window(24_000)));
     let summary = later.iter().position(|text| text.contains("summary of positions"));

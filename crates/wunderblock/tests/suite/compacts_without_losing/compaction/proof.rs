@@ -1,4 +1,5 @@
-//! All promises of requests at the same time: a random session, two lanes, and any sequence of operations on them.
+//! All promises about requests are tested at the same time, with a random session, two lanes, and any sequence of
+//! operations on them.
 
 use crate::compacts_without_losing::compaction::scene::*;
 use crate::nothing_is_lost::ledger::history::{Move, Story, step, tries};
@@ -28,7 +29,8 @@ enum Act {
     Sweep(usize),
     Undo(usize),
     Resize(usize, u64),
-    /// An entry is pinned or hidden, or released. The number gives its position as a share of the session, in 1/256.
+    /// An entry is pinned or hidden, or released. The number gives the position of the entry as a share of the
+    /// session, in units of 1/256.
     Mark(Visibility, u8),
 }
 
@@ -55,7 +57,8 @@ struct Lane {
     name: LaneId,
     policy: Arc<Policy>,
     window: u64,
-    /// Whether the lane has built a request for this window. A lane that begins adopts summaries of others.
+    /// Whether the lane has built a request for this window. When a lane begins, it adopts the summaries of other
+    /// lanes.
     has_begun: bool,
     /// The lane's previous request, and its recorded position.
     before: Option<(Built, Seq)>,
@@ -102,7 +105,7 @@ impl Model {
             Act::Build(lane) | Act::Compact(lane) | Act::Sweep(lane) | Act::Undo(lane) => Some(1 - lane),
             _ => None,
         };
-        // How far back a smaller window looks depends on the events that others recorded since.
+        // How far back a smaller window looks depends on the events that other lanes have recorded in the meantime.
         let other = other.filter(|lane| self.lanes[*lane].has_begun && self.lanes[*lane].window >= 2_000);
         let before = other.map(|lane| self.next(lane));
         self.perform(act);
@@ -203,15 +206,15 @@ impl Model {
         check_room(&built);
     }
 
-    /// Checks that every message is shown, or readable by a handle in the request, or listed with a reason other than
-    /// room.
+    /// Checks that every message is either shown, readable through a handle in the request, or listed with a reason
+    /// other than lack of room.
     fn check_reach(&self, built: &Built) {
         let room = [Reason::Budget, Reason::Stepped, Reason::Summarised];
         let listed = |seq: &Seq| {
             let runs = &mut built.draft.report.left_out.iter();
             runs.any(|run| (run.from_seq..=run.to_seq).contains(seq) && !room.contains(&run.reason))
         };
-        // Pictures are not text of a request, and a lossless encoding has different words.
+        // Pictures are not part of the text of a request, and a lossless encoding uses different words.
         let has_picture = |message: &Message| {
             let leaves = message.parts.iter().flat_map(Part::leaves);
             leaves.into_iter().any(|(leaf, _)| matches!(leaf, Part::Media { .. }))
@@ -229,7 +232,8 @@ impl Model {
         assert_eq!(lost, [], "nothing is unreachable");
     }
 
-    /// Checks that the user's newest turn is shown word for word, or as head and tail only if the whole does not fit.
+    /// Checks that the user's newest turn is shown word for word, or as its head and tail only if the whole turn does
+    /// not fit.
     fn check_newest(&self, built: &Built, events: &[Event]) {
         let mut hidden = BTreeSet::new();
         for event in events {
@@ -273,7 +277,7 @@ fn check_room(built: &Built) {
     }
 }
 
-/// Returns the texts around the first difference of two requests, ignoring cache marks.
+/// Returns the texts around the first difference between two requests, ignoring cache marks.
 fn parts(one: &[u8], other: &[u8]) -> Option<(String, String)> {
     let bare =
         |body: &[u8]| String::from_utf8_lossy(body).replace(r#","cache_control":{"type":"ephemeral"}"#, "");
@@ -294,7 +298,7 @@ fn window_and_policy() -> impl Strategy<Value = (u64, String)> {
 proptest! {
     #![proptest_config(tries(40))]
 
-    /// C-01 to C-07: for any session, any policies and any windows.
+    /// C-01 to C-07 hold for any session, any policies and any windows.
     #[test]
     fn every_request_keeps_every_promise(
         one in window_and_policy(),

@@ -21,7 +21,7 @@ struct Kept {
     /// Number of rules in the request, out of `of`.
     rules: usize,
     of: usize,
-    /// Tokens of the message that quotes the rules.
+    /// Number of tokens in the message that quotes the rules.
     tokens: u64,
     lost: Vec<String>,
 }
@@ -89,7 +89,7 @@ fn what_holds_for_all_that_comes_is_quoted() {
 #[test]
 #[ignore = "minutes: run with --release"]
 fn rules_outlive_fifty_compactions() {
-    // At 32,000 tokens, two hundredths of the limit fit about thirty short sentences.
+    // With a limit of 32,000 tokens, two hundredths of that limit hold about thirty short sentences.
     for (window, least) in [(32_000, 232), (64_000, 265)] {
         let mut all = 0;
         for name in ["a1", "a2", "b1", "b2", "c1", "c2", "c3", "mixed", "zh1", "zh2"] {

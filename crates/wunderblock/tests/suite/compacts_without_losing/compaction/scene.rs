@@ -1,4 +1,4 @@
-//! A session in memory on a store with faults, a clock set by hand, and checks made after a compaction.
+//! A session on an in-memory store with faults, a clock that is set by hand, and checks made after a compaction.
 
 use crate::scene as words;
 use futures_executor::block_on;
@@ -133,7 +133,7 @@ impl Scene {
         self.say(Message::text(Role::Assistant, text))
     }
 
-    /// Adds turns of a coding session. Each has words that occur nowhere else.
+    /// Adds turns of a coding session. Each turn contains words that occur nowhere else.
     pub(crate) fn turns(&self, numbers: std::ops::Range<u64>) {
         for number in numbers {
             self.add(turn(number).into_iter().map(said).collect());
@@ -212,7 +212,7 @@ impl Scene {
         block_on(self.session.nodes(None)).unwrap()
     }
 
-    /// Returns the problems of the ledger, after the background's counting is complete.
+    /// Returns the problems of the ledger after background counting is complete.
     pub(crate) fn problems(&self) -> Vec<String> {
         words::catch_up(&self.engine);
         words::problems(&self.engine)
@@ -312,7 +312,7 @@ fn collect(made: &[(Seq, SessionCompacted)], at: Seq, leaves: &mut Vec<(Seq, Seq
     }
     let mut sources = node.sources.clone();
     sources.sort_by_key(|source| made.iter().find(|(seq, _)| seq == source).unwrap().1.from_seq);
-    // An anchored summary covers the one before it, and directly the events since.
+    // An anchored summary covers the summary before it, and directly covers the events since then.
     sources.into_iter().for_each(|source| collect(made, source, leaves));
     if leaves.last().is_some_and(|(_, to)| *to < node.to_seq) {
         let from = leaves.last().unwrap().1.next();
@@ -340,7 +340,7 @@ pub(crate) fn result(id: &str, text: &str) -> Message {
     Message::new(Role::Tool, vec![Part::ToolResult { call: id.into(), content, failed: false, extra: None }])
 }
 
-/// Returns a turn of a coding session: a question, a read, an answer.
+/// Returns a turn of a coding session, consisting of a question, a read and an answer.
 pub(crate) fn turn(number: u64) -> Vec<Message> {
     let id = format!("call_{number}");
     let input = format!(r#"{{"file_path":"src/part_{number}.rs"}}"#);

@@ -57,7 +57,7 @@ fn compactor(
     Compactor { summariser: Some(Arc::new(summariser)), ..Compactor::new(policy()) }
 }
 
-/// Compacts, and checks what is true however the model behaved.
+/// Compacts a session, and checks the properties that hold however the model behaved.
 fn compacted(scene: &Scene, compactor: Compactor, what: &str) -> Vec<SessionCompacted> {
     let before = scene.messages();
     let done = scene.compact(&CompactOptions { compactor, ..by_hand(&policy(), WINDOW) });
@@ -171,7 +171,7 @@ fn is_taken(script: &[Behaviour], (dialect, model): (Dialect, &str), what: &str)
 
 #[test]
 fn a_summariser_with_a_small_window_is_given_no_more_than_it_holds() {
-    // GPT-4 in its first version: 8,192 tokens, less than half of the range to be summarised.
+    // The first version of GPT-4 has a window of 8,192 tokens, which is less than half of the range to be summarised.
     let provider = ScriptedProvider::start([Behaviour::Echo]).unwrap();
     let scene = scene();
     let own = compactor(&provider, (Dialect::OpenaiChat, "gpt-4"), limits(true));
@@ -184,7 +184,8 @@ fn a_summariser_with_a_small_window_is_given_no_more_than_it_holds() {
     }
 }
 
-/// Returns a secret in a known format. It is assembled here so that scanners do not report this file as a leak.
+/// Returns a secret in a known format. The secret is assembled here so that scanners do not report this file as a
+/// leak.
 fn secret(number: u64) -> String {
     let hash = blake3::hash(format!("secret {number}").as_bytes()).to_hex();
     let mixed = hash.chars().zip("QwErTyUiOpAsDfGhJkLzXcVbNmQwErTyUiOp".chars());
@@ -220,7 +221,7 @@ fn secrets_are_never_sent_and_the_originals_stay_exact() {
     assert!((0..24).map(secret).all(|hidden| said.contains(&hidden)), "what is read back is exact");
 }
 
-/// Failed calls are limited like others, and a person does not have to wait for hours.
+/// Failed calls are limited like other calls, and a person does not have to wait for hours.
 #[test]
 fn a_provider_that_is_down_holds_nothing_up() {
     let scene = Scene::of(30);

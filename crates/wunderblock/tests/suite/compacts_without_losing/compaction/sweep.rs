@@ -1,5 +1,5 @@
-//! Sweeps of a session that was never compacted and is longer than any view: from the oldest end, in linear time, and
-//! resumed after interruptions.
+//! Sweeps of a session that has never been compacted and is longer than any view: they proceed from the oldest end,
+//! in linear time, and are resumed after interruptions.
 
 use crate::compacts_without_losing::compaction::scene::*;
 use futures_executor::block_on;

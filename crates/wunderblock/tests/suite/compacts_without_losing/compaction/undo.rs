@@ -22,7 +22,7 @@ fn heard(built: &Built) -> Vec<wunderblock_core::message::Message> {
     wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap().messages
 }
 
-/// Returns the texts around the first difference of two requests, ignoring marks of the provider's cache.
+/// Returns the texts around the first difference between two requests, ignoring the provider's cache marks.
 fn first_difference(one: &[u8], other: &[u8]) -> Option<(String, String)> {
     let bare =
         |body: &[u8]| String::from_utf8_lossy(body).replace(r#","cache_control":{"type":"ephemeral"}"#, "");
@@ -131,7 +131,7 @@ fn there_may_be_nothing_to_undo() {
     let other = LaneId::new("other").unwrap();
     assert!(block_on(scene.session.lane(other.clone()).undo()).is_err(), "another lane was not compacted");
     assert!(scene.head() > head);
-    // A step for lack of room is not a compaction.
+    // A step taken for lack of room is not a compaction.
     let full = Scene::of(60);
     full.build(&window(8_000));
     assert!(block_on(full.session.lane(LaneId::main()).undo()).is_err());
@@ -178,7 +178,8 @@ fn what_was_undone_is_not_done_again_at_once() {
     assert!(appended.0 >= 24_000 / 5, "{appended}");
 }
 
-/// Every request that was ever built can be shown unchanged, from any later position, whatever was compacted since.
+/// Every request that was ever built can be shown unchanged from any later position, whatever has been compacted
+/// since then.
 #[test]
 fn every_earlier_request_can_be_shown_as_it_was() {
     let scene = Scene::new();
@@ -214,8 +215,8 @@ fn every_earlier_request_can_be_shown_as_it_was() {
     }
 }
 
-/// An erased message in a summarised range disappears from the summary, from every summary made of that one, and from
-/// every replayed request. A mark takes their place.
+/// An erased message in a summarised range disappears from the summary, from every summary made from that summary,
+/// and from every replayed request. A mark takes their place.
 #[test]
 fn erasing_in_a_summarised_range_takes_the_summaries_along() {
     let scene = Scene::of(10);
@@ -270,11 +271,11 @@ fn erasing_in_a_summarised_range_takes_the_summaries_along() {
     assert_eq!(scene.problems(), [""; 0]);
 }
 
-/// One undo reverses one command: a sweep in many steps, and the compaction after it.
+/// One undo reverses one command, in this case a sweep in many steps together with the compaction after it.
 #[test]
 fn a_sweep_is_undone_as_a_whole() {
     let scene = Scene::new();
-    // More than a view can load.
+    // This is more than a view can load.
     for number in 0..1_500 {
         scene.add(turn(number).into_iter().map(said).collect());
     }
@@ -290,7 +291,7 @@ fn a_sweep_is_undone_as_a_whole() {
     assert_eq!(heard(&scene.build(&options)), heard(&before));
 }
 
-/// Recorded summaries take no room in the window. They can be longer than the whole conversation.
+/// Recorded summaries take no room in the window. Recorded summaries can be longer than the whole conversation.
 #[test]
 fn the_newest_turn_is_found_behind_what_was_recorded_since() {
     let scene = Scene::of(11);

@@ -22,7 +22,8 @@ fn reason(built: &Built, seq: Seq) -> Option<Reason> {
     run.map(|run| run.reason)
 }
 
-/// Returns the first entry of a compacted session that belongs to an exchange with others: a call, or a result.
+/// Returns the first entry of a compacted session that belongs to an exchange with other entries, that is, a call or
+/// a result.
 fn exchange(scene: &Scene) -> (Seq, Vec<Seq>) {
     let mut tried = (2..60).map(|seq| {
         let change = block_on(Visibility::Unpin.set(&scene.session, Seq(seq)));
@@ -54,7 +55,8 @@ fn a_pin_brings_back_what_was_compacted_away_with_all_that_belongs_to_it() {
         let again = set(&scene, Visibility::Pin, seq);
         assert!(again.recorded.is_none() && !again.brought_back, "{again:?}");
         set(&scene, Visibility::Unpin, seq);
-        // Only the tools can differ: those of a call that was in view stay declared until the lane's next step.
+        // Only the tools can differ, because the tools of a call that was in view stay declared until the lane's next
+        // step.
         let messages = |built: &Built| {
             wunderblock_wire::decode(built.draft.dialect, &built.draft.body).unwrap().messages
         };
@@ -94,7 +96,7 @@ fn what_is_hidden_is_in_no_lanes_request_and_in_no_summary_and_is_still_found() 
         block_on(scene.engine.grep("heliotrope-44", &GrepOptions::default(), &mut keep)).unwrap();
         assert_eq!(found, [secret], "hidden is not lost");
         assert_eq!(scene.problems(), [""; 0]);
-        // If nothing was compacted meanwhile, unhiding restores the previous request.
+        // If nothing has been compacted in the meantime, unhiding restores the previous request.
         let scene = Scene::of(6);
         let said = scene.user("The codename of the migration is heliotrope-44.");
         scene.turns(6..20);

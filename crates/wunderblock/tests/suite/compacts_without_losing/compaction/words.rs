@@ -13,8 +13,8 @@ fn sharing(share: &str) -> Arc<Policy> {
     policy(&format!("extends = \"balanced\"\n[protect]\nuser_share = {share}\n"))
 }
 
-/// Returns the indexes of the user's turns that a request shows word for word after twelve compactions, and the
-/// number of turns.
+/// Returns the indexes of the user turns that a request shows word for word after twelve compactions, and the number
+/// of turns.
 fn shown(share: &str) -> (Vec<usize>, usize) {
     let scene = Scene::new();
     let options = under(&sharing(share), WINDOW);

@@ -1,6 +1,6 @@
-//! `docs/policies.md` contains every preset, every constant of it with its source, and valid examples.
+//! `docs/policies.md` contains every preset, every constant of each preset with its source, and valid examples.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p wunderblock policies::` writes its table again.
+//! `UPDATE_GOLDEN=1 cargo test -p wunderblock policies::` rewrites the table in the document.
 
 use super::presets::here;
 use std::fmt::Write;
@@ -17,8 +17,8 @@ struct Row {
     source: Option<String>,
 }
 
-/// Returns the constants of a preset in the order of its file: each line that sets a key. Leaves out the preset's
-/// name, its description, and the sections of its template, which share one source.
+/// Returns the constants of a preset in the order of its file, that is, each line that sets a key. Leaves out the
+/// preset's name, its description, and the sections of its template, which share one source.
 fn rows(text: &str) -> Vec<Row> {
     let (mut rows, mut table, mut steps) = (Vec::new(), String::new(), 0);
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -46,7 +46,7 @@ fn rows(text: &str) -> Vec<Row> {
     rows
 }
 
-/// Formats a number as prose does, and a word in backticks.
+/// Formats a number as in prose, and puts a word in backticks.
 fn plain(value: &str) -> String {
     if value.starts_with('"') { value.replace('"', "`") } else { value.replace('_', "") }
 }

@@ -26,7 +26,7 @@ fn said(id: &str, minutes: i64, role: Role, text: &str) -> NewEvent {
     at(id, minutes, Message::text(role, text))
 }
 
-/// Returns words without a literal.
+/// Returns at least the given number of words, without a literal.
 fn filler(words: usize) -> String {
     "plain words go on and on ".repeat(words.div_ceil(6))
 }
@@ -62,8 +62,8 @@ fn off_costs_what_its_requests_cost() {
     let found = simulate(&played(all).session, &options(200_000, None, presets(&["off"])));
     let off = of(&found, "off");
     assert_eq!(off.series, sent, "each request takes what the engine's own takes");
-    // Nothing is left out, so each request begins with the whole previous one. Requests follow within the cache's
-    // lifetime.
+    // Nothing is left out, so each request begins with the whole previous one. The requests follow each other within
+    // the lifetime of the cache.
     let catalog = Catalog::embedded();
     let row = catalog.lookup("claude-sonnet-4-5").row;
     let price = row.price_at(Millis(1_700_000_000_000)).unwrap();
@@ -265,8 +265,8 @@ fn what_the_next_calls_need_is_in_the_request_or_one_read_away() {
     assert!(with.needs_reachable > without.needs_reachable, "{with:?}\n{without:?}");
 }
 
-/// References are far beyond 8,000 tokens, and near below. Names in the exchange that the reply continues are
-/// neither.
+/// References beyond 8,000 tokens are far, and references below that distance are near. Names in the exchange that
+/// the reply continues are neither far nor near.
 #[test]
 fn near_is_what_was_said_before_the_exchange_that_goes_on() {
     let events = vec![
@@ -282,7 +282,7 @@ fn near_is_what_was_said_before_the_exchange_that_goes_on() {
     assert_eq!(of(&found, "off").near.counts.recalled, 1);
 }
 
-/// A file longer than one read: names after its first page are not reached by the file's name.
+/// If a file is longer than one read, names after its first page are not reached by the file's name.
 #[test]
 fn one_read_reaches_its_first_page() {
     let session = |words: usize| {

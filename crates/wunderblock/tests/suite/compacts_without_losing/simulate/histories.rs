@@ -57,7 +57,7 @@ proptest! {
             prop_assert_eq!(policy.user_words_share, 1.0, "{}", &policy.name);
             prop_assert_eq!(policy.compactions + policy.steps + policy.refused, 0, "{}", &policy.name);
         }
-        // Neither policy shows a call whose result arrives only after the reply.
+        // Neither of the policies shows a call whose result arrives only after the reply.
         prop_assert_eq!(of(&found, "off").near, of(&found, "balanced").near);
         prop_assert_eq!(of(&found, "off").cost, of(&found, "balanced").cost);
     }
@@ -71,8 +71,8 @@ proptest! {
     }
 }
 
-/// A text that was cut and then pinned stays cut, wherever the lane's frontiers are, because the plan weighed it in
-/// that form.
+/// A text that was cut and then pinned stays cut, wherever the lane's frontiers are, because the plan weighed the
+/// text in its cut form.
 #[test]
 fn what_was_cut_and_is_pinned_stays_cut() {
     let mut stubbed = vec![Step::User(120)];
@@ -87,7 +87,7 @@ fn what_was_cut_and_is_pinned_stays_cut() {
         Step::Reply(200, Vec::new()),
         Step::User(50),
     ]);
-    // The newest turn does not fit beside the pinned text, even without all else.
+    // The newest turn does not fit beside the pinned text, even if everything else is left out.
     let mut alone = vec![Step::User(120), Step::Reply(6_331, vec![(Some(160), false), (Some(8), true)])];
     alone.extend([Step::Reply(2_448, Vec::new()), Step::Reply(58, Vec::new()), Step::Pin(232)]);
     alone.extend([Step::User(3_279), Step::Reply(185, vec![(Some(42), false)]), Step::Reply(40, Vec::new())]);

@@ -1,4 +1,4 @@
-//! Promises of the simulation, on sessions generated for it.
+//! Promises of the simulation, tested on sessions that are generated for this purpose.
 
 mod figures;
 mod histories;

@@ -32,7 +32,7 @@ pub(crate) fn played(events: Vec<NewEvent>) -> Played {
     Played { _folder: folder, engine, session }
 }
 
-/// Returns the presets of these names.
+/// Returns the presets with these names.
 pub(crate) fn presets(names: &[&str]) -> Vec<Arc<Policy>> {
     names.iter().map(|name| Policies::embedded().named(name).unwrap()).collect()
 }
@@ -80,12 +80,12 @@ pub(crate) fn of<'s>(found: &'s Simulation, name: &str) -> &'s PolicyResult {
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     User(usize),
-    /// A reply with a number of bytes of text, and calls: each with the bytes of its result, if it has one, and
-    /// whether the result is late.
+    /// A reply with a given number of bytes of text and its calls, each with the number of bytes in its result, if it
+    /// has one, and whether the result is late.
     Reply(usize, Vec<(Option<usize>, bool)>),
     System(usize),
     Pin(u8),
-    /// A pause of a number of seconds.
+    /// A pause of the given number of seconds.
     Pause(u32),
 }
 

@@ -39,7 +39,7 @@ fn kind(failure: &SummaryFailure) -> &'static str {
     }
 }
 
-/// Returns the failure and its cost in input tokens, zero if nothing was billed.
+/// Returns the failure and its cost in input tokens, which is zero if nothing was billed.
 fn failed(answer: Result<SummaryText, SummaryFailure>) -> (SummaryFailure, Tokens) {
     match answer {
         Ok(text) => (text.failure.unwrap(), text.spent.unwrap().input),

@@ -147,13 +147,13 @@ fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, _: &dyn CostMo
 
 pub(crate) const FLOOR: Floor<'static> = Floor { extract: &extract, verify: &verify };
 
-/// Limits for providers that answer: long enough even on a busy machine.
+/// Limits for providers that answer, which are long enough even on a busy machine.
 pub(crate) fn patient() -> ModelLimits {
     let long = Millis(30_000);
     ModelLimits { connect: long, first_byte: long, idle: long, total: Millis(60_000), ..limits() }
 }
 
-/// Limits for providers that do not answer: short, so that tests do not wait.
+/// Limits for providers that do not answer, which are short so that tests do not wait.
 pub(crate) fn limits() -> ModelLimits {
     ModelLimits {
         connect: Millis(1_000),

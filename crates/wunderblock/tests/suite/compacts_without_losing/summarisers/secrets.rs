@@ -11,7 +11,8 @@ use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_testkit::server::{Behaviour, ScriptedProvider};
 
-/// Returns a token in GitHub's format. It is assembled here so that scanners do not report this file as a leak.
+/// Returns a token in GitHub's format. The secret is assembled here so that scanners do not report this file as a
+/// leak.
 fn token(seed: u64) -> String {
     const WORD: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;

@@ -1,5 +1,5 @@
-//! The ledger's files: created completely, readable only by their owner, scrubbed after an erasure, replaced by a
-//! restore.
+//! The ledger's files are created completely, are readable only by their owner, are scrubbed after an erasure, and
+//! are replaced by a restore.
 
 mod create;
 mod restore;

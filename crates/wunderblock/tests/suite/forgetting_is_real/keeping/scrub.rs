@@ -1,4 +1,4 @@
-//! After an erasure no file contains the content, or the caller gets an error that says so.
+//! After an erasure, either no file contains the content, or the caller gets an error that says otherwise.
 
 use crate::forgetting_is_real::keeping::scene::*;
 use futures_executor::block_on;
@@ -76,7 +76,7 @@ fn the_next_writer_finishes_it() {
     let home = Home::new();
     let (engine, reader) = held(&home);
     erase(&engine).unwrap_err();
-    // Leak the engine as if its process had been killed. Otherwise closing it would try again.
+    // Leak the engine as if its process had been killed. Otherwise, closing the engine would try the erasure again.
     std::mem::forget(engine);
     drop(reader);
     let next = open(&home.db(), "a");

@@ -1,4 +1,4 @@
-//! A text is erased everywhere it occurs: messages, calls, branches, titles, every state of every file.
+//! A text is erased everywhere it occurs, including messages, calls, branches, titles, and every state of every file.
 
 use crate::forgetting_is_real::keeping::scene::*;
 use futures_executor::block_on;
@@ -46,7 +46,7 @@ fn originals(engine: &Engine, id: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns whether no file of the folder and no export contains the text, plain or escaped.
+/// Returns whether no file in the folder and no export contains the text, either plain or escaped.
 fn is_gone(home: &Home, engine: &Engine) -> bool {
     let core = "rd/7731";
     let exported: Vec<u8> = ["s", "s~2", "live"]
@@ -78,7 +78,8 @@ fn it_is_found_and_erased_in_every_place() {
     let path = home.path("s.jsonl");
     std::fs::write(&path, format!("{talk}{title}\n")).unwrap();
     import(&engine, &path);
-    // The file is rewritten. Its earlier state is kept and contains the text too, escaped as by another program.
+    // The file is rewritten. The earlier state of the file is kept and also contains the text, escaped as another
+    // program would escape it.
     std::fs::write(&path, format!("\n{}", talk.replace('ö', "\\u00f6").replace("/7731", "\\/7731"))).unwrap();
     import(&engine, &path);
     append(&engine, "live", vec![said("1", "one"), said("2", MARK), said("3", MARK), said("4", "two")])
@@ -127,7 +128,7 @@ fn it_is_found_and_erased_in_every_place() {
     assert!(is_gone(&home, &engine));
 }
 
-/// Returns the records around a message: two questions, and a reply with its usage.
+/// Returns the records around a message, which are two questions and a reply with its usage.
 fn surrounded() -> String {
     let record = |role: &str, id: &str, text: &str, usage: serde_json::Value| {
         let message = serde_json::json!({ "role": role, "content": text, "usage": usage });
@@ -176,7 +177,7 @@ fn what_stands_only_around_a_message_takes_no_message_along() {
         assert!(find(&engine).is_empty() && !now.contains("output_tokens"), "{now}");
         assert!(is_gone(&home, &engine));
     }
-    // An import does not bring it back either, even if only the coordinates of the erasure are left.
+    // An import does not bring the text back either, even if only the coordinates of the erasure are left.
     block_on(wunderblock::Ledger::restore(&home.path("empty.db"), &home.db(), true, tenant("a"))).unwrap();
     let engine = open(&home.db(), "a");
     import(&engine, &path);

@@ -184,7 +184,7 @@ impl Scene {
     }
 }
 
-/// Counts tokens with the vocabulary alone, independent of the library's counts.
+/// Counts tokens with the vocabulary alone, independently of the library's counts.
 pub(crate) fn tokens(text: &str) -> u64 {
     static O200K: std::sync::OnceLock<tiktoken::CoreBpe> = std::sync::OnceLock::new();
     O200K.get_or_init(tiktoken::encoding::o200k_base).count(text) as u64

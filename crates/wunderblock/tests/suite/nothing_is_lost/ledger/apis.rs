@@ -1,5 +1,5 @@
-//! Requests that providers accept: thinking only after its original prefix, declared tools for all calls, no block
-//! that would be rejected, and a next turn.
+//! Requests that providers accept, with thinking only after its original prefix, declared tools for all calls, no
+//! block that would be rejected, and a next turn.
 
 use crate::scene::*;
 use futures_executor::block_on;
@@ -24,8 +24,8 @@ fn options(lane: &str) -> ContextOptions {
     }
 }
 
-/// Returns an offered tool. Without one, a lane's tools are derived from its calls, and its beginning changes after
-/// the first call.
+/// Returns an offered tool. Without an offered tool, a lane's tools are derived from its calls, and its beginning
+/// changes after the first call.
 fn bash() -> Option<Vec<OfferedTool>> {
     let schema = r#"{"type":"object"}"#.into();
     let tool = Tool { name: "Bash".into(), description: "Runs.".into(), schema, extra: None };
@@ -112,7 +112,7 @@ fn thinking_behind_another_beginning_is_left_out_for_good() {
     next(&session, &with_system("Be brief."));
     think(&session, 2);
     assert_eq!(signatures(&next(&session, &with_system("Be brief."))).len(), 2);
-    // Another system text: all thinking after the old one is left out, in a recorded step.
+    // With another system text, all thinking after the old text is left out, in a recorded step.
     let changed = next(&session, &with_system("Be thorough."));
     assert_eq!(signatures(&changed), [] as [&str; 0]);
     assert_eq!(changed.draft.step, Some(TrimReason::Refused));
@@ -197,7 +197,7 @@ fn tools_are_declared_wherever_calls_stand() {
         body.contains(r#"{"name":"Bash","input_schema":{"type":"object","additionalProperties":true}}"#),
         "{body}"
     );
-    // Frozen tools: a tool called later waits for the lane's next step.
+    // The tools are frozen, so a tool that is called later waits for the lane's next step.
     called("Zebra", "x2");
     let later = next(&session, &options("main"));
     assert_eq!(names(&later), ["Aardvark", "Bash"]);

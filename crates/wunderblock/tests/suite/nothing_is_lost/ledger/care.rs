@@ -109,7 +109,7 @@ fn search(engine: &Engine, query: &str, options: &SearchOptions) -> Vec<u64> {
     block_on(engine.search(query, options)).unwrap().hits.into_iter().map(|hit| hit.seq.0).collect()
 }
 
-/// C-28: scope, phrases, operators as words, CJK, identifiers, and invalid patterns.
+/// C-28: the search handles scope, phrases, operators as words, CJK, identifiers, and invalid patterns.
 #[test]
 fn words_of_any_kind_are_found() {
     let home = Home::new();
@@ -199,7 +199,7 @@ fn the_oldest_of_many_is_found() {
     assert_eq!(problems(&engine), [""; 0]);
 }
 
-/// C-33: by lines and by bytes, at the boundaries of characters.
+/// C-33: large texts are read by lines and by bytes, at character boundaries.
 #[test]
 fn large_texts_are_read_in_parts_that_make_the_whole() {
     let home = Home::new();
@@ -442,7 +442,7 @@ fn what_was_erased_is_in_no_source_and_no_fork() {
     let versions = [
         [&first[..], &secret, &rest].concat(),
         [&first[..], &secret, &extra, &rest, &rewind].concat(),
-        // Rewritten from the start, so that records have moved.
+        // The file is rewritten from the start, so that records have moved.
         [&line("u0", "null", "zero"), &line("u1", "\"u0\"", "one")[..], &secret, &extra, &rest, &rewind]
             .concat(),
     ];

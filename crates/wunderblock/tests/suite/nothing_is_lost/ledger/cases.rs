@@ -17,15 +17,15 @@ use wunderblock::store::StoreError;
 use wunderblock_core::event::{Fact, SessionClosed};
 use wunderblock_core::message::Role;
 
-/// C-14, C-15: an event is stored once, however often and with whatever others it is sent. Equal words under other
-/// ids are other events.
+/// C-14, C-15: an event is stored once, however often it is sent and whatever other events are sent with it. Equal
+/// words under different ids are different events.
 #[test]
 fn an_event_sent_again_is_there_once() {
     let home = Home::new();
     let texts = ["yes", "yes", "no", "漢字", ""];
     let all = || texts.iter().zip(1..).map(|(text, id)| said(&format!("{id}"), Role::User, text));
     for round in 0..3 {
-        // Each round is another process.
+        // Each round represents a separate process.
         let engine = home.engine();
         let placed = block_on(engine.session_by_id(stream("s")).append(all().collect::<Vec<_>>())).unwrap();
         assert_eq!(placed.iter().map(|one| one.seq.0).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
@@ -78,7 +78,7 @@ fn a_new_session_begins_empty_and_a_restart_continues_the_old_one() {
     assert!(["one", "two", "three"].iter().all(|word| body.contains(word)), "{body}");
 }
 
-/// C-38: a branch sees its parent up to the fork. Neither sees what the other writes later.
+/// C-38: a branch sees its parent up to the fork. Neither the branch nor its parent sees what the other writes later.
 #[test]
 fn a_branch_and_its_parent_do_not_leak() {
     let home = Home::new();
@@ -104,7 +104,7 @@ fn a_branch_and_its_parent_do_not_leak() {
     }
 }
 
-/// C-40: opening an existing ledger changes not a single byte of it.
+/// C-40: opening an existing ledger does not change a single byte of it.
 #[test]
 fn opening_a_ledger_again_changes_nothing() {
     let home = Home::new();

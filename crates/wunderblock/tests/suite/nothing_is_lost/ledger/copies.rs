@@ -1,4 +1,5 @@
-//! Files without ids are identified by their content: copied, renamed, archived or grown, they are one session.
+//! Files without ids are identified by their content: whether copied, renamed, archived or grown, a file remains one
+//! session.
 
 use crate::scene::{Home, import, session, transcript};
 use futures_executor::block_on;

@@ -122,7 +122,7 @@ fn a_caller_is_neither_an_import_nor_the_engine() {
         |event: NewEvent| block_on(engine.session_by_id(stream("s")).append(vec![event])).unwrap_err();
     let claims = NewEvent { source: EventSource::Engine, ..said("4", Role::User, "x") };
     assert!(matches!(try_it(claims), Error::Unappendable { why: Unappendable::Source, .. }));
-    // The engine's own records would meet these ids and count as conflicts.
+    // The engine's own records would collide with these ids and count as conflicts.
     for id in
         ["context.built@6", "view.trimmed@6", "preamble.changed:0123456789abcdef@6", "content.erased@6:1-5"]
     {
@@ -213,7 +213,7 @@ fn a_forged_record_does_not_brick_a_session() {
     }
 }
 
-/// A refusal names the tokens the next try needs, and that number is sufficient.
+/// A refusal states the number of tokens that the next try needs, and that number is sufficient.
 #[test]
 fn a_refusal_says_what_the_next_try_needs() {
     let home = Home::new();

@@ -6,7 +6,7 @@ use wunderblock_core::event::{ContentPinned, Fact, NewEvent, TurnCompleted, Usag
 use wunderblock_core::message::{Dialect, MediaForm, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
 
-/// Returns a configuration with this number of cases. `PROPTEST_FACTOR` multiplies it.
+/// Returns a configuration with this number of cases. `PROPTEST_FACTOR` multiplies the number of cases.
 pub(crate) fn tries(cases: u32) -> ProptestConfig {
     let factor = std::env::var("PROPTEST_FACTOR").ok().and_then(|text| text.parse().ok()).unwrap_or(1u32);
     ProptestConfig { cases: cases * factor, failure_persistence: None, ..ProptestConfig::default() }

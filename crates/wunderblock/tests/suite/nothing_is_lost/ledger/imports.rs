@@ -9,7 +9,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
 
-/// Returns a line of Claude Code.
+/// Returns a line in the format of Claude Code.
 fn line(session: &str, id: &str, parent: Option<&str>, text: &str) -> String {
     let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
     format!(
@@ -42,7 +42,7 @@ fn sessions(engine: &Engine) -> Vec<(String, u64)> {
     all
 }
 
-/// Writes a file and gives it a modification time `age` seconds ago, which differs from its previous one.
+/// Writes a file and sets its modification time to `age` seconds ago, which differs from the previous time.
 fn write(path: &Path, bytes: impl AsRef<[u8]>, age: u64) {
     std::fs::write(path, bytes).unwrap();
     let time = SystemTime::now() - Duration::from_secs(age);
@@ -202,7 +202,7 @@ fn what_stood_at_a_path_stays_readable() {
     assert_eq!(original(&engine, "second", None), texts[1].as_bytes());
     block_on(session(&engine, "first").erase_all(None, Along::default())).unwrap();
     assert_eq!(original(&engine, "second", None), texts[1].as_bytes(), "another's bytes are not touched");
-    // The same length, other words.
+    // The new text has the same length but different words.
     let changed = texts[1].replace("says", "SAYS");
     write(&path, &changed, 20);
     assert!(!import(&engine, &path).unchanged);
@@ -278,7 +278,7 @@ fn another_record_of_the_same_length_in_the_place_of_an_erased_one_is_read() {
     write(&path, &two, 30);
     assert_eq!(import(&engine, &path).appended, 2, "a branch, and what is said in it");
     assert_eq!(original(&engine, "s", None), two.as_bytes());
-    // First more records of the same file, then the erased record again.
+    // More records of the same file are imported first, and then the erased record again.
     write(&path, format!("{two}{}", line("s", "d", Some("c"), "more")), 20);
     assert_eq!(import(&engine, &path).appended, 1);
     write(&path, &one, 10);
@@ -337,7 +337,7 @@ fn whatever_a_record_is_called_it_stays_erased() {
     let ids = ["plain", "with#3", &long, receipt, "with"];
     let text = talk("s", &ids);
     import(&engine, &home.file("a.jsonl", &text));
-    // The same id with other words is another event of the same record.
+    // The same id with different words is a different event of the same record.
     import(&engine, &home.file("a.jsonl", text.replace("what plain says", "what plain said")));
     let done = block_on(session(&engine, "s").erase(Seq(2), Seq(7), None)).unwrap();
     assert_eq!((done.events, done.receipt), (6, Some(Seq(8))), "no record can take the receipt's id");

@@ -1,4 +1,4 @@
-//! Ledgers written in older formats: every later version gets from them what the original programs got.
+//! From ledgers written in older formats, every later version gets the same content as the original programs.
 
 use crate::scene::{Home, config};
 use futures_executor::block_on;

@@ -10,7 +10,7 @@ use wunderblock_core::units::Seq;
 use wunderblock_testkit::generate::claude_code_lines;
 use wunderblock_wire::transcript::Format;
 
-/// Returns a Claude Code record: type, id, parent, further fields.
+/// Returns a Claude Code record with a type, an id, a parent and further fields.
 fn claude(kind: &str, id: &str, parent: Option<&str>, fields: &str) -> String {
     let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
     format!(
@@ -382,13 +382,13 @@ fn a_file_that_was_rewritten_is_another_revision() {
     let versions = [
         [user("u1", None, "one"), reply("a1", "u1", ("m1", &words("first"))), user("u2", Some("a1"), "two")]
             .concat(),
-        // Another beginning, so that the records after it move.
+        // The beginning is different, so that the records after it move.
         [user("u0", None, "zero"), user("u1", Some("u0"), "one"), reply("a1", "u1", ("m1", &words("first")))]
             .concat(),
-        // The same id with other words, and then with other words again.
+        // The same id occurs with different words, and then with different words again.
         [user("u1", None, "another one"), user("u2", Some("u1"), "two")].concat(),
         [user("u1", None, "a third one"), user("u2", Some("u1"), "two")].concat(),
-        // A rewind where the earlier versions had none, and then one at another place.
+        // A rewind where the earlier versions had none, and then a rewind at another place.
         [user("u1", None, "one"), user("u2", Some("u1"), "two"), user("u3", Some("u1"), "three")].concat(),
         [
             user("u1", None, "one"),

@@ -14,7 +14,7 @@ use wunderblock_core::units::{Bytes, Seq};
 
 fn is_send<T: Send>(_: T) {}
 
-/// Never called: the compilation is the test.
+/// This function is never called, because its compilation is the test.
 #[allow(dead_code, reason = "type-checked, not run")]
 fn handles(engine: &Engine, session: &Session, (path, lane): (&Path, &LaneId), config: fn() -> Config) {
     let storage = || -> std::sync::Arc<dyn Storage> { unreachable!() };

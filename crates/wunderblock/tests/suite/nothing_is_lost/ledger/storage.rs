@@ -267,7 +267,7 @@ fn a_ledger_that_cannot_be_written_can_be_read() {
     let mode = |path: &Path, bits| std::fs::set_permissions(path, PermissionsExt::from_mode(bits)).unwrap();
     mode(&path, 0o444);
     mode(&home.path("folder"), 0o555);
-    // The superuser may write everywhere, so part of this test is skipped for it.
+    // The superuser may write everywhere, so part of this test is skipped for that user.
     let may = std::fs::OpenOptions::new().append(true).open(&path).is_ok();
     if !may {
         let error = Sqlite::open(&path, Access::Write).err();
@@ -296,7 +296,7 @@ fn a_lock_that_does_not_end_is_named() {
     assert!(block_on(store.commit(vec![opening(no, "s")])).is_ok());
 }
 
-/// Records of format 1, as stored on disk. A change here is a change of the format: it needs a new version, and an
+/// Records of format 1, as stored on disk. A change here changes the format, which requires a new version and an
 /// upgrade of the old one.
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]

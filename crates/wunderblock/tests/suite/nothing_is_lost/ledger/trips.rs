@@ -50,8 +50,8 @@ fn a_build_takes_four_round_trips_however_long_the_session() {
     }
 }
 
-/// The number of round trips does not grow with the number of lanes: the latest event of the right lane is found
-/// among those of all.
+/// The number of round trips does not grow with the number of lanes, because the latest event of the right lane is
+/// found among the events of all lanes.
 #[test]
 fn a_build_takes_four_round_trips_with_fifty_lanes() {
     let (engine, faults) = behind_weather(Arc::new(MemoryStorage::new()));
@@ -269,7 +269,7 @@ fn two_that_build_at_once_record_what_they_built() {
                     let mut all = Vec::new();
                     for round in 0..5 {
                         append(engine, "s", vec![said(&format!("{number} {round}"), Role::User, "go on")]);
-                        // If the other builder keeps moving the session, this one gets `Restless`.
+                        // If the other builder keeps moving the session, this builder gets `Restless`.
                         match block_on(session_of(engine).context(window(50_000))) {
                             Ok(built) => all.push((built.recorded, built.draft.body)),
                             Err(error) => assert!(matches!(error, Error::Restless), "{error}"),

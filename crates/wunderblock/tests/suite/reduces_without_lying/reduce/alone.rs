@@ -104,7 +104,7 @@ fn what_was_reduced_here_is_not_reduced_again() {
     scene.ran(("Bash", "history"), &text, false);
     let shown = results(&scene.build(&under(&fold())));
     assert_eq!(shown[1], text, "a reduction on record");
-    // With more text, it counts as new output, whatever handles its marks contain.
+    // With more text, the output counts as new, whatever handles its marks contain.
     let padded = format!("{text}{}", output(1, 200));
     scene.ran(("Bash", "history"), &padded, false);
     let shown = results(&scene.build(&under(&fold())));

@@ -19,7 +19,7 @@ fn each_lane_goes_on_as_it_began() {
     let again = scene.build(&under(&fold()));
     assert!(goes_on(&main, &again));
     assert_eq!(results(&again), results(&main), "what a lane has shown it goes on showing");
-    // New results are shortened in both lanes, by the policy of each.
+    // New results are shortened in both lanes, by each lane's policy.
     scene.turn(4);
     let (main, reviewer) = (scene.build(&under(&fold())), scene.build(&of("reviewer", under(&fold()))));
     assert_eq!(results(&main)[4], results(&reviewer)[4]);

@@ -1,5 +1,5 @@
-//! Large tool output that enters requests in a shorter form: reduced once, permanently the same, and always with a
-//! way back.
+//! Large tool output enters requests in a shorter form, which is made once, stays the same permanently, and always
+//! offers a way back.
 //!
 //! Separate tests cover the reducers. These tests only require that the outputs below become shorter.
 

@@ -65,8 +65,8 @@ pub(crate) fn output(number: usize, lines: usize) -> String {
     (0..lines).map(line).collect()
 }
 
-/// A predictable reducer: of consecutive lines that differ only in numbers, the first and the last stay. It rejects
-/// what the real reducer rejects, and its marks are real.
+/// A predictable reducer, which keeps the first and the last of consecutive lines that differ only in numbers. The
+/// predictable reducer rejects what the real reducer rejects, and its marks are real.
 fn plain(bytes: &[u8], options: &Options<'_>) -> Reduced {
     let text = std::str::from_utf8(bytes).unwrap();
     let bare = |line: &str| line.replace(|c: char| c.is_ascii_digit(), "0");

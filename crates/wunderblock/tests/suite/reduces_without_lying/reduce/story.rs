@@ -1,4 +1,4 @@
-//! A session turn by turn: shown texts stay the same, and shortened ones lead back to the original.
+//! In a session played turn by turn, shown texts stay the same, and shortened texts lead back to the original.
 
 use crate::reduces_without_lying::reduce::scene::*;
 use futures_executor::block_on;
@@ -152,7 +152,7 @@ fn what_is_due_is_compacted_as_the_request_would_find_it() {
             assert!(goes_on(&last, &built), "turn {number}");
         }
         compacted += usize::from(built.compacted.is_some());
-        // The size measured before the compaction is that of the request with its reductions.
+        // The size measured before the compaction is the size of the request with its reductions.
         if let Some(done) = &built.compacted {
             assert!(done.before < wunderblock_core::units::Tokens(12_000), "{}", done.before);
         }

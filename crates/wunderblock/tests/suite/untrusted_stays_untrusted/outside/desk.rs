@@ -110,14 +110,14 @@ pub(crate) fn commands(request: &Request) -> Vec<String> {
     request.system.iter().chain(between.flat_map(|message| &message.parts)).flat_map(words_of).collect()
 }
 
-/// Returns the texts of the user's side one by one, without results of tools.
+/// Returns the texts on the user's side one by one, without tool results.
 pub(crate) fn heard(request: &Request) -> Vec<String> {
     let user = request.messages.iter().filter(|message| message.role == Role::User);
     let own = user.flat_map(Message::own_parts);
     own.filter(|part| matches!(part, Part::Text { .. })).flat_map(words_of).collect()
 }
 
-/// Returns how often a request contains some words.
+/// Returns how often a request contains certain words.
 pub(crate) fn times(built: &Built, words: &str) -> usize {
     String::from_utf8_lossy(&built.draft.body).matches(words).count()
 }

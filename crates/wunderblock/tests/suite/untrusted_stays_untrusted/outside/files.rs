@@ -162,7 +162,7 @@ fn ignore_rules_hold_from_the_first_build_that_reads_instructions() {
     built(&session, &with(tools));
     let next = built(&session, &with(project.sources()));
     assert_eq!((times(&next, "Use tabs"), times(&next, "Hush")), (1, 0));
-    // From here on the rules apply, whatever happens to their file.
+    // From here on, the rules apply, whatever happens to their file.
     project.remove(".wunderblockignore");
     let later = built(&session, &with(project.sources()));
     assert_eq!(times(&later, "Hush"), 0);

@@ -134,7 +134,7 @@ fn each_lane_has_its_own_preamble_and_its_own_freeze() {
     assert!(times(&one, "You are one.") == 1 && times(&one, "first tool") > 0 && times(&one, "second") == 0);
     assert!(times(&two, "You are two.") == 1 && times(&two, "second tool") > 0 && times(&two, "first") == 0);
     append(&engine, "s", reads(1, "a.txt"));
-    // One lane still waits for a change that the other already has.
+    // One lane is still waiting for a change that the other lane already has.
     let (one_on, two_on) =
         (built(&session, &lane("one", "second", false)), built(&session, &lane("two", "second", false)));
     assert!(goes_on(&one, &one_on) && goes_on(&two, &two_on));

@@ -65,7 +65,7 @@ fn what_cannot_fit_is_refused_and_recorded_once() {
         assert_eq!(largest.0, Section::System);
         assert_eq!((kinds(&session, "context.built"), preambles(&session).len()), (0, 0));
     }
-    // With enough room the session continues.
+    // With enough room, the session continues.
     built(&session, &with(sources()));
     assert_eq!((kinds(&session, "context.built"), overflows(&session).len()), (1, 1));
 }
@@ -112,8 +112,8 @@ fn so_does_one_that_changes_it() {
     round_trips(4);
 }
 
-/// Builds requests with sources that change occasionally. `changed` is the maximum of round trips of a build that
-/// records a changed preamble.
+/// Builds requests with sources that change occasionally. `changed` is the maximum number of round trips in a build
+/// that records a changed preamble.
 fn round_trips(changed: u64) {
     let store = Arc::new(MemoryStorage::new());
     block_on(store.commit(vec![Write::Tenant { name: "local".to_owned(), key: [7; 32] }])).unwrap();

@@ -136,8 +136,8 @@ fn shorten(part: &mut Part, most: usize) {
     }
 }
 
-/// Generates a session of `replies` replies with short results. Its paths lie in the project, and some of their
-/// directories have instructions.
+/// Generates a session of `replies` replies with short results. The paths in the session lie in the project, and some
+/// of their directories have instructions.
 fn generated(replies: usize, seed: u64) -> (Vec<NewEvent>, Project) {
     let project = Project::new(&[("AGENTS.md", "Use tabs.")]);
     let root = project.path("").canonicalize().unwrap();
@@ -181,7 +181,7 @@ fn generated(replies: usize, seed: u64) -> (Vec<NewEvent>, Project) {
     (events, project)
 }
 
-/// Plays a generated session of `replies` replies, with a request before each.
+/// Plays a generated session of `replies` replies, with a request before each reply.
 fn grows(dialect: Dialect, replies: usize) {
     let engine = in_memory();
     let (events, project) = generated(replies, 5);
@@ -226,7 +226,7 @@ fn a_generated_session_of_a_thousand_replies_only_grows() {
 #[test]
 fn the_example_session_only_grows() {
     for dialect in DIALECTS {
-        // The beginning of the session, a sample of its middle, and its end.
+        // Requests are due at the beginning of the session, in a sample of its middle, and at its end.
         let due = |reply: usize| reply < 24 || reply.is_multiple_of(40) || reply > 300;
         assert!(example_grows(dialect, &due) > 30);
     }

@@ -1,4 +1,4 @@
-//! Work state: stated at the tail, and repeated only when it has changed.
+//! Work state is stated at the tail, and is repeated only when it has changed.
 
 use crate::scene::*;
 use crate::untrusted_stays_untrusted::outside::desk::*;
@@ -17,7 +17,7 @@ fn plan(items: &[(&str, ItemStatus)]) -> Sources {
     Sources { state: Some(WorkState { plan: items.collect(), ..WorkState::default() }), ..Sources::default() }
 }
 
-/// Returns the last `count` texts of the user's side in a request.
+/// Returns the last `count` texts on the user's side of a request.
 fn tail(built: &Built, count: usize) -> Vec<String> {
     let mut heard = heard(&decoded(built));
     heard.split_off(heard.len() - count)

@@ -42,7 +42,7 @@ fn has(text: &str, place: &str) -> bool {
     text.contains(&format!("mark-{place}-mark"))
 }
 
-/// Returns a name, also usable for a file, with as much of an attack as a name can contain.
+/// Returns a name that can also be used for a file and contains as much of an attack as a name can.
 fn name(attack: &str, place: &str) -> String {
     let plain: String = attack.chars().take(40).collect();
     format!("{} mark-{place}-mark", plain.replace(['/', '\0'], "_"))

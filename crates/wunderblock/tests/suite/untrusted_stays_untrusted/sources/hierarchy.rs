@@ -1,4 +1,4 @@
-//! Instruction files: which are used, in which order, and with what rank.
+//! Selection, order and rank of instruction files.
 
 use crate::untrusted_stays_untrusted::sources::scene::Scene;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Unusable files: each is a finding with its name, and the rest is read.
+//! Each unusable file leads to a finding with its name, and the other files are read.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! Skills: which are listed, and which are not.
+//! Skills that are listed, and skills that are not.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A golden trace for each preset: the first compaction of a fixed session, and its effect on each message.
+//! A golden trace for each preset, consisting of the first compaction of a fixed session and its effect on each
+//! message.
 //!
 //! The traces are computed from the published descriptions of each system ([`rules`]), and written to `traces.txt`.
 //! [`differences`] compares an engine with them.
@@ -17,7 +18,7 @@ use std::ops::RangeInclusive;
 use wunderblock::policy::Policies;
 use wunderblock_core::policy::Policy;
 
-/// Effect of a first compaction. Every position up to it is in exactly one of the sets, or in a summary.
+/// Effect of a first compaction. Every position up to the compaction is in exactly one of the sets, or in a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trace {
     /// Message after which the compaction takes place.
@@ -136,7 +137,7 @@ fn expected() -> Vec<(&'static str, Session, Option<Trace>)> {
     all
 }
 
-/// Returns the cases in which an engine differs from a preset's system.
+/// Returns the cases in which an engine differs from the system that a preset models.
 pub(crate) fn differences(engine: Engine<'_>) -> Vec<String> {
     let policies = Policies::embedded();
     let mut differences = Vec::new();
@@ -182,7 +183,7 @@ fn the_sessions_are_as_they_were() {
         let ends: Vec<u64> = session.tasks.iter().map(|task| *task.end()).collect();
         assert_eq!(ends.last(), Some(&200));
     }
-    // A change of these sessions changes every trace.
+    // Any change to these sessions changes every trace.
     assert_eq!((work().tokens(1..=200), talk().tokens(1..=200)), (125_652, 142_300));
 }
 

@@ -1,8 +1,8 @@
-//! Behaviour of each system on a session, derived from its published description and not from its preset: the first
-//! compaction, and its effect on every message.
+//! Behaviour of each system on a session, derived from its published description rather than from its preset, namely
+//! the first compaction and its effect on every message.
 //!
 //! Only behaviour visible to users counts. If a source leaves a point open, the rule names the choice made here.
-//! Handles and summaries are assumed to cost nothing; the sessions are such that no result depends on this
+//! Handles and summaries are assumed to cost nothing; the sessions are chosen so that no result depends on this
 //! assumption. The sources (the article, the survey, the notes) are named in `docs/policies.md`.
 
 use super::Trace;
@@ -56,7 +56,7 @@ fn tail(session: &Session, to: u64, tokens: u64) -> u64 {
     (1..=to).rev().find(|at| session.tokens(*at..=to) >= tokens).unwrap_or(1)
 }
 
-/// Returns the position of the call instead, if the position is a result.
+/// Returns the given position or, if it is a result, the position of its call.
 fn whole(session: &Session, at: u64) -> u64 {
     if session.role(at) == Role::Result { at - 1 } else { at }
 }
@@ -75,9 +75,9 @@ fn summary(at: u64, cut: u64) -> Trace {
     Trace { summaries: vec![1..=cut - 1], verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) }
 }
 
-/// The article, sections 2.1 to 2.3, and the documentation: at 92 % of the window old tool output is cleared. If that
-/// is not enough, all but the last five messages become one summary. Old output is all but the newest three results,
-/// as in the vendor's interface for clearing tool uses.
+/// According to the article, sections 2.1 to 2.3, and the documentation, old tool output is cleared at 92 % of the
+/// window. If that is not enough, all but the last five messages become one summary. Old output is all but the newest
+/// three results, as in the vendor's interface for clearing tool uses.
 fn claude_code(session: &Session, room: Room) -> Option<Trace> {
     let limit = room.window * 92 / 100;
     let at = first(session, |_, tokens| tokens >= limit)?;
@@ -92,9 +92,9 @@ fn claude_code(session: &Session, room: Room) -> Option<Trace> {
     Some(summary(at, recent))
 }
 
-/// The article, sections 3.1 and 3.5: at 70 % of the window. The kept part begins at the message that passes 70 % of
-/// the history, or at the next turn of the user after it. The system measures characters; this rule uses tokens
-/// instead.
+/// According to the article, sections 3.1 and 3.5, compaction starts at 70 % of the window. The kept part begins at
+/// the message that passes 70 % of the history, or at the next user turn after that message. The system measures
+/// characters; this rule uses tokens instead.
 fn gemini_cli(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 10 >= room.window * 7)?;
     let all = session.tokens(1..=at);
@@ -103,9 +103,9 @@ fn gemini_cli(session: &Session, room: Room) -> Option<Trace> {
     Some(summary(at, cut))
 }
 
-/// codex-rs/core/src/compact.rs: at 90 % of the window everything becomes a summary except the user's messages,
-/// newest first, up to 20,000 tokens. The system cuts the message that reaches the amount; here that message belongs
-/// to the summary as a whole.
+/// According to codex-rs/core/src/compact.rs, everything becomes a summary at 90 % of the window, except the user's
+/// messages, newest first, up to 20,000 tokens. The system cuts the message that reaches the limit of 20,000 tokens,
+/// whereas in this rule that whole message belongs to the summary.
 fn codex(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 10 >= room.window * 9)?;
     let mut left = 20_000;
@@ -121,9 +121,9 @@ fn codex(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries: vec![1..=at], verbatim: kept, ..Trace::soft(at) })
 }
 
-/// compaction.ts of pi: when more than the window minus 16,384 tokens is used. The tail begins at or after the
-/// message that brings it to 20,000 tokens, never with a result. The beginning of a divided turn gets a separate
-/// summary.
+/// According to compaction.ts of pi, compaction starts when more than the window minus 16,384 tokens is used. The
+/// tail begins at or after the message that brings it to 20,000 tokens, but never with a result. The beginning of a
+/// divided turn gets a separate summary.
 fn pi(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens > room.window - 16_384)?;
     let cut = forward(session, tail(session, at, 20_000), at);
@@ -135,9 +135,9 @@ fn pi(session: &Session, room: Room) -> Option<Trace> {
     Some(trace)
 }
 
-/// The article, section 1: tool output is moved outside, while URL, path and parameters stay. The article names
-/// neither a limit nor what counts as recent; this rule uses half of the budget and the newest five results.
-/// Every result here is large enough to be replaced by a handle.
+/// According to the article, section 1, tool output is moved outside, while URL, path and parameters stay. The
+/// article names neither a limit nor what counts as recent; this rule uses half of the budget and the newest five
+/// results. Every result here is large enough to be replaced by a handle.
 fn manus(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 2 >= room.budget)?;
     let results: Vec<u64> = session.all(Role::Result, 1..=at).collect();
@@ -145,24 +145,25 @@ fn manus(session: &Session, room: Room) -> Option<Trace> {
     (!old.is_empty()).then(|| Trace { verbatim: &set(1..=at) - &old, stubbed: old, ..Trace::soft(at) })
 }
 
-/// app/schema.py of OpenManus: the newest 100 messages stay. A result that would lose its call is dropped with it.
+/// According to app/schema.py of OpenManus, the newest 100 messages stay. A result that would lose its call is
+/// dropped with it.
 fn openmanus(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |at, _| at > 100)?;
     let cut = forward(session, at - 99, at);
     Some(Trace { dropped: set(1..cut), verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// summarizer.py of Letta, static buffer: above ten messages, the newest three stay, starting at the user's next
-/// message.
+/// According to summarizer.py of Letta, a static buffer of more than ten messages keeps the newest three, starting at
+/// the user's next message.
 fn letta_static(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |at, _| at > 10)?;
     let cut = session.all(Role::User, at - 2..=at).next().unwrap_or(at + 1);
     Some(Trace { dropped: set(1..cut), verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// summarizer.py of Letta, partial eviction: above ten messages, the oldest 30 % become one summary, and the kept
-/// part begins with a reply. This follows the documentation; the code of the version examined begins at 70 % and
-/// keeps 30 %.
+/// According to summarizer.py of Letta, partial eviction turns the oldest 30 % of more than ten messages into one
+/// summary, and the kept part begins with a reply. This follows the documentation; the code of the version examined
+/// begins at 70 % and keeps 30 %.
 fn letta_partial(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |at, _| at > 10)?;
     let evicted = at * 3 / 10;
@@ -171,9 +172,9 @@ fn letta_partial(session: &Session, _: Room) -> Option<Trace> {
     Some(summary(at, cut))
 }
 
-/// context_compressor.py of Hermes: 75 % of windows below 512,000. The head is three messages. The tail is a fortieth
-/// of the window, from 10,000 to 25,000 tokens, and at least eight messages, one of them the user's. One summary
-/// replaces the rest.
+/// According to context_compressor.py of Hermes, compaction starts at 75 % of windows below 512,000. The head is
+/// three messages. The tail is a fortieth of the window, from 10,000 to 25,000 tokens, and at least eight messages,
+/// one of which is the user's. One summary replaces the rest.
 fn hermes(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 4 >= room.window * 3 && room.window < 512_000)?;
     let amount = (room.window / 40).clamp(10_000, 25_000);
@@ -185,9 +186,9 @@ fn hermes(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries: vec![head.end() + 1..=cut - 1], verbatim, cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// The survey, section 2.4, and compaction-planning.ts of OpenClaw: only when a request does not fit. The messages
-/// before pi's tail of 20,000 tokens are summarised in chunks of 0.4 of the window, divided by the margin of 1.2, and
-/// these summaries become one.
+/// According to the survey, section 2.4, and compaction-planning.ts of OpenClaw, compaction starts only when a
+/// request does not fit. The messages before pi's tail of 20,000 tokens are summarised in chunks of 0.4 of the
+/// window, divided by the margin of 1.2, and these summaries become one.
 fn openclaw(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens >= room.budget)?;
     let cut = forward(session, tail(session, at, 20_000), at);
@@ -199,9 +200,9 @@ fn openclaw(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries, condensed, verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// compaction.ts and config.ts of lossless-claw: after a turn that leaves more than 0.75 of the budget used.
-/// Everything before the newest 64 messages, extended back to the user's newest message, becomes leaves of at most
-/// 20,000 tokens. Eight leaves would be condensed.
+/// According to compaction.ts and config.ts of lossless-claw, compaction starts after a turn that leaves more than
+/// 0.75 of the budget used. Everything before the newest 64 messages, extended back to the user's newest message,
+/// becomes leaves of at most 20,000 tokens. Eight leaves would be condensed.
 fn lossless(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |at, tokens| session.role(at) == Role::Reply && tokens * 4 > room.budget * 3)?;
     let cut = whole(session, (at - 63).min(session.newest_user(at)));
@@ -210,9 +211,9 @@ fn lossless(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries, verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// headroom/config.py before ICM was retired: above the window minus 4,000. First, tool output of more than 200
-/// tokens is compressed, except in the last two turns. If that is not enough, everything before these turns is
-/// summarised.
+/// According to headroom/config.py before ICM was retired, compaction starts above the window minus 4,000. First,
+/// tool output of more than 200 tokens is compressed, except in the last two turns. If that is not enough, everything
+/// before these turns is summarised.
 fn headroom(session: &Session, room: Room) -> Option<Trace> {
     let limit = room.window - 4_000;
     let at = first(session, |_, tokens| tokens > limit)?;
@@ -226,19 +227,20 @@ fn headroom(session: &Session, room: Room) -> Option<Trace> {
     Some(summary(at, cut))
 }
 
-/// The notes: above 100,000 tokens, above 500 messages, or at 80 % of the capacity. The sessions last less than an
-/// hour.
+/// According to the notes, compaction starts above 100,000 tokens, above 500 messages, or at 80 % of the capacity.
+/// The sessions last less than an hour.
 fn leon(session: &Session, room: Room) -> Option<u64> {
     first(session, |at, tokens| tokens > 100_000 || at > 500 || tokens * 10 >= room.budget * 8)
 }
 
-/// The notes, summary: old messages become one summary and recent ones stay. This rule takes ten as recent.
+/// According to the notes on the summary form, old messages become one summary and recent ones stay. This rule treats
+/// ten messages as recent.
 fn leon_summary(session: &Session, room: Room) -> Option<Trace> {
     let at = leon(session, room)?;
     Some(summary(at, whole(session, at - 9)))
 }
 
-/// The notes, layers: as `leon_summary`, but with a summary for each task.
+/// The layered form in the notes works like `leon_summary`, but with a summary for each task.
 fn layered(session: &Session, room: Room) -> Option<Trace> {
     let trace = leon_summary(session, room)?;
     let cut = trace.cut?;
@@ -247,7 +249,8 @@ fn layered(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries, ..trace })
 }
 
-/// The notes, decision 4, in tenths: errors 8, decisions 6, tools 4, repeats −5, limited to 0 to 10 in total.
+/// According to decision 4 of the notes, errors count 8 tenths, decisions 6, tools 4 and repeats −5, limited to 0 to
+/// 10 in total.
 fn importance(session: &Session, at: u64) -> i64 {
     let message = session.at(at);
     let has = |words: &[&str]| words.iter().any(|word| message.text.contains(word));
@@ -273,8 +276,8 @@ fn worth(session: &Session, unit: &RangeInclusive<u64>) -> i64 {
     unit.clone().map(|at| importance(session, at)).max().unwrap_or_default()
 }
 
-/// The notes, selective: the least important messages go first, and of equals the oldest. The notes give no target;
-/// this rule uses 0.4 of the budget. The newest ten stay.
+/// In the selective form in the notes, the least important messages go first and, among equally important ones, the
+/// oldest. The notes give no target; this rule uses 0.4 of the budget. The newest ten stay.
 fn selective(session: &Session, room: Room) -> Option<Trace> {
     let at = leon(session, room)?;
     let recent = whole(session, at - 9);
@@ -294,8 +297,9 @@ fn selective(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { verbatim: &set(1..=at) - &dropped, dropped, ..Trace::soft(at) })
 }
 
-/// The notes' smallest form: above 100 messages, the 50 most important stay. The sort is stable, so of equals the
-/// older stay. A call and its result stay together, so 49 messages may stay.
+/// In the smallest form in the notes, the 50 most important messages stay once there are more than 100. The sort is
+/// stable, so among equally important messages the older ones stay. A call and its result stay together, so 49
+/// messages may stay.
 fn minimal(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |at, _| at > 100)?;
     let mut units = session.units(1..=at);
@@ -311,8 +315,8 @@ fn minimal(session: &Session, _: Room) -> Option<Trace> {
     Some(Trace { verbatim: kept, dropped, ..Trace::soft(at) })
 }
 
-/// Our own presets: at one part of the budget at the start or end of a turn, at a higher one anywhere, both in
-/// hundredths. Other tests cover the effect of the steps.
+/// Our own presets compact at one share of the budget at the start or end of a turn, and at a higher share anywhere,
+/// with both shares in hundredths. Other tests cover the effect of the steps.
 fn ours(session: &Session, room: Room, (soft, hard): (u64, u64)) -> Option<Trace> {
     let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
     let soft = first(session, |at, tokens| is_turn(at) && tokens * 100 >= room.budget * soft);
@@ -322,14 +326,14 @@ fn ours(session: &Session, room: Room, (soft, hard): (u64, u64)) -> Option<Trace
     Some(Trace { level, is_partial: true, ..Trace::soft(at) })
 }
 
-/// Mastra's constants.ts: as soon as more than 30,000 tokens wait to be observed. Our preset also fires between
-/// steps.
+/// According to Mastra's constants.ts, compaction starts as soon as more than 30,000 tokens wait to be observed. Our
+/// preset also fires between steps.
 fn observations(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens > 30_000)?;
     Some(Trace { is_partial: true, ..Trace::soft(at) })
 }
 
-/// Our own preset: at 0.8 of the window at the start or end of a turn, at 0.9 anywhere.
+/// Our own preset compacts at 0.8 of the window at the start or end of a turn, and at 0.9 anywhere.
 fn fresh_window(session: &Session, room: Room) -> Option<Trace> {
     let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
     let soft = first(session, |at, tokens| is_turn(at) && tokens * 10 >= room.window * 8);
@@ -339,7 +343,7 @@ fn fresh_window(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { level, is_partial: true, ..Trace::soft(at) })
 }
 
-/// A preset for tests: as soon as anything can be gained, which is after the first exchange.
+/// A preset for tests, which compacts as soon as anything can be gained, that is, after the first exchange.
 fn always(session: &Session, _: Room) -> Option<Trace> {
     let first = session.units(1..=4).into_iter().nth(1)?;
     Some(Trace { level: "hard", is_partial: true, ..Trace::soft(*first.end()) })

@@ -26,12 +26,12 @@ pub(crate) enum Role {
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(crate) role: Role,
-    /// Tokens in a request, including the frame. The engine's cost model gives the same number.
+    /// Number of tokens in a request, including the frame. The engine's cost model gives the same number.
     pub(crate) tokens: u64,
-    /// Number of the user's turn it belongs to, from 1.
+    /// Number of the user turn that the message belongs to, counted from 1.
     pub(crate) turn: u64,
-    /// Short text, unique unless it is meant to repeat another. It contains the words that the notes' scores look
-    /// for.
+    /// Short text, unique unless it is meant to repeat another. The text contains the words that the scores in the
+    /// notes look for.
     pub(crate) text: String,
 }
 
@@ -40,13 +40,13 @@ pub(crate) struct Message {
 pub(crate) struct Session {
     pub(crate) name: &'static str,
     pub(crate) messages: Vec<Message>,
-    /// Positions of its tasks, in order and without gaps. The last task is active.
+    /// Positions of the session's tasks, in order and without gaps. The last task is active.
     pub(crate) tasks: Vec<RangeInclusive<u64>>,
 }
 
 const TURNS_PER_TASK: u64 = 4;
 
-/// Creates 200 messages in 17 turns: a user's message, calls with their results, a reply.
+/// Creates 200 messages in 17 turns, each consisting of a user message, calls with their results, and a reply.
 pub(crate) fn work() -> Session {
     const PAIRS: [u64; 17] = [3, 5, 2, 7, 4, 6, 1, 8, 3, 9, 5, 4, 6, 2, 7, 8, 3];
     const RESULTS: [u64; 6] = [400, 1_500, 900, 3_000, 250, 2_200];
@@ -60,7 +60,7 @@ pub(crate) fn work() -> Session {
             let tokens = RESULTS[results % RESULTS.len()];
             let text = match results % 20 {
                 7 => format!("error: page {pair} of part {turn} is missing"),
-                // The same text as nine results before. It is not a failure.
+                // This text is the same as the text nine results before. It is not a failure.
                 13 => "the same table as ever".to_owned(),
                 4 => "the same table as ever".to_owned(),
                 _ => format!("page {pair} of part {turn}"),
@@ -78,7 +78,7 @@ pub(crate) fn work() -> Session {
     with_tasks("work", messages)
 }
 
-/// Creates 200 messages in 100 turns: a question, an answer.
+/// Creates 200 messages in 100 turns, each consisting of a question and an answer.
 pub(crate) fn talk() -> Session {
     let mut messages = Vec::new();
     for turn in 1..=100 {
@@ -119,22 +119,22 @@ impl Session {
         self.at(position).role
     }
 
-    /// Returns the tokens of a range.
+    /// Returns the number of tokens in a range.
     pub(crate) fn tokens(&self, range: RangeInclusive<u64>) -> u64 {
         range.map(|at| self.at(at).tokens).sum()
     }
 
-    /// Returns the positions in a range that have a role.
+    /// Returns the positions in a range that have a given role.
     pub(crate) fn all(&self, role: Role, range: RangeInclusive<u64>) -> impl DoubleEndedIterator<Item = u64> {
         range.filter(move |at| self.role(*at) == role)
     }
 
-    /// Returns the position of the user's newest message up to a position.
+    /// Returns the position of the newest user message at or before a position.
     pub(crate) fn newest_user(&self, to: u64) -> u64 {
         self.all(Role::User, 1..=to).next_back().unwrap()
     }
 
-    /// Returns the indivisible units of a range: single messages, and calls with their results.
+    /// Returns the indivisible units of a range, that is, single messages, and calls with their results.
     pub(crate) fn units(&self, range: RangeInclusive<u64>) -> Vec<RangeInclusive<u64>> {
         let starts = range.clone().filter(|at| self.role(*at) != Role::Result);
         starts.map(|at| if self.role(at) == Role::Call { at..=at + 1 } else { at..=at }).collect()
