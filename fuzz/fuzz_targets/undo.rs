@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use wunderblock_reduce::{gaps, invert, is_reduced, unpack};
 
-/// Maximum output of undoing, in bytes, for any text (`MAX_DECODED` in `encode/mod.rs`).
+/// Maximum number of bytes that undoing any text yields (`MAX_DECODED` in `encode/mod.rs`).
 const MOST: usize = 256 << 20;
 
 fuzz_target!(|input: &[u8]| {

@@ -1,4 +1,5 @@
-//! Packs the published program: an executable that needs nothing of its machine, its documents, and checksums.
+//! Packs the published program: an executable that needs nothing from the machine it runs on, its documents, and
+//! checksums.
 
 use crate::program::{ChoreResult, Sandbox};
 use std::fmt::Write;
@@ -86,7 +87,7 @@ fn build(root: &Path, triple: &str) -> ChoreResult<PathBuf> {
         "--target",
         triple,
     ]);
-    // A separate folder: cargo itself would build into `target/dist` for this profile.
+    // Uses a separate folder, because cargo itself would build into `target/dist` for this profile.
     cargo.args(["--target-dir", "target/static"]);
     if triple.contains("linux-gnu") {
         cargo.env("RUSTFLAGS", "-C target-feature=+crt-static");
@@ -125,7 +126,7 @@ fn papers(root: &Path, program: &Path) -> ChoreResult<Vec<ArchiveEntry>> {
     Ok(files)
 }
 
-/// Time of the latest commit, in seconds since 1970. With it, the same sources give the same archive.
+/// Time of the latest commit, in seconds since 1970. With this time, the same sources give the same archive.
 fn committed(root: &Path) -> u64 {
     let log = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root).output();
     log.ok().and_then(|log| String::from_utf8(log.stdout).ok()?.trim().parse().ok()).unwrap_or(0)

@@ -1,7 +1,7 @@
 //! `xtask lines`: counts the lines of code of each package.
 //!
-//! Counted are lines of `src` that are neither blank nor a comment. Code under `cfg(test)` and the files of `tests`
-//! are counted separately. The numbers measure how much code has to be read, so that a change can be judged by them.
+//! Counts the lines of `src` that are neither blank nor comments. Code under `cfg(test)` and the files of `tests` are
+//! counted separately. The numbers measure how much code has to be read, so that a change can be judged by them.
 
 use crate::program::ChoreResult;
 use std::collections::BTreeMap;
@@ -123,7 +123,7 @@ fn test_modules(path: &Path, text: &str) -> Vec<PathBuf> {
 /// Counts the lines of production code and of test modules that are neither blank nor a comment.
 fn count(text: &str) -> (usize, usize) {
     let (mut production, mut tests) = (0, 0);
-    // Indentation of the test module that is being read. Its closing brace has the same indentation.
+    // Indentation of the test module that is being read. The module's closing brace has the same indentation.
     let mut inside: Option<usize> = None;
     let mut is_marked = false;
     for line in text.lines() {

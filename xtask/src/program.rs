@@ -27,7 +27,7 @@ pub(crate) struct Sandbox {
 }
 
 impl Sandbox {
-    /// Prepares an existing folder. Its settings exclude the machine's managed instructions.
+    /// Prepares an existing folder. The folder's settings exclude the machine's managed instructions.
     pub(crate) fn new(binary: &Path, home: &Path) -> ChoreResult<Self> {
         let binary = binary.canonicalize().map_err(|error| format!("{}: {error}", binary.display()))?;
         let program = Self { binary, home: home.to_owned() };

@@ -1,7 +1,7 @@
 //! Compares policies with a baseline over many sessions, and again with each fold of the sessions left out.
 //!
 //! A constant looks better on the sessions it was chosen on than it is. Therefore, for each fold, the policy that
-//! gains most on all other folds is chosen and then measured on the fold that was left out.
+//! gains the most on all other folds is chosen and then measured on the fold that was left out.
 
 use crate::program::ChoreResult;
 use clap::Args;
@@ -66,7 +66,7 @@ pub(crate) fn table(args: &TuneArgs) -> ChoreResult<String> {
             progress: None,
         };
         let Some(found) = block_on(engine.simulate(&histories, &options))? else { continue };
-        // The simulation omits histories without replies of a model, so histories are matched by their first session.
+        // The simulation omits histories without model replies, so histories are matched by their first session.
         let first =
             |nth: usize| histories.get(nth).and_then(|one| one.first()).map(|one| one.id().to_string());
         let fold_of: BTreeMap<String, &str> =
@@ -159,7 +159,7 @@ fn read(engine: &Engine, args: &TuneArgs) -> ChoreResult<Folded> {
     for path in &args.paths {
         let files = if path.is_dir() { transcripts(path)?.files } else { vec![path.clone()] };
         for file in files {
-            // Files that cannot be imported are skipped: a folder may hold other files than transcripts.
+            // Files that cannot be imported are skipped: a folder may contain files other than transcripts.
             let Ok(imported) = block_on(engine.import(&file, None, &mut |_, _| {})) else { continue };
             let Some(first) = imported.sessions.first() else { continue };
             let histories = block_on(wunderblock::histories(&engine.session_by_id(first.clone()), false))?;

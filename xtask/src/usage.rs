@@ -1,9 +1,9 @@
 //! Compares our token counts with the usage that providers reported in transcripts.
 //!
-//! For each session and model, the report compares the growth of the second half of the replies as estimated, and as
-//! estimated with a correction learned from the first half, with the measured growth. It also compares the predicted
-//! size of each request with the measured one; the prediction adds our estimate of later content to the previous
-//! reply (its anchor).
+//! For each session and model, the report compares the measured growth over the second half of the replies with the
+//! estimated growth, and with the growth estimated using a correction learned from the first half. The report also
+//! compares the predicted size of each request with the measured one; the prediction adds our estimate of later
+//! content to the previous reply (its anchor).
 
 use crate::program::ChoreResult;
 use std::fmt::Write as _;

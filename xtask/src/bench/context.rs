@@ -67,7 +67,7 @@ pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Measures the first request of a lane of which nothing is recorded.
+/// Measures the first request of a lane for which nothing has been recorded.
 fn first_builds(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 pub(super) enum FigureUnit {
     /// A ratio, which is the same on any machine.
     Times,
-    /// A number of things, which is the same on any machine.
+    /// A count of things, which is the same on any machine.
     Count,
     /// Milliseconds.
     Millis,
@@ -88,7 +88,7 @@ impl Figure {
         Self { floor: Some(floor), ..self }
     }
 
-    /// Returns by which factor the value is better than the target. Below 1, the target is missed.
+    /// Returns the factor by which the value is better than the target. Below 1, the target is missed.
     fn ratio(&self) -> Option<f64> {
         self.target.map(|target| match target {
             (Bound::AtMost, most) => most / self.value.max(f64::EPSILON),

@@ -63,7 +63,7 @@ pub(super) fn behind(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     ])
 }
 
-/// Time of the first search in a newly opened ledger in milliseconds, and the times of later searches.
+/// Time of the first search in a newly opened ledger, and the times of later searches, in milliseconds.
 fn searches(engine: &Engine, word: &str, order: SearchOrder) -> ChoreResult<(f64, Durations)> {
     let options = SearchOptions { order, ..SearchOptions::default() };
     let mut first = Durations::default();
@@ -82,7 +82,7 @@ fn grep(engine: &Engine, pattern: &str, enough: bool) -> ChoreResult<f64> {
     Ok(millis(start.elapsed()))
 }
 
-/// Reads bodies from all over the session. Returns the median and the 95th percentile, in milliseconds.
+/// Reads bodies from all parts of the session. Returns the median and the 95th percentile, in milliseconds.
 fn reads(engine: &Engine, events: usize) -> ChoreResult<(f64, f64)> {
     let session = engine.session_by_id(stream()?);
     let mut times = Durations::default();

@@ -21,13 +21,13 @@ pub(super) const APPEND: &str = "append in batches, durable";
 /// Name, in the table, of bulk appends with counts and index.
 pub(super) const CAUGHT_UP: &str = "append and catch up: durable, counted, indexed";
 
-/// Events per call of a bulk append.
+/// Number of events per call of a bulk append.
 const BATCH: usize = 1_000;
 
 /// A generated session.
 pub(super) struct GeneratedSession {
     pub(super) events: Vec<NewEvent>,
-    /// Length of all its texts in bytes.
+    /// Total length of the session's texts in bytes.
     pub(super) text: u64,
 }
 

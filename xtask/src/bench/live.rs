@@ -20,7 +20,7 @@ pub(super) const SINGLE: &str = "live append of one event, p50";
 const APPENDS: usize = 200;
 /// Number of concurrent writers.
 const WRITERS: usize = 8;
-/// Bytes written by the commit of a small event, so that the bare sync has the same amount of work.
+/// Number of bytes written by the commit of a small event, so that the bare sync has the same amount of work.
 const BARE_BYTES: usize = 16 << 10;
 
 pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {

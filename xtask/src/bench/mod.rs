@@ -72,7 +72,7 @@ fn one_size(events: usize, folder: &Path) -> ChoreResult<Vec<Figure>> {
     let mut figures = ingest::import(&session, folder)?;
     let ledger = folder.join("ledger.db");
     figures.extend(ingest::append(&session, &ledger)?);
-    // Before any further append, so that the searched words are in the index.
+    // Runs before any further append, so that the searched words are in the index.
     note("  search, grep, read");
     figures.extend(finding::run(&session, &ledger)?);
     note("  context");
@@ -88,7 +88,8 @@ fn one_size(events: usize, folder: &Path) -> ChoreResult<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Figures that must not depend on the session's length: the largest session against one at most a tenth as long.
+/// Figures that must not depend on the session's length: the largest session compared with one at most a tenth as
+/// long.
 fn flatness(figures: &[Figure], sizes: &[usize]) -> Vec<Figure> {
     let Some(largest) = sizes.iter().max().copied() else { return Vec::new() };
     let Some(smaller) = sizes.iter().copied().filter(|size| *size * 10 <= largest).max() else {

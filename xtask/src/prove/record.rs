@@ -43,7 +43,7 @@ pub(super) fn text(random: &mut Random, marker: &str) -> String {
     format!("the word {marker} {filler}is said")
 }
 
-/// Returns records that continue after `parent`: messages, and titles and queued prompts, which make no event.
+/// Returns records that continue after `parent`: messages, and titles and queued prompts, which create no events.
 pub(super) fn records(
     random: &mut Random,
     session: &str,
@@ -82,7 +82,7 @@ pub(super) fn records(
     records
 }
 
-/// Returns messages without an id, for a file that has `offset` bytes. Their byte offset identifies them.
+/// Returns messages without an id, for a file that has `offset` bytes. The byte offset of each message identifies it.
 pub(super) fn plain(random: &mut Random, mut offset: usize, count: usize) -> Vec<MarkedRecord> {
     let mut records = Vec::new();
     for _ in 0..count {
@@ -96,7 +96,7 @@ pub(super) fn plain(random: &mut Random, mut offset: usize, count: usize) -> Vec
     records
 }
 
-/// Returns a message record. Its first bytes are the same in every session.
+/// Returns a message record. The first bytes of the record are the same in every session.
 pub(super) fn message(session: &str, id: &str, parent: Option<&str>, (role, text): (&str, &str)) -> String {
     json!({
         "isSidechain": false, "userType": "external", "cwd": "/home/dev/wunderblock", "version": "2.0.37",

@@ -5,9 +5,10 @@ use regex::bytes::Regex;
 use std::io::Read;
 use std::path::Path;
 
-/// Maximum bytes decompressed from one frame. No body in these tests is larger.
+/// Maximum number of bytes decompressed from one frame. No body in these tests is larger.
 const LARGEST: u64 = 4 << 20;
-/// Characters at the end of a word that are searched for. Index terms omit the start they share with the term before.
+/// Number of characters at the end of a word that are searched for. Index terms omit the start that they share with
+/// the preceding term.
 const END: usize = 12;
 
 /// Returns the words found in the ledger's file, its logs, or compressed data in them, including free pages.
@@ -34,8 +35,8 @@ pub(super) fn found<'w>(
         for at in frame.find_iter(&bytes).map(|frame| frame.start()) {
             let mut plain = Vec::new();
             if let Some(Ok(decoder)) = bytes.get(at..).map(zstd::stream::read::Decoder::new) {
-                // A frame that continues in another page cannot be decompressed completely. What it yields is
-                // searched.
+                // A frame that continues in another page cannot be decompressed completely. The part that can be
+                // decompressed is searched.
                 let _ = decoder.take(LARGEST).read_to_end(&mut plain);
             }
             found.extend(matches(&any, &plain).map(|word| format!("…{word}, compressed, in {place}")));

@@ -38,7 +38,8 @@ pub(super) enum ScenarioStep {
     Back(String),
     /// The user compacts the conversation into this summary.
     Compact(String),
-    /// Not part of the session: another person's commit enters the repository. It replaces `old` by `new` in a file.
+    /// Not part of the session: another person's commit enters the repository. The commit replaces `old` with `new`
+    /// in a file.
     Pulled { path: String, old: String, new: String, message: String },
 }
 
@@ -62,7 +63,7 @@ pub(super) enum ToolUse {
     Bash(String),
     /// Runs a command that must fail.
     Fails(String),
-    /// Reads a whole file, or at most `limit` lines from a line on.
+    /// Reads a whole file, or at most `limit` lines from a given line on.
     Read { path: String, offset: Option<usize>, limit: Option<usize> },
     /// Reads a file that does not exist.
     Missing(String),
@@ -80,7 +81,7 @@ pub(super) enum ToolUse {
     Write { path: String, content: String },
     /// Replaces the to-do list.
     Todo(Vec<(TodoStatus, String)>),
-    /// Runs a sub-agent. Its last words are the result of the call.
+    /// Runs a sub-agent. The sub-agent's last words are the result of the call.
     Task { description: String, prompt: String, steps: Vec<ScenarioStep> },
 }
 

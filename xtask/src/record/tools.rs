@@ -6,7 +6,7 @@ use super::tree::RepositoryCopy;
 use crate::program::ChoreResult;
 use serde_json::{Value, json};
 
-/// Maximum length of a command's output, in characters. The imitated agent cuts longer ones.
+/// Maximum length of a command's output, in characters. The imitated agent cuts longer outputs.
 const MAX_OUTPUT: usize = 30_000;
 /// Maximum number of lines shown of a file that is read without a limit.
 const MAX_LINES: usize = 2_000;

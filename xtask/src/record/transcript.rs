@@ -93,7 +93,7 @@ impl TranscriptWriter {
 
     /// Writes a prompt.
     pub(super) fn user(&mut self, text: &str) -> ChoreResult<()> {
-        // Time for reading the last reply, thinking, and typing. It varies with the record's number.
+        // Time for reading the last reply, thinking, and typing. The time varies with the record's number.
         let typing = 55 * text.chars().count() as i64;
         if self.agent.is_none() {
             self.wait(95_000 + typing + (self.records as i64 * 7_919) % 420_000);
@@ -149,7 +149,7 @@ impl TranscriptWriter {
         json!({ "type": "tool_use", "id": id, "name": name, "input": input })
     }
 
-    /// Writes a tool result. `agent` is the sub-agent that produced it, if any.
+    /// Writes a tool result. `agent` is the sub-agent that produced the result, if any.
     pub(super) fn result(
         &mut self,
         called: &CalledTool,
@@ -169,7 +169,7 @@ impl TranscriptWriter {
         if let (Some(agent), Some(fields)) = (agent, fields.as_object_mut()) {
             fields.insert("toolUseResult".into(), json!({ "status": "completed", "agentId": agent }));
         }
-        // A result hangs on the record of its call, even if other records followed.
+        // The parent of a result is the record of its call, even if other records followed.
         self.head.parent = Some(called.record);
         self.record("user", fields)?;
         Ok(())

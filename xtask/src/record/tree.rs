@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Number of cases per property test in the copy. Few are enough, because the session only has to show the commands.
+/// Number of cases per property test in the copy. A few cases are enough, because the session only has to show the
+/// commands.
 const PROPTEST_CASES: &str = "8";
 /// Fixed date of the session's commits, so that every recording has the same commit hashes.
 const COMMIT_DATE: &str = "2026-11-20T10:00:00+00:00";
 
-/// A copy of the repository. Dropping this value deletes it.
+/// A copy of the repository. Dropping this value deletes the copy.
 pub(super) struct RepositoryCopy {
     root: PathBuf,
     sanitiser: Sanitiser,

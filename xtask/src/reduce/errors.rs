@@ -1,7 +1,7 @@
 //! Finds the lines of an output that report a failure, and checks whether a shorter text shows them.
 //!
 //! The rules are in `xtask/reduce/errors.toml`. Source code that a tool shows (code frames, changed lines) and names
-//! that contain such a word are not failures.
+//! that contain a word for a failure are not failures.
 
 use crate::program::ChoreResult;
 use regex::Regex;
@@ -27,7 +27,7 @@ pub(super) struct ErrorRules {
     /// Counts of zero failures, which are removed before a line is judged.
     none: Regex,
     frame: Vec<Regex>,
-    /// The place before a diagnostic. Its first group is the line number.
+    /// The place before a diagnostic. The first group of the match is the line number.
     place: Regex,
     value: Regex,
     /// Kinds whose lines are source code, sentences or names, and therefore never error lines.
@@ -90,7 +90,7 @@ impl ErrorRules {
         VisibleErrors { lines: (seen, lines.len()), templates: (visible, templates.len()) }
     }
 
-    /// Returns whether a text shows a line, or its message and line number, as where diagnostics are grouped.
+    /// Returns whether a text shows a line, or, as in grouped diagnostics, its message and line number.
     fn is_visible(&self, line: &str, shown: &str) -> bool {
         shown.contains(line)
             || self.place.captures(line).is_some_and(|place| {

@@ -1,7 +1,7 @@
 //! Finds the facts that a person reads an output for, with simple rules for each kind.
 //!
-//! A fact is a text that must be visible. The rules, in `xtask/reduce/facts.toml` and below, are independent of the
-//! way the readers choose. They find what a person would note down beside the output.
+//! A fact is a text that must be visible. The rules, in `xtask/reduce/facts.toml` and below, are independent of how
+//! the readers choose text. The rules find what a person would note down while reading the output.
 
 use crate::program::ChoreResult;
 use regex::Regex;
@@ -24,7 +24,8 @@ impl OutputFact {
     }
 }
 
-/// Maximum number of facts of one file. Of more facts, an evenly spread sample says as much.
+/// Maximum number of facts taken from one file. If there are more facts, an evenly spread sample is just as
+/// informative.
 const MAX_FACTS: usize = 2_000;
 
 /// Rules for one kind, as the file contains them.
@@ -95,7 +96,8 @@ impl FactRules {
         found.into_iter().step_by(every).collect()
     }
 
-    /// Returns the longest part of a line without values. Lines that differ only in their values have it in common.
+    /// Returns the longest part of a line without values. Lines that differ only in their values have this part in
+    /// common.
     fn wording<'t>(&self, line: &'t str) -> &'t str {
         self.value.split(line).max_by_key(|part| part.len()).unwrap_or(line).trim()
     }

@@ -1,9 +1,9 @@
 //! Measures what reduction saves on real outputs, and what it keeps: one line per kind, and one per file. For
-//! transcripts and the corpus, it measures the tool results, grouped by what their commands asked for.
+//! transcripts and the corpus, the tool results are measured, grouped by what their commands asked for.
 //!
-//! All checks are independent of the reduction. Separate rules find the facts that a reader needs ([`facts`]), not
-//! the readers that made the choice. To prove that nothing is missing without a mark, the text is put together again
-//! from the source and the gaps ([`check`]).
+//! All checks are independent of the reduction. The facts that a reader needs are found by separate rules
+//! ([`facts`]), not by the readers that made the choice. To prove that nothing is missing without a mark, the text is
+//! put together again from the source and the gaps ([`check`]).
 
 mod check;
 mod errors;

@@ -19,7 +19,8 @@ pub(super) const BYTES: usize = 8_000_000;
 /// Size in bytes of a typical output of a tool.
 const TYPICAL_BYTES: usize = 20_000;
 const TURNS: usize = 200;
-/// Maximum ratio of time per byte, at four times the size against once, of a linear case.
+/// Maximum ratio of the time per byte at four times the size to the time per byte at the original size, for a linear
+/// case.
 const QUADRATIC: f64 = 1.5;
 
 const LEVELS: [&str; 3] = ["fold", "budget", "lossless"];
@@ -81,7 +82,7 @@ fn line(out: &mut String, (name, level): (&str, &str), runs: &[ScaleRun; 3]) {
     );
 }
 
-/// Mark of a figure that misses its target. The reader judges it.
+/// Mark for a figure that misses its target. The reader judges it.
 const fn mark(missed: bool) -> &'static str {
     if missed { " ✗" } else { "" }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use wunderblock_reduce::{Level, Options, Reduced, reduce};
 
-/// Minimum tokens of an output whose share of marks is measured.
+/// Minimum number of tokens in an output whose share of marks is measured.
 const MARKED_TOKENS: u64 = 1_000;
 
 /// Figures of one tool result.
@@ -113,10 +113,10 @@ pub(super) fn tables(all: &[ToolFigures]) -> String {
     out
 }
 
-/// Maximum characters of a command in a list.
+/// Maximum number of characters of a command that a list shows.
 const COMMAND_CHARS: usize = 90;
 
-/// Returns a line per tool result. Within a claim, the results that save least come first.
+/// Returns a line per tool result. Within a claim, the results that save the least come first.
 pub(super) fn each(mut all: Vec<ToolFigures>) -> String {
     all.sort_by_key(|row| (row.claim, row.saved(row.fold)));
     let mut out = String::new();

@@ -7,7 +7,7 @@ use wunderblock_reduce::Claim;
 use wunderblock_wire::gist;
 use wunderblock_wire::transcript::{FileShape, RecordItem, TranscriptReader, detect};
 
-/// Bytes at the start of a file from which its format is detected.
+/// Number of bytes at the start of a file from which its format is detected.
 const HEAD_BYTES: usize = 1 << 16;
 /// Minimum length of a measured output, in bytes. Shorter outputs are hardly reduced.
 pub(super) const MIN_BYTES: usize = 2_000;
@@ -32,7 +32,7 @@ impl ToolClaim {
         }
     }
 
-    /// Returns the claim of a command. Only this function asks the reduction for it.
+    /// Returns the claim of a command. Only this function asks the reduction for the claim.
     fn of(command: &str) -> Self {
         match Claim::of(command) {
             Claim::File => Self::File,

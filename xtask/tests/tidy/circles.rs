@@ -7,7 +7,8 @@ use crate::refuse;
 use crate::tokens::{Token, production};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum files of a circle. Two are allowed, so that a type and a file that extends it can name each other.
+/// Maximum number of files in a circle. Two are allowed, so that a type and a file that extends it can name each
+/// other.
 const MAX_FILES: usize = 2;
 
 /// The modules of a package that are files, each with the modules whose names it uses.
@@ -112,7 +113,7 @@ fn names(tokens: &[Token<'_>]) -> Vec<Vec<String>> {
             at += 1;
             import(tokens, &mut at, &[], &mut found);
         } else if text(at) == "(" && text(at + 1) == "in" {
-            // A visibility such as `pub(in path)` names a module but uses nothing of it.
+            // A visibility such as `pub(in path)` names a module but uses nothing from it.
             at += tokens[at..].iter().take_while(|token| token.text != ")").count();
         } else if tokens[at].is_word() && text(at + 1) == "::" {
             let mut path = vec![text(at).to_owned()];

@@ -21,7 +21,7 @@ const PHRASES: &[&[&str]] = &[
 
 /// Words after which "is no" is plain English: "there is no room".
 const THERE: &str = "there";
-/// Words before which it is: "is no longer", "are no more than".
+/// Words before which "is no" is plain English: "is no longer", "are no more than".
 const COMPARED: &[&str] = &["longer", "more", "less", "fewer", "other", "room", "better"];
 
 /// Maximum number of such phrases: quoted texts of tests, stored formats, and places where the phrase is the right one.
@@ -80,7 +80,7 @@ fn count(line: &str) -> usize {
         .collect();
     let is_phrase = |at: usize, phrase: &[&str]| {
         let same = phrase.iter().enumerate().all(|(offset, wanted)| {
-            // Only the first word may begin a sentence: `None` is a value, and "none" a word.
+            // Only the first word may begin a sentence: `None` is a value, and "none" is a word.
             let is_word = |word: &&str| {
                 wanted.split('|').any(|one| one == *word || offset == 0 && one.eq_ignore_ascii_case(word))
             };

@@ -77,7 +77,7 @@ fn files_are_short_in_general() {
     assert!(median <= 200, "the median file has {median} lines; the maximum is 200");
 }
 
-/// Words that must not occur in crates that are useful alone.
+/// Words that must not occur in crates that are useful on their own.
 const SELF_CONTAINED: &[&str] = &[
     "std::fs",
     "std::env",

@@ -1,5 +1,5 @@
-//! Checks messages of the library to its callers. Advice is a `Hint`, which each door words for its users; a message
-//! that names a command or an option of the command line means nothing in a server.
+//! Checks messages of the library to its callers. Advice is a `Hint`, which each door puts into words for its users;
+//! a message that names a command or an option of the command line means nothing in a server.
 
 use crate::tokens::strings;
 use crate::{crate_sources, refuse};

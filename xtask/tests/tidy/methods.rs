@@ -1,11 +1,12 @@
-//! Limits the number of methods of a type, over all files of its package: a type with more is several types.
+//! Limits the number of methods of a type, over all files of its package: a type with more methods should be several
+//! types.
 
 use crate::modules::{ModuleFile, ModulePath, packages};
 use crate::refuse;
 use crate::tokens::Token;
 use std::collections::BTreeMap;
 
-/// Maximum methods in the inherent implementations of a type, including private ones.
+/// Maximum number of methods in the inherent implementations of a type, including private ones.
 const MAX_METHODS: usize = 40;
 
 #[test]

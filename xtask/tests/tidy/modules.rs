@@ -25,7 +25,8 @@ pub(crate) struct Package {
     pub(crate) modules: Vec<ModuleFile>,
 }
 
-/// Returns the workspace's packages. They are parsed only once, because parsing takes most of these tests' time.
+/// Returns the workspace's packages. The packages are parsed only once, because parsing takes most of the tests'
+/// time.
 pub(crate) fn packages() -> &'static [Package] {
     static PACKAGES: LazyLock<Vec<Package>> = LazyLock::new(|| {
         let entries = fs::read_dir(root().join("crates")).expect("the packages").flatten();

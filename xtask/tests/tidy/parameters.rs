@@ -3,7 +3,7 @@
 use crate::tokens::{Token, production};
 use crate::{all, refuse, root};
 
-/// Maximum values that a function takes, without `self`.
+/// Maximum number of values that a function takes, without `self`.
 const MAX_VALUES: usize = 5;
 
 #[test]

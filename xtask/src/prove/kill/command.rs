@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use std::fmt;
 use std::time::Duration;
 
-/// The command that is running when the program is killed. The first three create the ledger.
+/// The command that is running when the program is killed. The first three commands create the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(super) enum KilledCommand {
     CreateByAppend,

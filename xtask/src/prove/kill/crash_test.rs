@@ -19,7 +19,7 @@ const MESSAGES: usize = 400;
 
 static ACKNOWLEDGED: AtomicU64 = AtomicU64::new(0);
 
-/// Number of events acknowledged until now, in all tests.
+/// Number of events acknowledged so far, in all tests.
 pub(super) fn acknowledged() -> u64 {
     ACKNOWLEDGED.load(Ordering::Relaxed)
 }
@@ -137,8 +137,8 @@ impl CrashTest {
         }
     }
 
-    /// Checks that a reading and a writing command work after a kill. The ledger may be missing if nothing was
-    /// acknowledged before.
+    /// Checks that a reading and a writing command work after a kill. The ledger may be missing if nothing has been
+    /// acknowledged yet.
     fn works(&mut self, random: &mut Random) -> ChoreResult<()> {
         let read = self.program.run(&["sessions"])?;
         let said = String::from_utf8_lossy(&read.stderr);
@@ -219,7 +219,8 @@ impl CrashTest {
         let all = [args, &[&name, "-q"]].concat();
         let cut = self.plain(&all, when)?;
         if cut && random.below(3) > 0 {
-            // In two of three cases the repetition is left out: a later import of the file, or none, completes it.
+            // In two of three cases, the import is not repeated: a later import of the file completes it, or none
+            // does.
             self.held.files.remove(&session);
             return Ok(cut);
         }
@@ -295,7 +296,8 @@ impl CrashTest {
         Ok(cut)
     }
 
-    /// Restores a backup. Afterwards the ledger must be either the old one or the restored one, and must be usable.
+    /// Restores a backup. After the restore, the ledger must be either the old one or the restored one, and must be
+    /// usable.
     fn restore(&mut self, when: KillTime, random: &mut Random) -> ChoreResult<bool> {
         let Some((name, backed)) = self.backup.clone() else { return self.back_up(when) };
         let cut = self.plain(&["restore", &name, "--replace"], when)?;
@@ -385,7 +387,7 @@ fn armed(command: Command, when: KillTime) -> Command {
     tracer
 }
 
-/// Waits until a program has been killed, or kills it. Returns whether it was cut short.
+/// Waits until a program has been killed, or kills it. Returns whether the program was cut short.
 fn kill(mut child: Child, when: KillTime) -> ChoreResult<bool> {
     if let KillTime::After(delay) = when {
         std::thread::sleep(delay);

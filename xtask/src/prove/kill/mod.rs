@@ -76,7 +76,7 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreR
     Ok(report)
 }
 
-/// Kills programs at every system call that changes a file. The frequent ones, writes and opens, are sampled by
+/// Kills programs at every system call that changes a file. The frequent calls, writes and opens, are sampled by
 /// `step`.
 pub(super) fn at_calls(step: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreResult<AttackReport> {
     let mut report = AttackReport::new("kills at system calls");

@@ -49,7 +49,7 @@ impl ExpectedTenant {
     }
 }
 
-/// Explains why `bytes` are not a valid original of a session; `None` if they are. They must equal the latest
+/// Explains why `bytes` are not a valid original of a session; `None` if they are. The bytes must equal the latest
 /// revision, or an earlier one that no later revision extends. If records were erased, all other lines must be
 /// present in order.
 pub(super) fn wrong_original(

@@ -235,7 +235,7 @@ impl LedgerUnderTest {
         }
     }
 
-    /// Checks that all acknowledged content that was not erased is there, and no erased content.
+    /// Checks that all acknowledged content that was not erased is present, and that no erased content is.
     pub(super) fn whole(&self) -> ChoreResult<()> {
         for (tenant, (model, erased)) in self.tenants.iter().zip(&self.erased).enumerate() {
             let engine = self.engine(tenant)?;

@@ -19,10 +19,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use step::InterleavingStep;
 
-/// Maximum time of an interleaving, which normally takes some milliseconds.
+/// Maximum time of an interleaving, which normally takes a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Failure of an interleaving that exceeds the time. It is not shortened, because each attempt would take as long
-/// again.
+/// Failure of an interleaving that exceeds the time. Such a failure is not shortened, because each attempt would take
+/// as long again.
 const ENDLESS: &str = "it does not end";
 /// Maximum number of failures that are shortened; further ones are only counted.
 const SHORTENED: usize = 12;

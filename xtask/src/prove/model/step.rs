@@ -1,17 +1,17 @@
-//! Operations on a ledger, drawn at random. Steps are independent: without one of them the others can still be taken,
-//! so a failing sequence can be shortened.
+//! Operations on a ledger, drawn at random. Steps are independent: without one of them, the others can still be
+//! taken, so a failing sequence can be shortened.
 
 use crate::prove::random::Random;
 use std::fmt;
 
-/// Number of files. The last one only grows and has records without ids, which are identified by their position.
+/// Number of files. The last file only grows and has records without ids, which are identified by their position.
 pub(super) const FILES: usize = 3;
 /// Number of tenants.
 pub(super) const TENANTS: usize = 2;
 /// Number of live sessions per tenant.
 pub(super) const LIVE: usize = 2;
 
-/// A step. Its texts and choices follow from `seed`.
+/// A step. The texts and choices of the step follow from `seed`.
 #[derive(Clone, Debug)]
 pub(super) struct InterleavingStep {
     pub(super) act: Operation,

@@ -90,7 +90,7 @@ impl Pick<'_> {
     }
 
     /// Returns the last reply that ended a turn and says something, if the newest turn is still going on. Returns
-    /// `None` if the turns already quote the whole reply.
+    /// Returns `None` if the turns already quote the whole reply.
     fn wrap_up(&self) -> Option<SummaryItem> {
         let found = self.found;
         let newest = found.users.last()?.at;
