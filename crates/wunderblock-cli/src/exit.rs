@@ -1,6 +1,7 @@
 //! The end of a run: exit codes, and errors that say what to do next.
 
 use crate::hint::sentence;
+use crate::paint::Paint;
 use crate::terminal::{clean, clean_json, clean_lines};
 use clap::error::ErrorKind;
 use serde_json::Value;
@@ -179,9 +180,10 @@ pub(crate) fn failed(failure: &Failure, json: bool) -> ExitCode {
         }
         print_json(&value);
     }
-    let _ = writeln!(stderr, "error: {}", clean_lines(&message).trim_end());
+    let paint = Paint::stderr();
+    let _ = writeln!(stderr, "{} {}", paint.failed("error:"), clean_lines(&message).trim_end());
     if let Some(hint) = hint {
-        let _ = writeln!(stderr, "hint: {hint}");
+        let _ = writeln!(stderr, "{} {hint}", paint.bold("hint:"));
     }
     ExitCode::from(code)
 }

@@ -32,6 +32,13 @@ impl Names {
     }
 }
 
+/// Formats an address for people: positions of a session by its short id, anything else by its handle.
+pub(crate) fn placed(session: &str, address: &str) -> String {
+    let positions = address.split_once('#').map(|(_, place)| place);
+    let positions = positions.filter(|place| place.starts_with(|c: char| c.is_ascii_digit()));
+    positions.map_or_else(|| address.to_owned(), |place| format!("{session}#{place}"))
+}
+
 /// Returns the short form of a session's id. Only ids with the same beginning are read.
 pub(crate) async fn short(session: &Session) -> Result<String, Failure> {
     let names = Names::beginning_with(session.engine(), beginning(session.id())).await?;

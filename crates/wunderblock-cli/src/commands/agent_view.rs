@@ -5,7 +5,7 @@ use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, time};
 use crate::entry::{Excerpt, entry_head};
 use crate::exit::{Exit, FAILED};
-use crate::names::short;
+use crate::names::{placed, short};
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
 use std::process::ExitCode;
@@ -27,14 +27,16 @@ pub(super) async fn run(
     let (id, name) = (session.id().as_str(), short(session).await?);
     let sought = sought.unwrap_or_default();
     answer(global, &AgentViewReport::new(id, &view, found.as_ref()), || {
-        let words = ViewPicture { view: &view, sought, paint: Paint::stdout(), all: global.verbose };
-        words.picture(&name, found.as_ref())
+        let words =
+            ViewPicture { session: &name, view: &view, sought, paint: Paint::stdout(), all: global.verbose };
+        words.picture(found.as_ref())
     })?;
     let is_nowhere = found.is_some_and(|found| found.count == 0);
     Ok(if is_nowhere { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
 struct ViewPicture<'a> {
+    session: &'a str,
     view: &'a AgentView,
     sought: &'a str,
     paint: Paint,
@@ -42,10 +44,10 @@ struct ViewPicture<'a> {
 }
 
 impl ViewPicture<'_> {
-    fn picture(&self, session: &str, found: Option<&AgentFound>) -> String {
+    fn picture(&self, found: Option<&AgentFound>) -> String {
         let view = self.view;
         let agent = view.boundaries.last().map_or("the agent", |boundary| agent_name(&boundary.agent));
-        let head = format!("what {} had in view at #{} of {}", clean(agent), view.at, session);
+        let head = format!("what {} had in view at #{} of {}", clean(agent), view.at, self.session);
         let mut out = wrap(&self.paint.bold(&head), width(), 0);
         if view.boundaries.is_empty() {
             let line = format!(
@@ -157,7 +159,10 @@ impl ViewPicture<'_> {
                 )),
                 None => out.push_str("    its summary has nothing like it\n"),
             }
-            out.push_str(&format!("    → to read it:\n      wunderblock read {}\n", entry.address));
+            out.push_str(&format!(
+                "    → to read it:\n      wunderblock read {}\n",
+                placed(self.session, &entry.address)
+            ));
         }
         out
     }

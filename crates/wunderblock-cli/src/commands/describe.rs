@@ -5,6 +5,7 @@ use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, say};
 use crate::exit::Exit;
 use crate::lookup::{is_place, reading, session_address};
+use crate::names::{placed, short};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
@@ -27,12 +28,13 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe)
     if nodes.is_empty() && !global.json {
         say(global, "the session has no summaries: nothing of it has been compacted yet");
     }
+    let name = short(&session).await?;
     let report = SummariesReport { session: session.id(), nodes: &nodes };
-    answer(global, &report, || tree(&nodes, Paint::stdout()))
+    answer(global, &report, || tree(&name, &nodes, Paint::stdout()))
 }
 
 /// Lists all nodes, each under the first node that was made from it.
-fn tree(nodes: &[GraphNode], paint: Paint) -> String {
+fn tree(session: &str, nodes: &[GraphNode], paint: Paint) -> String {
     let by_seq: BTreeMap<Seq, &GraphNode> = nodes.iter().map(|node| (node.seq, node)).collect();
     let mut roots: Vec<&GraphNode> = nodes.iter().filter(|node| node.parents.is_empty()).collect();
     roots.sort_by_key(|node| (node.from, node.seq));
@@ -45,7 +47,7 @@ fn tree(nodes: &[GraphNode], paint: Paint) -> String {
             if !seen.insert(node.seq) {
                 continue;
             }
-            out.push_str(&line(node, depth, paint));
+            out.push_str(&line(session, node, depth, paint));
             let mut below: Vec<&GraphNode> =
                 node.sources.iter().filter_map(|seq| by_seq.get(seq).copied()).collect();
             below.sort_by_key(|node| (node.from, node.seq));
@@ -55,7 +57,7 @@ fn tree(nodes: &[GraphNode], paint: Paint) -> String {
     out
 }
 
-fn line(node: &GraphNode, depth: usize, paint: Paint) -> String {
+fn line(session: &str, node: &GraphNode, depth: usize, paint: Paint) -> String {
     let mut facts = vec![format!("#{}–{}", node.from, node.to), plural(node.messages, "message", "messages")];
     facts.extend(saved(node));
     facts.push(node.producer.to_string());
@@ -70,7 +72,8 @@ fn line(node: &GraphNode, depth: usize, paint: Paint) -> String {
     }
     // The indent is limited, so that a long chain of nodes stays on the screen.
     let indent = "  ".repeat(depth.min(12));
-    let mut out = format!("{indent}{}  {}\n", paint.bold(&node.address), clean(&facts.join(" · ")));
+    let mut out =
+        format!("{indent}{}  {}\n", paint.bold(&placed(session, &node.address)), clean(&facts.join(" · ")));
     out.push_str(&title_line(&indent, &node.title, paint));
     out
 }

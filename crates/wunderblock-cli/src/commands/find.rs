@@ -5,7 +5,7 @@ use crate::columns::{plural, wrap};
 use crate::console::{answer, say};
 use crate::entry::{Excerpt, entry_head, joined_positions};
 use crate::exit::{Exit, FAILED};
-use crate::names::short;
+use crate::names::{placed, short};
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
 use std::process::ExitCode;
@@ -110,11 +110,12 @@ impl FindPicture<'_> {
             Advice::Pin { seq, needs, free } => {
                 (format!("a pin brings it back: {}", room(needs, free)), Some(format!("pin {session}#{seq}")))
             }
-            Advice::Read { address, lacks: Some((needs, free)) } => {
-                (format!("{}; to read it:", room(needs, free)), Some(format!("read {address}")))
-            }
+            Advice::Read { address, lacks: Some((needs, free)) } => (
+                format!("{}; to read it:", room(needs, free)),
+                Some(format!("read {}", placed(session, address))),
+            ),
             Advice::Read { address, lacks: None } => {
-                ("to read it:".to_owned(), Some(format!("read {address}")))
+                ("to read it:".to_owned(), Some(format!("read {}", placed(session, address))))
             }
             Advice::Unhide(seq) => ("to show it again:".to_owned(), Some(format!("unhide {session}#{seq}"))),
             Advice::Source(words) => (clean(words), None),

@@ -6,7 +6,7 @@ use crate::console::answer;
 use crate::entry::{entry_head, joined_positions};
 use crate::exit::{Exit, wrong};
 use crate::lookup::{one_position, session_at};
-use crate::names::short;
+use crate::names::{placed, short};
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use wunderblock::report::VisibilityReport;
@@ -48,7 +48,7 @@ fn words(session: &str, change: Visibility, done: &VisibilityChange) -> String {
         }
     };
     let seq = entry.seq;
-    let read = format!("read {}", entry.address);
+    let read = format!("read {}", placed(session, &entry.address));
     let lanes: Vec<String> =
         done.left_out.iter().map(|(lane, at)| format!("`{}` (step #{at})", clean(lane.as_str()))).collect();
     let lanes = lanes.join(", ");
