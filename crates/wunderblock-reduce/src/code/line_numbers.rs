@@ -2,7 +2,7 @@
 
 use crate::lines::TextLines;
 
-/// Splits a line into its number and the text after the number, for example: ` 12\tcode` and ` 12→code`.
+/// Splits a line into its number and the text after the number, for example: `   12\tcode` and `   12→code`.
 pub(crate) fn split_number(line: &str) -> Option<(u64, &str)> {
     let line = line.trim_start_matches(' ');
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();

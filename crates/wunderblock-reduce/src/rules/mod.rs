@@ -44,7 +44,7 @@ pub(crate) enum BuildLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TestLine {
     Passed,
-    /// Several cases on one line, none of which failed: `....s.. [ 40%]`.
+    /// Several cases on one line, none of which failed: `....s..  [ 40%]`.
     Dots,
     Skipped,
     Failed,

@@ -103,7 +103,7 @@ impl ProviderError {
     /// Returns the HTTP status that an error's kind represents. An error in the middle of a stream has no other
     /// status.
     ///
-    /// Sources: Sources: Sources: Anthropic's page "Errors", OpenAI's guide "Error codes", and Gemini's page
+    /// Sources: Anthropic's page "Errors", OpenAI's guide "Error codes", and Gemini's page
     /// "Troubleshooting".
     #[must_use]
     pub fn status(&self) -> Option<u16> {

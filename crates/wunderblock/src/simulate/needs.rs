@@ -127,7 +127,7 @@ fn strings(value: &Value, wanted: &HashSet<u64>, into: &mut Vec<u64>) {
     }
 }
 
-/// Returns a line without the number that a tool for showing files puts before it: ` 12→`, `12:`, `12|`, a tab.
+/// Returns a line without the number that a tool for showing files puts before it: `  12→`, `12:`, `12|`, a tab.
 fn numbered(line: &str) -> Option<&str> {
     let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     rest.strip_prefix(['→', ':', '|', '\t', '-'])

@@ -71,7 +71,7 @@ impl SummaryLines {
     }
 
     /// Returns whether a line states a sentence. If the sentence is in another script, returns whether the summary
-    /// contains half of the sentence's names. Returns Returns `None` if the sentence has no words, or no names to
+    /// contains half of the sentence's names. Returns `None` if the sentence has no words, or no names to
     /// compare.
     pub(in super::super) fn says(&self, sentence: &str) -> Option<bool> {
         let head = sentence
