@@ -59,7 +59,7 @@ pub(crate) async fn run(args: Args) -> Exit {
     let settings = Settings::read(global)?;
     match args.command {
         Command::Import(wanted) => import::run(global, &settings, &wanted).await,
-        Command::Append(wanted) => append::run(&settings, &wanted).await,
+        Command::Append(wanted) => append::run(global, &settings, &wanted).await,
         Command::Sessions(wanted) => sessions::run(global, &settings, &wanted).await,
         Command::Show(wanted) => show::run(global, &settings, &wanted).await,
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,

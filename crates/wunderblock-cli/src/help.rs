@@ -83,19 +83,24 @@ pub(crate) fn command() -> Command {
     let page = first_page(&plain);
     plain.override_help(page).mut_subcommands(|command| {
         let after = command.get_after_help().map(ToString::to_string);
-        let after = after.map_or_else(String::new, |text| format!("{}\n\n", unwrapped(&text)));
+        let after =
+            after.map_or_else(String::new, |text| format!("{}\n\n", unwrapped(&text, width().min(100))));
         command.after_help(format!("{after}{OTHERS}"))
     })
 }
 
-/// Returns a text whose paragraphs are one line each, so that they are broken at the terminal's width. Indented lines
-/// stay.
-fn unwrapped(text: &str) -> String {
+/// Returns a text for a width in columns: paragraphs are one line each, so that they are broken at the terminal's width, and
+/// explanations of examples stand above their commands if one of them is too wide beside its command.
+fn unwrapped(text: &str, wide: usize) -> String {
     let is_prose = |line: &str| line.starts_with(|c: char| !c.is_whitespace());
+    let is_wide = text.lines().any(|line| !is_prose(line) && columns(line) > wide);
     let mut out = String::with_capacity(text.len());
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
-        out.push_str(line);
+        match line.trim_start().split_once("  ").filter(|_| is_wide && !is_prose(line)) {
+            Some((command, about)) => out.push_str(&format!("  # {}\n  {command}", about.trim_start())),
+            None => out.push_str(line),
+        }
         let goes_on = lines.peek().is_some_and(|next| is_prose(line) && is_prose(next));
         out.push(if goes_on { ' ' } else { '\n' });
     }
@@ -198,9 +203,16 @@ mod tests {
     #[test]
     fn paragraphs_are_one_line_and_examples_stay() {
         assert_eq!(
-            unwrapped("Examples:\n  a\n  b\n\nOne\ntwo.\n\nThree."),
+            unwrapped("Examples:\n  a\n  b\n\nOne\ntwo.\n\nThree.", 80),
             "Examples:\n  a\n  b\n\nOne two.\n\nThree."
         );
+    }
+
+    #[test]
+    fn explanations_that_are_too_wide_stand_above() {
+        let text = "Examples:\n  a b    what it does\n  c      more";
+        assert_eq!(unwrapped(text, 80), text);
+        assert_eq!(unwrapped(text, 16), "Examples:\n  # what it does\n  a b\n  # more\n  c");
     }
 
     #[test]

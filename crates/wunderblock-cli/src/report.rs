@@ -51,7 +51,7 @@ pub(crate) fn picture(
     }
     out.push('\n');
     bars(report, paint, &mut out);
-    out.push_str(&format!("\n{}\n", total_line(report)));
+    out.push_str(&format!("\n{}\n", total_line(report, built.draft.body.len())));
     outside::figures(built, paint, &mut out);
     notes(session, built, paint, &mut out);
     outside::picture(built, paint, all, &mut out);
@@ -160,14 +160,14 @@ fn bar(part: u64, whole: u64, columns: usize) -> String {
     bar
 }
 
-fn total_line(report: &BudgetReport) -> String {
+fn total_line(report: &BudgetReport, bytes: usize) -> String {
     format!(
         "  {:<13} {:>9}  of {} tokens, {} · {} bytes",
         "total",
         grouped(report.total_tokens.0),
         grouped(report.limit.0),
         certainty(report.certainty),
-        grouped(report.total_bytes.0)
+        grouped(bytes as u64)
     )
 }
 
@@ -232,6 +232,8 @@ fn is_of_parts(reason: Reason) -> bool {
             | Reason::Unbound
             | Reason::Unsendable
             | Reason::Empty
+            | Reason::FailedTurn
+            | Reason::Aside
     )
 }
 

@@ -90,7 +90,7 @@ pub use wunderblock_core as core;
 pub use address::Address;
 pub use agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
 pub use catch_up::Progress;
-pub use compact::account::{Compacted, CompactionResult, MadeNode};
+pub use compact::account::{Compacted, CompactedRequest, CompactionResult, MadeNode};
 pub use compact::leaving::{CompactionMoney, Leaving, LeavingKind};
 pub use compact::options::{CompactOptions, CompactionStage, OnProgress, SummaryEdit};
 pub use compact::state::LaneState;

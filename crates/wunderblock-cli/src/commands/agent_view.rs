@@ -51,9 +51,8 @@ impl ViewPicture<'_> {
         let mut out = wrap(&self.paint.bold(&head), width(), 0);
         if view.boundaries.is_empty() {
             let line = format!(
-                "the transcript records no compaction up to here: {} before #{} were in view, as far as it tells",
+                "no compaction is recorded up to here: all {} were in view, as far as the transcript shows",
                 plural(view.messages, "message", "messages"),
-                view.at.next()
             );
             out.push_str(&wrap(&line, width(), 2));
         }

@@ -1,10 +1,12 @@
 //! `append`: the live door. Each input line is acknowledged in order, once its event is durable.
 
-use crate::args::Append;
+use crate::args::{Append, Global};
+use crate::console::say;
 use crate::exit::{Exit, FAILED, Failure, REFUSED};
 use crate::hint::sentence;
+use crate::names::short;
 use crate::settings::Settings;
-use crate::terminal::clean_json;
+use crate::terminal::{clean, clean_json};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::{BufRead, Write};
@@ -25,7 +27,7 @@ const GROUP_BYTES: usize = 1 << 20;
 /// when no other line waits.
 const WAITING_BYTES: usize = 1 << 20;
 
-pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Exit {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Append) -> Exit {
     let engine = settings.write().await?;
     let id = StreamId::new(wanted.session.clone()).map_err(Error::from)?;
     // The id of a session continues its latest branch. An id that merely starts with `session` belongs to another
@@ -33,7 +35,20 @@ pub(crate) async fn run(settings: &Settings, wanted: &Append) -> Exit {
     let is_own = |rest: &str| rest.is_empty() || rest.starts_with('~');
     let session = match engine.find_session(&wanted.session).await {
         Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(is_own) => found,
-        _ => engine.session_by_id(id),
+        // What lists print as a short id is that session, and any other beginning of an id is an id of its own.
+        Ok(found) if short(&found).await? == wanted.session => {
+            say(global, &format!("`{}` is the session {}", wanted.session, clean(found.id().as_str())));
+            found
+        }
+        Ok(found) => {
+            let other = clean(found.id().as_str());
+            say(
+                global,
+                &format!("`{}` is a new session; {other} begins with the same characters", wanted.session),
+            );
+            engine.session_by_id(id)
+        }
+        Err(_) => engine.session_by_id(id),
     };
     let groups = prepare_groups(&session, read_lines());
     let (mut refused, mut failed) = (false, false);

@@ -98,7 +98,7 @@ fn stage_text(stage: &CompactionStage) -> String {
 
 /// Describes the compaction for people.
 fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
-    let mut out = format!("{session} · lane {} · policy {}\n", clean(done.lane.as_str()), done.policy);
+    let mut out = wrap(&head(session, done), width(), 0);
     out.push_str(&wrap(&format!("{}: {}", done.due.level.word(), clean(&done.due.why)), width(), 2));
     for task in &done.tasks {
         let state = if task.state == TaskState::Active { "active" } else { "finished" };
@@ -115,6 +115,10 @@ fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
         };
         let line = format!("  {sign} {:<10} {by:>9} tokens{why}", rung.rung);
         out.push_str(&format!("{}\n", fit(&line, width())));
+    }
+    if added(done) > 0 {
+        let by = format!("+{}", grouped(added(done)));
+        out.push_str(&format!("  ✓ {:<10} {by:>9} tokens\n", "work log"));
     }
     let listed: Vec<&MadeNode> = done.nodes.iter().filter(|node| all || node.shown).collect();
     let skipped = if all { 0 } else { listed.len().saturating_sub(NODES) };
@@ -145,6 +149,24 @@ fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
     }
     out.push_str(&wrap(&verdict(session, done), width(), 0));
     out
+}
+
+/// Names the session, the request that its lane is compacted for, and the policy.
+fn head(session: &str, done: &Compacted) -> String {
+    let lane = clean(done.lane.as_str());
+    let request = done.request.as_ref().map(|request| {
+        let (window, limit) = (grouped(request.window.0), grouped(request.limit.0));
+        format!(" · {} · window {window}, {limit} for a request", clean(&request.model))
+    });
+    format!("{session}{} · lane {lane} · policy {}", request.unwrap_or_default(), clean(&done.policy))
+}
+
+/// Returns the number of tokens that a compaction adds besides its summaries: the difference between its result and the
+/// sum of its steps.
+fn added(done: &Compacted) -> u64 {
+    let taken = done.rungs.iter().filter(|rung| rung.taken);
+    let sums = taken.fold((0, 0), |(saved, added), rung| (saved + rung.saved.0, added + rung.added.0));
+    (done.after.0 + sums.0).saturating_sub(done.before.0 + sums.1)
 }
 
 /// Maximum length in bytes of a rejection's reason without `-v`.

@@ -72,8 +72,8 @@ fn line(session: &str, node: &GraphNode, depth: usize, paint: Paint) -> String {
     }
     // The indent is limited, so that a long chain of nodes stays on the screen.
     let indent = "  ".repeat(depth.min(12));
-    let mut out =
-        format!("{indent}{}  {}\n", paint.bold(&placed(session, &node.address)), clean(&facts.join(" · ")));
+    let head = format!("{}  {}", paint.bold(&placed(session, &node.address)), clean(&facts.join(" · ")));
+    let mut out = wrap(&head, width(), indent.len());
     out.push_str(&title_line(&indent, &node.title, paint));
     out
 }

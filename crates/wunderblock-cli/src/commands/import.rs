@@ -39,6 +39,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -
     if !wanted.no_index {
         catch_up(&engine, global).await?;
     }
+    if !global.json && wanted.paths.iter().any(|path| path.is_dir()) {
+        print("next: wunderblock sessions\n")?;
+    }
     if failed.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }

@@ -30,6 +30,10 @@ fn picture(path: &Path, done: &Restored) -> String {
             "the ledger that was there is damaged, so some of its erasures are unknown: repeat them\n",
         );
     }
-    out.push_str("other copies of the backup still contain what was erased: no erasure reaches them\n");
+    if done.erased_again > 0 || done.erasures_unread {
+        out.push_str(
+            "other copies of the backup still contain the erased content: no erasure reaches them\n",
+        );
+    }
     out
 }

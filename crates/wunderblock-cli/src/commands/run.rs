@@ -238,6 +238,9 @@ struct Kept {
 /// Minimum length in bytes of an output that is reported although a person has seen all of it.
 const WORTH_SAYING: usize = 512;
 
+/// Minimum tokens of an output that is reported although it could not be shortened.
+const LARGE: u64 = 2_000;
+
 impl Kept {
     /// Describes what was saved, or where the output is stored. `None` if the reader has seen all of a short output.
     fn words(&self, written: &Written, bytes: &[u8]) -> Option<String> {
@@ -247,6 +250,8 @@ impl Kept {
                 let shown = bytes.get(..written.shown).and_then(|first| std::str::from_utf8(first).ok());
                 Some(outcome(short, about, shown.map_or(0, exact)))
             }
+            // The reader has a large output whole, and expected fewer tokens.
+            (Some(short), None) if short.reduced.tokens_before >= LARGE => Some(outcome(short, about, 0)),
             (None, Some(handle)) if bytes.len() >= WORTH_SAYING => {
                 Some(format!("{about}{} bytes · {}", grouped(bytes.len() as u64), handle.short()))
             }

@@ -241,3 +241,22 @@ fn a_wrong_session_id_is_wrong_usage() {
         assert!(!done.err.contains('\u{7}'));
     }
 }
+
+#[test]
+fn a_printed_short_id_continues_its_session_and_another_beginning_is_new() {
+    let desk = Desk::bare();
+    let line = "{\"role\":\"user\",\"content\":\"hi\"}\n";
+    desk.feed(&["append", "3f9c0d52-a-long-session-id"], line).exits(0);
+    let done = desk.feed(&["append", "3f9c0d52"], line).exits(0);
+    assert!(done.err.contains("`3f9c0d52` is the session 3f9c0d52-a-long-session-id"), "{}", done.err);
+    let done = desk.feed(&["append", "3f9c"], line).exits(0);
+    assert!(done.err.contains("`3f9c` is a new session; 3f9c0d52-a-long-session-id begins"), "{}", done.err);
+    let heads: Vec<u64> = desk
+        .run(&["sessions", "--json"])
+        .exits(0)
+        .lines()
+        .iter()
+        .map(|one| one["head"].as_u64().unwrap())
+        .collect();
+    assert_eq!(heads, [2, 3], "latest first");
+}

@@ -96,6 +96,19 @@ pub struct Compacted {
     pub leaving: Leaving,
     /// Costs now and savings later; `None` if no price is known.
     pub money: Option<CompactionMoney>,
+    /// Request that the lane was compacted for; `None` if the compaction ended before it was known.
+    pub request: Option<CompactedRequest>,
+}
+
+/// The request that a lane is compacted for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompactedRequest {
+    /// Name of the model.
+    pub model: Box<str>,
+    /// The model's window in tokens.
+    pub window: Tokens,
+    /// Maximum number of tokens in the request.
+    pub limit: Tokens,
 }
 
 /// A summary that was made.
@@ -163,6 +176,7 @@ impl Compacted {
             tasks: Vec::new(),
             leaving: Leaving::default(),
             money: None,
+            request: None,
         }
     }
 

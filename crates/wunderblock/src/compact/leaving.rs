@@ -1,6 +1,6 @@
 //! Content that a compaction takes out of view, and the compaction's cost and savings.
 
-use super::account::{Compacted, MadeNode};
+use super::account::{Compacted, CompactedRequest, MadeNode};
 use super::climb::Climbed;
 use super::prepare::Prepared;
 use crate::catalog::{BilledTokens, MicroDollars};
@@ -9,6 +9,7 @@ use crate::summarize::{Material, Notable, Noted, notable};
 use std::collections::BTreeSet;
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::cost;
+use wunderblock_core::event::LaneTarget;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::quote;
@@ -58,6 +59,8 @@ pub(super) fn tell_leaving(account: &mut Compacted, (prepared, climbed): (&Prepa
     }
     account.leaving = Leaving::of(prepared, climbed, &account.nodes);
     account.money = CompactionMoney::of(prepared, (account.before, account.after), now);
+    let LaneTarget { model, window } = prepared.bench.target.clone();
+    account.request = Some(CompactedRequest { model, window, limit: prepared.bench.budget.limit().tokens });
 }
 
 impl Leaving {
@@ -124,6 +127,8 @@ impl CompactionMoney {
     fn of(prepared: &Prepared, (before, after): (Tokens, Tokens), now: Millis) -> Option<Self> {
         let row = &prepared.bench.row;
         let price = row.price_at(now)?;
+        // A request without the compaction leaves out what does not fit.
+        let before = before.min(prepared.bench.budget.limit().tokens);
         let again = |tokens| price.cost(BilledTokens { cache_read: tokens, ..BilledTokens::default() });
         Some(Self {
             next: price.cost(billed(&row.cache, Tokens::ZERO, after)),

@@ -23,6 +23,12 @@ pub struct CompactionReport {
     pub outcome: &'static str,
     /// Reason given for a veto, or for a lane that is busy.
     pub why: Option<String>,
+    /// Model that the lane was compacted for.
+    pub model: Option<String>,
+    /// The model's window in tokens.
+    pub window: Option<u64>,
+    /// Maximum number of tokens in a request.
+    pub limit: Option<u64>,
     /// Level that was due.
     pub level: &'static str,
     /// Reason why the level was due.
@@ -181,6 +187,9 @@ impl CompactionReport {
             compacted: done.outcome == CompactionResult::Compacted,
             outcome: done.outcome.word(),
             why,
+            model: done.request.as_ref().map(|request| request.model.to_string()),
+            window: done.request.as_ref().map(|request| request.window.0),
+            limit: done.request.as_ref().map(|request| request.limit.0),
             level: done.due.level.word(),
             trigger: done.due.why.clone(),
             tokens_before: done.before.0,

@@ -104,7 +104,6 @@ impl ImportSummary {
         let seconds = format!("{}.{} s", time.as_secs(), time.subsec_millis() / 100);
         let ledger = clean(&ledger.to_string_lossy());
         out.push_str(&format!("\n{} in {seconds} → {ledger}\n", size(Bytes(all.bytes))));
-        out.push_str("next: wunderblock sessions\n");
         out
     }
 
