@@ -160,7 +160,8 @@ fn shorten_at(lines: &TextLines<'_>, read: &[TraceLine], stack: Range<usize>, sp
             (true, _) => Rank::Context,
             (false, _) => Rank::Filler,
         };
-        span.label = (begins && !kept).then_some(Label::Frames);
+        // A frame that a smaller budget leaves out later is counted, too.
+        span.label = begins.then_some(Label::Frames);
     }
 }
 
