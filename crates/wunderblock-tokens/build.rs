@@ -1,7 +1,7 @@
 //! Writes the tables that the library embeds: one set per vocabulary, and the class of each character.
 //!
-//! The vocabularies come from the crate `tiktoken`. The classes come from the crate `regex`, with which `tiktoken`
-//! cuts texts. `src/table.rs` and `src/class.rs` describe the layouts.
+//! The vocabularies are those of the crate `tiktoken`. The classes are those of the crate `regex`, with which
+//! `tiktoken` cuts texts. `src/table.rs` and `src/class.rs` describe the layouts.
 
 // A table that cannot be written has to fail the build, so panics are intended here.
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unwrap_used)]

@@ -1,4 +1,4 @@
-//! Checks on arbitrary bytes, with arbitrary options, that a reduction keeps all its promises.
+//! Checks that a reduction of arbitrary bytes, with arbitrary options, keeps all its promises.
 //!
 //! The first bytes encode the options, so that a shell can write a seed and a person can read a finding:
 //!

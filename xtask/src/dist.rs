@@ -126,7 +126,8 @@ fn papers(root: &Path, program: &Path) -> ChoreResult<Vec<ArchiveEntry>> {
     Ok(files)
 }
 
-/// Time of the latest commit, in seconds since 1970. With this time, the same sources give the same archive.
+/// Time of the latest commit, in seconds since 1970. With the commit's time in the archive, the same sources give the
+/// same archive.
 fn committed(root: &Path) -> u64 {
     let log = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root).output();
     log.ok().and_then(|log| String::from_utf8(log.stdout).ok()?.trim().parse().ok()).unwrap_or(0)

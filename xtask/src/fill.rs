@@ -12,7 +12,8 @@ use wunderblock_core::units::Tokens;
 
 /// Windows to try, in tokens.
 const WINDOWS: [u64; 6] = [8_000, 16_000, 32_000, 64_000, 128_000, 200_000];
-/// Minimum share of the limit that is used, and of the used tokens that is verbatim, in thousandths.
+/// Minimum share of the limit that a request uses, and minimum share of the used tokens that are verbatim, in
+/// thousandths.
 const FLOORS: (u64, u64) = (600, 500);
 
 /// Figures of one session in one window.

@@ -19,7 +19,8 @@ const COLOURS: [(&str, &[&str]); 7] = [
     ("dim", &["free"]),
 ];
 
-/// Colours on light and on dark pages. They have a contrast of at least 4.5 to their background (WCAG 2.1, 1.4.3).
+/// Colours on light and on dark pages. All colours have a contrast of at least 4.5 to their background (WCAG 2.1,
+/// 1.4.3).
 const STYLE: &str = "<style>
 .ground { fill: #ffffff; stroke: #d1d9e0 }
 text { fill: #1f2328 }

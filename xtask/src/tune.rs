@@ -112,7 +112,7 @@ fn write_window(
     write_folds(out, found, fold_of)
 }
 
-/// Writes one row per fold and policy: the policy over the other folds, and on the fold itself.
+/// Writes one row per fold and policy: the policy's result over the other folds, and its result on the fold itself.
 fn write_folds(out: &mut String, found: &Simulation, fold_of: &BTreeMap<String, &str>) -> ChoreResult<()> {
     let fold = |session: &str| fold_of.get(session).copied().unwrap_or_default();
     let mut folds: Vec<&str> =

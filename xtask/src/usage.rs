@@ -35,7 +35,7 @@ impl CostModel for CorrectedCounter {
         let cost = self.text(text);
         Cost { tokens: cost.tokens + Tokens(text.matches('"').count() as u64 / 2), ..cost }
     }
-    // Blobs cost nothing here: a reader of transcripts keeps all bodies inline.
+    // Blobs add nothing to the counts, because a reader of transcripts keeps all bodies inline.
     fn blob(&self, _: Handle) -> Cost {
         Cost::ZERO
     }
@@ -96,7 +96,7 @@ fn read(file: &str) -> ChoreResult<Vec<UsageEntry>> {
                 RecordPlace::After(id) => last.as_ref() == Some(id),
                 RecordPlace::Root | RecordPlace::RolledBack { .. } => false,
             };
-            // The conversation branched here, so earlier measurements belong to another branch.
+            // The conversation branched at this point, so earlier measurements belong to another branch.
             told.extend((!follows && last.is_some()).then_some(UsageEntry::Reset));
             last = record.id.or(last);
             for item in record.items {

@@ -170,7 +170,7 @@ impl Panel {
     }
 
     fn height(&self, tokens: u64) -> f64 {
-        // Thousandths of the height are finer than a pixel.
+        // A thousandth of the plot's height is less than a pixel.
         let part = u32::try_from(tokens.saturating_mul(1_000) / self.most.max(1)).unwrap_or(1_000);
         HIGH - HIGH * f64::from(part.min(1_000)) / 1_000.0
     }

@@ -52,7 +52,7 @@ pub(crate) async fn run(args: Args) -> Exit {
             std::io::stdout().lock().write_all(&page)?;
             return Ok(ExitCode::SUCCESS);
         }
-        // These commands come before the settings are read, so that an invalid settings file cannot stop them.
+        // These commands are handled before the settings are read, so that invalid settings cannot stop them.
         Command::OnTerminal(wanted) => return run::on_terminal(&wanted.command),
         _ => {}
     }

@@ -19,7 +19,7 @@ pub(crate) struct File {
     pub(crate) tenant: Option<String>,
     /// Path of a model catalog that overrides the embedded one.
     pub(crate) models: Option<PathBuf>,
-    /// Path of a file with further rules that detect secrets.
+    /// Path of a file with additional rules for detecting secrets.
     pub(crate) secrets: Option<PathBuf>,
     /// Defaults of `context` and `explain`.
     #[serde(default)]
@@ -124,14 +124,15 @@ pub(crate) fn parsed(text: &str, path: &Path, person: Option<&Person>) -> Result
     let home = person.map(|person| person.home.as_path());
     paths(&mut file).for_each(|path| *path = placed(path, folder, home));
     if let Some(person) = person {
-        // An empty list states that there are no such files, so only a missing key gets the standard files.
+        // An empty list states that there are no such files, so the standard files are used only if the key is
+        // missing.
         let named = |key| line(text, "instructions", key).is_some();
         fill_in(&mut file.instructions, person, (named("managed"), named("user")));
     }
     Ok(file)
 }
 
-/// Finds an unusable value. Returns the section and the key of the value, and the reason.
+/// Finds an unusable value. Returns the section, the key, and the reason why the value is unusable.
 fn absurd(file: &File) -> Option<(&'static str, &'static str, String)> {
     let is_empty = |hook: &HookFile| hook.command.first().is_none_or(|program| program.trim().is_empty());
     if file.compaction.hooks.iter().any(is_empty) {
@@ -152,7 +153,7 @@ fn absurd(file: &File) -> Option<(&'static str, &'static str, String)> {
     }
     let error = file.budget.check().err()?;
     let (RoomError::Share { section, .. } | RoomError::Order { section, .. }) = &error;
-    // `memory` is the only key that differs from the section's name.
+    // `memory` is the only key that is not named like its section.
     let key = if *section == Section::PinnedMemory.name() { "memory" } else { section };
     Some(("budget", key, error.to_string()))
 }
@@ -172,7 +173,7 @@ fn fill_in(rules: &mut InstructionRules, person: &Person, (has_managed, has_user
             ["/etc/wunderblock/AGENTS.md", "/etc/claude-code/CLAUDE.md"].map(PathBuf::from).to_vec();
     }
     if !has_user {
-        // As in Codex, an override file replaces the other file.
+        // As in Codex, `AGENTS.override.md` replaces `AGENTS.md`.
         let instead = Some(home.join(".codex/AGENTS.override.md")).filter(|path| path.exists());
         rules.user = vec![
             person.config.join("wunderblock/AGENTS.md"),
@@ -215,7 +216,7 @@ mod tests {
         std::fs::read_to_string(path).expect("the documented settings")
     }
 
-    /// Returns the key of a line, whether it is commented out or not.
+    /// Returns the key of a line, whether or not the line is commented out.
     fn key(line: &str) -> Option<&str> {
         let (key, _) = line.strip_prefix("# ").unwrap_or(line).split_once(" = ")?;
         key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_').then_some(key)

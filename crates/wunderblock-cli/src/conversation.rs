@@ -1,4 +1,4 @@
-//! Selects one conversation of a file that contains several, and lists them.
+//! Selects one conversation of a file that contains several, and lists all of them.
 
 use crate::args::Global;
 use crate::columns::{fit, plural};
@@ -115,7 +115,8 @@ async fn list(
     Ok(())
 }
 
-/// Returns a description of a session for one line: the user's first words, or the session it comes from.
+/// Returns a one-line description of a session: the user's first words, or the session from which it was forked or
+/// started.
 pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
     let from = match (&info.fork, &info.parent) {
         (_, Some(parent)) => Some(clean(&format!("sub-agent of {parent}"))),

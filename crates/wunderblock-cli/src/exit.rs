@@ -68,7 +68,7 @@ impl Failure {
     /// Returns the exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            // A reader such as `head` that has enough is not an error.
+            // It is not an error if a reader such as `head` stops reading.
             Self::BrokenPipe => 0,
             Self::Door(code, _) => *code,
             Self::Engine(error) => match error.kind() {
@@ -99,7 +99,7 @@ pub(crate) fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Failu
     Failure::Door(FAILED, format!("{} cannot be written: {error}", path.display()))
 }
 
-/// Prints an error of clap. Help and version are printed too, but are not errors.
+/// Prints an error of clap. Help and version texts are printed as well, although they are not errors.
 pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
     let code = if error.use_stderr() { USAGE } else { 0 };
     if json && code == USAGE {

@@ -1,4 +1,4 @@
-//! The first page of the help, and its topics. The whole help is made from the list that parses the arguments.
+//! The first page of the help, and its topics. All help is made from the list with which the arguments are parsed.
 
 mod words;
 
@@ -14,10 +14,10 @@ use std::process::ExitCode;
 pub(crate) use words::WORDS;
 use wunderblock::nearest;
 
-/// A row of the first page: commands of one kind. Without a text of its own, a row has the text of its only command.
+/// A row of the first page: commands of one kind. A row without its own text has the text of its only command.
 type Row = (&'static [&'static str], &'static str);
 
-/// The commands, grouped by purpose. A command that is missing here fails a test.
+/// The commands, grouped by purpose. If a command is missing from this list, a test fails.
 const GROUPS: [(&str, &[Row]); 5] = [
     (
         "Look",
@@ -89,8 +89,8 @@ pub(crate) fn command() -> Command {
     })
 }
 
-/// Returns a text for a width in columns: paragraphs are one line each, so that they are broken at the terminal's width, and
-/// explanations of examples stand above their commands if one of them is too wide beside its command.
+/// Formats a text for a width in columns. Each paragraph becomes one line, which is broken at the terminal's width later.
+/// Explanations of examples move above their commands if one of them is too wide beside its command.
 fn unwrapped(text: &str, wide: usize) -> String {
     let is_prose = |line: &str| line.starts_with(|c: char| !c.is_whitespace());
     let is_wide = text.lines().any(|line| !is_prose(line) && columns(line) > wide);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use wunderblock::{Engine, Imported};
 use wunderblock_wire::transcript::Format;
 
-/// Time to wait for another import before a message says so.
+/// Waiting time for another import after which a message reports the wait.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Maximum number of warnings per file that are shown without `-v`.

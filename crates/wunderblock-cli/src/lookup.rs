@@ -1,5 +1,5 @@
 //! Finds the session and the place that an argument refers to: an id, a short id, the path of a transcript, or a
-//! place such as `ID#12-80`.
+//! place of the form `ID#12-80`.
 
 use crate::args::Global;
 use crate::console::say;
@@ -21,7 +21,7 @@ pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Res
     conversation(global, session, (file, wanted)).await
 }
 
-/// Returns the address that a handle or a place such as `SESSION#12-80` names, and the part of its text.
+/// Returns the address that a handle or a place of the form `SESSION#12-80` names, and the part of its text.
 pub(crate) async fn address(
     engine: &Engine,
     global: &Global,
@@ -180,8 +180,9 @@ pub(crate) fn one_position(option: Option<u64>, place: Positions) -> Result<Opti
     }
 }
 
-/// Opens the ledger and the session for a command that only reads. A transcript that is not imported, or has grown
-/// since, is imported first. If the ledger cannot be written, the session is read as imported.
+/// Opens the ledger and the session for a command that only reads. A transcript that has not been imported, or has
+/// grown since its last import, is imported first. If the ledger cannot be written, the session is read as it was
+/// last imported.
 pub(crate) async fn reading(
     settings: &Settings,
     global: &Global,
@@ -237,8 +238,8 @@ pub(crate) async fn reading_file(
 }
 
 /// Opens the ledger, and returns the histories that arguments refer to: sessions, transcripts and folders of
-/// transcripts. Anything not in the ledger yet is imported first. A file of a folder that contains no session is
-/// reported and skipped.
+/// transcripts. Anything not in the ledger yet is imported first. If a file in a folder contains no session, the file
+/// is reported and skipped.
 pub(crate) async fn histories(
     settings: &Settings,
     global: &Global,
@@ -285,8 +286,8 @@ pub(crate) async fn histories(
     Ok((engine, found))
 }
 
-/// Returns the session whose id is `text`, or the only one whose id starts with `text`, if there is also a file of
-/// that name. A file in the working directory must not hide a session. A text with a separator or a leading dot is
+/// If there is also a file named `text`, returns the session whose id is `text`, or the only session whose id starts
+/// with it. A file in the working directory must not hide a session. A text with a separator or a leading dot is
 /// always a path.
 async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Session>, Failure> {
     if is_path(text) || !Path::new(text).metadata().is_ok_and(|meta| !meta.is_dir()) {

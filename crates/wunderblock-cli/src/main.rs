@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         }
     };
     let json = args.global.json;
-    // With a handler for this signal, a write beyond `ulimit -f` fails instead of ending our process.
+    // With a handler for `SIGXFSZ`, a write beyond `ulimit -f` fails instead of ending our process.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     match futures_executor::block_on(commands::run(args)) {
         Ok(code) => code,

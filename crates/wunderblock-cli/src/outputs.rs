@@ -6,8 +6,8 @@ use wunderblock_core::id::StreamId;
 /// Session of outputs that belong to no other session.
 const OUTPUTS: &str = "outputs";
 
-/// Returns the session for outputs. If a session is named, by its id or the start of it, outputs go to a separate
-/// session beside it.
+/// Returns the session for outputs. If a session is named, by its id or the start of its id, outputs go to a separate
+/// session beside the named one.
 pub(crate) async fn outputs_session(engine: &Engine, text: &str) -> Result<Session, wunderblock::Error> {
     if text == OUTPUTS {
         return Ok(engine.session_by_id(StreamId::new(OUTPUTS)?));

@@ -38,7 +38,7 @@ pub(crate) fn compactor(settings: &Settings, typed: &PolicyArgs) -> Result<Compa
     })
 }
 
-/// Returns the preset with this name, or the policy in this file.
+/// Returns the preset with the given name, or the policy in the given file.
 pub(crate) fn policy(name: &str) -> Result<Arc<Policy>, Failure> {
     let policies = Policies::embedded();
     if let Some(preset) = policies.preset(name) {

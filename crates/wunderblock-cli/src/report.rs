@@ -17,7 +17,8 @@ use wunderblock_core::units::Tokens;
 const ENTRIES: usize = 14;
 /// Width of a full bar, in columns, if the terminal is wide enough.
 const BAR: usize = 36;
-/// Number of columns beside a bar: a section's name and tokens before it, and its share and entries after it.
+/// Number of columns beside a bar: before it, the section's name and tokens; after it, the section's share and
+/// entries.
 const BESIDE: usize = 50;
 
 /// The note on a request that ends with the assistant's words.
@@ -92,7 +93,7 @@ fn notes(session: &str, built: &Built, paint: Paint, out: &mut String) {
     }
 }
 
-/// Returns the command that is most likely to be useful next to a person who has read the report.
+/// Returns the command that a person who has read the report is most likely to need next.
 pub(crate) fn next_step(session: &str, built: &Built) -> Option<String> {
     if built.draft.ends_with_reply {
         return Some(format!("wunderblock context {session} --prompt TEXT   adds the user's next turn"));
@@ -199,8 +200,8 @@ fn compaction_line(session: &str, done: &Compacted) -> String {
     }
 }
 
-/// Joins runs that have the same reason: consecutive runs that summaries replace, and all parts that the request's format
-/// cannot express. Otherwise a session with encrypted reasoning would fill the screen.
+/// Joins runs that have the same reason: consecutive runs that summaries replace, and all parts that the request's
+/// format cannot express. Without joining, a session with encrypted reasoning would fill the screen.
 fn folded(runs: &[LeftOut]) -> Vec<LeftOut> {
     let mut folded: Vec<LeftOut> = Vec::new();
     for run in runs {
@@ -237,10 +238,10 @@ fn is_of_parts(reason: Reason) -> bool {
     )
 }
 
-/// Maximum dropped parts that are listed without `-v`.
+/// Maximum number of dropped parts listed without `-v`.
 const DROPPED: usize = 3;
 
-/// Lists the parts that were dropped from the encoded request, the first few of each reason.
+/// Lists the parts that were dropped from the encoded request: the first few for each reason.
 fn dropped(built: &Built, all: bool, out: &mut String) {
     let dropped = &built.draft.dropped;
     let shown = if all { dropped.len() } else { DROPPED };

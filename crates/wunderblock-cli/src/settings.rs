@@ -98,7 +98,7 @@ impl Settings {
     }
 }
 
-/// Reads the given settings file, or the user's. Returns the defaults if neither exists.
+/// Reads the given settings file, or the user's. Returns the defaults if there is no file.
 fn settings_file(global: &Global) -> Result<File, Failure> {
     let person = person();
     let usual = || person.as_ref().map(|person| person.config.join("wunderblock/config.toml"));

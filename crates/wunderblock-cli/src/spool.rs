@@ -148,7 +148,7 @@ impl OrphanSpool {
             Output { bytes: &bytes, tool: "run", input: &input, failed: true, call: Some(&head.call) };
         let session = outputs_session(engine, &head.session).await?;
         match output.keep(&session).await {
-            // A conflict means that the output was stored before the kill.
+            // A conflict means that the output was stored before the run was killed.
             Ok(_) | Err(EngineError::Store(StoreError::Conflict { .. })) => {
                 spool.remove();
                 Ok(())

@@ -67,7 +67,7 @@ fn is_bidi(c: char) -> bool {
     )
 }
 
-/// Escapes all characters in a JSON text that a terminal would act on. The JSON value stays the same.
+/// Escapes, in a JSON text, all characters that a terminal would act on. The JSON value stays the same.
 pub(crate) fn clean_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -43,7 +43,7 @@ pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Offered
         let form = "not a JSON array of tools in Anthropic's, OpenAI's, Gemini's or the neutral form";
         refused(path, &format!("{form}{why}"))
     };
-    // If a request contained a value of another type here, it would be read as a request without tools.
+    // If a request contained a value of another type in this place, the request would be read as one without tools.
     let objects = serde_json::from_str::<Vec<Map<String, Value>>>(&text)
         .map_err(|error| refused(&format!(": {error}")))?;
     if let Ok(own) = serde_json::from_str::<Vec<OwnTool>>(&text) {
@@ -66,7 +66,7 @@ pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<Offered
     Ok(decoded)
 }
 
-/// Returns the dialect of the tools, if one of them shows it: by the key of its schema, or by a function that is
+/// Returns the dialect of the tools, if one of the tools reveals it: by the key of its schema, or by a function
 /// nested in another object.
 fn told(tools: &[Map<String, Value>]) -> Option<Dialect> {
     tools.iter().find_map(|tool| {

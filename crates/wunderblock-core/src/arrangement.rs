@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 pub struct PairedCall {
     /// Id as recorded. Some programs reuse the same id for several calls.
     pub id: CallId,
-    /// Id in a request, where no two calls may share one.
+    /// Id of the call in a request, in which no two calls may share an id.
     pub name: CallId,
     /// Position of the call.
     pub place: PartPosition,
@@ -44,8 +44,9 @@ pub struct Exchange {
     /// Positions of the entries that hold the speaker's own words, ascending. Entries that contain only tool results
     /// are not included.
     pub speakers: Vec<Seq>,
-    /// Place of the exchange in a request: its first speaker at or after the frontier, or else its first entry there.
-    /// An exchange before the frontier has the place of its first speaker.
+    /// Place of the exchange in a request: the exchange's first speaker at or after the frontier or, if there is
+    /// none, its first entry at or after the frontier. An exchange before the frontier has the place of its first
+    /// speaker.
     pub key: Seq,
     /// Position of the last entry.
     pub last: Seq,
@@ -73,14 +74,14 @@ impl Exchange {
 pub struct Arrangement {
     /// Exchanges in the order of a request.
     pub exchanges: Vec<Exchange>,
-    /// Exchanges withheld because one of their entries is hidden, in the same order. Entries that no other exchange
-    /// needs are also in `aside`.
+    /// Exchanges withheld because one of their entries is hidden, in the order of a request. Entries of withheld
+    /// exchanges are also in `aside`, unless another exchange needs them.
     pub hidden: Vec<Exchange>,
     /// Entries that no request can show, with the reason.
     pub aside: Vec<(Seq, Reason)>,
     /// Tool results that cannot be shown, with the reason. The rest of the entry can be shown.
     pub loose: Vec<(PartPosition, Reason)>,
-    /// Tool results whose call has not come yet, with the reason that applies until it comes.
+    /// Tool results whose call has not arrived yet, with the reason that applies until the call arrives.
     pub early: Vec<(PartPosition, Reason)>,
 }
 
@@ -95,7 +96,7 @@ impl Arranged {
     }
 }
 
-/// Always equal, since the cached arrangement follows from its view.
+/// Two caches are always equal, because the cached arrangement follows from its view.
 impl PartialEq for Arranged {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -117,7 +117,7 @@ pub enum Reason {
     Empty,
     /// Tool result whose call is unknown.
     OrphanResult,
-    /// Part of an exchange in which a call waits for its result, and which nothing has followed yet.
+    /// Part of an exchange that nothing follows yet and in which a call waits for its result.
     Waiting,
     /// Result of a call for which the request has another result.
     DuplicateResult,
@@ -127,8 +127,7 @@ pub enum Reason {
     Unsigned,
     /// Thinking of a turn that is shown as a stub.
     OldThinking,
-    /// Thinking that was written after a different beginning than the one in the request, and that its provider would
-    /// therefore reject.
+    /// Thinking that followed a different beginning than that of the request, so its provider would reject it.
     Unbound,
     /// Block that its provider would reject: malformed, or one half of a pair.
     Unsendable,

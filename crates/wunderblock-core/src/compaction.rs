@@ -35,7 +35,8 @@ pub struct SessionCompacted {
     /// Level: 0 for a summary of events, otherwise one more than the highest level of its sources.
     #[serde(default, skip_serializing_if = "is_default")]
     pub level: u32,
-    /// Summaries it was made from, by the positions of their events, ascending; empty for a summary of events.
+    /// Summaries from which the node was made, by the positions of their events, ascending; empty for a summary of
+    /// events.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Seq>,
     /// Name of the policy.
@@ -79,7 +80,7 @@ impl SessionCompacted {
     }
 }
 
-/// Manner in which a summary was made: lossless-claw's levels, from the best to the last.
+/// Manner in which a summary was made: the levels of lossless-claw, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Manner {
@@ -282,8 +283,8 @@ pub struct CompactionRejected {
 }
 
 impl CompactionRejected {
-    /// Returns whether the outcome shows that compacting the lane is futile. Neither a veto nor a competing
-    /// compaction that finished first shows that compacting the lane is futile.
+    /// Returns whether the outcome shows that compacting the lane is futile. A veto, or a competing compaction that
+    /// finished first, does not show that compacting the lane is futile.
     #[must_use]
     pub fn counts(&self) -> bool {
         !matches!(&*self.outcome, "vetoed" | "overtaken")

@@ -37,7 +37,7 @@ const TEXTS: [Section; 6] = [
 pub struct Offer {
     /// Texts by section. An absent section keeps the texts of the lane.
     pub blocks: BTreeMap<Section, Vec<PreambleBlock>>,
-    /// Instructions of places that work has reached, from the outermost inwards: all of them, at each build.
+    /// All instructions of the places that work has reached, from the outermost inwards, at each build.
     pub nested: Vec<PreambleBlock>,
     /// Tools, sorted by name; `None` keeps the tools of the lane.
     pub tools: Option<Vec<ToolBlock>>,
@@ -58,7 +58,7 @@ pub struct Offer {
 pub struct Composed {
     /// New preamble to record; `None` if the recorded one still applies.
     pub preamble: Option<Arc<Preamble>>,
-    /// Sections whose texts at the tail the preamble takes in.
+    /// Sections whose tail texts become part of the preamble.
     pub takes_in: Vec<Section>,
     /// Changes since the recorded preamble; empty for the preamble of the lane's first request.
     pub changes: Vec<PreambleChange>,
@@ -283,7 +283,8 @@ impl FullPreamble {
             .filter(|part| part.section == Section::Instructions)
             .map(|part| part.cost.tokens)
             .sum();
-        // A text that was sent keeps its full cost, including its fence, so that it counts the same before and after.
+        // A text that was sent keeps its full cost, including its fence, so that it counts the same before and after
+        // it is sent.
         let weight = |name: &str| {
             let (_, text) = view.last_injected(Section::Instructions, name)?;
             let offered = self.nested.iter().find(|block| block.name.as_ref() == name);

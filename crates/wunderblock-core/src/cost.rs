@@ -15,32 +15,32 @@ use crate::stub;
 use crate::units::{Bytes, Cost, Tokens};
 use crate::view::{View, ViewEntry};
 
-/// Frame of a message: its role, one token (`user`, `assistant`, `tool`, `system`, `developer`, `model`), and its
-/// type, one more token, or the mark of a cached prefix on one of its blocks, `ephemeral` with a lifetime, four
-/// tokens.
+/// Frame of a message: its role takes one token (`user`, `assistant`, `tool`, `system`, `developer`, `model`); its
+/// type takes one more, or the mark of a cached prefix on one of its blocks (`ephemeral` with a lifetime) takes four.
 pub const MESSAGE_FRAME: Cost = Cost::new(6, 96);
 /// Frame of a text or thinking block: its type, at most two tokens (`input_text`). A block of system text can have a
 /// cache mark as well. The longest forms are Anthropic's thinking block, 49 bytes, and a text of the model in OpenAI
 /// responses, at most 80 bytes: a separate message with `message`, `assistant` and its phase.
 pub const TEXT_FRAME: Cost = Cost::new(5, 80);
 /// Frame of a tool call or result, without id and name: `tool_use`, `tool_result`, `function` or
-/// `function_call_output`, at most four tokens. The rest is for a word that marks a result as failed in a dialect
-/// without such a field, or for Gemini's stand-in for the signature of a call, eight tokens. The longest form is the
-/// stand-in, 98 bytes.
+/// `function_call_output`, at most four tokens. The remaining tokens are for a word that marks a result as failed in
+/// a dialect without a field for that, or for Gemini's stand-in for the signature of a call (eight tokens). The
+/// longest form is Gemini's stand-in for a signature, with 98 bytes.
 pub const TOOL_FRAME: Cost = Cost::new(12, 160);
 /// Frame of a medium, without its MIME type: `image` and `base64`, or `image_url` and a level of detail, at most four
-/// tokens. The rest is for the words that name the call if a dialect moves a medium out of a tool result.
+/// tokens. The remaining tokens are for the words that name the call if a dialect moves a medium out of a tool
+/// result.
 pub const MEDIA_FRAME: Cost = Cost::new(24, 160);
-/// Frame of a tool's schema: `function`, a cache mark, or the schema of a tool that has none.
+/// Frame of a tool's schema: `function`, a cache mark, or the schema for a tool without one.
 pub const SCHEMA_FRAME: Cost = Cost::new(16, 128);
-/// Assumed number of tokens in a picture: that of a square of 1,568 px, the longest edge that Anthropic's
-/// documentation allows, at its width × height / 750 tokens, rounded up to the next hundred. Anthropic's smaller
-/// limit for the area is not relied on.
+/// Assumed number of tokens in a picture: a square of 1,568 px (the longest edge that Anthropic's documentation
+/// allows), at the documented width × height / 750 tokens, rounded up to the next hundred. The calculation does not
+/// rely on Anthropic's smaller limit for the area.
 pub const MEDIA_TOKENS: Tokens = Tokens(3_300);
 /// Maximum cost of the stand-in for a result that was never recorded, without the id of the call.
 pub const SYNTHETIC_COST: Cost = Cost::new(64, 512);
 
-/// Cost of an entry in either form.
+/// Cost of an entry, verbatim and as a stub.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EntryCost {
     /// Cost of the verbatim form.
@@ -56,7 +56,8 @@ impl std::ops::AddAssign for EntryCost {
     }
 }
 
-/// Returns the cost of a part in either form, including its frame. `gist` describes the call of a tool result.
+/// Returns the cost of a part, verbatim and as a stub, including its frame. `gist` describes the call of a tool
+/// result.
 #[must_use]
 pub fn forms(piece: &Part, costs: &dyn CostModel, gist: Option<&str>) -> EntryCost {
     EntryCost { verbatim: part(piece, costs), stub: stubbed(piece, &stub::part(piece, gist), costs) }
@@ -116,7 +117,8 @@ pub fn part(piece: &Part, costs: &dyn CostModel) -> Cost {
     }
 }
 
-/// Returns the cost of an exchange in either form, never below what [`crate::render::measure`] finds for it.
+/// Returns the cost of an exchange, verbatim and as a stub; it is never below the cost that
+/// [`crate::render::measure`] finds.
 #[must_use]
 pub fn exchange(exchange: &Exchange, trim: &Trim, view: &View, costs: &dyn CostModel) -> EntryCost {
     let mut total = EntryCost::default();

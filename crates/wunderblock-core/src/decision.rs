@@ -53,8 +53,8 @@ pub struct Trim {
     /// one request, and no step records it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Seq>,
-    /// Runs of positions, first and last, whose thinking is not sent, ascending: it was written after a different
-    /// beginning. Every request of a lane repeats these runs, and no step removes them.
+    /// Runs of positions (first and last), ascending, whose thinking is not sent because it was written after a
+    /// different beginning. Every request of a lane repeats these runs, and no step removes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unbound: Vec<(Seq, Seq)>,
     /// Parts that the provider would reject, ascending. The list applies to one request, as `waiting` does.
@@ -135,8 +135,8 @@ pub enum PartForm {
 
 impl Trim {
     /// Returns a copy of the trim that also holds the given entries before its frontier. This allows entries that had
-    /// been left out to be shown again if they are pinned. `members` must be the entries of whole exchanges, since
-    /// calls take their results again.
+    /// been left out to be shown again if they are pinned. `members` must be the entries of whole exchanges, because
+    /// calls are paired with their results again.
     #[must_use]
     pub fn holding(&self, members: &[Seq]) -> Self {
         let mut trim = self.clone();
@@ -153,7 +153,7 @@ impl Trim {
         self.clip.iter().find(|(at, _)| *at == seq).map(|(_, bytes)| *bytes)
     }
 
-    /// Returns whether the thinking of an entry was written after a different beginning than requests have.
+    /// Returns whether the thinking of an entry was written after a beginning different from that of the requests.
     #[must_use]
     pub fn is_unbound(&self, seq: Seq) -> bool {
         let next = self.unbound.partition_point(|(from, _)| *from <= seq);
@@ -219,18 +219,18 @@ pub enum TrimReason {
     /// Shown content was erased.
     Erased,
     /// The lane begins again, for another model or window, and reconsiders what it had left out. The frontiers may
-    /// move back, so a view takes this step by being resumed, not by continuing. Records of earlier versions call
-    /// this reason `widened`.
+    /// move back, so a view must be resumed to take this step; it cannot just continue. Records of earlier versions
+    /// call this reason `widened`.
     #[serde(alias = "widened")]
     Resized,
     /// A policy compacted the lane.
     Compacted,
     /// A compaction was undone. As with [`TrimReason::Resized`], the frontiers move back.
     Undone,
-    /// The provider would reject something that had been shown, in the request as it is now. The frontiers stay.
+    /// In the current request, the provider would reject content that earlier requests showed. The frontiers stay.
     Refused,
-    /// Content that the lane had left out was pinned, and is held again. As with [`TrimReason::Undone`], a view takes
-    /// this step by being resumed.
+    /// Content that the lane had left out was pinned, and is held again. As with [`TrimReason::Undone`], a view must
+    /// be resumed to take this step.
     Pinned,
 }
 
@@ -251,7 +251,7 @@ impl TrimReason {
     }
 }
 
-/// A text that enters at the tail: from the ledger, where it was left out, or from outside.
+/// A text that enters at the tail: one from the ledger that was left out, or one from outside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Injection {
     /// Section under which the text is counted: recall, state, work or instructions.
@@ -260,10 +260,10 @@ pub struct Injection {
     /// Authority of the text.
     #[serde(default = "data", skip_serializing_if = "is_data")]
     pub authority: Authority,
-    /// Stream of the entry that the text is from; `None` for the session's own stream.
+    /// Stream of the entry from which the text is taken; `None` for the session's own stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_stream: Option<StreamId>,
-    /// Position of the entry that the text is from; [`Seq::START`] if no entry holds the text.
+    /// Position of the entry from which the text is taken; [`Seq::START`] if no entry holds the text.
     pub from_seq: Seq,
     /// The text.
     pub body: Body,

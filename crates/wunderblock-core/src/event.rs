@@ -132,8 +132,8 @@ kinds! {
         ContextBuilt(Box<ContextBuilt>) = "context.built",
         /// Texts entered at the tail of a request.
         ContextInjected(ContextInjected) = "context.injected",
-        /// A text got a shorter form. A lane may show the shorter form, and must show it if it is standing and the
-        /// text is new.
+        /// A text got a shorter form. A lane may show the shorter form, and must show it if the reduction is standing
+        /// and the text is new.
         ContentReduced(Box<ContentReduced>) = "content.reduced",
         /// Content was erased. This event is the receipt of the erasure.
         ContentErased(ContentErased) = "content.erased",
@@ -143,7 +143,7 @@ kinds! {
         PreambleChanged(Box<PreambleChanged>) = "preamble.changed",
         /// A request came near its limit.
         BudgetWarned(BudgetWarned) = "budget.warned",
-        /// A range was summarised. Without a lane, the node was made elsewhere, and no view has adopted it.
+        /// A range was summarised. If no lane is given, the node was made elsewhere, and no view has adopted it.
         SessionCompacted(Box<SessionCompacted>) = "session.compacted",
         /// A compaction was tried and changed nothing.
         CompactionRejected(CompactionRejected) = "compaction.rejected",
@@ -344,9 +344,11 @@ pub struct ContextBuilt {
 pub struct Stem {
     /// Number of blocks: parts of messages, as the provider counts them.
     pub blocks: u64,
-    /// First 16 hexadecimal digits of BLAKE3 over this many leading bytes, ascending; the last covers all bytes.
+    /// Lengths in bytes, ascending, each with the first 16 hexadecimal digits of the BLAKE3 hash of that many leading
+    /// bytes; the last length covers all bytes.
     pub marks: Vec<(Bytes, Box<str>)>,
-    /// First 16 hexadecimal digits of BLAKE3 up to the end of the last message, after which the reply was written.
+    /// First 16 hexadecimal digits of the BLAKE3 hash up to the end of the last message, after which the reply was
+    /// written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<(Bytes, Box<str>)>,
 }
@@ -493,7 +495,8 @@ pub struct UsageMeasured {
 }
 
 impl UsageMeasured {
-    /// Creates the record for a reply from four counts: input, read from a cache, written to it, output.
+    /// Creates the record for a reply from four counts: uncached input, input read from a cache, input written to a
+    /// cache, and output.
     #[must_use]
     pub fn of(reply: &Message, tokens: [u64; 4]) -> Self {
         let [input, cache_read, cache_write, output] = tokens.map(Tokens);

@@ -1,9 +1,9 @@
 //! Grounding: whether the literals that a summary names occur in the content it summarises.
 //!
-//! A name is known if it occurs in the sources in its normal form, or as a part of a longer name: `src/a.rs` if the
-//! sources have `/home/me/src/a.rs`, `Store::open` if they have `crate::store::Store::open`. A quotation is known if
-//! each pair of its neighbouring words occurs side by side somewhere in the sources. Punctuation, case and line ends
-//! do not matter.
+//! A name is known if it occurs in the sources in its normal form, or as a part of a longer name, for example:
+//! `src/a.rs` if the sources have `/home/me/src/a.rs`, `Store::open` if they have `crate::store::Store::open`. A
+//! quotation is known if each pair of its neighbouring words occurs side by side somewhere in the sources.
+//! Punctuation, case and line ends do not matter.
 //!
 //! Not counted are positions (`#123`), handles (`wb:…`), the numbers of list items, literals given to
 //! [`SourceNames::set_aside`], and **counts**, which no source states. A count is written with a times sign before
@@ -77,9 +77,9 @@ impl NameQuery {
 /// Result of checking a text against its sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grounding {
-    /// Number of literals in the text, each occurrence counted.
+    /// Number of literals in the text, counting each occurrence.
     pub named: u32,
-    /// Number of known literals, each occurrence counted.
+    /// Number of known literals, counting each occurrence.
     pub grounded: u32,
     /// Unknown literals, each once, at most [`UNKNOWN_MAX`].
     pub unknown: Vec<Box<str>>,
@@ -97,8 +97,8 @@ impl Grounding {
 }
 
 impl SourceNames {
-    /// Collects the names in the texts, in linear time. The names take at most the size of the texts, and the words
-    /// at most 64 MiB.
+    /// Collects the names in the texts, in linear time. The names take at most as much memory as the texts, and the
+    /// words take at most 64 MiB.
     pub fn new<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let texts: Vec<&str> = texts.into_iter().collect();
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
@@ -110,8 +110,8 @@ impl SourceNames {
     }
 
     /// Collects only those names in the texts that also occur in `summary`. For `summary`, the result gives the same
-    /// answers as one from [`SourceNames::new`]; it must not be used for any other text. Only the summary takes
-    /// memory, and the check takes less time.
+    /// answers as a value from [`SourceNames::new`]; the result must not be used for any other text. Memory is needed
+    /// only for the summary, and the check is faster.
     pub fn asked<'t>(summary: &str, texts: impl IntoIterator<Item = &'t str>) -> Self {
         let words = vec![0; BITS_MIN / 64].into_boxed_slice();
         let wanted = Some(NameQuery::of(summary));
@@ -120,7 +120,7 @@ impl SourceNames {
         known
     }
 
-    /// Adds another text. The filter keeps its size, so the text should be a few lines, not another source.
+    /// Adds another text. The filter does not grow, so the text should be a few lines, not another source.
     pub fn learn(&mut self, text: &str) {
         for literal in literals(text) {
             // A quotation is checked by its words, so it is not stored as a name.
@@ -140,7 +140,7 @@ impl SourceNames {
         word_marks(text).for_each(|hash| self.mark(hash));
     }
 
-    /// Excludes the literals of a text from the counts, such as the headings of a template.
+    /// Excludes the literals of a text, such as the headings of a template, from the counts.
     pub fn set_aside(&mut self, text: &str) {
         self.aside.extend(literals(text).map(|literal| literal.key()));
     }
@@ -279,8 +279,8 @@ fn marked(filter: &[u64], hash: u64) -> bool {
     bits(hash, filter.len()).into_iter().all(is_set)
 }
 
-// Only bits of the hash are used, and a filter has no more bits than a `usize` can count. Its size is a power of two,
-// so that a mask selects a bit.
+// Only some bits of the hash are used, and a `usize` can count all bits of a filter. Its size is a power of two, so
+// that a mask selects a bit.
 #[allow(clippy::cast_possible_truncation)]
 const fn bits(hash: u64, words: usize) -> [usize; 2] {
     let mask = words * 64 - 1;

@@ -25,7 +25,8 @@ pub enum IdError {
         /// Length of the text, in bytes.
         bytes: usize,
     },
-    /// The text has a control character. Such ids can look alike without being equal, and could control a terminal.
+    /// The text has a control character. Ids with control characters can look alike without being equal, and could
+    /// control a terminal.
     #[error("the {what} contains a control character")]
     Control {
         /// Kind of id.
@@ -98,7 +99,7 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// Owner of a ledger. No tenant's data is visible to another tenant or affects another tenant's search results.
+    /// Owner of a ledger. A tenant's data is not visible to other tenants, and does not affect their search results.
     TenantId, "tenant"
 }
 text_id! {
@@ -136,7 +137,7 @@ impl Default for LaneId {
     }
 }
 
-/// Id that joins a tool call to its result. Providers choose it, so any text is valid, even an empty one.
+/// Id that joins a tool call to its result. Providers choose the id, so any text is valid, even an empty one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub Box<str>);
@@ -188,8 +189,8 @@ pub struct HandlePrefix {
 }
 
 impl HandlePrefix {
-    /// Minimum number of digits. Among 100,000 handles, a given one shares its first 8 digits with another with a
-    /// probability of 1 in 43,000.
+    /// Minimum number of digits. Among 100,000 handles, the probability that a given one shares its first 8 digits
+    /// with another is 1 in 43,000.
     pub const MIN_DIGITS: usize = 8;
 
     /// Returns the handle if all of its digits are given.

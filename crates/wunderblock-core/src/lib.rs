@@ -1,7 +1,7 @@
 //! The decision-making half of Wunderblock: it makes all decisions and does no I/O.
 //!
-//! Events fold into a [`view`]. A pure function turns a view and a budget into a [`plan`], and the plan is rendered
-//! into a [`request`] and a [`report`]. This crate reads no clock, file or network, so every decision can be
+//! Events are folded into a [`view`]. A pure function turns a view and a budget into a [`plan`], and the plan is
+//! rendered into a [`request`] and a [`report`]. This crate reads no clock, file or network, so every decision can be
 //! reproduced from its record.
 //!
 //! In reading order: [`id`] and [`units`] name things. [`message`], [`decision`] and [`event`] define what the ledger

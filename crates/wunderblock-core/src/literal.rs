@@ -76,8 +76,8 @@ impl<'t> Literal<'t> {
         }
     }
 
-    /// Returns a hash of the normal form. Slashes and backslashes are treated as equal, and a doubled one counts as
-    /// one.
+    /// Returns a hash of the normal form. Slashes and backslashes are treated as equal, and a doubled slash or
+    /// backslash counts as a single one.
     #[must_use]
     pub fn key(&self) -> u64 {
         let mut key = LiteralKey::default();
@@ -124,7 +124,7 @@ pub fn literals(text: &str) -> Literals<'_> {
 /// Number of pairs of quotation marks.
 const QUOTES: usize = 6;
 
-/// Quotation marks beyond ASCII: the mark, the index of its pair, and whether it opens a quotation.
+/// Quotation marks beyond ASCII: for each, the mark, the index of its pair, and whether it opens a quotation.
 const WIDE: [(&str, usize, bool); 8] = [
     ("“", 2, true),
     ("”", 2, false),
@@ -142,7 +142,7 @@ pub struct Literals<'t> {
     text: &'t str,
     bytes: &'t [u8],
     at: usize,
-    /// Offset at which each open quotation begins, by its pair of marks.
+    /// Offset at which each open quotation begins, indexed by the quotation's pair of marks.
     open: [Option<usize>; QUOTES],
 }
 
@@ -181,13 +181,13 @@ impl<'t> Literals<'t> {
                 // Fences and empty pairs quote nothing.
                 if run > 1 { None } else { self.toggle(1, at) }
             }
-            // `\n` in JSON text is a line end, and its letter belongs to no word.
+            // `\n` in JSON text is a line end, and its letter is not part of a word.
             b'\\' => {
                 self.at += if matches!(self.bytes.get(at + 1), Some(b'n' | b't' | b'r')) { 2 } else { 1 };
                 None
             }
             0xE2 | 0xE3 | 0xC2 => self.wide(),
-            // The other bytes of the character have no class either, so they are passed one at a time.
+            // No byte of the character has a class, so its bytes are passed one at a time.
             _ => {
                 self.at += 1;
                 None

@@ -149,7 +149,7 @@ pub type Extra = Option<Box<str>>;
 pub enum MediaForm {
     /// The body is base64.
     Base64,
-    /// The body is a URL (a `data:` URL is split into MIME type and base64 instead).
+    /// The body is a URL (a `data:` URL is split into a MIME type and base64 data instead).
     Url,
     /// The body is a provider's file id.
     File,
@@ -259,8 +259,8 @@ impl Part {
         self.leaves().into_iter().map(|(_, body)| body).collect()
     }
 
-    /// Returns the parts that hold bodies themselves, with their bodies, in order; for a tool result, the parts of
-    /// its content.
+    /// Returns the parts that directly hold bodies, with these bodies, in order; for a tool result, the parts of its
+    /// content.
     pub fn leaves(&self) -> Vec<(&Self, &Body)> {
         match self {
             Self::Text { text: body, .. }
@@ -279,7 +279,7 @@ impl Part {
         matches!(self, Self::Media { form: MediaForm::Base64, .. })
     }
 
-    /// Returns the bodies of the part, to be moved into blobs or back.
+    /// Returns the bodies of the part, so that they can be moved into blobs or back.
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {
             Self::Text { text: body, .. }
@@ -299,8 +299,8 @@ pub enum MessageOrigin {
     /// Said in the conversation.
     #[default]
     Said,
-    /// Inserted by a harness or by us, not written by the person: attachments, reminders, recalled bodies. Names what
-    /// was put in.
+    /// Inserted by a harness or by us rather than written by the person: for example, attachments, reminders and
+    /// recalled bodies. Names what was put in.
     Injected(Box<str>),
     /// Part of a turn that failed or was broken off. The message is kept but never sent, and its calls claim no ids.
     Failed(Box<str>),

@@ -1,10 +1,11 @@
-//! Pairing of entries: calls with their results, and the split records of one reply.
+//! Pairing of entries: of calls with their results, and of the records into which one reply is split.
 //!
-//! Pairing is done by id, across all entries. A result is bound to the nearest call before it that still waits for
-//! one. If there is no such call, the result is bound to the first waiting call after it, since some programs write a
-//! result before its call. If a call has a result both before and after it, the result after it counts. Ids can
-//! recur: a result that repeats the last result with its id is a duplicate, and any other result may belong to a
-//! later call. A result that cannot be bound is set aside with the reason. No call is invented for an unbound result.
+//! Pairing is done by id, across all entries. A result is bound to the nearest preceding call that is still waiting
+//! for a result. If there is no such call, the result is bound to the first waiting call after it, since some
+//! programs write a result before its call. If a call has a result both before and after it, the result after it
+//! counts. Ids can recur: a result that repeats the last result with the same id is a duplicate, and any other result
+//! may belong to a later call. A result that cannot be bound is set aside with the reason. No call is invented for an
+//! unbound result.
 //!
 //! Entries that a trim leaves out no longer take part in pairing, and must not change it; see
 //! [`crate::decision::Trim::spent`].
@@ -47,7 +48,7 @@ type Slot = (usize, usize);
 struct Pairer<'v> {
     view: &'v View,
     drafts: Vec<OpenExchange<'v>>,
-    /// Calls that wait for their result, newest last.
+    /// Calls that are waiting for their results, newest last.
     waiting: HashMap<&'v CallId, Vec<Slot>>,
     /// Latest result of each id that has been answered.
     answered: HashMap<&'v CallId, &'v Part>,
@@ -152,9 +153,9 @@ impl<'v> Pairer<'v> {
         }
     }
 
-    /// Returns the id of a call in a request. The first call with an id keeps the id; later calls append their place
-    /// to it. The order of recording decides, not what is shown, so that an id in a request stays the same as the
-    /// session continues.
+    /// Returns the id that a call has in a request. The first call with an id keeps the id; later calls with this id
+    /// append their places to it. The order of recording decides, not what is shown, so that an id in a request does
+    /// not change while the session continues.
     fn name(&mut self, id: &'v CallId, (seq, index): PartPosition) -> CallId {
         let text = id.as_str();
         if !text.is_empty() && self.names.insert(Cow::Borrowed(text)) {

@@ -64,7 +64,7 @@ pub struct PlanInput<'a> {
     /// Maximum number of tokens in everything that is not fixed.
     pub transcript: Tokens,
     /// Everything from this position on is in the view. Entries between the lane's frontier and this position were
-    /// not loaded, because they are more than any window holds: the lane must step past them.
+    /// not loaded, because they are more than any window can hold, so the lane must step past them.
     pub floor: Seq,
 }
 
@@ -102,7 +102,8 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     Ok(plan)
 }
 
-/// Returns the cost of the request that the view's own trim shows, never less than the cost of what is rendered.
+/// Returns the cost of the request that the view's own trim shows, which is never less than the cost of what is
+/// rendered.
 #[must_use]
 pub fn weigh(ask: &PlanInput<'_>) -> Cost {
     let arrangement = arrange(ask.view);
@@ -115,7 +116,7 @@ fn unbound(ask: &PlanInput<'_>) -> Vec<(Seq, Seq)> {
     if ask.costs.binds_thinking() { thinking::unbound(ask.view) } else { Vec::new() }
 }
 
-/// Returns the limit of the request: the budget's limit, or the fixed parts and the transcript's share if that is
+/// Returns the limit of the request: the budget's limit, or the fixed parts plus the transcript's share, whichever is
 /// less.
 #[must_use]
 pub fn limit(ask: &PlanInput<'_>) -> Cost {
@@ -238,15 +239,15 @@ impl<'a> ExchangeCosts<'a> {
         rules + stands.iter().map(cost).sum()
     }
 
-    /// Returns the limit minus what a step frees: a fifth of the window, but at most half of the token limit, and a
-    /// fifth of the bytes.
+    /// Returns the limit minus what a step frees: a fifth of the window in tokens (but at most half of the token
+    /// limit), and a fifth of the bytes.
     fn roomy(&self) -> Cost {
         let Cost { tokens, bytes } = self.limit;
         let share = (self.ask.budget.window.0 / STEP_DIVISOR).min(tokens.0 / 2);
         Cost::new(tokens.0 - share, bytes.0 - bytes.0 / STEP_DIVISOR)
     }
 
-    /// Returns the next step: its frontiers are far enough forward, but not past the newest exchange if that can be
+    /// Returns the next step, with its frontiers far enough forward, but not past the newest exchange if that can be
     /// avoided.
     fn step(&self) -> Result<Trim, Box<PlanRefusal>> {
         let roomy = self.roomy();
@@ -269,8 +270,8 @@ impl<'a> ExchangeCosts<'a> {
         self.last_resort(roomy)
     }
 
-    /// Returns the user's turns that always stay: the newest and, if `with_first` is set, the first while it is
-    /// short.
+    /// Returns the user's turns that always stay: the newest turn, and the first turn if `with_first` is set and that
+    /// turn is short.
     fn kept(&self, with_first: bool) -> Vec<Seq> {
         let small = Tokens(self.ask.budget.window.0 / FIRST_TURN_DIVISOR);
         let is_small = |seq: &Seq| {

@@ -14,10 +14,10 @@ pub trait CostModel: Sync {
     fn text(&self, text: &str) -> Cost;
     /// Returns the cost of a JSON text that may be sent as a JSON value or as a string. The cost covers both.
     fn json(&self, text: &str) -> Cost;
-    /// Returns the cost of a body in a blob as text, equal to [`CostModel::text`] of the body. An erased body costs
+    /// Returns the cost as text of a body in a blob, equal to [`CostModel::text`] of the body. An erased body costs
     /// at least as much as [`crate::stub::ERASED`].
     fn blob(&self, handle: Handle) -> Cost;
-    /// Returns the cost of a body in a blob as JSON, equal to [`CostModel::json`] of the body. An erased body costs
+    /// Returns the cost as JSON of a body in a blob, equal to [`CostModel::json`] of the body. An erased body costs
     /// at least as much as [`crate::stub::ERASED_JSON`].
     fn json_blob(&self, handle: Handle) -> Cost;
     /// Returns the overhead that the provider adds around texts, beyond the frames that every dialect has.

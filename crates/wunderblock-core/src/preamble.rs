@@ -119,7 +119,7 @@ pub enum Inclusion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deferral {
-    /// The caller that offered the tool asked for it.
+    /// The caller that offered the tool asked for the name alone.
     Asked,
     /// There was no room for the schema of the tool.
     NoRoom,
@@ -182,10 +182,10 @@ pub struct Preamble {
     /// Instruction files that a scan of the project found when the lane's first preamble was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scanned: Vec<Box<str>>,
-    /// Findings about content that was rejected, left out, or could not be read.
+    /// Findings about content that was rejected or left out, or that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// Places up to which a provider should cache. The end of the request is cached in addition, and not listed here.
+    /// Places up to which a provider should cache. The end of the request is also cached, but is not listed here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cache: Vec<CachePoint>,
 }
@@ -198,7 +198,7 @@ impl Preamble {
         blocks.chain(tools).chain(self.ignore.iter().map(|file| &file.text))
     }
 
-    /// Returns all bodies in the order of [`Preamble::bodies`], to be moved into blobs or back.
+    /// Returns all bodies in the order of [`Preamble::bodies`], so that they can be moved into blobs or back.
     pub fn bodies_mut(&mut self) -> impl Iterator<Item = &mut Body> {
         let blocks =
             self.blocks.iter_mut().flat_map(|block| std::iter::once(&mut block.text).chain(&mut block.body));
@@ -263,7 +263,7 @@ pub struct PreambleChanged {
     /// Changes since the previous preamble.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PreambleChange>,
-    /// Sections whose texts at the tail the preamble takes in. From this event on, the copies at the tail are not
+    /// Sections whose tail texts become part of the preamble. From this event on, the copies at the tail are not
     /// shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub takes_in: Vec<Section>,

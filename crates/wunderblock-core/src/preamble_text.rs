@@ -49,7 +49,7 @@ pub fn preamble_text<'p>(preamble: &'p Preamble, costs: &dyn CostModel) -> Pream
     }
     let fenced: Vec<&PreambleBlock> = shown().filter(|block| !block.authority.commands()).collect();
     let mut first = Enclosure { costs, parts: Vec::new(), lines: Vec::new() };
-    // The names of deferred tools go between the fenced texts, at the place of their section.
+    // The names of deferred tools are placed between the fenced texts, at the place of their section.
     let before = fenced.partition_point(|block| block.section < Section::Tools);
     let (before, after) = fenced.split_at(before);
     before.chunk_by(|a, b| in_one_fence(a, b)).for_each(|group| first.add(group));

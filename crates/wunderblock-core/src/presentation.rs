@@ -75,7 +75,7 @@ pub(crate) fn shown(at: PartPosition, trim: &Trim, view: &View) -> Option<PartFo
     trim.form_of(at).or_else(|| view.standing(at).map(PartForm::Reduced))
 }
 
-/// Returns a part in a form. A reference to the same text becomes a stub in this form.
+/// Returns a part in a form. In this form, a reference to an equal text becomes a stub.
 fn formed(piece: &Part, form: Option<PartForm>, view: &View, gist: Option<&str>) -> Stubbed {
     match form {
         None => Stubbed::Kept,
@@ -119,7 +119,8 @@ pub(crate) fn cost(at: PartPosition, piece: &Part, priced: Priced<'_>, gist: Opt
     let form = shown(at, trim, view);
     let own = cost::stubbed(piece, &formed(piece, form, view, gist), costs);
     let Some(PartForm::Same(place)) = form else { return own };
-    // Whether the target of a reference is shown is known only when everything is decided, so the larger cost counts.
+    // It is known only at the end of all decisions whether the target of a reference is shown, so the larger cost
+    // counts.
     let other = cost::stubbed(piece, &same(piece, place.0, gist), costs);
     Cost { tokens: own.tokens.max(other.tokens), bytes: own.bytes.max(other.bytes) }
 }
@@ -142,7 +143,7 @@ pub(crate) fn sent<'v>(entry: &'v ViewEntry, view: &View) -> Cow<'v, Message> {
     message
 }
 
-/// Returns a reference to the same text, in place of the text.
+/// Returns a reference to the place of an equal text, as a replacement for the text.
 fn same(piece: &Part, place: Seq, gist: Option<&str>) -> Stubbed {
     let of = gist.filter(|gist| !gist.is_empty());
     let of = of.map(|gist| format!(" of `{}`", crate::fence::plain(gist))).unwrap_or_default();

@@ -26,7 +26,8 @@ pub fn cost(words: &str, costs: &dyn CostModel) -> Cost {
 }
 
 /// Returns the message that shows the rules of a trim, one per line, in the order in which they were said; `None` if
-/// no rule can be shown. The message has no positions: they are in the trim, and would take a fifth of the room.
+/// no rule can be shown. The message has no positions, because they are in the trim and would take a fifth of the
+/// room.
 #[must_use]
 pub fn message(trim: &Trim, view: &View, bodies: &dyn Bodies) -> Option<Message> {
     let quotes = trim.rules.quotes.iter().filter_map(|quote| words(quote, view, bodies));
@@ -40,5 +41,5 @@ pub fn total(trim: &Trim, view: &View, bodies: &dyn Bodies, costs: &dyn CostMode
     message(trim, view, bodies).map_or(Cost::ZERO, |message| cost::message(&message, costs))
 }
 
-/// Heading before the quotes. The quotes have the user's authority, as do the turns they are from.
+/// Heading before the quotes. The quotes have the user's authority, like the turns that they quote.
 pub const HEADING: &str = "⟨What the user said that may hold for all that comes, word for word. Of two that contradict each other the later holds.⟩";

@@ -53,18 +53,18 @@ pub struct Reduction {
     pub kind: Box<str>,
     /// Extent of the reduction: `lossless` or `fold`.
     pub level: Box<str>,
-    /// Number of tokens in the whole text, for the model for which it was shortened.
+    /// Number of tokens in the whole text, as counted for the model for which the text was shortened.
     pub tokens_before: Tokens,
     /// Number of tokens in the shorter text.
     pub tokens_after: Tokens,
     /// Whether the whole text can be restored from the shorter text alone.
     pub lossless: bool,
-    /// Number of stretches that are left out, each with a mark.
+    /// Number of omitted stretches, each replaced by a mark.
     pub gaps: u64,
 }
 
 impl Reduction {
-    /// Returns a description of the loss in words.
+    /// Returns the loss, described in words.
     #[must_use]
     pub fn loss(&self) -> String {
         match self.gaps {
@@ -97,8 +97,8 @@ pub struct ShownShorter {
 pub(crate) struct Reductions {
     /// Shorter texts, by the positions of their events.
     texts: BTreeMap<Seq, ReducedText>,
-    /// Places of the parts that have standing reductions, with the events. If a part has several standing reductions,
-    /// the first one applies.
+    /// Places of the parts that have standing reductions, with the positions of the reductions' events. If a part has
+    /// several standing reductions, the first one applies.
     standing: BTreeSet<(PartPosition, Seq)>,
 }
 
@@ -161,7 +161,8 @@ impl Reductions {
         self.standing.range((at, Seq::START)..).next().filter(|(of, _)| *of == at).map(|(_, event)| *event)
     }
 
-    /// Returns every part that has a standing reduction, with the position of the event, ascending.
+    /// Returns every part that has a standing reduction, each with the position of the reduction's event, in
+    /// ascending order.
     pub(crate) fn standing(&self) -> impl Iterator<Item = (PartPosition, Seq)> {
         let mut last = None;
         self.standing.iter().copied().filter(move |(at, _)| last.replace(*at) != Some(*at))

@@ -70,7 +70,7 @@ pub struct RenderedRequest {
 
 /// Returns the cost of a request, counted from its text alone.
 ///
-/// [`render`] leaves model and unknown fields to its caller. A caller that sets them adds a line for their cost.
+/// [`render`] leaves model and unknown fields to its caller, who adds a line for their cost.
 #[must_use]
 pub fn measure(request: &Request, costs: &dyn CostModel) -> Cost {
     let model = request.model.as_deref().map_or(Cost::ZERO, |model| costs.text(model));
@@ -431,7 +431,7 @@ impl<'a> RequestWriter<'a> {
         parts
     }
 
-    /// Puts a part into a message in the given form, and returns its cost there.
+    /// Puts a part into a message in the given form, and returns the part's cost in the message.
     fn put(
         &self,
         piece: &Part,

@@ -69,8 +69,8 @@ pub fn report(
 }
 
 impl BudgetReport {
-    /// Marks the runs that were left out for lack of room as left out at the lane's newest step. The room changes
-    /// with each request, and the size of a run may be an estimate, so only the step is certain.
+    /// Marks each run that was left out for lack of room as having been left out at the lane's newest step. The room
+    /// changes with each request, and the size of a run may be an estimate, so only the step is certain.
     pub fn at_step(&mut self, step: Seq) {
         let gone = self.left_out.iter_mut().filter(|run| run.reason == Reason::Budget && step > Seq::START);
         for run in gone {

@@ -14,7 +14,7 @@ pub struct Tool {
     pub description: Box<str>,
     /// Text of the JSON Schema of the tool's input.
     pub schema: Box<str>,
-    /// Unknown fields of the provider's tool object; for a tool without a form here, the whole object.
+    /// Unknown fields of the provider's tool object, or the whole object for a tool that has no form here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Extra,
 }
@@ -58,7 +58,7 @@ pub struct Request {
     /// The conversation.
     pub messages: Vec<Message>,
     /// Places up to which to cache, in order. With a list, even an empty one, the request is written so that later
-    /// additions change no earlier byte. Without a list, texts keep the form in which they came.
+    /// additions change no earlier byte. Without a list, texts keep their original form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Vec<CachePoint>>,
     /// Unknown fields of the provider's request (sampling parameters, metadata): the text of a JSON object.

@@ -78,7 +78,7 @@ pub struct WorkState {
     pub plan: Vec<StateItem>,
     /// Items to be done besides the plan.
     pub todo: Vec<StateItem>,
-    /// Activity of the agent in its own words: a phase, a branch, a mode.
+    /// Activity of the agent in its own words: for example, a phase, a branch or a mode.
     pub execution: Option<Box<str>>,
     /// Variables.
     pub variables: Vec<NamedText>,

@@ -1,8 +1,7 @@
 //! Stubs: lines that replace large bodies in a request.
 //!
-//! A stub is one line that says what the body was, how large it was, and how to get it: by our handle, and by the
-//! minimum needed to repeat the call. A stub depends on the recorded message alone, so an entry always has the same
-//! stub.
+//! A stub is one line that says what the body was, how large it was, and how to get it: our handle, and the minimum
+//! needed to repeat the call. A stub depends on the recorded message alone, so an entry always has the same stub.
 
 use crate::id::Handle;
 use crate::message::{Body, Part};
@@ -93,7 +92,7 @@ fn shorten(content: &Part, gist: Option<&str>) -> Part {
 }
 
 /// Returns the head and tail of a text longer than `keep` bytes, with the mark that a rendering version puts between
-/// them. `None` for a shorter text, and for other parts.
+/// them. Returns `None` for a shorter text, and for a part that is not a text.
 #[must_use]
 pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies, version: u32) -> Option<Part> {
     let Part::Text { text: body, extra } = piece else { return None };

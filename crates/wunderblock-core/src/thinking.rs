@@ -1,9 +1,9 @@
-//! Thinking of a lane that is not sent, because the request has a different beginning from the one that the thinking
-//! was written after.
+//! A lane's thinking that is not sent, because the request no longer has the beginning after which the thinking was
+//! written.
 //!
 //! A provider that binds thinking to the beginning of a request rejects it after any other beginning. A lane knows
 //! only that a reply recorded live, right after a request of the lane, answers that request. Thinking from other
-//! requests (of an import, of another lane) was written after an unknown beginning. Whether a request still begins
+//! requests (of an import or another lane) was written after an unknown beginning. Whether a request still begins
 //! like the answered request is determined by comparing bytes, at the place where the request is encoded.
 
 use crate::decision::Trim;

@@ -109,7 +109,7 @@ pub(crate) fn settle(trim: &mut Trim, arrangement: &Arrangement, view: &View) {
 }
 
 /// Returns the runs of positions before a frontier, without those in `shown`. The first event of a stream only opens
-/// the stream, so nothing is missing there.
+/// the stream, so nothing is missing at its position.
 pub(crate) fn runs(mut shown: Vec<Seq>, frontier: Seq) -> Vec<(Seq, Seq)> {
     shown.retain(|seq| *seq < frontier);
     shown.push(frontier);
@@ -130,12 +130,12 @@ pub(crate) fn runs(mut shown: Vec<Seq>, frontier: Seq) -> Vec<(Seq, Seq)> {
 pub(crate) enum GapOrSummary<'v> {
     /// Mark of a run of positions.
     Gap(Seq, Seq),
-    /// A summary, placed before everything from a position on.
+    /// A summary, and the position before which it is placed.
     Node(Seq, &'v SummaryNode),
 }
 
 impl GapOrSummary<'_> {
-    /// Returns the place of the replacement, which comes before everything from the returned position on.
+    /// Returns the position before which the replacement is placed.
     pub(crate) fn key(&self) -> Seq {
         match self {
             Self::Gap(_, to) => *to,

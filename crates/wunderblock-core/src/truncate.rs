@@ -22,7 +22,7 @@ pub struct ComposeInput<'a> {
     pub shares: &'a Shares,
     /// Cost of texts.
     pub costs: &'a dyn CostModel,
-    /// Offered texts, for those that must be cut.
+    /// Offered texts, needed for the texts that must be cut.
     pub bodies: &'a dyn Bodies,
     /// Stores a text that was cut, and returns its body.
     pub pack: &'a dyn Fn(String) -> Body,
@@ -30,7 +30,7 @@ pub struct ComposeInput<'a> {
     pub cache: Option<Tokens>,
 }
 
-/// Minimum available room, in tokens, for which a text is cut. A shorter beginning says little.
+/// Minimum room, in tokens, that must be available for a text to be cut. A shorter beginning says little.
 const MIN_CUT: Tokens = Tokens(256);
 /// Minimum length of a text that is cut, in bytes. A shorter text may be recorded inline, without a handle by which
 /// the rest can be read.
@@ -74,7 +74,8 @@ pub(crate) fn inferred(view: &View) -> Vec<ToolBlock> {
 /// Schema for a tool that has no description.
 const ANY_OBJECT: &str = r#"{"type":"object","additionalProperties":true}"#;
 
-/// Keeps as many schemas as fit, those of called tools first. Only the names of the other tools remain.
+/// Keeps as many schemas as fit, those of called tools first. Only the names of tools whose schemas do not fit
+/// remain.
 pub(crate) fn fit_tools(
     mut tools: Vec<ToolBlock>,
     room: Tokens,

@@ -64,7 +64,7 @@ unit! {
     Bytes(u64)
 }
 unit! {
-    /// Number of milliseconds; as a point in time, since 1970-01-01T00:00:00Z.
+    /// Number of milliseconds; for a point in time, the number since 1970-01-01T00:00:00Z.
     Millis(i64)
 }
 

@@ -31,8 +31,8 @@ pub const LEAST_REPLIES: usize = 8;
 /// Minimum number of tokens by which the input must have grown over the replies used.
 pub const LEAST_GROWTH: Tokens = Tokens(4_000);
 /// Maximum factor by which one reply can differ from our estimate: a reply counts as at least a quarter and at most
-/// four times the estimate. A harness adds unrecorded text (a reminder, a file) of any size, or silently drops some.
-/// A single reply must not outweigh sixty others.
+/// four times the estimate. A harness may add unrecorded text of any size (for example, a reminder or a file), or
+/// silently drop text. A single reply must not outweigh sixty others.
 const SWAY: u64 = 4;
 
 /// Weight of an entry in a request, by our estimate.
@@ -121,7 +121,7 @@ pub struct Measured<'a> {
     pub input: Tokens,
     /// All output tokens.
     pub output: Tokens,
-    /// Whether the usage was reported while it happened. If the usage was reported live, a request of ours right
+    /// Whether the usage was reported live, not afterwards. If the usage was reported live, a request of ours right
     /// before it is the one that was measured. The requests of a transcript were made by the program that wrote the
     /// transcript.
     pub live: bool,
@@ -143,9 +143,9 @@ pub enum UsageMark<'a> {
         /// reliable.
         failed: bool,
     },
-    /// Weight of another message that is sent.
+    /// Weight of a sent message that is not a reply.
     Other(Weight),
-    /// A provider's usage report for the reply before it, or for the reply with its id. The last report counts.
+    /// A provider's usage report, for the preceding reply or for the reply with the same id. The last report counts.
     Measured(Measured<'a>),
     /// A request of ours, which the next reply answers.
     Built {
@@ -258,7 +258,7 @@ impl<'a> Replies<'a> {
         let known = self.named(measured.api_id).is_some();
         let reply = if known { self.named(measured.api_id) } else { self.nameless(measured.api_id) };
         let Some(reply) = reply else {
-            // The text of the reply comes later, or never.
+            // The text of the reply follows later or not at all.
             let built = self.built.take();
             let (api_id, measured) = (measured.api_id, Some(measured));
             self.replies.push(MeasuredReply { api_id, measured, built, ..MeasuredReply::default() });
@@ -279,7 +279,7 @@ impl<'a> Replies<'a> {
         });
     }
 
-    /// Returns the reply with an id, if it is one of the newest.
+    /// Returns the reply with a given id, if it is one of the newest replies.
     fn named(&mut self, api_id: Option<&str>) -> Option<&mut MeasuredReply<'a>> {
         let newest = self.replies.iter_mut().rev().take(LATE);
         newest.filter(|reply| api_id.is_some() && reply.api_id == api_id).last()
@@ -323,9 +323,9 @@ pub fn anchor<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -
 /// Comparison of one reply with our estimates.
 #[derive(Clone, Copy, Debug)]
 enum Sample {
-    /// Growth of the input, as measured and by our estimate.
+    /// Growth of the input, as measured and as estimated by us.
     Grown { measured: Tokens, weight: Weight },
-    /// Size of a request of ours, as measured and by our estimate.
+    /// Size of a request of ours, as measured and as estimated by us.
     Whole { measured: Tokens, estimate: Tokens },
 }
 
@@ -345,13 +345,13 @@ pub fn calibrate<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str
 /// Maximum number of first replies from which an overhead is learned: the less precedes a reply, the smaller the
 /// error.
 const FIRST: usize = 8;
-/// Minimum overhead, in tokens. A smaller overhead is ignored, because estimates are no more exact than that.
+/// Minimum overhead, in tokens. A smaller overhead is ignored, because estimates are not exact enough.
 const LEAST_OVERHEAD: Tokens = Tokens(200);
 
 /// Returns the number of tokens that the program behind a session added to its requests. The value is the median,
-/// over the first replies to requests of other programs, of the measured input minus what came before. The marks must
-/// begin where the session does, and their weights should be calibrated. Replies after media, a compaction, a step or
-/// an erasure are not used.
+/// over the first replies to requests of other programs, of the measured input minus what preceded the reply. The
+/// marks must begin where the session does, and their weights should be calibrated. Replies after media, a
+/// compaction, a step or an erasure are not used.
 #[must_use]
 pub fn overhead<'a>(marks: impl IntoIterator<Item = UsageMark<'a>>, model: &str) -> Option<Overhead> {
     let mut before = Weight::ZERO;

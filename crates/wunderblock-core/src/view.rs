@@ -54,7 +54,8 @@ pub struct View {
     trim: Trim,
     pinned: BTreeSet<Seq>,
     hidden: BTreeSet<Seq>,
-    /// Runs of erased positions: the first, the last, and the number of events that lost their content.
+    /// Runs of erased positions: for each, the first position, the last position, and the number of events that lost
+    /// their content.
     erased: BTreeMap<Seq, (Seq, u64)>,
     /// Preamble of the lane, and the position of its record.
     preamble: Option<(Seq, Arc<Preamble>)>,
@@ -66,9 +67,9 @@ pub struct View {
     prepared: BTreeMap<Seq, SummaryNode>,
     /// Shorter texts that the trim names, and those of standing reductions.
     reduced: Reductions,
-    /// Entries that this lane inserted at the tail. Callers can append messages that look the same.
+    /// Entries that this lane inserted at the tail. Callers can append messages that look like these entries.
     ours: BTreeSet<Seq>,
-    /// Outside texts at the tail, by section and name: the position of the latest text, and its body.
+    /// Texts at the tail from outside the ledger, by section and name: the position of the latest text, and its body.
     injected: BTreeMap<(Section, Box<str>), (Seq, Body)>,
     /// Work logs of the lane, the newest last.
     work: WorkHistory<ToldWork>,
@@ -120,7 +121,8 @@ impl View {
                 self.preamble = Some((event.seq, Arc::new(changed.preamble.clone())));
                 self.absorb(event.seq, &changed.takes_in);
             }
-            // A trim names the summaries to show: this lane's, or another lane's that this lane began with.
+            // A trim names the summaries to show: this lane's own, or those of another lane with which this lane
+            // began.
             Fact::SessionCompacted(made) => place(self, event, made),
             Fact::ContentReduced(reduced) => self.shorten(event.seq, reduced),
             Fact::ContentPinned(pin) => set(&mut self.pinned, pin.target, pin.pinned),
@@ -284,8 +286,8 @@ impl View {
         }
     }
 
-    /// Returns the view as it would be with a trim. The trim finds its summaries in `nodes`, and its shorter texts in
-    /// `reduced`.
+    /// Returns the view as it would be under a given trim. The trim finds its summaries in `nodes`, and its shorter
+    /// texts in `reduced`.
     #[must_use]
     pub fn with(&self, trim: &Trim, nodes: &[SummaryNode], reduced: &[(Seq, Body)]) -> Self {
         let mut view = self.clone();
@@ -374,7 +376,7 @@ impl View {
         self.reduced.of(at).filter(|_| is_result(self.part(at)))
     }
 
-    /// Returns the parts that have a standing reduction, with the position of its record, ascending.
+    /// Returns the parts that have a standing reduction, each with the position of its record, in ascending order.
     pub fn standings(&self) -> impl Iterator<Item = (PartPosition, Seq)> {
         self.reduced.standing().filter(|(at, _)| is_result(self.part(*at)))
     }
@@ -427,7 +429,8 @@ impl View {
         &self.hidden
     }
 
-    /// Returns the erased runs from the frontier on, ascending: first and last position, and the number of events.
+    /// Returns the erased runs from the frontier on, in ascending order: for each, its first and last position and
+    /// the number of events.
     pub fn erased(&self) -> impl Iterator<Item = (Seq, Seq, u64)> {
         let frontier = self.trim.drop_before;
         self.erased.iter().map(move |(from, (to, events))| ((*from).max(frontier), *to, *events))
@@ -458,8 +461,8 @@ impl View {
         &self.progress
     }
 
-    /// Returns the gist of a result's call, given the position of the result: the nearest call before the result, or
-    /// else the first call.
+    /// Returns the gist of a result's call, given the position of the result: the call is the nearest one before the
+    /// result, or else the first one.
     #[must_use]
     pub fn gist(&self, call: &CallId, at: Seq) -> Option<&str> {
         let gists = self.gists.get(call)?;

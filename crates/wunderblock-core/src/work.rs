@@ -1,6 +1,6 @@
-//! Work log of a lane: the agent's own todo list, the files it touched, the last check of each kind, the skills it
-//! invoked. The log is at the tail after each compaction. Each log is made from the previous log and the content
-//! appended since then.
+//! Work log of a lane: the agent's own todo list, the files that the agent touched, the last check of each kind, and
+//! the skills that the agent invoked. The log is at the tail after each compaction. Each log is made from the
+//! previous log and the content appended since then.
 
 use crate::id::Handle;
 use crate::policy::Permille;
@@ -108,7 +108,7 @@ pub struct TouchedFile {
     pub span: Span,
 }
 
-/// The last check of a family: a test, a build, a linter.
+/// The last check of a family: for example, a test, a build or a linter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastCheck {
     /// Programs with their subcommands, without flags, for example: `cargo test`.

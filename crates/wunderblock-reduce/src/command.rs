@@ -1,7 +1,7 @@
 //! Derives from a command line how its output may be reduced.
 //!
-//! A command line is parsed as a shell would do it (quotes, pipes, lists, redirections), but nothing in it is
-//! expanded: a program whose name is unknown without expansion counts as an unknown program.
+//! A command line is parsed as by a shell (quotes, pipes, lists, redirections), but nothing in it is expanded: a
+//! program whose name is unknown without expansion counts as an unknown program.
 
 mod programs;
 mod shell;
@@ -14,12 +14,13 @@ const MAX_WRAPPERS: usize = 4;
 /// The purpose of an output, as far as its command reveals it. The purpose limits how far the output may be reduced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// The text of a file, or a diff. A file or a diff may be edited or applied next, so its bytes are kept.
+    /// The text of a file, or a diff. A file may be edited next, and a diff may be applied, so their bytes are kept.
     File,
     /// Lines, fields, matches or rows that the caller selected, for example with: `rg`, `find`, `jq`, SQL, the last
     /// filter of a pipeline.
     Selection,
-    /// The report of one program. Holds the words of the command, without the program's directory and its wrappers.
+    /// The report of one program. Holds the words of the command, without the directory and the wrappers of the
+    /// program.
     Report(String),
     /// Nothing is known about the output.
     Unknown,
@@ -51,7 +52,7 @@ impl Claim {
 }
 
 impl Claim {
-    /// Returns the command whose report the output is, if it is a report.
+    /// If the output is a report, returns the command that produced it.
     pub(crate) fn report(&self) -> Option<&str> {
         match self {
             Self::Report(report) => Some(report),
@@ -155,7 +156,8 @@ fn inner_script(stage: &ShellStage) -> Option<&str> {
     stage.words.get(at + 1).map(String::as_str)
 }
 
-/// Returns whether a stage selects, or `None` if it passes its input on, so that the stage before it decides.
+/// Returns whether a stage selects from its input, or `None` if it passes its input on, so that the stage before it
+/// decides.
 fn stage_selects(stage: &ShellStage) -> Option<bool> {
     let selects = match stage.program() {
         "sed" => is_line_selection(stage),
@@ -187,8 +189,8 @@ fn is_subdocument(stage: &ShellStage) -> bool {
     program.is_some_and(|program| !matches!(program.trim(), "." | "" | ". | ."))
 }
 
-/// Returns whether a stage prints a file as it is, or a diff. Records alone do not count, because they are only read.
-/// A record beside another file counts, because the other file may matter.
+/// Returns whether a stage prints a diff or an unchanged file. Records alone do not count, because they are only
+/// read. A record beside another file counts, because the other file may matter.
 fn shows_file(stage: &ShellStage) -> bool {
     let script = usize::from(matches!(stage.program(), "sed" | "awk"));
     let named: Vec<&String> = stage

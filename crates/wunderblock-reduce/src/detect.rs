@@ -7,7 +7,7 @@ use crate::readers::log;
 use crate::sample::LineSample;
 use crate::{code, html, json, readers, terminal};
 
-/// A vote counts only if it exceeds this number. Without such a vote, the text is prose.
+/// A vote counts only if it exceeds this number. If no vote counts, the text is prose.
 const MIN_VOTE: u32 = 30;
 
 /// Returns the kind of a text as a terminal shows it: colours and overwritten text do not count.

@@ -1,4 +1,4 @@
-//! Blocks of lines that also occur in an earlier text. Repeated blocks are replaced by a reference to their place in
+//! Blocks of lines that also occur in an earlier text. Repeated blocks are replaced by references to their places in
 //! the earlier text.
 //!
 //! Lines that must be seen stay even if they have already been seen: a test that still fails is important.
@@ -29,7 +29,7 @@ const MIN_BYTES: usize = 400;
 /// Maximum number of bytes of earlier texts that are indexed, in the order given.
 const MAX_INDEXED_BYTES: usize = 4 << 20;
 
-/// A block of lines that also occurs in an earlier text, and the fact that names its place there.
+/// A block of lines that also occurs in an earlier text, and the fact that names the block's place in that text.
 struct DuplicateBlock {
     range: Range<usize>,
     description: Cow<'static, str>,

@@ -66,7 +66,7 @@ impl TextEncoding {
         }
     }
 
-    /// Returns the lines of bytes, each with its ending.
+    /// Returns the lines in a sequence of bytes, each with its line end.
     pub(crate) fn lines(self, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         let mut rest = bytes;
         std::iter::from_fn(move || {

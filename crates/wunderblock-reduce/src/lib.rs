@@ -1,8 +1,9 @@
 //! Shortens a text by its structure, and marks everything it leaves out.
 //!
-//! A tool's output is long because it repeats itself. [`reduce`] detects the kind of a text, keeps the parts that
-//! people read such a text for, encodes the rest in fewer words, and marks every gap with its place and a handle by
-//! which the bytes can be read again. It needs no model, does no I/O, and returns the same result for the same input.
+//! A tool's output is long because it repeats itself. [`reduce`] detects the kind of a text, keeps the parts for
+//! which people read a text of that kind, encodes the rest in fewer words, and marks every gap with its place and a
+//! handle by which the bytes can be read again. A reduction needs no model, does no I/O, and returns the same result
+//! for the same input.
 //!
 //! ```text
 //!  bytes ─► source ─► detect ─► read ─────► select ───► write ─► encode ──► check ─► Reduced
@@ -12,8 +13,8 @@
 //! ```
 //!
 //! Three properties hold by construction. The segments of a text tile it, so nothing is left out without a mark.
-//! Every lossless encoding is decoded and compared before it is shown. A reader ranks text but never writes it, so a
-//! wrong kind costs savings, never content.
+//! Every lossless encoding is decoded and compared with the source before it is shown. A reader ranks text but never
+//! writes it, so a wrong kind costs savings, never content.
 //!
 //! ```
 //! use wunderblock_reduce::{reduce, Options};

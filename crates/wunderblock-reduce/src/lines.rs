@@ -3,11 +3,11 @@
 use crate::part::PartOfText;
 use std::ops::Range;
 
-/// Maximum size, in bytes, of a text that is read. Positions in the text have 32 bits, even if escapes double its
-/// size.
+/// Maximum size, in bytes, of a text that is read. Positions in the text fit in 32 bits, even if escapes double the
+/// size of the text.
 pub(crate) const MAX_TEXT_BYTES: usize = i32::MAX as usize;
 
-/// The lines of a text, as byte ranges that tile it. Each includes its line ending, which the last line may lack.
+/// The lines of a text, as byte ranges that tile it. Each line includes its ending, which the last line may lack.
 #[derive(Debug)]
 pub(crate) struct TextLines<'t> {
     text: &'t str,
@@ -127,7 +127,7 @@ impl<'t> NewlineSplit<'t> {
         self.starts.len()
     }
 
-    /// Returns the start of a line. For the line after the last, this is one byte after the end of the text.
+    /// Returns the start of a line. The start of the line after the last is one byte after the end of the text.
     pub(crate) fn start(&self, line: usize) -> usize {
         self.starts.get(line).map_or(self.text.len() + 1, |start| *start as usize)
     }

@@ -9,9 +9,9 @@
 //! escape   ⟨⟨                                               a ⟨ of the source
 //! ```
 //!
-//! A mark names the place of its gap in the form in which it is read back ([`Gap::place`]). The first mark of a text
-//! also names the handle, and so does the first mark after every [`NAMED_AGAIN`] bytes. A mark names no handle only
-//! if the caller gave none.
+//! A mark names the place of its gap in the form that is used to read the gap back ([`Gap::place`]). The first mark
+//! of a text also names the handle, and so does the first mark after every [`NAMED_AGAIN`] bytes. A mark names no
+//! handle only if the caller gave none.
 
 use crate::part::PartOfText;
 use std::borrow::Cow;
@@ -32,7 +32,7 @@ pub enum GapUnit {
 }
 
 impl GapUnit {
-    /// Returns the name of the unit in a mark.
+    /// Returns the name that marks use for the unit.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -77,9 +77,10 @@ impl Gap {
         (self.last + 1).saturating_sub(self.first)
     }
 
-    /// Returns the place of the gap in the source, in the form in which it is read back. `L120-181` (lines from 1),
-    /// `$.items[13..198]` and `$.a{2..9}` (items and members from 0) include both ends. `B100-200` and `$.text#B0-64`
-    /// (bytes from 0) exclude the end; the bytes of a string are those of its JSON form between the quotes.
+    /// Returns the place of the gap in the source, in the form that is used to read the gap back. `L120-181` (lines
+    /// from 1), `$.items[13..198]` and `$.a{2..9}` (items and members from 0) include both ends. `B100-200` and
+    /// `$.text#B0-64` (bytes from 0) exclude the end; the bytes of a string are those of its JSON form between the
+    /// quotes.
     #[must_use]
     pub fn place(&self) -> String {
         let (first, last) = (self.first, self.last);
@@ -136,7 +137,7 @@ impl Gap {
 /// Maximum length of a path in a mark, in bytes. A gap with a longer path is named by its bytes.
 const MAX_PATH_BYTES: usize = 120;
 
-/// Returns whether a character would end a mark, or its line.
+/// Returns whether a character would end a mark, or the line of the mark.
 fn is_structural(c: char) -> bool {
     c.is_control() || matches!(c, '⟨' | '⟩')
 }
@@ -158,8 +159,8 @@ pub(crate) fn escape(text: &str, into: &mut String) {
     into.push_str(rest);
 }
 
-/// Returns the text before it was escaped, or `None` if it contains a mark, because a part of the text may then be
-/// missing.
+/// Returns the text before it was escaped, or `None` if it contains a mark, because a mark means that a part of the
+/// text may be missing.
 pub(crate) fn unescape(written: &str) -> Option<String> {
     let mut out = String::with_capacity(written.len());
     let mut rest = written;
@@ -172,7 +173,7 @@ pub(crate) fn unescape(written: &str) -> Option<String> {
     Some(out)
 }
 
-/// Returns whether escaping `text` gives `written`. The escaped text is not written again.
+/// Returns whether escaping `text` gives `written`. The comparison does not write the escaped text again.
 pub(crate) fn is_escaped(written: &str, text: &str) -> bool {
     let (mut rest, mut left) = (written, text);
     while let Some(at) = memchr::memmem::find(rest.as_bytes(), OPEN.as_bytes()) {
@@ -244,7 +245,7 @@ pub fn gaps(text: &str) -> impl Iterator<Item = GapMark<'_>> {
     })
 }
 
-/// Returns the length and the address of the mark that `inner` continues after `⟨`. The length includes the `⟩`.
+/// Returns the length and the address of a mark, given the text `inner` after its `⟨`. The length includes the `⟩`.
 fn parse_gap(inner: &str) -> Option<(usize, &str)> {
     let body = inner.strip_prefix("… ")?;
     // Marks of this crate are short and on one line, so a longer one is text.
@@ -264,7 +265,7 @@ fn parse_gap(inner: &str) -> Option<(usize, &str)> {
     known.then_some((inner.len() - body.len() + end + "⟩".len(), address))
 }
 
-/// Returns the handle of an address, if it has one, and its place.
+/// Returns the handle in an address, if it has one, and the place in it.
 fn split_address(address: &str) -> (Option<&str>, &str) {
     match address.split_once('#') {
         Some((handle, place)) if !handle.starts_with('$') => (Some(handle), place),

@@ -40,21 +40,22 @@ pub struct Options<'o> {
     pub command: Option<&'o str>,
     /// Whether the command failed. The short output of a failed command stays whole.
     pub failed: bool,
-    /// Words that the reader looks for. Text that is relevant to them stays.
+    /// Words that the reader looks for. Text that is relevant to the query stays.
     pub query: Option<&'o str>,
-    /// Texts that the reader has seen, latest first. Blocks of lines that also occur in these texts are replaced by a
-    /// reference to them.
+    /// Texts that the reader has seen, latest first. Blocks of lines that the reader has seen in another text are
+    /// replaced by a reference to that text.
     pub earlier: &'o [EarlierText<'o>],
-    /// Handle by which the source can be read again. Marks name it, so store the source before the text is shown.
+    /// Handle by which the source can be read again. Marks name this handle, so store the source before the reduced
+    /// text is shown.
     pub handle: Option<&'o str>,
-    /// Number of bytes at the start, in whole lines, that the reader has already seen unchanged. The reduced text
-    /// continues after the bytes that were seen, and its marks name places in the whole source.
+    /// Number of bytes at the start of the source, in whole lines, that the reader has already seen unchanged. The
+    /// reduced text continues after the bytes that were seen, and its marks name places in the whole source.
     pub shown: usize,
     /// Counts the tokens of a text. By default, one token is counted for every four bytes.
     pub count: &'o (dyn Fn(&str) -> u64 + Sync),
-    /// Returns whether a text is a reduction that has already been made and shown. Such a text stays as it is if it
-    /// fits. Only the bytes of the text decide: in any other text, anything that looks like a mark is plain text and
-    /// is escaped. The default returns `false`.
+    /// Returns whether a text is a reduction that has already been made and shown. A text that has already been
+    /// reduced and shown stays as it is if it fits. Only the bytes of the text decide: in any other text, anything
+    /// that looks like a mark is plain text and is escaped. The default returns `false`.
     pub known: &'o (dyn Fn(&str) -> bool + Sync),
 }
 

@@ -1,7 +1,7 @@
 //! Access to parts of texts and lists that are known to exist.
 //!
 //! Ranges and indexes are in bounds by construction. In a debug build (tests, fuzzing), a range or index that is out
-//! of bounds stops the program right there. A release build returns nothing for a range that is out of bounds, so
+//! of bounds stops the program at that point. A release build returns nothing for a range that is out of bounds, so
 //! that a reduction always ends and the comparison of bytes rejects a wrong result. Use `get` for ranges and indexes
 //! that may be out of bounds, such as the index of the item after the last.
 
@@ -9,7 +9,7 @@ use std::slice::SliceIndex;
 
 /// Access to a part of a text.
 pub(crate) trait PartOfText {
-    /// Returns the part in a range that is in bounds and ends between characters.
+    /// Returns the part in a range that is in bounds and starts and ends between characters.
     fn part(&self, range: impl SliceIndex<str, Output = str>) -> &str;
 }
 

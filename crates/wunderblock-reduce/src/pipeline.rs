@@ -21,7 +21,8 @@ pub(crate) const MIN_BYTES: usize = 512;
 /// Size in bytes below which the output of a failed command stays as it is (Headroom's limit for errors: 8,000
 /// characters).
 const SHORT_FAILURE_BYTES: usize = 8_000;
-/// Minimum share of the tokens that a reduction must save, in per cent. Otherwise the text stays as it is.
+/// Minimum share of the tokens that a reduction must save, in per cent. If a reduction saves less than this, the text
+/// stays as it is.
 const MIN_GAIN_PERCENT: u64 = 5;
 /// Factor by which folding must shorten a text for the result to be used without trying an exact encoding.
 const TINY_RATIO: u64 = 8;
@@ -38,8 +39,8 @@ const MAX_STEPS: usize = 4;
 pub struct Reduced {
     /// Text to show.
     pub text: String,
-    /// Kind according to which the text was reduced. A text below 512 bytes is prose if the caller did not give its
-    /// kind.
+    /// Kind according to which the text was reduced. A text of less than 512 bytes is treated as prose if the caller
+    /// did not give its kind.
     pub kind: Kind,
     /// Level that was applied: a selection is reduced losslessly even if `fold` was requested.
     pub level: Level,
@@ -75,7 +76,7 @@ pub enum Untouched {
 }
 
 impl Untouched {
-    /// Returns the name of the reason in reports.
+    /// Returns the name that reports use for the reason.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -117,7 +118,8 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
         (_, level) => level,
     };
     let known = (options.known)(&source.text);
-    // A reduction may have more noise per line than its source, so a known one is not checked for binary data.
+    // A reduction may have more noise per line than its source, so a text that is known to be a reduction is not
+    // checked for binary data.
     if !known
         && bytes.len() >= MIN_BYTES
         && let Some(noise) = source::detect_binary(bytes)
@@ -211,8 +213,8 @@ fn choose_result(
     }
 }
 
-/// Returns whether texts of a given kind are edited or applied. The bytes of these texts stay as they are, except
-/// within a budget.
+/// Returns whether texts of a given kind are edited or applied. The bytes of texts that are edited or applied stay as
+/// they are, unless a budget limits them.
 const fn is_source(kind: Kind) -> bool {
     matches!(kind, Kind::Code | Kind::Markdown | Kind::Diff)
 }
@@ -266,8 +268,8 @@ impl Original<'_> {
     }
 }
 
-/// Replaces binary data by one mark, because no level shows any of it. Its tokens are estimated at one per four bytes
-/// instead of being counted.
+/// Replaces binary data by one mark, because no level shows any of it. The tokens of binary data are estimated at one
+/// per four bytes instead of being counted.
 fn replace_binary(noise: Gap, level: Level, options: &Options<'_>) -> Reduced {
     let text = noise.mark(options.handle) + "\n";
     Reduced {
@@ -357,14 +359,14 @@ fn compose(
         TextSegment::Keep(_) | TextSegment::Coded { .. } | TextSegment::Note(_) => None,
     });
     let mut gaps: Vec<Gap> = if source.losses.is_empty() {
-        // Collecting reuses the memory of the segments, of which there may be as many as lines.
+        // Collecting reuses the memory of the segments, which may be as numerous as the lines.
         gaps.collect()
     } else {
         source.losses.iter().cloned().chain(gaps).collect()
     };
     gaps.shrink_to_fit();
     let exact = target == SizeTarget::Exact;
-    // The encoding below is compared with `written`, so this compares `written` with the source.
+    // The encoding is compared with `written` later, so `written` is compared with the source here.
     if exact && !encode::decodes_to_source(&written, text) {
         return None;
     }
@@ -437,7 +439,7 @@ fn fit_budget(
             }
             _ => line.unwrap_or(scale(budget, room.min(length), tokens)),
         };
-        // Stay below any size that was too large, and further below it after more steps.
+        // Stay below any size that was too large, and by a larger margin after more steps.
         let ceiling = match best {
             Some(_) => too_much.saturating_sub(too_much / 100 + 1),
             None => too_much.saturating_sub(too_much / if step + 1 < MAX_STEPS { 50 } else { 8 } + 1),

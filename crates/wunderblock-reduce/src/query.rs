@@ -12,7 +12,7 @@ mod word_hash;
 
 use word_hash::for_each_word;
 
-/// One in fixed-point arithmetic: numbers are in units of 1/1024.
+/// The number one in fixed-point arithmetic, in units of 1/1024.
 const ONE: u64 = 1024;
 const K1: u64 = ONE * 12 / 10;
 const B: u64 = ONE * 3 / 4;
@@ -57,9 +57,9 @@ impl QueryTerms {
         found
     }
 
-    /// Raises the rank of relevant spans: of the best to the rank that must stay, and of others to the rank that
-    /// stays at `fold`. A word that occurs in more than a quarter of the spans raises none of them, unless there are
-    /// few spans.
+    /// Raises the ranks of relevant spans: the best get the rank that must stay, and the others the rank that stays
+    /// at `fold`. A word that occurs in more than a quarter of the spans raises none of them, unless there are few
+    /// spans.
     pub(crate) fn promote(&self, text: &str, spans: &mut [LineSpan]) {
         if self.is_empty() || spans.is_empty() {
             return;
@@ -81,7 +81,7 @@ impl QueryTerms {
                 raised.push((weight, span));
             }
         }
-        // The sort is stable, so among spans of equal weight the first one comes first.
+        // The sort is stable, so spans of equal weight keep their order.
         raised.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
         for (_, span) in raised.into_iter().take(max_raised) {
             span.rank = Rank::Must;

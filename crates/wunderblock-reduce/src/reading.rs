@@ -108,7 +108,7 @@ impl<'t> TextReading<'t> {
         }
         let lines = TextLines::after(self.before, text);
         let mut spans = match (kind, target) {
-            // A fold leaves code as it is, so its spans are never joined.
+            // A fold leaves code as it is, so spans of code are never joined.
             (Kind::Code, _) => code::spans(&lines),
             (kind, SizeTarget::Fold) if query.is_empty() && self.earlier.is_empty() => {
                 readers::spans_folded(&lines, kind, self.claim.report())

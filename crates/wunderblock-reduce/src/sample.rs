@@ -19,8 +19,8 @@ impl<'t> LineSample<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
         let mut lines = Vec::with_capacity(3 * WINDOW_LINES);
         let bytes = text.len();
-        // Three windows of lines. The first window contains all lines of a short text, and the last assumes lines of
-        // 80 bytes.
+        // Three windows of lines. The first window contains all lines of a short text, and the start of the last
+        // window is based on lines of 80 bytes.
         let mut from = 0;
         for start in [0, bytes / 2, bytes.saturating_sub(WINDOW_LINES * 80)] {
             if start < from {

@@ -1,4 +1,4 @@
-//! A text cut into segments: those that stay, are encoded, or are left out.
+//! A text cut into segments: those that stay, those that are encoded, and those that are left out.
 //!
 //! Segments tile the source: every byte is in exactly one segment. So nothing is left out without a mark, and the
 //! ranges of all segments together are the whole source. [`tiles_source`] checks this before a text is shown.
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::mark::{self, Gap, MARK_BYTES};
 
-/// One segment of a reduced text, in the order of the source.
+/// One segment of a reduced text, whose segments are in the order of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TextSegment {
     /// A stretch of the source, unchanged.

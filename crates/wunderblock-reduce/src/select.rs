@@ -67,7 +67,8 @@ pub(crate) fn join_spans(spans: &mut Vec<LineSpan>) {
 }
 
 /// Minimum room, in bytes, per gap between spans that need not stay, because too many gaps leave more marks than
-/// text. With this limit, marks take 7.9 % of a text at 25 % instead of 10.4 % (median of 118 outputs).
+/// text. With this limit, marks take 7.9 % of a text that is reduced to 25 %, instead of 10.4 % (median of 118
+/// outputs).
 const BYTES_PER_GAP: usize = 320;
 
 /// The choice of the spans that stay within a given room.
@@ -113,8 +114,8 @@ impl SpanChoice<'_> {
     }
 
     /// Returns the parts of a stretch that are above a given part, are needed to understand it, and have not been
-    /// kept yet. Without these parts, a part whose heading had no room would be dropped, and its room would stay
-    /// empty.
+    /// kept yet. Without the parts above it, a part whose heading had no room would be dropped, and its room would
+    /// stay empty.
     fn openers(&self, at: usize) -> Vec<usize> {
         let mut openers = Vec::new();
         let mut level = self.spans.item(at).map_or(ShownLevel::Alone, LineSpan::level);

@@ -1,7 +1,7 @@
 //! The severity that a line states.
 //!
 //! Severity is read from structure, not from meaning: from a level where loggers write one, and from words for
-//! trouble that are neither denied (`0 errors`) nor part of a name (`error_handler`, `errors.rs`).
+//! trouble, unless the words are denied (`0 errors`) or part of a name (`error_handler`, `errors.rs`).
 
 use crate::label::Label;
 use crate::part::PartOfList;
@@ -41,7 +41,7 @@ pub(crate) struct LineSeverity {
 }
 
 impl LineSeverity {
-    /// Returns the label under which a mark counts the line. Words for trouble come before a mild level.
+    /// Returns the label under which a mark counts the line. Words for trouble take precedence over a mild level.
     pub(crate) const fn label(self) -> Option<Label> {
         match (self.level, self.trouble) {
             (Some(LogLevel::Info), true) | (None, true) => Some(Label::Trouble),
@@ -50,7 +50,7 @@ impl LineSeverity {
         }
     }
 
-    /// Returns the weight of the line: an error, a warning or trouble at a mild level, or neither.
+    /// Returns the weight of the line: that of an error, of a warning (or trouble at a mild level), or of neither.
     pub(crate) const fn weight(self) -> LogLevel {
         match (self.level, self.trouble) {
             (Some(LogLevel::Error), _) | (None | Some(LogLevel::Warning), true) => LogLevel::Error,

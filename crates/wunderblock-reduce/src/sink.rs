@@ -26,7 +26,7 @@ impl<'e> TextSink<'e> {
         Self { must: Some(text), ..Self::new(text.len().saturating_mul(16)) }
     }
 
-    /// Creates a sink for an inner text that is written separately first.
+    /// Creates a sink for an inner text that is first written separately.
     pub(crate) fn inner(&self) -> Self {
         Self::new(self.left)
     }

@@ -11,8 +11,8 @@ use crate::mark::{Gap, GapFact, GapUnit};
 #[derive(Debug)]
 pub(crate) struct SourceText<'b> {
     pub(crate) text: Cow<'b, str>,
-    /// A gap for each sort of content that was set aside in the whole text. The marks of these gaps are at the head
-    /// of the text.
+    /// A gap for each sort of content that was set aside in the whole text. The marks of content that was set aside
+    /// in the whole text are at the head of the text.
     pub(crate) losses: Vec<Gap>,
     /// Positions of the text in the bytes, if the text differs from the bytes.
     places: SourceMap,
@@ -153,7 +153,7 @@ impl SourceMap {
         self.0 = inner.0;
     }
 
-    /// Returns the widest range of the source from which a range of the text may come.
+    /// Returns the widest range of the source that may correspond to a range of the text.
     fn range(&self, span: &Range<usize>, len: usize) -> Range<usize> {
         let before = self.0.partition_point(|(shown, ..)| *shown <= span.start).checked_sub(1);
         let start = before.and_then(|at| self.0.item(at)).map_or(0, |(shown, source, length)| {
@@ -167,8 +167,8 @@ impl SourceMap {
     }
 }
 
-/// Returns a gap of bytes that follow `before` other bytes. The lines of the gap already count from the start of the
-/// source.
+/// Returns a gap of bytes that follow `before` other bytes. The lines of the gap are already counted from the start
+/// of the source.
 pub(crate) fn shifted(mut gap: Gap, before: usize) -> Gap {
     gap.span = gap.span.start + before..gap.span.end + before;
     if gap.measure == GapUnit::Bytes && gap.within.is_none() {

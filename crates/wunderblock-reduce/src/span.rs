@@ -1,7 +1,7 @@
 //! Spans: the groups of lines that the reader of a kind ranks.
 //!
-//! A reader neither writes text nor drops any: it states what each span is worth. [`crate::select`] decides which
-//! spans stay, in the same way for every kind.
+//! A reader does not write or drop text, but states what each span is worth. [`crate::select`] decides which spans
+//! stay, in the same way for every kind.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(crate) enum Rank {
     Context,
     /// The structure needed to understand the rest: headings, headers, first and last examples.
     Frame,
-    /// The lines that people read such a text for: errors, failures, changed lines, totals.
+    /// The lines for which people read a text: errors, failures, changed lines, totals.
     Must,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct LineSpan {
     notes: Option<Box<SpanNotes>>,
 }
 
-/// Texts about a span that marks contain.
+/// Texts that marks contain about a span.
 #[derive(Clone, Debug, Default)]
 struct SpanNotes {
     note: Option<Box<str>>,

@@ -12,11 +12,11 @@ use std::collections::HashMap;
 
 /// Maximum number of words of a line that are compared. All words take part in the hash of the variant.
 const MAX_WORDS: usize = 40;
-/// Lines of a group may differ in one place, and in one more place for every group of this many words.
+/// Lines of a group may differ in one place, and in one more place for each run of this many words.
 const WORDS_PER_PLACE: usize = 12;
 /// Maximum number of first words, and of second words after the same first word, that have a separate bucket. Any
-/// other word is a value. Logs of harnesses begin their lines with the task. With this limit, 77 % of such a log is
-/// saved instead of 37 %.
+/// other word is a value. Logs of harnesses begin their lines with the task. With this limit, 77 % of a harness's log
+/// is saved instead of 37 %.
 const MAX_CHILDREN: u32 = 12;
 /// Maximum number of groups in one bucket that are compared with a new variant.
 const MAX_CANDIDATES: usize = 32;

@@ -87,7 +87,7 @@ pub fn run(script: &Script, open: &dyn Fn() -> Engine, check: SessionCheck<'_>) 
     agent.ask();
     for number in 0..script.calls {
         if agent.random.chance(6) {
-            // Nothing more is written before the reopening, so the new engine must find everything that was
+            // Nothing more is written before the ledger is reopened, so the new engine must find everything that was
             // acknowledged.
             agent.engine = open();
             agent.run.crashes += 1;
@@ -101,7 +101,8 @@ pub fn run(script: &Script, open: &dyn Fn() -> Engine, check: SessionCheck<'_>) 
     agent.run
 }
 
-/// Tools that the agent declares. Their descriptions change with `number`, and odd numbers add a fourth tool.
+/// Tools that the agent declares. The descriptions of the tools change with `number`, and odd numbers add a fourth
+/// tool.
 fn tools(number: usize) -> Vec<Tool> {
     let tool = |name: &str| Tool {
         name: name.into(),

@@ -18,7 +18,7 @@ pub fn put(storage: &dyn Storage, tenant: &str, stream: &StreamId, events: Vec<N
     let Some(Answer::Tenant(Some(tenant))) = must(block_on(storage.query(vec![query]))).pop() else {
         panic!("there is no tenant `{tenant}`")
     };
-    // Salts follow from the event ids, so that a test writes the same bytes whenever it runs.
+    // Salts are derived from the event ids, so that a test writes the same bytes whenever it runs.
     let salt = |event: &NewEvent| -> [u8; 16] {
         let hash = blake3::hash(event.id.as_str().as_bytes());
         std::array::from_fn(|index| hash.as_bytes().get(index).copied().unwrap_or_default())

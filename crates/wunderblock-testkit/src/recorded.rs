@@ -1,8 +1,10 @@
-//! Ledgers of older formats, each written by the program of its time, with everything that program returned for it.
+//! Ledgers of older formats, each written by the program of its time, together with everything the program returned
+//! for the ledger.
 //!
 //! Every later version opens a copy of each ledger, upgrades it, and must return the same results: the events of each
 //! session, each imported file, and each recorded request byte for byte. `cargo run -p xtask -- record-ledger` writes
-//! such a ledger. A ledger of an older format is never rewritten, because only the program of that time can write it.
+//! a recorded ledger. A ledger of an older format is never rewritten, because only the program of its own time can
+//! write it.
 
 use futures_executor::block_on;
 use serde::{Deserialize, Serialize};

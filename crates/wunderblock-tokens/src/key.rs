@@ -11,7 +11,7 @@ pub(crate) fn hash(token: &[u8]) -> u64 {
     }
     let (words, _) = token.as_chunks::<8>();
     let hash = words.iter().fold(token.len() as u64, |hash, word| fold(hash ^ u64::from_le_bytes(*word), A));
-    // The last eight bytes may overlap the last word above.
+    // The last eight bytes may overlap the last whole word of the token.
     fold(hash ^ token.last_chunk::<8>().map_or(0, |last| u64::from_le_bytes(*last)), B)
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn hash_short(key: u64, length: usize) -> u64 {
 pub(crate) fn short(bytes: &[u8]) -> u64 {
     match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         (Some(first), Some(last)) => {
-            // Where the two halves overlap, their bits are equal.
+            // Where the first and the last four bytes overlap, their bits are equal.
             let shift = 8 * (bytes.len().min(8) - 4) as u32;
             u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << shift
         }

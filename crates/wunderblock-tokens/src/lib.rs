@@ -1,15 +1,16 @@
 //! Exact token counts with OpenAI's public vocabularies, which are embedded in the program. Nothing is downloaded.
 //!
-//! A text is cut into pieces (`piece`), and the bytes of each piece are merged by rank (`merge`). The ranks come from
-//! tables that the build prepares (`table`), so a process that counts one word pays for one word. Text that looks
-//! like a special token, such as `<|endoftext|>`, is counted as ordinary text, as a provider treats it in messages
-//! and tool results.
+//! A text is cut into pieces (`piece`), and the bytes of each piece are merged by rank (`merge`). The ranks are read
+//! from tables that the build prepares (`table`), so a process that counts one word pays for one word. Text that
+//! looks like a special token, such as `<|endoftext|>`, is counted as ordinary text, as a provider treats it in
+//! messages and tool results.
 //!
 //! A long run of one kind of character (one letter a million times, Chinese without punctuation) is one piece.
-//! Merging it takes about 30 bytes of memory per byte and O(n log n) time, so pieces of more than [`STRETCH`] bytes
-//! are split. A split nearly always adds tokens, but greedy merging does not guarantee that. Each split therefore
-//! adds `BLIND_CUT` tokens, which makes the result an upper bound in practice. Counts are exact if no piece is longer
-//! than [`STRETCH`] bytes. Otherwise they are too high by at most a few tens of tokens per further MiB.
+//! Merging a long piece takes about 30 bytes of memory per byte and O(n log n) time, so pieces of more than
+//! [`STRETCH`] bytes are split. A split nearly always adds tokens, but greedy merging does not guarantee that. Each
+//! split therefore adds `BLIND_CUT` tokens, which makes the result an upper bound in practice. Counts are exact if no
+//! piece is longer than [`STRETCH`] bytes. If a piece is longer, counts are too high by at most a few tens of tokens
+//! per further MiB.
 
 mod class;
 mod key;

@@ -14,8 +14,8 @@ const SETS: usize = 1 << 15;
 /// Seed for the hash of short pieces. The upper half of the keys of short pieces is nearly zero, so an unseeded
 /// product would hardly differ between pieces.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Bit position of the token count in the entry of a short piece. The bits above hold the length and the vocabulary,
-/// and the bits below hold the bytes of the piece.
+/// Bit position of the token count in the entry of a short piece. The bits above the count hold the length and the
+/// vocabulary, and the bits below it hold the bytes of the piece.
 const TOKENS: u32 = 8 * SHORT as u32;
 
 /// Number of words in an entry for a longer piece: one word holds the length, vocabulary and tokens, and the others
@@ -103,7 +103,7 @@ impl Memory {
         let [held, bytes @ ..] = line;
         let [_, wanted @ ..] = &key;
         // The lowest byte of the first word holds the length and the vocabulary. The token count is stored in the
-        // bits above this byte.
+        // bits above the lowest byte.
         if *held & 0xff == head && bytes == wanted {
             return (*held >> 8) as usize;
         }
@@ -115,7 +115,8 @@ impl Memory {
     }
 }
 
-/// Returns the bit that keeps the two vocabularies apart. This bit is above the bits of a piece's length.
+/// Returns the bit that distinguishes one vocabulary from the other. The bit of the vocabulary is above the bits of a
+/// piece's length.
 const fn mark(vocabulary: Vocabulary) -> u8 {
     match vocabulary {
         Vocabulary::O200k => 0,

@@ -82,8 +82,8 @@ fn long(table: &Table, piece: &[u8]) -> usize {
     let part = |parts: &[Part], at: u32| parts.get(at as usize).copied();
     let mut count = end;
     while let Some(Reverse((rank, at))) = heap.pop() {
-        // This entry is outdated if the part or its neighbour has been merged since, because the rank has then
-        // changed.
+        // An entry is outdated if its part or the neighbour of the part has since been merged, because the merge
+        // changes the rank.
         let Some(first) = part(&parts, at).filter(|first| first.rank == rank) else { continue };
         let Some(second) = part(&parts, first.next) else { continue };
         if let Some(gone) = parts.get_mut(first.next as usize) {

@@ -50,7 +50,7 @@ pub(crate) fn cl100k(text: &str, at: usize) -> usize {
     }
 }
 
-/// Returns the end of the run of characters of these classes that begins at `at`.
+/// Returns the end of the run that begins at `at` and consists of characters of these classes.
 fn run(text: &str, mut at: usize, classes: u8) -> usize {
     loop {
         let (next, length) = class(text, at);
@@ -127,8 +127,8 @@ fn white_space(text: &str, at: usize) -> usize {
     if let Some(newline) = blank.rfind(['\r', '\n']) {
         return at + newline + 1;
     }
-    // The last white-space character belongs to the next piece, unless the text ends there or the run consists of
-    // this one character.
+    // The last white-space character belongs to the next piece, unless the text ends after it or it is the only
+    // character of the run.
     match blank.char_indices().next_back() {
         Some((last, _)) if last > 0 && end < text.len() => at + last,
         _ => end,

@@ -28,7 +28,7 @@ fn assert_once(text: &str) {
     }
 }
 
-/// Asserts the count twice. The second time, the pieces come from memory.
+/// Asserts the count twice. The second time, the counts of the pieces are taken from memory.
 fn assert_alike(text: &str) {
     assert_once(text);
     assert_once(text);

@@ -89,7 +89,8 @@ fn free(id: &str, use_number: usize, taken: &mut HashSet<String>) -> String {
     }
 }
 
-/// Returns `wb_` followed by 32 hexadecimal digits: 35 characters from the smallest set that any provider accepts.
+/// Returns `wb_` followed by 32 hexadecimal digits: 35 characters, all from the smallest character set that a
+/// provider accepts.
 fn hashed(pieces: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new();
     for piece in pieces {
@@ -126,7 +127,7 @@ pub fn tool_name(dialect: Dialect, name: &str) -> Cow<'_, str> {
         return Cow::Borrowed(name);
     }
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    // A name of 40 characters, `_` and 16 digits of the hash fits the smallest maximum, 64.
+    // The first 40 characters of the name, `_` and 16 digits of the hash fit within the smallest maximum, 64.
     let head: String = name.chars().take(40).map(plain).collect();
     let hash = hashed(&[name.as_bytes()]);
     let head = if begins(&head) { head } else { format!("_{head}") };

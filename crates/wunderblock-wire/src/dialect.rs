@@ -39,8 +39,8 @@ pub fn encode(dialect: Dialect, request: &Request) -> Result<Encoded, WireError>
     }
 }
 
-/// Reads one message object of a request or of a reply. A user message that contains tool results and other content
-/// is split into several messages (Anthropic, Gemini).
+/// Reads one message object of a request or of a reply. For Anthropic and Gemini, a user message that contains tool
+/// results and other content is split into several messages.
 ///
 /// # Errors
 /// Returns an error in the same cases as [`decode`].

@@ -2,11 +2,11 @@
 //!
 //! An [`Extra`] is the text of a JSON object. Names that begin with `wb:` are ours: `wb:from` names the dialect of
 //! the original object. The other names record which of several equivalent forms the object had (for example, a
-//! string or an array of blocks), so that the object can be written again as it came. All other names are the
-//! provider's own, stored verbatim and sent back to that provider only. An extra without `wb:from` was added by a
-//! caller, or by an agent whose transcript was imported. From an extra of this kind on a message's part, a request
-//! that we build sends only the fields that the provider is known to accept. A provider's own name that begins with
-//! `wb:` is stored as `wb:=` followed by the name.
+//! string or an array of blocks), so that the object can be written again in its original form. All other names are
+//! the provider's own, stored verbatim and sent back to that provider only. An extra without `wb:from` was added by a
+//! caller, or by an agent whose transcript was imported. If the extra of a message's part names no dialect, a request
+//! that we build sends only those of its fields that the provider is known to accept. A provider's own name that
+//! begins with `wb:` is stored as `wb:=` followed by the name.
 
 use crate::json::{ObjectWriter, RawFields, quote, text};
 use crate::outcome::{Dropped, WireError};
@@ -30,10 +30,10 @@ pub(crate) const INNER: &str = "inner";
 pub(crate) const MESSAGE: &str = "message";
 /// Role in the provider's spelling, if it differs from ours.
 pub(crate) const ROLE: &str = "role";
-/// Name of the field for the maximum number of output tokens. For Gemini, the other settings in the object that
-/// contains the maximum.
+/// Name of the field for the maximum number of output tokens. For Gemini, the value holds the other settings in the
+/// object that contains the maximum.
 pub(crate) const MAX: &str = "max";
-/// Value of the flag for a failed tool, if it was written although the tool did not fail.
+/// Value of the flag that marks a failed tool, if the flag was written although the tool did not fail.
 pub(crate) const FAILED: &str = "failed";
 /// Fields of a recorded message that no request accepts.
 pub(crate) const REPLY: &str = "reply";
@@ -65,7 +65,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<(String, &RawValue)>, WireError> {
     Ok(fields.rest())
 }
 
-/// Returns an extra with unknown fields and forms, or `None` if there are neither.
+/// Returns an extra with unknown fields and forms, or `None` if there are no fields and no forms.
 pub(crate) fn keep(from: Dialect, hints: Vec<ExtraForm>, fields: RawFields<'_>) -> Extra {
     let rest = fields.rest();
     if rest.is_empty() && hints.is_empty() { None } else { Some(build(from, hints, rest)) }
@@ -153,7 +153,7 @@ impl<'a> OpenedExtra<'a> {
         self.own
     }
 
-    /// Returns whether the extra names the dialect it was opened for as its origin.
+    /// Returns whether the extra names, as its origin, the dialect that it was opened for.
     pub(crate) fn is_marked_own(&self) -> bool {
         self.own && self.from.is_some()
     }
@@ -183,7 +183,7 @@ impl<'a> OpenedExtra<'a> {
         if self.own { named(&self.unknown).collect() } else { Vec::new() }
     }
 
-    /// Finishes the object inside a block with the unknown fields it had in this dialect.
+    /// Finishes the object inside a block by adding the unknown fields that the object had in this dialect.
     ///
     /// # Errors
     /// Returns an error if those fields are not the text of an object.

@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 /// Maximum length of a gist, in characters.
 pub const MAX_GIST_CHARS: usize = 200;
 
-/// Maximum number of bytes of a string's JSON that are read. This many bytes suffice for the longest gist, however it
-/// is escaped.
+/// Maximum number of bytes that are read from a string's JSON. This many bytes suffice for the longest gist, however
+/// it is escaped.
 const LOOK_BYTES: usize = 4096;
 
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
@@ -18,9 +18,9 @@ const PATHS: [&str; 5] = ["file_path", "path", "filename", "notebook_path", "fil
 /// Returns a tool call as one line of at most [`MAX_GIST_CHARS`] characters.
 ///
 /// The line is a command, a URL, a pattern with its path, a path with its lines (`src/lib.rs:10-40`), or else up to
-/// three short arguments as `name=value`. For a patch given as text, it lists the files that the patch names. It
-/// contains neither the tool's name nor control characters nor marks that reorder text. `None` if the input is not a
-/// JSON object or has no argument that fits.
+/// three short arguments as `name=value`. For a patch given as text, the line lists the files that the patch names.
+/// The line does not contain the tool's name, control characters, or marks that reorder text. `None` if the input is
+/// not a JSON object or has no argument that fits.
 ///
 /// Takes time linear in the input and copies only what it shows.
 #[must_use]

@@ -1,6 +1,6 @@
 //! Reads objects field by field and writes them byte by byte, without interpreting unknown fields.
 //!
-//! Values are [`RawValue`]s: numbers, key order and spacing of unknown fields stay as they came. Reading takes linear
+//! Values are [`RawValue`]s: numbers, key order and spacing of unknown fields stay unchanged. Reading takes linear
 //! time and constant stack at any depth, because only the known levels are opened.
 
 use crate::outcome::WireError;

@@ -1,4 +1,4 @@
-//! Provider dialects and agents' transcript formats: bytes to messages and back.
+//! Converts bytes to messages and back, for provider dialects and agents' transcript formats.
 //!
 //! A *dialect* is a provider's request format. [`decode`] reads it into the neutral
 //! [`Request`](wunderblock_core::request::Request). [`encode`] writes it and lists what it had to leave out. Data

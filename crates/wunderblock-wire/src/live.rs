@@ -1,8 +1,8 @@
-//! Lines of the live door: an event as it is exported, or a message in a provider's form with our envelope.
+//! Lines of the live door: each is an event as it is exported, or a message in a provider's form with our envelope.
 //!
 //! The envelope (`id`, `at`, `session`) is not part of the message, because the same message sent at another time is
 //! a retry, and providers refuse unknown fields. If a line has the message under `message`, that object is kept
-//! whole, whatever its fields are called.
+//! whole, whatever the names of its fields are.
 
 use crate::extra;
 use crate::json::{self, RawFields, list, text};
@@ -137,7 +137,7 @@ fn is_reply(message: &RawFields<'_>) -> bool {
 }
 
 /// Returns the dialect of a message. Some block types, and replies with a `type`, exist in one dialect only. Gemini
-/// parts have no type, but parts of the neutral form do.
+/// parts have no type, but parts of the neutral form have one.
 fn dialect(message: &RawFields<'_>) -> Result<Dialect, LiveError> {
     let Some(role) = message.get("role") else {
         let is_item = message.text("type").is_some_and(|kind| is_item(&kind));

@@ -2,7 +2,7 @@
 
 use wunderblock_core::budget::Reason;
 
-/// Error from reading or writing a request, with its place.
+/// Error from reading or writing a request, with the place where it occurred.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// The input is not JSON, not UTF-8, or nested deeper than can be read.
@@ -52,15 +52,16 @@ impl WireError {
 pub struct Encoded {
     /// Body to send, as JSON. Equal requests give equal bytes.
     pub bytes: Vec<u8>,
-    /// Number of leading bytes that the next request of the same conversation repeats, whatever comes in between.
+    /// Number of leading bytes that the next request of the same conversation repeats, whatever happens before that
+    /// request.
     ///
     /// For Anthropic and Gemini, the bytes are counted up to the end of the last content block, because more blocks
     /// may join its message. Content written as a string is not counted, because it becomes a list of blocks when
     /// more content joins it. For OpenAI chat, OpenAI Responses and neutral, the bytes are counted up to the end of
     /// the last message or item. The number is valid under three conditions. Every call in this request has its
-    /// result in the request, because a later result would be written before the messages in between. The request
-    /// asks for no mark on a numbered block, because the next request would ask for the mark elsewhere. No later call
-    /// has the very id that was made for a call whose own id the provider refuses.
+    /// result in the request, because a later result would be written before the messages that separate it from its
+    /// call. The request asks for no mark on a numbered block, because the next request would ask for the mark
+    /// elsewhere. No later call has the very id that was made for a call whose own id the provider refuses.
     pub stem: usize,
     /// Number of pieces in which the conversation was written. For Anthropic, the pieces are the content blocks of
     /// all messages, and a string counts as one block. For [`CachePoint::Block`], the last block has the number
@@ -70,7 +71,8 @@ pub struct Encoded {
     pub blocks: u64,
     /// Number of bytes up to the end of the last message. A reply to the request is bound to these bytes.
     pub asked: usize,
-    /// Messages with thinking, by index, each with the offset in `bytes` of the encoded message that contains it.
+    /// Indexes of the messages with thinking, each with the offset, in `bytes`, of the encoded message that contains
+    /// the thinking.
     pub starts: Vec<(usize, usize)>,
     /// Content of the request that is missing from the body.
     pub dropped: Vec<Dropped>,

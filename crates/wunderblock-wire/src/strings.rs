@@ -30,7 +30,7 @@ pub fn string_values(bytes: &[u8]) -> Result<impl Iterator<Item = String>, WireE
 const FOREIGN: [&str; 6] =
     ["input_schema", "parameters", "parametersJsonSchema", "args", "response", "input"];
 
-/// Returns the text of a string with its quotes. A lone surrogate becomes U+FFFD.
+/// Returns the text of a string that is given with its quotes. A lone surrogate becomes U+FFFD.
 fn unescape(quoted: &str) -> String {
     let raw = serde_json::from_str::<&serde_json::value::RawValue>(quoted);
     raw.ok().and_then(crate::json::text).unwrap_or_default()
@@ -55,7 +55,7 @@ struct Frame<'a> {
     foreign: bool,
     kind: &'a str,
     form: &'a str,
-    /// Index in the result of a string that may be media data.
+    /// For a string that may be media data, its index in the result.
     data: Option<usize>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> StringScan<'a> {
         let frame = match self.frames.last() {
             Some(around) => {
                 let name = if around.is_object { around.key } else { around.name };
-                // The `input` of OpenAI Responses is a list, and its items are not a tool's.
+                // The `input` of OpenAI Responses is a list whose items do not belong to a tool.
                 let is_field = is_object && around.is_object;
                 let foreign = around.foreign || (is_field && FOREIGN.contains(&name));
                 Frame { is_object, name, foreign, awaits_key: is_object, ..Frame::default() }

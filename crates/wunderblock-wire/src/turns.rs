@@ -5,8 +5,8 @@
 
 use crate::writing::{Union, Writing};
 
-/// User text before a conversation in which the model speaks first, because these providers require the user to
-/// begin.
+/// User text that is put before a conversation in which the model speaks first, because these providers require the
+/// user to begin.
 pub(crate) const OPENING: &str = "(The conversation begins here.)";
 
 /// One turn in the provider's request, made of encoded blocks.
@@ -14,7 +14,7 @@ pub(crate) struct Turn<B> {
     pub(crate) role: &'static str,
     pub(crate) results: Vec<B>,
     pub(crate) blocks: Vec<B>,
-    /// Content as a string, if it came as one.
+    /// Content as a string, if it was read as one.
     pub(crate) plain: Option<String>,
     pub(crate) fields: Union,
     /// Indexes of the messages with thinking that are part of this turn.
@@ -98,7 +98,7 @@ impl<B> TurnList<B> {
     }
 }
 
-/// Returns the text of a system message in the form that a user turn contains.
+/// Returns the text of a system message in the form in which a user turn contains it.
 pub(crate) fn wrapped(text: &str) -> String {
     format!("<system>\n{text}\n</system>")
 }

@@ -19,7 +19,7 @@ pub(crate) struct Writing {
     part: usize,
     nested: bool,
     /// Whether the request is ours. If so, the encoder writes only what the provider accepts. A request that was read
-    /// is written as it came.
+    /// is written in its original form.
     made: bool,
 }
 
@@ -99,7 +99,7 @@ impl Writing {
         Ok(opened)
     }
 
-    /// Returns a tool that only its provider knows, as it came. `None` for another provider.
+    /// Returns, unchanged, a tool that only its provider knows. `None` for another provider.
     pub(crate) fn whole_tool(&mut self, tool: &Tool, opened: &OpenedExtra<'_>) -> Option<String> {
         if opened.is_own() {
             return Some(ObjectWriter::default().unknown(opened.fields()).finish());
@@ -183,7 +183,7 @@ impl Union {
         true
     }
 
-    /// Returns the fields in the order they were added.
+    /// Returns the fields in the order in which they were added.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }

@@ -3,7 +3,8 @@
 
 use wunderblock::prelude::*;
 
-/// Returns a reply that calls a tool, and the tool's result. A real agent gets these from its provider and its tools.
+/// Returns a reply that calls a tool, and the tool's result. A real agent gets the reply and the result from its
+/// provider and its tools.
 fn exchange(turn: usize) -> [Message; 2] {
     let call = format!("call_{turn}");
     let input = format!("{{\"path\":\"src/part_{turn}.rs\"}}");

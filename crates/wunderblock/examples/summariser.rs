@@ -1,5 +1,5 @@
 //! A custom summariser: your code writes the summary of the oldest part, the engine checks it, and the extractive
-//! summary replaces it if it is not good enough. Run with `cargo run -p wunderblock --example summariser`.
+//! summary replaces any summary that is not good enough. Run with `cargo run -p wunderblock --example summariser`.
 
 use std::sync::Arc;
 use wunderblock::prelude::*;

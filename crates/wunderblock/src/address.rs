@@ -48,8 +48,8 @@ impl Address {
     /// the part of its content.
     ///
     /// # Errors
-    /// Returns an error if the address is invalid, or if its prefix matches no handle or several handles. The error
-    /// lists several handles.
+    /// Returns an error if the address is invalid, or if its prefix matches no handle or several handles. If several
+    /// handles match, the error lists them.
     pub fn find<'a>(engine: &'a Engine, text: &'a str) -> BoxFuture<'a, (Address, Slice)> {
         Box::pin(async move {
             let (handle, place) = split(text);
@@ -93,7 +93,7 @@ fn positions(range: &str) -> Result<(Seq, Seq), Error> {
     Ok((Seq(from), Seq(to)))
 }
 
-/// Parses `12` or `12-80`. `None` if the numbers are invalid or descend.
+/// Parses `12` or `12-80`. Returns `None` if the numbers are invalid or in descending order.
 fn numbers(range: &str) -> Option<(u64, u64)> {
     let (from, to) = range.split_once('-').unwrap_or((range, range));
     let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);

@@ -40,7 +40,7 @@ pub struct AgentView {
     pub boundaries: Vec<AgentBoundary>,
     /// First position that the agent saw verbatim.
     pub from: Seq,
-    /// Number of messages from that position up to `at`.
+    /// Number of messages from the first verbatim position up to `at`.
     pub messages: u64,
     /// Earlier user messages that the agent keeps verbatim next to its summary, in ascending order.
     pub kept: Vec<Seq>,
@@ -51,7 +51,7 @@ pub struct AgentView {
 pub struct AgentBoundary {
     /// Position at which the compaction is recorded.
     pub seq: Seq,
-    /// Time at which it was recorded.
+    /// Time at which the compaction was recorded.
     pub at: Millis,
     /// Name of the agent's transcript format.
     pub agent: Box<str>,
@@ -65,7 +65,7 @@ pub struct AgentBoundary {
     pub messages: u64,
     /// Number of tokens in the context before the compaction, as counted by the agent.
     pub tokens_before: Option<Tokens>,
-    /// Text of the summary. `None` if the transcript does not contain the summary, or if it was erased.
+    /// Text of the summary. `None` if the transcript does not contain the summary, or if the summary was erased.
     pub summary: Option<String>,
 }
 
@@ -76,9 +76,9 @@ pub struct AgentPlace {
     pub entry: EntryDescription,
     /// Excerpt of the line around the text.
     pub line: String,
-    /// Position of the compaction that removed the entry from view. `None` if the agent saw it verbatim.
+    /// Position of the compaction that removed the entry from view. `None` if the agent saw the entry verbatim.
     pub compacted_at: Option<Seq>,
-    /// Line of the latest summary that shares the most words with the excerpt.
+    /// Line, in the latest summary, that shares the most words with the excerpt.
     pub said_instead: Option<String>,
 }
 
@@ -89,8 +89,8 @@ pub struct AgentFound {
     pub count: usize,
     /// Number of these messages that were in view.
     pub in_view: usize,
-    /// Best places, in this order: those that were compacted away come first, then the order is by speaker (people,
-    /// the model, tools), and then the newest come first.
+    /// Best places, sorted first by whether they were compacted away (those come first), then by speaker (people, the
+    /// model, tools), and then from newest to oldest.
     pub best: Vec<AgentPlace>,
 }
 
@@ -255,8 +255,8 @@ async fn kept_words(session: &Session, to: Seq) -> Result<Vec<Seq>, Error> {
     Ok(kept)
 }
 
-/// Returns the line of a summary that shares the most words with a text. `None` if fewer than two words are shared
-/// and no line contains the sought text.
+/// Returns, from a summary, the line that shares the most words with a text. `None` if fewer than two words are
+/// shared and no line contains the sought text.
 fn nearest_line(summary: &str, text: &str, sought: &str) -> Option<String> {
     let wanted = words(text);
     let low = sought.to_lowercase();

@@ -16,7 +16,7 @@ use wunderblock_core::units::{Bytes, Seq};
 /// [`examine_nodes`](crate::graph::check::examine_nodes) checks them.
 const KINDS: [&str; 3] = ["view.trimmed", "context.built", "content.erased"];
 
-/// Checks the stream's own events, without those it shares with the stream it was forked from.
+/// Checks the stream's own events, not those that it shares with the stream from which it was forked.
 pub(crate) async fn examine_claims(
     engine: &Engine,
     (info, base): (&StreamInfo, Seq),
@@ -45,7 +45,8 @@ pub(crate) async fn examine_claims(
 }
 
 /// Checks that each lane's latest request shows the user's latest turn, unless that turn is hidden. Earlier versions
-/// neither guaranteed that requests show this turn nor recorded a policy, so requests without a policy are skipped.
+/// did not guarantee that requests show this turn, and did not record a policy, so requests without a policy are
+/// skipped.
 async fn examine_requests(
     engine: &Engine,
     (info, base): (&StreamInfo, Seq),

@@ -1,4 +1,4 @@
-//! Settings of a lane's compactions: policy, summariser, and the hooks that run before and after.
+//! Settings of a lane's compactions: policy, summariser, and the hooks that run before and after a compaction.
 
 use crate::policy::{DEFAULT, Policies};
 use crate::summarize::Summarise;
@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Millis;
 
-/// Parsed once and shared by all options that name no policy.
+/// The default policy is parsed once and shared by all options that name no policy.
 static DEFAULT_POLICY: LazyLock<Arc<Policy>> = LazyLock::new(|| {
     let policy = Policies::embedded().preset(DEFAULT);
     policy.unwrap_or_else(|| Arc::new(Policy::never()))

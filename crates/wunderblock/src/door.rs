@@ -7,7 +7,7 @@ use crate::error::{Error, Unappendable};
 use wunderblock_core::event::{EventSource, Fact, NewEvent};
 use wunderblock_core::id::EventId;
 
-/// Checks that a caller may append an event, as far as the event alone shows.
+/// Checks, from the event alone, that a caller may append it.
 pub(crate) fn admit(event: &NewEvent) -> Result<(), Error> {
     let why = if !event.fact.is_open() {
         Unappendable::Kind(event.fact.kind())

@@ -17,8 +17,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use wunderblock_core::id::{EventId, StreamId, TenantId};
 use wunderblock_core::units::Millis;
 
-/// Settings of an engine. The caller parses the settings once; the engine itself reads no file and no environment
-/// variable.
+/// Settings of an engine. The caller parses the settings once; the engine itself does not read files or environment
+/// variables.
 #[derive(Clone)]
 pub struct Config {
     /// Tenant whose data the engine uses.
@@ -53,7 +53,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns a stamp that gives events their ids and times.
+    /// Returns a stamp that assigns ids and times to events.
     #[must_use]
     pub fn stamp(&self) -> Stamp {
         Stamp { clock: Arc::clone(&self.clock), ids: Arc::clone(&self.ids) }
@@ -95,7 +95,7 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Opens a ledger behind the storage port. `writable` permits creating a new tenant.
+    /// Opens a ledger behind the storage port. If `writable` is true, a missing tenant may be created.
     ///
     /// # Errors
     /// Fails if the storage fails or does not answer.
@@ -163,8 +163,8 @@ impl Engine {
         Session::new(self.clone(), id)
     }
 
-    /// Finds a session by its id or by a short id, which is a unique prefix, or the beginning and end
-    /// (`7478b9f5…d388`), as written by [`ShortIds`](crate::ShortIds). The id of an imported transcript selects its
+    /// Finds a session by its id or by a short id: either a unique prefix, or the beginning and end (of the form
+    /// `7478b9f5…d388`), as written by [`ShortIds`](crate::ShortIds). The id of an imported transcript selects its
     /// latest branch; `ID~1` selects the first branch itself and `ID~2` the second. A short id works in place of
     /// `ID`.
     ///
@@ -173,8 +173,7 @@ impl Engine {
     pub fn find_session<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Session> {
         Box::pin(async move {
             let exact = StreamId::new(text)?;
-            // The complete id is checked first, because the id of a live session may look like that of a branch
-            // (`ID~2`).
+            // The complete id is checked first, because the id of a live session may look like a branch id (`ID~2`).
             if let Some(info) = self.info(&exact).await? {
                 let leaf = self.leaf(&info).await?;
                 return Ok(self.session_by_id(leaf.unwrap_or(exact)));
@@ -233,7 +232,7 @@ impl Engine {
         };
         let leaves = sources.into_iter().filter_map(|source| source.revision.leaf);
         let leaves: BTreeSet<StreamId> = leaves.filter(is_branch).collect();
-        // The session may come from several sources, so the latest of all their branches is selected.
+        // A session may have several sources, so the latest branch across all of them is selected.
         let mut newest: Option<StreamInfo> = None;
         for leaf in leaves {
             let found = self.info(&leaf).await?;
@@ -272,7 +271,7 @@ impl Engine {
     }
 }
 
-/// Returns random bytes from the operating system, which nobody can guess.
+/// Returns unguessable random bytes from the operating system.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -281,7 +280,7 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     Ok(bytes)
 }
 
-/// Error for a storage that answers a query other than the one it received.
+/// Error for a storage backend that answers a different query from the one it received.
 pub(crate) fn unexpected() -> Error {
     Error::Internal("the storage returned the answer to another query".to_owned())
 }

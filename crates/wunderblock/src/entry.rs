@@ -1,4 +1,5 @@
-//! Describes entries of a session in one line each: speaker, time, tool, content, and the entries that belong to it.
+//! Describes each entry of a session in one line: its speaker, time, tool and content, and the entries that belong to
+//! it.
 
 use crate::error::Error;
 use crate::session::Session;
@@ -31,7 +32,7 @@ pub struct EntryDescription {
     pub tool: Option<String>,
     /// Content in a few words.
     pub what: String,
-    /// Address that reads exactly this entry.
+    /// Address for reading exactly this entry.
     pub address: String,
     /// Other entries that are kept or left out together with this one, such as its call or its results. Ascending.
     pub along: Vec<Seq>,

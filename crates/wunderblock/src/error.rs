@@ -139,13 +139,13 @@ pub enum Error {
         /// Handles that match the prefix, or only the first few of them.
         matches: Vec<Handle>,
     },
-    /// No line of a text contains what was searched for.
+    /// No line of a text matches the pattern.
     #[error("no line matches `{0}`")]
     NoMatch(String),
     /// Invalid range or address.
     #[error("{0}")]
     Address(String),
-    /// Address that names a different kind of content from the one that the call reads.
+    /// Address of a different kind of content from the kind that the call reads.
     #[error("{why}")]
     OtherAddress {
         /// Description of the content that the address names.
@@ -153,10 +153,10 @@ pub enum Error {
         /// How to read that content.
         hint: Hint,
     },
-    /// No request is recorded at or before a position.
+    /// No request is recorded at or before the given position.
     #[error("there is no recorded request at or before position {0}")]
     NoRequest(Seq),
-    /// The session holds nothing yet that a request could show.
+    /// The session does not yet hold anything that a request could show.
     #[error("session `{0}` has no messages yet that a request could show")]
     Silence(StreamId),
     /// A replayed request differs from the recorded one.
@@ -333,7 +333,7 @@ fn listed(handles: &[Handle]) -> String {
     handles.iter().map(Handle::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Lists all sessions if there are only a few, and otherwise lists the first three and the number of the others.
+/// Lists all sessions if there are only a few; otherwise, lists the first three and the number of remaining ones.
 fn named(sessions: &[StreamId]) -> String {
     let shown = if sessions.len() > LISTED { 3 } else { sessions.len() };
     let names = sessions.iter().take(shown).map(StreamId::as_str).collect::<Vec<_>>().join(", ");

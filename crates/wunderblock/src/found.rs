@@ -1,5 +1,5 @@
-//! Human-readable results of a search for a text or a handle. The results give the number of places, the number of
-//! those that the request shows, and the best places.
+//! Human-readable results of a search for a text or a handle. The results give the number of places, how many of them
+//! the request shows, and the best places.
 
 use crate::entry::{EntryDescription, describe_entries};
 use crate::error::Error;
@@ -65,7 +65,7 @@ impl Found {
     }
 }
 
-/// Adds the tokens of the entries that return together with a pinned one: its call or its results.
+/// Adds the tokens of the entries that return to the request together with a pinned entry: its call or its results.
 async fn weigh_along(
     session: &Session,
     (place, entry): (&mut Placement, &EntryDescription),
@@ -95,7 +95,7 @@ async fn best(
         let Some(place) = places.get(*index) else { return (4, Reverse(Seq::START)) };
         let entry = place.seq.and_then(|seq| known.get(&seq));
         let who = match entry.map(|entry| entry.role) {
-            // Sources have no position. Sources rank with people's messages.
+            // Sources have no position. Sources rank equally with people's messages.
             None if place.seq.is_none() => 0,
             Some(Role::User | Role::System) => 0,
             Some(Role::Assistant) => 1,

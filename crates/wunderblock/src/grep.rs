@@ -305,7 +305,7 @@ impl GrepRun<'_> {
             _ => Vec::new(),
         };
         for body in fact.bodies() {
-            // Bodies are compared by address, so an equal text in another part is still searched.
+            // Bodies are compared by address, so an identical text in another part is still searched.
             if media.iter().any(|other| std::ptr::eq(*other, body)) {
                 continue;
             }

@@ -16,12 +16,12 @@ pub(crate) struct HeaderCache {
 }
 
 impl HeaderCache {
-    /// Returns the counts for a new build: without bodies, but with the short texts that earlier builds counted.
+    /// Returns token counts for a new build: none for bodies, but those for short texts that earlier builds counted.
     pub(crate) fn counts(&self) -> Arc<Counts> {
         Arc::new(Counts::remembering(Arc::clone(&self.counts)))
     }
 
-    /// Returns the headers of the current segments in the given order, and forgets those of other segments.
+    /// Returns the headers of the current segments in the given order, and drops the headers of all other segments.
     ///
     /// # Errors
     /// Fails if the index is damaged.

@@ -1,4 +1,4 @@
-//! Advice about errors, as data: each door words it for its own users.
+//! Advice about errors, as data, which each door phrases for its own users.
 
 use wunderblock_core::units::Tokens;
 
@@ -30,7 +30,7 @@ pub enum Hint {
     CheckPath,
     /// Check the permissions of the ledger's file and its folder.
     CheckPermissions,
-    /// Check which ledger and which tenant are in use: a handle is valid in one ledger, for one tenant.
+    /// Check which ledger and which tenant are in use: a handle is valid only in one ledger and for one tenant.
     CheckLedger,
     /// Build and record a request first.
     BuildRequest,
@@ -52,11 +52,11 @@ pub enum Hint {
     ListSummaries,
     /// Use a larger window, or rewrite the summary with a focus.
     RewriteInstead,
-    /// Repeat the call, which continues where it stopped.
+    /// Repeat the call to continue where it stopped.
     GoOn,
     /// Repeat the call.
     Retry,
-    /// Import the file again, which completes the import.
+    /// Import the file again to complete the import.
     FinishImport {
         /// Path of the file.
         path: String,
@@ -69,7 +69,7 @@ pub enum Hint {
     FreeSpace,
     /// Use the newer program version that wrote the ledger or record.
     UseNewerProgram,
-    /// Open the ledger once for writing, which upgrades it.
+    /// Open the ledger once for writing to upgrade it.
     UpgradeLedger,
     /// Check what can be recovered from the damaged ledger, or restore a backup.
     InspectLedger,
@@ -77,7 +77,7 @@ pub enum Hint {
     RebuildIndex,
     /// Open another file: this one is not a ledger.
     ChooseLedger,
-    /// Look into the previous ledger, which was kept beside the one that replaced it.
+    /// Inspect the previous ledger, which was kept next to its replacement.
     LookBesideLedger,
     /// End the other program; the next write, or a repair, then completes the erasure.
     FinishErasure,

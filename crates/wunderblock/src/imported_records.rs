@@ -2,8 +2,8 @@
 //! Transcripts repeat messages in records outside the conversation (a title, the last prompt, a notice for the
 //! screen), and no event points to those records.
 //!
-//! Each revision is read again as it was imported. Texts below a minimum length are not searched for, because they
-//! occur everywhere.
+//! Each revision is read again in the same way as it was imported. Texts below a minimum length are not searched for,
+//! because they occur everywhere.
 
 use crate::engine::Engine;
 use crate::error::{Error, file_error};
@@ -24,7 +24,8 @@ use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptRe
 /// Query for records of a revision. A record that meets any of the conditions is a hit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecordQuery {
-    /// The agent's ids of the sessions whose records are wanted: either all records, or those of `events`.
+    /// The agent's ids for the sessions whose records are wanted: either all of their records, or only those of
+    /// `events`.
     pub(crate) sessions: BTreeSet<String>,
     /// Whether all records of the sessions are wanted.
     pub(crate) whole: bool,
@@ -97,8 +98,8 @@ fn made_one(record: &TranscriptRecord, name: &str, events: &BTreeSet<String>) ->
 /// Number of bytes from which the shape of a file is detected.
 const HEAD: u64 = 64 << 10;
 
-/// Number of bytes at the beginning of a text that are searched for: titles and previews may be cut, so the whole
-/// text may not occur.
+/// Number of bytes searched for from the beginning of a text: titles and previews may be cut, so the whole text may
+/// not occur.
 const BEGINNING: usize = 40;
 
 /// Maximum size in bytes of a record that is erased as a whole.
@@ -232,16 +233,16 @@ fn losing(raw: &[u8], holds: &dyn Fn(&[u8]) -> bool) -> Vec<(usize, usize)> {
     }
     strings.push((start, raw.len()));
     strings.retain(|(from, to)| raw.get(*from..*to).is_some_and(holds));
-    // If the text is found only across strings, the whole record is erased.
+    // If the text is found only across several strings, the whole record is erased.
     if strings.is_empty() { vec![(0, raw.len())] } else { strings }
 }
 
-/// Finds a text both as it is and escaped inside JSON strings in any way that JSON allows.
+/// Finds a text both in plain form and escaped inside JSON strings, in any way that JSON allows.
 #[derive(Clone, Debug)]
 pub(crate) struct Needle(memmem::Finder<'static>);
 
-/// Maximum depth at which JSON strings are nested in JSON strings. A record holds a call, whose arguments are JSON in
-/// a string, which may hold JSON again.
+/// Maximum nesting depth of JSON strings within JSON strings. A record may hold a call whose arguments are JSON in a
+/// string, and that JSON may itself contain strings of JSON.
 const NESTED: usize = 3;
 
 impl Needle {

@@ -54,7 +54,7 @@ impl Stamp {
 /// Values that can be appended to a session: a message, an event, or several of either.
 ///
 /// A message gets a new id and the current time. Callers that may send the same content twice should pass an event
-/// with a fixed id: the second one is then detected as a duplicate.
+/// with a fixed id, so that the second copy is detected as a duplicate.
 pub trait IntoEvents {
     /// Converts the value into events.
     ///

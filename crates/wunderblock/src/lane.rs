@@ -50,7 +50,8 @@ impl SessionLane {
         Box::pin(async move { undo_compaction(&self.session, &self.found().await?).await })
     }
 
-    /// Returns the reason if the lane's next request is due for a compaction under the policy in the options.
+    /// Returns the reason why the lane's next request is due for a compaction under the policy in the options, if it
+    /// is due.
     ///
     /// # Errors
     /// Fails if the ledger cannot be used.

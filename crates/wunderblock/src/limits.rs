@@ -12,10 +12,10 @@ pub const MAX_MESSAGE_OUTPUT: usize = 8 << 20;
 /// Maximum size in bytes of a transcript line that is parsed. The bytes of a longer line are kept, and its record
 /// refers to them.
 pub const MAX_LINE: usize = 32 << 20;
-/// Milliseconds after which an import that writes nothing loses its claim on a file. A lock on the file shows sooner
-/// that an import is dead; the lease is for files that cannot be locked.
+/// Milliseconds after which an import that writes nothing loses its claim on a file. A lock on the file reveals a
+/// dead import sooner; the lease is for files that cannot be locked.
 pub const IMPORT_LEASE: i64 = 30_000;
-/// Interval at which a waiting import checks whether the other import has finished.
+/// Interval at which a waiting import checks whether the import it is waiting for has finished.
 pub const IMPORT_POLL: Duration = Duration::from_millis(25);
 /// Maximum time that an import waits for another one that makes no progress.
 pub const IMPORT_WAIT: Duration = Duration::from_secs(60);
@@ -46,7 +46,7 @@ pub const CATCH_UP_BYTES: Bytes = Bytes(8 << 20);
 /// the search writes for at most 200 ms.
 pub const SEARCH_CATCH_UP: i64 = 120;
 /// Maximum number of bytes of text per batch that a search indexes, except for a single longer event. This limit is
-/// smaller than that of the background's batches, so that running batches end soon.
+/// smaller than the limit for background batches, so that running batches end soon.
 pub const SEARCH_BATCH_BYTES: Bytes = Bytes(1 << 20);
 /// Maximum number of attempts by a search when the segments that it reads are joined with others in the meantime.
 pub const SEARCH_RETRIES: usize = 4;
@@ -55,8 +55,8 @@ pub const USUAL_WINDOW: Tokens = Tokens(200_000);
 /// Maximum number of events in a view's first load. Together with [`VIEW_BYTES_PER_TOKEN`], this number limits what a
 /// build reads.
 pub const VIEW_EVENTS: u64 = 4_000;
-/// Number of bytes of text loaded into a view per token of the window. This is enough for the densest text, and for
-/// the stubs before it.
+/// Number of bytes of text loaded into a view per token of the window. This number is enough for the densest text and
+/// for the stubs that precede the text.
 pub const VIEW_BYTES_PER_TOKEN: u64 = 12;
 /// Maximum number of attempts by a build or an append when the session grows in the meantime.
 pub const BUILD_RETRIES: usize = 16;
@@ -138,7 +138,7 @@ pub const SWEEP_AT_ONCE: Bytes = Bytes(8 << 20);
 /// Maximum number of user turns, latest first, that a compaction searches for standing rules if they have not been
 /// searched yet.
 pub const RULE_TURNS: u64 = 4_096;
-/// Maximum number of rules in a redactor. All of their regexes are compiled when it is made.
+/// Maximum number of rules in a redactor. The regexes of all rules are compiled when the redactor is created.
 pub const MAX_SECRET_RULES: usize = 500;
 /// Maximum number of warnings that an import lists; the notices count all of them.
 pub const MAX_WARNINGS: usize = 20;

@@ -99,7 +99,8 @@ impl Ledger<'_> {
         Box::pin(async move {
             let mut stale = BTreeSet::new();
             for problem in diagnosis.problems.iter().filter(|problem| problem.derived) {
-                // The file repairs its own problems; all other problems are repaired by rebuilding their tenant.
+                // Problems of the file are repaired in the file itself; for every other problem, the derived data of
+                // the affected tenant is rebuilt.
                 if let Some(file) = &self.0.file
                     && file.repair(problem.rule).await?
                 {

@@ -24,7 +24,7 @@ impl Engine {
         open_file(path.as_ref().to_owned(), access, config)
     }
 
-    /// Returns an engine on an open file. `creates` permits creating a missing tenant.
+    /// Returns an engine on an open file. If `creates` is true, a missing tenant may be created.
     pub(crate) async fn with(file: Sqlite, creates: bool, config: Config) -> Result<Self, Error> {
         let file = Arc::new(file);
         let engine = Self::on(file.clone(), creates, config).await?;

@@ -79,7 +79,8 @@ pub(crate) async fn list_revisions(engine: &Engine) -> Result<Vec<SourceInfo>, E
     Ok(all)
 }
 
-/// Returns the files that a session was read from, each with the revision that holds it, latest last.
+/// Returns the files that a session was read from, each with the revision that holds the session; the latest file
+/// comes last.
 ///
 /// # Errors
 /// Returns an error if the ledger cannot be read.

@@ -47,7 +47,7 @@ pub struct OutputOptions<'o> {
     /// Query of the reader: matching parts are kept.
     pub query: Option<&'o str>,
     /// Number of bytes at the beginning, in whole lines, that have already been shown unchanged. The result continues
-    /// after these bytes.
+    /// after the bytes that have already been shown.
     pub shown: usize,
     /// Function that counts the tokens of a text.
     pub count: &'o (dyn Fn(&str) -> u64 + Sync),
@@ -62,7 +62,7 @@ pub struct ShortenedOutput {
     pub handle: Option<Handle>,
 }
 
-/// Whether an output that is shown unchanged is kept.
+/// Whether to keep an output that is shown unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Keep all outputs.
@@ -277,8 +277,8 @@ async fn keep_bytes(
     let key = format!("output/{handle}");
     let by = SourceBy::Key(key.clone());
     let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
-    // A revision that is not whole was interrupted, and one with erasures no longer has all its bytes, so a new
-    // revision follows.
+    // An incomplete revision was interrupted, and a revision with erasures no longer has all its bytes; in both
+    // cases, a new revision follows.
     let newest = match engine.ask(query, Answer::source).await? {
         Some(info) if info.revision.whole && info.revision.erased.is_empty() => return Ok(()),
         info => info.map_or(0, |info| info.revision.no),
@@ -320,7 +320,7 @@ async fn keep_bytes(
 /// Suffix of the name of a session that keeps the outputs of commands run for another session.
 const OUTPUTS: &str = "-outputs";
 
-/// Returns the session whose outputs this session keeps, as its name shows.
+/// Returns the session whose outputs this session keeps, derived from this session's name.
 fn parent_of(session: &StreamId) -> Option<StreamId> {
     let parent = session.as_str().strip_suffix(OUTPUTS)?;
     StreamId::new(parent).ok()

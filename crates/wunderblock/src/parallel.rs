@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Maximum worker threads. The work between two commits does not keep more threads busy.
+/// Maximum worker threads. The work between two commits does not keep more threads than this busy.
 const MOST: usize = 8;
 
 /// Returns the number of threads that keep all cores busy.
@@ -55,7 +55,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
 }
 
 fn next<T>(jobs: &Mutex<Receiver<T>>) -> Option<T> {
-    // One idle thread waits for a job; the others wait for the lock.
+    // One idle thread waits for a job, while the other idle threads wait for the lock.
     jobs.lock().ok().and_then(|jobs| jobs.recv().ok())
 }
 
@@ -133,8 +133,8 @@ impl Workers {
     ) -> Result<impl Future<Output = Result<T, Error>> + Send + use<T, W>, Error> {
         let (send, receive) = oneshot::channel();
         let work: Work = Box::new(move || {
-            // After a panic, the answer's sender is dropped, which the caller sees as an error, and the thread
-            // continues with the next task.
+            // After a panic, the sender for the result is dropped; the caller sees an error, and the thread continues
+            // with the next task.
             let done = panic::catch_unwind(AssertUnwindSafe(work));
             let _ = done.map(|done| send.send(done));
         });

@@ -29,7 +29,7 @@ use wunderblock_core::view::SummaryNode;
 /// Place of a searched text or handle in a request, or the reason why the request does not show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// Position of the entry. `None` for content that no event of the conversation holds.
+    /// Position of the entry. `None` if no event of the conversation holds the content.
     pub seq: Option<Seq>,
     /// Name of the source, or a description of the entry in a few words.
     pub what: String,
@@ -109,7 +109,7 @@ impl std::fmt::Display for Advice {
     }
 }
 
-/// Reason given for a recorded event that is in no request.
+/// Reason given for a recorded event that does not appear in any request.
 const NO_MESSAGE: &str = "it is not a message of this lane's view";
 
 /// Text or handle to locate.
@@ -320,7 +320,7 @@ fn entry_placement(
 }
 
 impl PlacementScope<'_> {
-    /// Returns whether the form of an entry that the request shows contains the searched text.
+    /// Returns whether an entry, in the form that the request shows, contains the searched text.
     fn shows(&self, entry: &EntryLine) -> bool {
         let Planned { decision, texts, .. } = &*self.draft.planned;
         let PlacementQuery::Text(sought) = self.sought else { return entry.treatment == Treatment::Verbatim };

@@ -1,7 +1,7 @@
 //! Batches of queries to the ledger, with answers by key.
 //!
-//! Queries of one [`QueryBatch`] are sent together and see the same snapshot. Each answer is taken with the key that
-//! its query returned, so adding a query in between does not change any other answer.
+//! Queries of one [`QueryBatch`] are sent together and see the same snapshot. Each answer is retrieved with the key
+//! returned when its query was added, so adding another query in between does not change any other answer.
 
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;

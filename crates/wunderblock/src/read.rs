@@ -24,9 +24,9 @@ pub enum Slice {
     Lines(u64, u64),
     /// Range of bytes, counted from 0, excluding the end. In a text, the range is widened to whole characters.
     Bytes(u64, u64),
-    /// Value in a JSON text, verbatim, except that a whole string is returned unescaped. Paths are `$.a[0].b`,
-    /// `/a/0/b` or `a[0].b`; items are `$.a[2..9]` and members are `$.a{2..9}`, counted from 0 and including both
-    /// ends; bytes of a string are `$.a#B0-64`.
+    /// Value in a JSON text, verbatim, except that a whole string is returned unescaped. Paths have the form
+    /// `$.a[0].b`, `/a/0/b` or `a[0].b`; items have the form `$.a[2..9]` and members the form `$.a{2..9}`, counted
+    /// from 0 and including both ends; bytes of a string have the form `$.a#B0-64`.
     JsonPath(String),
     /// Lines that match a pattern, each prefixed with its number and a colon.
     Grep {
@@ -51,8 +51,8 @@ pub struct Content {
 }
 
 impl Engine {
-    /// Reads the content that a handle names. A body or a source returns its exact bytes. Positions of a session
-    /// return its events with full texts, one JSON object per line.
+    /// Reads the content that a handle names. For a body or a source, returns its exact bytes. For positions of a
+    /// session, returns their events with full texts, one JSON object per line.
     ///
     /// # Errors
     /// Fails if the handle is unknown, if the part does not exist, or if the content was erased.
@@ -79,7 +79,7 @@ impl Engine {
                 Some(HandleTarget::Source(source, revision)) => {
                     let info = source_info(self, source, revision).await?;
                     let len = info.revision.len;
-                    // A range of bytes is read without the rest of the source.
+                    // A range of bytes is read without reading the rest of the source.
                     if let Slice::Bytes(from, to) = slice {
                         let (from, to) = byte_range(*from, *to, len)?;
                         let mut bytes = Vec::new();
@@ -242,7 +242,7 @@ fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
             Ok(whole(bytes.get(floor_char(bytes, from)..ceil_char(bytes, to)).unwrap_or_default()))
         }
         Slice::Lines(from, to) => {
-            // A text in UTF-16 or Windows-1252 is shown decoded, and marks count the lines of the decoded text.
+            // A text in UTF-16 or Windows-1252 is shown decoded, and line numbers in marks refer to the decoded text.
             let decoded = wunderblock_reduce::decode_other(bytes);
             let bytes = decoded.as_deref().map_or(bytes, str::as_bytes);
             let lines = bytes.split_inclusive(|byte| *byte == b'\n');

@@ -212,8 +212,8 @@ pub(crate) async fn append_prepared(
 }
 
 impl Session {
-    /// Appends a message, an event, or several of either: all of them or none. The events are durable when this
-    /// function returns. Opens the session if it is new.
+    /// Appends messages or events, one or several: either all of them are appended, or none. The events are durable
+    /// when this function returns. Opens the session if it is new.
     ///
     /// An event whose id already exists is a duplicate if its content is the same, and a conflict otherwise.
     ///
@@ -238,7 +238,7 @@ impl Session {
 fn append_ready(session: &Session, events: Result<Vec<NewEvent>, Error>) -> BoxFuture<'_, Vec<Appended>> {
     Box::pin(async move {
         let (events, own) = (events?, session.clone());
-        // Preparing a large batch would block the thread that polls, so a worker does it.
+        // Preparing a large batch would block the polling thread, so a worker thread prepares it.
         let ready = if events.iter().map(text_of).sum::<Bytes>() <= COUNT_AT_ONCE {
             ReadyEvent::prepare(session, events)
         } else {
@@ -344,8 +344,8 @@ fn counted(key: &[u8; 32], event: &NewEvent) -> Vec<(Handle, BodyCount)> {
         .collect()
 }
 
-/// Returns an event of the engine for a position. The event's id is made up of its kind and position, so the event
-/// cannot be recorded twice.
+/// Creates an event that the engine writes at a position. The event's id is made up of its kind and position, so the
+/// event cannot be recorded twice.
 pub(crate) fn engine_event(session: &Session, at: Seq, fact: Fact) -> Result<NewEvent, Error> {
     let id = EventId::new(format!("{}@{at}", fact.kind()))?;
     Ok(NewEvent { id, at: session.engine.now(), source: EventSource::Engine, fact })

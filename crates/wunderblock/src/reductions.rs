@@ -1,4 +1,4 @@
-//! Recognises texts that are recorded reductions. A text's bytes decide, whatever its marks say.
+//! Recognises texts that are recorded reductions. The decision depends on a text's bytes, regardless of its marks.
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -9,7 +9,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
 
-/// Maximum number of examined events that hold a text.
+/// Maximum number of events holding a text that are examined.
 const MAX_HOLDERS: u64 = 64;
 
 /// Event that holds a text.

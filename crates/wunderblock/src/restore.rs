@@ -42,7 +42,7 @@ pub struct Restored {
     /// Path of the old ledger, if a ledger existed.
     #[serde(serialize_with = "lossy::optional_path")]
     pub kept: Option<PathBuf>,
-    /// Number of events erased again because they were erased after the backup was made.
+    /// Number of events that were erased after the backup was made and are therefore erased again.
     pub erased_again: u64,
     /// Whether the old ledger was too damaged to list everything that had been erased from it.
     pub erasures_unread: bool,
@@ -54,8 +54,8 @@ impl Ledger<'_> {
     /// one, too.
     ///
     /// # Errors
-    /// When the backup is not a ledger, is damaged or comes from a newer program, or when a ledger exists and
-    /// `replace` is false. If an error is returned, the existing ledger remains in place.
+    /// Returns an error if the backup is not a ledger, is damaged or comes from a newer program, or if a ledger
+    /// exists and `replace` is false. If an error is returned, the existing ledger remains in place.
     pub fn restore<'a>(
         from: &'a Path,
         to: &'a Path,

@@ -92,7 +92,8 @@ struct Ground {
     segments: Vec<(u64, Arc<Header>)>,
 }
 
-/// Maximum number of unindexed events that a search scans. Above that number, indexing the events first is cheaper.
+/// Maximum number of unindexed events that a search scans. If there are more unindexed events, indexing them first is
+/// cheaper.
 const SCAN_MAX: u64 = 256;
 /// Number of messages that one thread scans at a time.
 const SHARE: usize = 64;
@@ -103,7 +104,7 @@ impl Engine {
     /// Searches the messages of the ledger.
     ///
     /// # Errors
-    /// When the query has no searchable word, or the ledger cannot be read.
+    /// Returns an error if the query has no searchable word, or if the ledger cannot be read.
     pub fn search<'a>(&'a self, query: &'a str, options: &'a SearchOptions) -> BoxFuture<'a, SearchResult> {
         Box::pin(async move {
             let words = if options.free_text { Words::from_text(query) } else { Words::parse(query) };
@@ -113,8 +114,8 @@ impl Engine {
             if open > SCAN_MAX && self.can_write() {
                 catch_up_before_search(self).await?;
             }
-            // A segment may be joined with others after its header is read and before its blocks are. The failed read
-            // is then retried.
+            // A segment may be joined with others after its header has been read but before its blocks have been
+            // read. The failed read is then retried.
             for _ in 1..SEARCH_RETRIES {
                 match search_once(self, &words, options).await {
                     Err(Error::Store(StoreError::Damaged(_)) | Error::Index(_)) => {}

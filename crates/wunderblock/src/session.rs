@@ -41,7 +41,7 @@ impl Session {
     /// Returns the ledger's row of the session.
     ///
     /// # Errors
-    /// When the session does not exist.
+    /// Returns an error if the session does not exist.
     pub fn info<'a>(&'a self) -> BoxFuture<'a, StreamInfo> {
         Box::pin(async move {
             let info = self.engine.info(&self.id).await?;

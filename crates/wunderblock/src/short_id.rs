@@ -18,7 +18,7 @@ const MIDDLE: char = '…';
 /// The ids of a tenant's sessions, to shorten some of them.
 #[derive(Clone, Debug, Default)]
 pub struct ShortIds {
-    /// Ids without branch numbers, in order, and whether they have branches.
+    /// Ids without branch numbers, in order, each with a flag for whether it has branches.
     roots: BTreeMap<Box<str>, bool>,
 }
 
@@ -50,7 +50,7 @@ impl ShortIds {
         let short = self.shortened(root);
         match number {
             Some(number) => format!("{short}~{number}"),
-            // Without a number, the id means its newest branch.
+            // An id without a branch number refers to its newest branch.
             None if *has_branches => format!("{short}~1"),
             None => short,
         }

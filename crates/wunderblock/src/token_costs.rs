@@ -28,7 +28,8 @@ pub(crate) struct Counts {
     memo: Arc<Memo>,
 }
 
-/// Token counts of short texts, by the first half of their BLAKE3 hash. The texts themselves are not kept.
+/// Token counts of short texts, keyed by the first half of the BLAKE3 hash of each text. The texts themselves are not
+/// kept.
 #[derive(Debug, Default)]
 pub(crate) struct Memo(Mutex<HashMap<[u8; 16], BodyCount>>);
 
@@ -36,7 +37,7 @@ pub(crate) struct Memo(Mutex<HashMap<[u8; 16], BodyCount>>);
 const MEMO_TEXTS: usize = 1 << 16;
 
 impl Counts {
-    /// Creates counts without bodies that share the short texts counted by earlier builds.
+    /// Creates counts that contain no bodies and share the counts of short texts with earlier builds.
     pub(crate) fn remembering(memo: Arc<Memo>) -> Self {
         Self { memo, ..Self::default() }
     }

@@ -24,10 +24,11 @@ pub struct Usage {
 
 impl Session {
     /// Evaluates the recorded usage of a model for the lane and position given in the options. The model is the one
-    /// given in the options, or otherwise the last one in the transcript. `None` if there is no such model.
+    /// given in the options, or otherwise the last one in the transcript. `None` if neither the options nor the
+    /// transcript name a model.
     ///
     /// # Errors
-    /// When the session does not exist, or the ledger cannot be used.
+    /// Returns an error if the session does not exist, or if the ledger cannot be used.
     pub fn usage<'a>(&'a self, options: &'a ContextOptions) -> BoxFuture<'a, Option<Usage>> {
         Box::pin(async move {
             let weighed = run_build(self, Build::weighed(context_job(self, options))).await??;

@@ -39,7 +39,7 @@ pub struct VisibilityChange {
     /// Positions of copies of the entry that were recalled at the tail of requests. The copies are hidden and shown
     /// together with the entry.
     pub copies: Vec<Seq>,
-    /// Whether the entry is hidden now. A pin does not show a hidden entry.
+    /// Whether the entry is hidden now. A pin does not make a hidden entry visible.
     pub hidden: bool,
     /// Lanes whose latest step left the entry out, each with the position of that step.
     pub left_out: Vec<(LaneId, Seq)>,
@@ -61,10 +61,11 @@ impl Visibility {
         }
     }
 
-    /// Sets the visibility of the entry at a position, for all lanes of the session, until it is changed again.
+    /// Sets the visibility of the entry at a position, for all lanes of the session, until the visibility is changed
+    /// again.
     ///
     /// # Errors
-    /// When the position holds no message, or the ledger cannot be written.
+    /// Returns an error if the position holds no message, or if the ledger cannot be written.
     pub fn set<'a>(self, session: &'a Session, seq: Seq) -> BoxFuture<'a, VisibilityChange> {
         Box::pin(async move {
             let head = session.info().await?.head;
@@ -72,7 +73,7 @@ impl Visibility {
                 Some(entry) => entry,
                 None => return Err(no_entry(session, (seq, head)).await),
             };
-            // The events refer to positions after the head, so they are made again if the session grows.
+            // The events refer to positions after the head, so the events are computed again if the session grows.
             for _ in 0..limits::BUILD_RETRIES {
                 let head = session.info().await?.head;
                 match self.record(session, &entry, head).await {
@@ -115,8 +116,8 @@ impl Visibility {
         }
         let brings_back = self == Self::Pin && !steps.is_empty();
         if brings_back {
-            // A pin alone does not undo a step that left the entry out, so each such lane takes a step that holds the
-            // entry.
+            // A pin alone does not undo a step that left the entry out, so each lane with such a step takes a new
+            // step that holds the entry.
             for (_, step) in &steps {
                 let at = Seq(head.0 + 1 + events.len() as u64);
                 events.push(engine_event(session, at, Fact::ViewTrimmed(holding(step, entry)))?);

@@ -15,13 +15,14 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::units::Tokens;
 use wunderblock_testkit::generate;
 
-/// Name of a sweep in the table.
+/// Name, in the table, of a sweep.
 const SWEEP: &str = "sweep of a session never compacted";
 /// Name of a sweep's time per event, which is constant if a sweep is linear.
 pub(super) const SWEEP_PER_EVENT: &str = "sweep, for each event";
 /// Number of timed compactions.
 const ROUNDS: usize = 9;
-/// Messages between two compactions: about the growth that the default policy allows in a window of 128,000 tokens.
+/// Number of messages between two compactions: about the growth that the default policy allows in a window of 128,000
+/// tokens.
 const BETWEEN: usize = 60;
 
 fn options(lane: &str, sweep: bool, level: Urgency) -> ChoreResult<CompactOptions> {

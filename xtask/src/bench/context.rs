@@ -22,7 +22,7 @@ pub(super) const WARM: &str = "context of 128k tokens, warm, p50";
 
 /// Number of timed builds.
 const BUILDS: usize = 40;
-/// Number of processes started for one build each.
+/// Number of processes, each started for one build.
 const STARTS: usize = 9;
 
 pub(super) fn options() -> ContextOptions {

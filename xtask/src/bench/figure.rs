@@ -78,7 +78,7 @@ impl Figure {
         Self { target: Some((Bound::AtLeast, limit)), ..self }
     }
 
-    /// Moves the figure to the rows of a session of this length.
+    /// Moves the figure to the rows for sessions of this length.
     pub(super) fn of(self, events: usize) -> Self {
         Self { events, ..self }
     }

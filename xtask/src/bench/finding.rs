@@ -53,7 +53,8 @@ pub(super) fn run(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Fi
     Ok(figures)
 }
 
-/// Measures the first search after live appends, which has to catch up or scan them, and the searches after it.
+/// Measures the first search after live appends, which has to index or scan the new events, and the searches after
+/// it.
 pub(super) fn behind(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let (first, times) = searches(&engine, "let", SearchOrder::Newest)?;

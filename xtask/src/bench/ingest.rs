@@ -1,4 +1,4 @@
-//! Bulk appends, imports, and the background's work after them.
+//! Bulk appends, imports, and the background work that follows them.
 
 use super::figure::{Figure, FigureUnit};
 use super::measure::{SEED, note};
@@ -16,7 +16,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Body;
 use wunderblock_testkit::generate;
 
-/// Name of bulk appends in the table.
+/// Name, in the table, of bulk appends.
 pub(super) const APPEND: &str = "append in batches, durable";
 /// Name, in the table, of bulk appends with counts and index.
 pub(super) const CAUGHT_UP: &str = "append and catch up: durable, counted, indexed";

@@ -13,7 +13,7 @@ use wunderblock_core::event::NewEvent;
 use wunderblock_core::id::StreamId;
 use wunderblock_testkit::generate;
 
-/// Name of appends by one writer in the table.
+/// Name, in the table, of appends by one writer.
 pub(super) const SINGLE: &str = "live append of one event, p50";
 
 /// Number of events appended one by one.

@@ -55,7 +55,7 @@ pub(super) fn millis(time: Duration) -> f64 {
 
 /// Processor time of all threads of this process so far; zero if the system does not report it.
 pub(crate) fn cpu() -> Duration {
-    // On Linux, this file counts in hundredths of a second on every machine that Rust supports.
+    // On Linux, `/proc/self/stat` counts in hundredths of a second on every machine that Rust supports.
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let fields: Vec<u64> = after_name.split_whitespace().skip(11).take(2).flat_map(str::parse).collect();

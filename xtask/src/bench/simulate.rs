@@ -10,7 +10,8 @@ use wunderblock::policy::Policies;
 use wunderblock::{ContextOptions, SimulateOptions};
 use wunderblock_core::units::Tokens;
 
-/// Maximum length of a simulated session in events. The time grows in proportion to the length.
+/// Maximum length of a simulated session in events. The time of a simulation grows in proportion to the session's
+/// length.
 const MOST: usize = 1_000;
 /// Number of presets.
 const POLICIES: usize = 12;

@@ -99,7 +99,8 @@ pub(crate) fn run(args: &ProveArgs) -> ChoreResult<String> {
     Ok("nothing was lost, and nothing that was erased came back".to_owned())
 }
 
-/// Returns the program under attack: the given one, or one built from this state into the folder of this program.
+/// Returns the program under attack: the given one, or one built from the current sources into the folder of this
+/// program.
 fn binary(args: &ProveArgs) -> ChoreResult<PathBuf> {
     if let Some(binary) = &args.binary {
         return Ok(binary.clone());

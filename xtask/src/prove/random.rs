@@ -3,8 +3,8 @@
 use std::time::Duration;
 pub(super) use wunderblock_testkit::generate::Random;
 
-/// Returns a random time before a kill, for a program that takes `whole`. Half of these times are in the first 30 ms,
-/// where ledgers are created and opened.
+/// Returns a random time before a kill, for a program that takes `whole`. Half of the returned times are in the first
+/// 30 ms, when ledgers are created and opened.
 pub(super) fn delay(random: &mut Random, whole: Duration) -> Duration {
     let limit = if random.chance(50) { Duration::from_millis(30).min(whole) } else { whole };
     limit.mul_f64(random.below(1_000_000) as f64 / 1e6)

@@ -6,7 +6,7 @@ use serde_json::json;
 /// A line of a transcript in Claude Code's format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MarkedRecord {
-    /// The record's id, if an event is made from it.
+    /// The record's id, if the record becomes an event.
     pub(super) id: Option<String>,
     /// The unique marker word.
     pub(super) marker: String,

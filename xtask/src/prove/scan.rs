@@ -5,7 +5,7 @@ use regex::bytes::Regex;
 use std::io::Read;
 use std::path::Path;
 
-/// Maximum number of bytes decompressed from one frame. No body in these tests is larger.
+/// Maximum number of bytes decompressed from one frame. No body in these tests is larger than this maximum.
 const LARGEST: u64 = 4 << 20;
 /// Number of characters at the end of a word that are searched for. Index terms omit the start that they share with
 /// the preceding term.

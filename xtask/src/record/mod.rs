@@ -1,8 +1,8 @@
 //! Records the repository's example session.
 //!
-//! A [`scenario`] contains the words of the user and the assistant and the tool calls. Every tool result comes from
-//! running the tool on a throw-away copy of the repository ([`tree`]). [`play`] walks through the scenario and passes
-//! each step to a [`transcript`], [`comment`] fills numbers from the output into the assistant's words, and
+//! A [`scenario`] contains the words of the user and the assistant and the tool calls. Every tool result is produced
+//! by running the tool on a throw-away copy of the repository ([`tree`]). [`play`] walks through the scenario and
+//! passes each step to a [`transcript`], [`comment`] fills numbers from the output into the assistant's words, and
 //! [`sanitise`] removes traces of this machine.
 
 mod comment;

@@ -55,7 +55,8 @@ impl RepositoryCopy {
         Ok(tree)
     }
 
-    /// Links the build directory to a permanent one. A second recording is then faster and shows less of cargo's work.
+    /// Links the build directory to a permanent one. With a permanent build directory, a second recording is faster
+    /// and shows less of cargo's work.
     pub(super) fn build_in(&self, target: &Path) -> ChoreResult<()> {
         std::fs::create_dir_all(target)?;
         Ok(std::os::unix::fs::symlink(target.canonicalize()?, self.path("target"))?)

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use wunderblock_reduce::{Reduced, invert, unpack};
 
-/// Returns the text as a reader understands it: packed parts unpacked, followed by the text itself.
+/// Returns the text as a reader understands it: the unpacked parts, followed by the text itself.
 pub(super) fn shown(text: &str) -> String {
     let mut shown = unpack(text).unwrap_or_default();
     shown.push('\n');
@@ -56,8 +56,8 @@ fn bare(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| !c.is_whitespace())
 }
 
-/// Returns the text without the marks and notes of gaps. Brackets of the same kind in the source are removed on both
-/// sides.
+/// Returns the text without the marks and notes of gaps. If the source contains brackets of the same kind, they are
+/// removed from both texts.
 fn without_marks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -34,7 +34,7 @@ pub(super) struct ErrorRules {
     without: Vec<String>,
 }
 
-/// Numbers of error lines and of their templates that are visible.
+/// Numbers of visible error lines and of their visible templates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct VisibleErrors {
     /// Number of visible lines, and of all distinct lines.

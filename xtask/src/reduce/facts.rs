@@ -96,8 +96,8 @@ impl FactRules {
         found.into_iter().step_by(every).collect()
     }
 
-    /// Returns the longest part of a line without values. Lines that differ only in their values have this part in
-    /// common.
+    /// Returns the longest part of a line without values. Lines that differ only in their values share their longest
+    /// part without values.
     fn wording<'t>(&self, line: &'t str) -> &'t str {
         self.value.split(line).max_by_key(|part| part.len()).unwrap_or(line).trim()
     }

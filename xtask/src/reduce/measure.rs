@@ -18,7 +18,8 @@ pub(super) struct FileReduction {
     pub(super) fold: LevelReduction,
     pub(super) lossless: LevelReduction,
     pub(super) budget: LevelReduction,
-    /// Number of facts that the head and tail of the source show at the folded text's size, and of all facts.
+    /// Number of facts visible in the head and tail of the source, cut to the folded text's size, and number of all
+    /// facts.
     pub(super) head_tail_facts: (usize, usize),
     /// Size in bytes of the gzipped source.
     pub(super) gzip: Option<usize>,

@@ -19,8 +19,8 @@ pub(super) const BYTES: usize = 8_000_000;
 /// Size in bytes of a typical output of a tool.
 const TYPICAL_BYTES: usize = 20_000;
 const TURNS: usize = 200;
-/// Maximum ratio of the time per byte at four times the size to the time per byte at the original size, for a linear
-/// case.
+/// Maximum ratio, for a linear case, of the time per byte at four times the size to the time per byte at the original
+/// size.
 const QUADRATIC: f64 = 1.5;
 
 const LEVELS: [&str; 3] = ["fold", "budget", "lossless"];

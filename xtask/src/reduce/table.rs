@@ -4,7 +4,8 @@ use super::measure::FileReduction;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Figures that others have published, measured on other files. They are a reference, not a comparison.
+/// Figures that others have published, measured on other files. The published figures are a reference, not a
+/// comparison.
 const OTHERS: &str = "\
 Published by others, over other files: Headroom 34.1 % in total, median 0.3 %, lossless 0.04 %, 1.6 MB per CPU second; \
 lean-ctx 26.4 %, median 33.1 %, 7 of 25 lossy files not recoverable, 457 of 781 error lines visible, 0.9 MB per CPU second.

@@ -113,7 +113,7 @@ pub(super) fn tables(all: &[ToolFigures]) -> String {
     out
 }
 
-/// Maximum number of characters of a command that a list shows.
+/// Maximum number of characters that a list shows of a command.
 const COMMAND_CHARS: usize = 90;
 
 /// Returns a line per tool result. Within a claim, the results that save the least come first.
@@ -148,7 +148,7 @@ fn line(out: &mut String, name: &str, rows: &[&ToolFigures]) {
         let marked = rows.iter().filter_map(|row| row.marks).map(of);
         format!("{} %", tenths(median(marked)))
     };
-    // Less than 10 thousandths (1 %) saved counts as unchanged.
+    // A result that saves less than 10 thousandths (1 %) counts as unchanged.
     let unchanged = rows.iter().filter(|row| row.saved(row.fold) < 10).count();
     let _ = writeln!(
         out,

@@ -58,7 +58,7 @@ impl ToolText {
 }
 
 /// Returns the tool results of a file: the large ones of a transcript, or the single one of a corpus file. `None` if
-/// the file is neither.
+/// the file is neither a transcript nor a corpus file.
 pub(super) fn tool_texts(file: &Path, bytes: &[u8]) -> Option<Vec<ToolText>> {
     if file.extension().is_some_and(|end| end == "in") {
         return Some(vec![corpus_text(bytes)]);

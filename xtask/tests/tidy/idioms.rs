@@ -24,7 +24,8 @@ const THERE: &str = "there";
 /// Words before which "is no" is plain English: "is no longer", "are no more than".
 const COMPARED: &[&str] = &["longer", "more", "less", "fewer", "other", "room", "better"];
 
-/// Maximum number of such phrases: quoted texts of tests, stored formats, and places where the phrase is the right one.
+/// Maximum number of listed phrases that may remain: in quoted texts of tests, in stored formats, and in places where
+/// the phrase is the right one.
 const MAX_PHRASES: usize = 60;
 
 #[test]

@@ -49,7 +49,7 @@ fn compiled(text: &str) -> Vec<Token<'_>> {
     kept
 }
 
-/// Returns the index after the item that starts at an index.
+/// Returns the index just after the item that starts at a given index.
 fn item_end(tokens: &[Token<'_>], from: usize) -> usize {
     let mut depth = 0_i32;
     for (at, token) in tokens.iter().enumerate().skip(from) {

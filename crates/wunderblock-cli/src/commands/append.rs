@@ -30,8 +30,8 @@ const WAITING_BYTES: usize = 1 << 20;
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Append) -> Exit {
     let engine = settings.write().await?;
     let id = StreamId::new(wanted.session.clone()).map_err(Error::from)?;
-    // The id of a session continues its latest branch. An id that merely starts with `session` belongs to another
-    // session.
+    // The id of a session selects the session's latest branch. An id that merely starts with `session` belongs to
+    // another session.
     let is_own = |rest: &str| rest.is_empty() || rest.starts_with('~');
     let session = match engine.find_session(&wanted.session).await {
         Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(is_own) => found,
@@ -120,8 +120,8 @@ impl Waiting {
         self.changed.notify_all();
     }
 
-    /// Waits for a line, and returns the lines of at most one group. An error that ended the input comes with the
-    /// last lines.
+    /// Waits for a line, and returns the lines of at most one group. An error that ended the input is returned with
+    /// the last lines.
     fn take(&self) -> Option<(Vec<Line>, Option<std::io::Error>)> {
         let is_empty = |queue: &mut Queue| queue.lines.is_empty() && queue.end.is_none();
         let waited = self.changed.wait_while(self.lock(), is_empty);
@@ -146,7 +146,7 @@ impl Waiting {
     }
 }
 
-/// Reads and parses lines on a separate thread, as far ahead as there is room.
+/// Reads and parses lines ahead on a separate thread while there is room.
 fn read_lines() -> Arc<Waiting> {
     let waiting = Arc::new(Waiting::default());
     let reading = Arc::clone(&waiting);
@@ -177,7 +177,7 @@ fn prepare_groups(
     session: &Session,
     lines: Arc<Waiting>,
 ) -> Receiver<(Vec<Answerable>, Option<std::io::Error>)> {
-    // Without a buffer, at most one prepared group waits, so that a slow disk does not fill the memory.
+    // The channel has no buffer, so at most one prepared group waits and a slow disk does not fill the memory.
     let (sender, groups) = sync_channel(0);
     let session = session.clone();
     std::thread::spawn(move || {

@@ -101,7 +101,7 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
     if wanted.agent_view {
         return agent_view::run(global, (&session, options.at), wanted.find.as_deref()).await;
     }
-    // Without options that select a lane, the lane of the last recorded request is explained, with its own policy.
+    // If no option selects a lane, the lane of the last recorded request is explained with the lane's own policy.
     let unnamed = options.lane.is_none() && options.model.is_none() && options.window.is_none();
     if unnamed
         && wanted.build.policy.policy.is_none()

@@ -54,7 +54,7 @@ async fn checked(global: &Global, settings: &Settings, wanted: &Doctor) -> Exit 
             let left = diagnosis.problems.iter().filter(|problem| problem.derived).count();
             diagnosis.repaired = found.saturating_sub(left);
         } else {
-            // Without a problem to repair, `--repair` still does the background work that is left.
+            // If there is nothing to repair, `--repair` still does the remaining background work.
             for engine in &whose {
                 catch_up(engine, global).await?;
             }

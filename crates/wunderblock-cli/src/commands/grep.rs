@@ -29,7 +29,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
         context: wanted.context,
     };
     let mut out = std::io::BufWriter::new(std::io::stdout());
-    // On a terminal, lines are shown under their session's name; in a pipe, each line has the whole id.
+    // On a terminal, lines are shown under their session's name; in a pipe, each line contains the session's whole
+    // id.
     let is_seen = std::io::stdout().is_terminal() && !global.json;
     let names = if is_seen { Names::all(&engine).await? } else { Names::default() };
     let mut picture = GrepPicture { names, paint: Paint::stdout(), whole: global.verbose, last: None };
@@ -93,7 +94,7 @@ struct GrepPicture {
     names: Names,
     paint: Paint,
     whole: bool,
-    /// The text that was shown last, and its line that was shown last.
+    /// The text shown last, and the last line shown from it.
     last: Option<(StreamId, Seq, Option<Handle>, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Describes for people what a compaction removes from the view, and its cost.
+//! Describes, for people, the content that a compaction removes from the view and the cost of the compaction.
 
 use crate::columns::{fit, plural, wrap};
 use crate::paint::Paint;

@@ -18,7 +18,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 use wunderblock_reduce::{Kind, Level};
 
-/// Maximum length of a text, in bytes, because the text and its lines are held in memory.
+/// Maximum length of a text, in bytes; it is limited because the text and its lines are held in memory.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArgs) -> Exit {
@@ -31,7 +31,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArg
     }
     let (mut worst, mut gap) = (0, "");
     for file in &wanted.files {
-        // An unreadable file does not stop the others.
+        // An unreadable file does not stop the processing of the other files.
         let bytes = match text(file) {
             Ok(bytes) => bytes,
             Err(failure) => {
@@ -49,7 +49,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &ReduceArg
     Ok(ExitCode::from(worst))
 }
 
-/// Describes the result of shortening an output in one line, such as `12,431 → 812 tokens · wb:3f9c1a7b`. `shown` is
+/// Describes, in one line of the form `12,431 → 812 tokens · wb:3f9c1a7b`, how an output was shortened. `shown` is
 /// the number of tokens that have already been shown.
 pub(super) fn outcome(kept: &ShortenedOutput, about: &str, shown: u64) -> String {
     let reduced = &kept.reduced;

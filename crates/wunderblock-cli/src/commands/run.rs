@@ -190,7 +190,7 @@ impl RunRequest<'_> {
         Ok(ExitCode::from(code))
     }
 
-    /// Stores the output of a stream, shortened unless it was shown as it came.
+    /// Stores the output of a stream, and shortens it unless it was shown as it arrived.
     async fn keep(
         &self,
         engine: Result<&Engine, &Failure>,
@@ -231,7 +231,7 @@ pub(crate) fn on_terminal(wanted: &[OsString]) -> Exit {
 /// Result of storing a stream's output.
 struct Kept {
     handle: Option<Handle>,
-    /// The shortened output; `None` if the output was shown as it came.
+    /// The shortened output; `None` if the output was shown as it arrived.
     short: Option<ShortenedOutput>,
 }
 
@@ -260,7 +260,7 @@ impl Kept {
     }
 }
 
-/// Returns an id for the call that stores a stream's output, unique among runs at this time.
+/// Returns an id for the call that stores a stream's output; the id is unique among current runs.
 fn call_name(to: To) -> Result<String, Failure> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now = now.map_err(std::io::Error::other)?.as_nanos();

@@ -162,7 +162,8 @@ fn first_of(text: &str, words: &[Box<str>]) -> Option<(usize, usize)> {
     None
 }
 
-/// Minimum characters of a query word that highlights longer words, as the index finds inflected forms.
+/// Minimum length in characters of a query word that also highlights longer words, because the index finds inflected
+/// forms.
 const STEM: usize = 4;
 
 /// Returns the length in bytes of the word at the beginning of a text if the query word matches that word, or the

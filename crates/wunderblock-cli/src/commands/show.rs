@@ -76,7 +76,7 @@ fn is_message(event: &Event) -> bool {
     matches!(event.fact, Some(Fact::MessageAppended(_))) || event.fact.is_none()
 }
 
-/// Returns the position from which a session has this many messages, or this many events with `records`.
+/// Returns the position from which a session contains the given number of messages, or of events with `records`.
 async fn newest(session: &Session, head: Seq, (count, records): (u64, bool)) -> Result<Seq, Failure> {
     let (mut from, mut found) = (head.next(), 0);
     while found < count && from > Seq(1) {

@@ -119,7 +119,7 @@ fn killed_imports_can_be_done_again() {
     reference.write("session.jsonl", &transcript);
     let begun = Instant::now();
     reference.run(&["import", "session.jsonl", "-q"]).exits(0);
-    // The moments of the kills follow from the duration of an import on this machine.
+    // The moments of the kills are derived from the duration of an import on this machine.
     let mut whole = u64::try_from(begun.elapsed().as_micros()).unwrap();
     let bodies = |desk: &Desk| -> Vec<Value> {
         let events = desk.run(&["export", "session.jsonl"]).exits(0).lines();

@@ -22,7 +22,8 @@ const DOCUMENTS: [&str; 15] = [
     "docs/privacy.md",
 ];
 
-/// Commands whose exit code is not 0, each identified by a part of it: they show a refusal, or that nothing is left.
+/// Commands whose exit code is not 0, each identified by a part of its text: they show a refusal, or that nothing is
+/// left.
 const OTHER_EXITS: [(&str, i32); 6] = [
     // The messages of the dissolved summary do not fit the window of the walk-through.
     ("--dissolve", 3),
@@ -178,8 +179,8 @@ fn every_command_of_the_documents_runs() {
     assert!(count > 60, "{count} commands were found");
 }
 
-/// Returns the commands of a code block without their comments and quoted texts, which are in the language of the
-/// page.
+/// Returns the commands of a code block without their comments and quoted texts, because those are in the language of
+/// the page.
 fn language_free(text: &str) -> Vec<String> {
     let lines = blocks(text).into_iter().flat_map(|(_, lines)| lines);
     lines

@@ -2,7 +2,7 @@
 
 use crate::desk::Desk;
 
-/// Events as described in `docs/exit-codes.md`, the exit code, and commands that cause them.
+/// Each event as described in `docs/exit-codes.md`, its exit code, and the commands that cause the event.
 const TABLE: [(&str, u8, &[&[&str]]); 14] = [
     ("`grep` or `search` finds nothing", 1, &[&["grep", "xylophone"], &["search", "xylophone"]]),
     (

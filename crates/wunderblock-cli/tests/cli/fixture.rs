@@ -1,4 +1,4 @@
-//! A small session in Claude Code's transcript format (one JSON object per line, a tree over `parentUuid`). The
+//! A small session in Claude Code's transcript format (one JSON object per line, a tree linked by `parentUuid`). The
 //! session contains a long tool output, a rewind, Chinese, a secret, and characters that a terminal would act on. The
 //! secret is assembled here, so that no file contains it.
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Id of the session.
 pub(crate) const SESSION: &str = "7d1f0c52-parser";
-/// The line of the long output that reports the error.
+/// The error line of the long output.
 pub(crate) const ERROR_LINE: &str = "error[P0042]: unexpected token `}` in src/parser.rs:88";
 
 /// Secret that no index may contain.

@@ -43,8 +43,8 @@ fn every_command_teaches_itself() {
         let help = desk.run(&[command, "--help"]).exits(0);
         assert_eq!(help.err, "", "help that was asked for is data");
         assert_eq!(help.out, desk.run(&["help", command]).exits(0).out);
-        // The sources of a request have a separate heading and one line each, so these commands may have a longer
-        // help.
+        // The sources of a request are listed under a separate heading, one per line, so the help of these commands
+        // may be longer.
         let most = if matches!(command, "context" | "explain" | "compact") { 70 } else { 50 };
         assert!(help.out.lines().count() <= most, "{command}: no wall of text");
         assert!(help.out.lines().all(|line| line.chars().count() <= 120), "{command}: {}", help.out);

@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use crate::fixture::{HOSTILE, SESSION, secret};
 
-/// Returns whether a terminal would act on a character, or not show it.
+/// Returns whether a terminal would act on a character or leave it invisible.
 fn acts(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')

@@ -1,4 +1,4 @@
-//! Tests of content that enters a request from outside, from flags, files and settings to the record of the request.
+//! Tests of content that enters a request from outside (flags, files, settings), up to the record of the request.
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;
@@ -6,7 +6,7 @@ use crate::output::{shown, snapshot};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// A session that has read `src/lib.rs`, with a path from two directories below the root.
+/// A session that has read `src/lib.rs`, given as a path relative to a directory two levels below the root.
 const TALK: &str = r#"{"id":"m1","at":1772357000000,"role":"user","content":"Please repair the parser."}
 {"id":"m2","at":1772357001000,"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"../../src/lib.rs"}}]}
 {"id":"m3","at":1772357002000,"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"pub mod parser;"}]}

@@ -67,7 +67,7 @@ fn claude_code() -> String {
     out
 }
 
-/// A small session of the same kind in Codex's format.
+/// A small session in Codex's format, also compacted once.
 fn codex() -> String {
     let line = |minute: usize, kind: &str, payload: Value| {
         json!({ "timestamp": at(minute), "type": kind, "payload": payload }).to_string()

@@ -30,7 +30,7 @@ pub(crate) fn log() -> String {
     log
 }
 
-/// Returns the handle of the first gap, and its first and last line.
+/// Returns the handle of the first gap, and the range of its lines.
 pub(crate) fn first_gap(text: &str) -> (String, String) {
     let mark = text.lines().find(|line| line.starts_with("⟨… wb:")).expect("a gap");
     let handle = mark["⟨… ".len()..].split('#').next().expect("a handle").to_owned();
@@ -142,7 +142,7 @@ fn a_disk_that_is_full_costs_no_output() {
         text
     });
     desk.write("noise.log", &noise);
-    // In blocks of 512 or 1,024 bytes, this is less than the ledger would need.
+    // The limit is smaller than the ledger, in blocks of 512 or 1,024 bytes.
     let full = "ulimit -f 600; $WB run -- sh -c 'cat noise.log; exit 4'; echo \"code $?\"";
     let done = desk.shell(&format!("({full}) | cat")).exits(0);
     assert!(done.out == format!("{noise}code 4\n"), "{} bytes", done.out.len());
@@ -185,7 +185,7 @@ fn several_files_are_shortened_by_one_process() {
     let reports = desk.run(&["reduce", "--json", "books.log", "note.txt"]).exits(0).lines();
     assert_eq!(reports.len(), 2);
     assert_eq!(reports[1]["text"], "one line\n");
-    // The exit code is that of the worst file; the other files are still shortened.
+    // The exit code is that of the file with the most serious error; the other files are still shortened.
     let missing = desk.run(&["reduce", "missing.txt", "note.txt"]).exits(2);
     assert_eq!(missing.out, "==> note.txt <==\none line\n");
 }

@@ -1,4 +1,4 @@
-//! Tests of `run`: the command is unchanged, its output is stored, and it is shortened unless a person watches.
+//! Tests of `run`: the command is unchanged, and its output is stored and, unless a person watches, shortened.
 
 use crate::desk::Desk;
 use crate::reduce::{first_gap, log};

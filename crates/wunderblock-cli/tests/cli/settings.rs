@@ -1,4 +1,4 @@
-//! Tests of the settings file: what it adds to requests, and which user's files are used.
+//! Tests of the settings file: what it adds to requests, and which of the user's own files are used.
 
 use crate::desk::Desk;
 use serde_json::Value;

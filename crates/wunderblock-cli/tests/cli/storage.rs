@@ -1,4 +1,5 @@
-//! Tests of a ledger that is locked, newer, damaged, another kind of file, or out of space: clear errors, no loss.
+//! Tests of a ledger that is locked, from a newer version, damaged, not a ledger at all, or out of disk space: errors
+//! are clear and nothing is lost.
 
 use crate::desk::{Desk, Done};
 use crate::fixture::SESSION;
@@ -168,7 +169,8 @@ fn a_lock_that_is_let_go_in_time_is_waited_for() {
 
 /// Runs the program with a limit on file sizes in KiB, which has the effect of a full disk.
 fn cramped(desk: &Desk, kib: u64, command: &str) -> Done {
-    // The unit of `ulimit -f` is 512 bytes in POSIX shells and 1,024 bytes in bash. Either unit is small enough here.
+    // The unit of `ulimit -f` is 512 bytes in POSIX shells and 1,024 bytes in bash. The limit is small enough in
+    // either unit.
     desk.shell(&format!("ulimit -f {kib}; trap '' XFSZ; exec \"$WB\" {command}"))
 }
 

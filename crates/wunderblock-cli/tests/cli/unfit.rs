@@ -11,7 +11,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// Builds in the project and returns the findings as `what source:line detail`.
+/// Builds a request in the project and returns the findings in the form `what source:line detail`.
 #[track_caller]
 fn findings(desk: &Desk, cwd: &str, more: &[&str]) -> Vec<String> {
     let report = desk.run(&[&["context", "talk", "--cwd", cwd, "--json"], more].concat()).exits(0).json();

@@ -24,7 +24,7 @@ pub(super) fn job(rules: ArchiveSizes, ask: &PlanInput<'_>) -> Option<SummaryJob
     let newest = nodes.iter().rev().take_while(stays).count();
     let old = nodes.get(..nodes.len() - newest)?;
     let joins = |a: &&SummaryNode, b: &&SummaryNode| a.to.next() == b.from;
-    // A catalogue alone cannot get shorter, so a run of one must be a summary of events (level 0).
+    // A catalogue alone cannot get shorter, so a run of only one node must be a summary of events (level 0).
     let run = old.chunk_by(joins).find(|run| run.len() > 1 || run.iter().any(|node| node.level == 0))?;
     let tokens: Tokens = run.iter().map(cost).sum();
     let target = rules.catalogue.min(Tokens(tokens.0 / 2));

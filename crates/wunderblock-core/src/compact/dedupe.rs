@@ -20,7 +20,7 @@ pub(super) fn dedupe(input: RungInput<'_>, min: Bytes) -> BTreeMap<PartPosition,
         .iter()
         .filter(|exchange| treatment(exchange, trim, view) == Treatment::Verbatim)
         .collect();
-    // Newest first, so that the first copy found is the one that stays.
+    // The search begins with the newest exchange, so that the first copy found is the one that stays.
     exchanges.sort_by_key(|exchange| std::cmp::Reverse(exchange.last));
     let mut newest: HashMap<Vec<&Body>, PartPosition> = HashMap::new();
     let mut forms = BTreeMap::new();

@@ -26,8 +26,8 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
         .filter(|(_, (exchange, _))| guard.is_free(exchange) && !is_untold(exchange))
         .map(|(index, (exchange, tokens))| (index, *exchange, *tokens))
         .collect();
-    // Among equals, the oldest goes first. If the best `keep` messages stay, the newest goes first, as in the notes
-    // that the `minimal` preset follows.
+    // Among equally important exchanges, the oldest is dropped first. If the best `keep` messages stay, the newest of
+    // equals is dropped first, as in the notes that the `minimal` preset follows.
     let rank = |index: usize| match (by, keep) {
         (DropOrder::Importance, 1..) => usize::MAX - index,
         _ => index,
@@ -39,7 +39,7 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
     let all: u64 = exchanges.iter().map(|(exchange, _)| count(exchange)).sum();
     let mut gone: BTreeSet<Seq> = BTreeSet::new();
     if by == DropOrder::Importance && keep > 0 {
-        // Keep the best exchanges that fit alongside what is protected.
+        // Keep the best exchanges that fit alongside the protected content.
         let free: u64 = order.iter().map(|(_, exchange, _)| count(exchange)).sum();
         let mut taken = all - free;
         for (_, exchange, _) in order.iter().rev() {

@@ -170,16 +170,16 @@ pub fn whole(of: FractionBase, measure: &LaneMeasurement) -> Tokens {
     }
 }
 
-/// Returns the number of tokens that a level's fraction refers to. Products that count in fractions of the window
-/// keep the room for the reply inside the window; here the reply and a margin are subtracted first. A level above the
-/// remaining room is therefore taken as a fraction of the limit. Without this rule, 0.92 of the window could not be
-/// reached in any window up to 272,000 tokens.
+/// Returns the number of tokens that a level's fraction refers to. Products that express levels as fractions of the
+/// window keep the room for the reply inside the window; here, the reply and a margin are subtracted first. A level
+/// above the remaining room is therefore taken as a fraction of the limit. Without this rule, 0.92 of the window
+/// could not be reached in any window up to 272,000 tokens.
 fn reachable(fraction: Permille, of: FractionBase, measure: &LaneMeasurement) -> Tokens {
     let whole = whole(of, measure);
     if fraction.of(whole) > measure.limit { measure.limit } else { whole }
 }
 
-/// Returns the condition of a level that fires, in words.
+/// Describes the condition of the level that fired.
 fn fires(level: &TriggerLevel, measure: &LaneMeasurement, of: FractionBase) -> Option<String> {
     let tokens = measure.tokens;
     let reached = |fraction: &Permille| tokens >= fraction.of(reachable(*fraction, of, measure));

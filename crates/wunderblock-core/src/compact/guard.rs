@@ -148,7 +148,7 @@ fn turns(count: u64, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)]) -> 
 }
 
 /// Returns the index of the tail's first exchange after moving the cut to a place where the policy allows one. Gives
-/// up protection that does not fit.
+/// up the protection of content that does not fit.
 fn cut(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens)], reach: usize) -> usize {
     let turn = |index: usize| exchanges.get(index).is_none_or(|(exchange, _)| is_turn(ask, exchange));
     let fixed: Tokens = ask.fixed.iter().map(|part| part.cost.tokens).sum();

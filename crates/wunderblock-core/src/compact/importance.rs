@@ -1,5 +1,5 @@
-//! Importance of a message, between 0 and 1: errors 0.8, decisions 0.6, tools 0.4, repetition −0.5. The formula comes
-//! from the notes that the `selective` preset follows. Values are in tenths, so that they are exact.
+//! Importance of a message, between 0 and 1: errors 0.8, decisions 0.6, tools 0.4, repetition −0.5. The formula is
+//! taken from the notes that the `selective` preset follows. Values are in tenths, so that they are exact.
 
 use crate::message::{Message, Part, Role};
 use crate::ports::Bodies;
@@ -18,7 +18,7 @@ pub fn importance(said: &Message, bodies: &dyn Bodies, seen: &mut HashSet<blake3
     let (mut error, mut decision) = (false, false);
     for text in texts(said, bodies) {
         hasher.update(text.as_bytes());
-        // The separator keeps the same words in different parts from counting as a repetition.
+        // Because of the separator, the same words in different parts do not count as a repetition.
         hasher.update(&[0]);
         let lower = text.to_lowercase();
         error |= ERRORS.iter().any(|word| lower.contains(word));

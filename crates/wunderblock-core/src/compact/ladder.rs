@@ -46,7 +46,7 @@ pub struct Ladder<'a> {
     ahead: bool,
     view: View,
     before: Tokens,
-    /// Tokens of the added text that are omitted if nothing would be gained with them. See [`Ladder::adding`].
+    /// Tokens of the added text to omit if the compaction would gain nothing with them. See [`Ladder::adding`].
     spare: Tokens,
     now: Tokens,
     rung: usize,
@@ -169,8 +169,8 @@ impl<'a> Ladder<'a> {
     }
 
     /// Accounts for a text that only this compaction adds: the work log. `before` is the size of the request without
-    /// the added text, in tokens. `spare` is the number of tokens of the added text to omit if nothing would be
-    /// gained with them.
+    /// the added text, in tokens. `spare` is the number of tokens of the added text to omit if the compaction would
+    /// gain nothing with them.
     #[must_use]
     pub fn adding(mut self, before: Tokens, spare: Tokens) -> Self {
         (self.before, self.spare) = (before, spare);

@@ -1,5 +1,5 @@
-//! Compaction: decides when a lane is due, and how it is compacted. Pure: a step that needs texts asks for them and
-//! is called again with them.
+//! Compaction: decides when a lane is due, and how it is compacted. Compaction is pure: a step that needs texts
+//! requests them, and is called again with the texts.
 //!
 //! ```text
 //! Measure, Policy ─ due ─► Due

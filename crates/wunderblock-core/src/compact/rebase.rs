@@ -9,9 +9,10 @@ use crate::units::Seq;
 use crate::view::{View, all_prepared};
 use std::collections::{HashMap, HashSet};
 
-/// Returns the proposal for a view that has grown since: its own events get later positions. `None` if the proposal
-/// changes nothing, or if anything it consumed has changed: the lane took a step, an entry or a summary was erased,
-/// an entry was pinned or hidden, or an exchange that waited for nothing got another result.
+/// Returns the proposal adjusted to a view that has grown since the proposal was made: the proposal's events get
+/// later positions. `None` if the proposal changes nothing, or if anything it consumed has changed: the lane took a
+/// step, an entry or a summary was erased, an entry was pinned or hidden, or an exchange that waited for nothing got
+/// another result.
 #[must_use]
 pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     if proposal.trim.is_none() && proposal.nodes.is_empty() {
@@ -31,8 +32,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     {
         return None;
     }
-    // The trim must name each standing reduction before its frontier, and it was made without the reductions recorded
-    // since then.
+    // The trim must name each standing reduction before its frontier, but was made before some of them were recorded.
     let unnamed = |(at, event): (PartPosition, Seq)| {
         at.0 < trim.drop_before && trim.needs(at.0) && old.standing(at) != Some(event)
     };

@@ -43,8 +43,8 @@ pub(super) fn shrink(
 }
 
 /// Returns shorter texts for the largest texts and results of an exchange, so that the exchange takes `excess` fewer
-/// tokens; `None` if nothing worth showing would remain. All texts are cut to one length, so that the largest is not
-/// the only one to be cut. The remaining text may take somewhat more than planned.
+/// tokens; `None` if nothing worth showing would remain. All texts are cut to one length, so that not only the
+/// largest is cut. The remaining text may take somewhat more than planned.
 pub(super) fn cut(ask: &PlanInput<'_>, exchange: &Exchange, excess: Tokens) -> Option<ShortTexts> {
     let trim = ask.view.trim();
     let priced = presentation::Priced { trim, view: ask.view, costs: ask.costs };

@@ -22,7 +22,7 @@ pub(super) struct SummariseRules<'a> {
     /// Whether to summarise only the stretch whose summary saves `excess`.
     pub(super) as_needed: bool,
     pub(super) anchored: bool,
-    /// Whether chunks are made ahead: a chunk that is not full waits.
+    /// Whether chunks are made ahead; if so, an incomplete chunk waits.
     pub(super) ahead: bool,
     /// Whether to write one line per turn instead of a summary.
     pub(super) catalogue: bool,
@@ -62,7 +62,7 @@ pub(super) fn jobs(
     let free = || before.iter().filter(|(exchange, _)| guard.is_free(exchange));
     let messages: u64 = free().map(|(exchange, _)| exchange.members.len() as u64).sum();
     let tokens: Tokens = free().map(|(_, tokens)| *tokens).sum();
-    // At least one message, however small the part.
+    // At least one message is summarised, however small the part.
     let max = rules.oldest.of(Tokens(messages)).0.max(1);
     let chunk = rules.chunk(ask, Tokens(tokens.0 / messages.max(1)));
     // An exchange that a summary already covers is not summarised again: it is only removed from the request.
@@ -110,8 +110,8 @@ pub(super) fn jobs(
     ranges.jobs
 }
 
-/// Divisor of a chunk: if chunks are made ahead, the last one before a tail has at least half a chunk. A shorter
-/// chunk is summarised with what follows.
+/// Divisor of a chunk: if chunks are made ahead, the last chunk before a tail is at least half full. A shorter chunk
+/// is summarised with what follows.
 const CHUNK_LEAST: u64 = 2;
 
 /// Returns the first position after everything that summaries cover.
@@ -155,8 +155,8 @@ impl<'a> Ranges<'a> {
     }
 
     /// Returns whether a summary of the open range, including its fence, is shorter than the range. A range too short
-    /// for its own summary goes into the next one: an empty summary would be rejected, and later ones could not be
-    /// placed.
+    /// for its own summary is added to the next range: an empty summary would be rejected, and later summaries could
+    /// not be placed.
     fn is_worth(&self) -> bool {
         let summary = target(&self.policy.summary, self.taken) + crate::fence::SUMMARY_FRAME.tokens;
         self.taken > summary
@@ -215,7 +215,7 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// Returns the target length, in tokens, of a summary of the given number of tokens.
+/// Returns the target length, in tokens, of a summary for content that takes the given number of tokens.
 #[must_use]
 pub fn target(summary: &Summary, tokens: Tokens) -> Tokens {
     summary.share.of(tokens).max(summary.at_least).min(summary.target.max(summary.at_least))

@@ -10,7 +10,7 @@ use crate::view::View;
 pub struct TaskMark {
     /// Position of the mark.
     pub at: Seq,
-    /// Whether a task ends here; otherwise one begins.
+    /// Whether the mark ends a task; otherwise, it begins one.
     pub ends: bool,
     /// Subject of the task, if known.
     pub title: Option<Box<str>>,
@@ -113,7 +113,7 @@ impl TaskSequence {
     }
 }
 
-/// Messages that ask to continue and begin no task.
+/// Messages that only ask to continue, and so begin no task.
 const GO_ON: [&str; 12] =
     ["continue", "go on", "proceed", "yes", "ok", "okay", "thanks", "继续", "好的", "好", "可以", "谢谢"];
 

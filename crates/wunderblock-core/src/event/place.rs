@@ -1,8 +1,7 @@
 //! Facts that cannot be true at their position.
 //!
 //! Events name positions: ranges that were summarised or erased, frontiers, targets. The engine only writes ranges of
-//! positions that came before. A record that contradicts its position was not written by the engine, and no lane
-//! follows it.
+//! earlier positions. A record that contradicts its position was not written by the engine, and no lane follows it.
 
 use super::Fact;
 use crate::compaction::SessionCompacted;
@@ -11,7 +10,7 @@ use crate::units::Seq;
 
 impl Fact {
     /// Returns the target of a pin or a hide. The target changes if a session is recorded again and the entry has a
-    /// different position there.
+    /// different position in the new recording.
     pub fn target_mut(&mut self) -> Option<&mut Seq> {
         match self {
             Self::ContentPinned(pin) => Some(&mut pin.target),

@@ -13,7 +13,7 @@ pub enum LoadReason {
     Nested(Box<str>),
     /// This path was touched, and one of the file's patterns matches it.
     PathRule(Box<str>),
-    /// This other file imports the file.
+    /// The file is imported by this other file.
     Import(Box<str>),
     /// The scan of the project found the file.
     Scan,

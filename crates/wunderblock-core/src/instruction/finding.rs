@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A notable fact about a source: it was rejected, conflicts with another, or could not be read.
+/// A notable fact about a source: for example, the source was rejected, conflicts with another, or could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Name of the source.
@@ -12,7 +12,7 @@ pub struct Finding {
     pub line: Option<u64>,
     /// Kind of the finding.
     pub what: FindingKind,
-    /// Explanation of what happened, and what to do.
+    /// Explanation of what happened, and of what to do about it.
     pub detail: Box<str>,
 }
 
@@ -20,7 +20,7 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
-    /// The block may not be replaced or added to, so the attempt has no effect.
+    /// The block may not be replaced or added to, so an attempt to do so has no effect.
     Refused,
     /// Two files in one directory define the same block. The later one applies.
     Conflict,

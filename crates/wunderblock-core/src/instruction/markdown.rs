@@ -28,7 +28,7 @@ pub struct MarkdownSpan {
     pub range: Range<usize>,
 }
 
-/// Splits a text into spans, which cover it without gaps, in order. The running time is linear in the length of the
+/// Splits a text into spans that cover it in order and without gaps. The running time is linear in the length of the
 /// text.
 #[must_use]
 pub fn spans(text: &str) -> Vec<MarkdownSpan> {
@@ -135,8 +135,8 @@ impl MarkdownScanner<'_> {
     }
 }
 
-/// Runs of backticks in one paragraph: the position of the last run of each length. Without this index, the search
-/// for the end of each of many runs would take time quadratic in their number.
+/// Runs of backticks in one paragraph: for each length, the position of the last run. Without this index, searching
+/// for the ends of many runs would take time quadratic in the number of runs.
 #[derive(Default)]
 struct Ticks {
     end: usize,
@@ -194,7 +194,7 @@ fn run_length(text: &str) -> usize {
     text.bytes().take_while(|byte| *byte == b'`').count()
 }
 
-/// Returns whether a line may open a fence, by its first character other than a space or tab.
+/// Returns whether a line may open a fence, judged by its first character that is not a space or tab.
 fn may_fence(rest: &str) -> bool {
     let first = rest.bytes().find(|byte| !matches!(byte, b' ' | b'\t'));
     matches!(first, Some(b'`' | b'~'))

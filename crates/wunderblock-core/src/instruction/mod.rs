@@ -1,9 +1,9 @@
-//! Instruction files, and which of their blocks apply.
+//! Instruction files, and the choice of the blocks that apply.
 //!
-//! The text of a file is plain, or has named blocks. A block begins with `<!-- block NAME MODE -->`. A block ends at
-//! the next such line, at `<!-- end -->`, or at the end of the file. The mode says what files later in the hierarchy
-//! may do with the block. [`pieces`] splits a text into blocks, and [`settle`] decides which blocks of several files
-//! apply.
+//! The text of a file is either plain or divided into named blocks. A block begins with `<!-- block NAME MODE -->`. A
+//! block ends where the next block begins, at `<!-- end -->`, or at the end of the file. The mode says what files
+//! later in the hierarchy may do with the block. [`pieces`] splits a text into blocks, and [`settle`] decides which
+//! blocks of several files apply.
 
 mod file;
 mod finding;

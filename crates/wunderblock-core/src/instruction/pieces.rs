@@ -13,7 +13,7 @@ pub const MAX_PROBLEMS: usize = 32;
 pub struct LineProblem {
     /// Line in the file, counted from 1.
     pub line: u64,
-    /// Explanation of the problem, and what was done about it.
+    /// Explanation of the problem, and of what was done about it.
     pub detail: String,
 }
 
@@ -30,7 +30,7 @@ pub fn pieces(text: &str) -> (Vec<FileSegment>, Vec<LineProblem>) {
     pieces_in(text, &spans(text))
 }
 
-/// Splits a text whose spans are known, as [`pieces`] does.
+/// Splits a text whose spans are known, in the same way as [`pieces`].
 #[must_use]
 pub fn pieces_in(text: &str, spans: &[MarkdownSpan]) -> (Vec<FileSegment>, Vec<LineProblem>) {
     let mut cut = Segmenter { line: 1, line_is_blank: true, ..Segmenter::default() };
@@ -174,7 +174,7 @@ fn line_ends(text: &str) -> u64 {
     u64::try_from(text.bytes().filter(|byte| *byte == b'\n').count()).unwrap_or(u64::MAX)
 }
 
-/// Parses a block's line after the word `block`. The error is the text of a problem.
+/// Parses a block's line after the word `block`. The error is the description of a problem.
 fn block<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<(Box<str>, Mode), String> {
     let name = words
         .next()

@@ -16,7 +16,8 @@ pub enum Redefinition {
     Refused,
 }
 
-/// Effect of each redefinition: the mode of the existing block, the mode of the later definition, and what happens.
+/// Effect of each redefinition: each row holds the mode of the existing block, the mode of the later definition, and
+/// what happens.
 ///
 /// The table is complete, except for two rules of rank. Only managed policy may change a block that managed policy
 /// has defined. A mode binds only files with the same or lower authority: a block locked by a project binds the
@@ -33,8 +34,8 @@ pub const RULES: [(Mode, Mode, Redefinition); 9] = [
     (Mode::Locked, Mode::Locked, Redefinition::Refused),
 ];
 
-/// Returns the effect of a redefinition according to the rules of rank and the table [`RULES`]. The first pair is the
-/// mode and level of the existing block; the second pair is those of the later definition.
+/// Returns the effect of a redefinition according to the rules of rank and the table [`RULES`]. The first pair holds
+/// the mode and level of the existing block, and the second pair those of the later definition.
 #[must_use]
 pub fn outcome((mode, by): (Mode, InstructionLevel), (later, of): (Mode, InstructionLevel)) -> Redefinition {
     if by == InstructionLevel::Managed && of.authority() < Authority::Operator {
@@ -98,7 +99,7 @@ struct BlockDefinition {
     mode: Mode,
     /// Index of the file that defined the block.
     file: usize,
-    /// Pieces of the block: the index of the file, and of the piece in it.
+    /// Pieces of the block: for each, the index of the file, and of the piece in the file.
     pieces: Vec<(usize, usize)>,
 }
 

@@ -29,7 +29,7 @@ impl Classes {
 
 pub(super) static CLASS: Classes = Classes(classes());
 
-// Evaluated at compile time: an index out of bounds would not compile.
+// This is evaluated at compile time, so an index out of bounds would not compile.
 #[allow(clippy::indexing_slicing, clippy::cast_possible_truncation)]
 const fn classes() -> [u16; 256] {
     let mut table = [0; 256];
@@ -116,7 +116,7 @@ fn joins(bytes: &[u8], from: usize, at: usize, class: u16) -> Joins {
     let next = bytes.get(at + 1).copied().unwrap_or_default();
     let so_far = bytes.get(from..at).unwrap_or_default();
     if class == LETTER {
-        // Characters of this range that are not letters, such as × and ÷, separate names.
+        // Two-byte characters that are not letters, such as × and ÷, separate names.
         let lead = bytes.get(at).copied().unwrap_or_default();
         return if is_letter(lead, next) { Joins::By(2) } else { Joins::No };
     }
@@ -300,7 +300,7 @@ fn is_id(body: &str, seen: u16) -> bool {
             && body.split('-').all(is_hex);
     }
     if seen & UNDER != 0 {
-        // Ids that providers assign to calls, for example `toolu_01ab…` and `call_9f…`.
+        // Ids that providers assign to calls, of the form `toolu_01ab…` or `call_9f…`.
         let tail = body.rsplit('_').next().unwrap_or_default();
         return tail.len() >= 16 && tail.bytes().any(|byte| byte.is_ascii_digit());
     }
@@ -355,8 +355,8 @@ fn is_extension(text: &str) -> bool {
     KNOWN.binary_search(&text).is_ok()
 }
 
-/// Returns whether a text is a dotted name like `a.b`, in which each part is a name. An abbreviation (`e.g`) is not
-/// such a name, and neither is the end of a sentence (`end.The`).
+/// Returns whether a text is a dotted name like `a.b`, in which each part is a name. Abbreviations (`e.g`) and ends
+/// of sentences (`end.The`) are not dotted names.
 fn is_dotted(text: &str) -> bool {
     let mut long = false;
     let is_name = |part: &str| part.starts_with(|c: char| c.is_alphabetic() || c == '_');
@@ -386,7 +386,7 @@ fn is_camel(text: &str) -> bool {
     has_lower && inner && bytes.iter().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Returns the number at the beginning, without its unit or the rest of a compound.
+/// Returns the number at the beginning of a text, without its unit or the rest of a compound.
 fn numeric(text: &str) -> &str {
     let end = text
         .bytes()

@@ -1,11 +1,11 @@
-//! Search for how much fits: the longest text, the earliest exchange.
+//! Search for how much fits: the longest text that fits, or the earliest exchange.
 
 use crate::cost::EntryCost;
 use crate::pair::Exchange;
 use crate::units::{Bytes, Cost};
 
 /// Returns the largest length that fits. The search begins with the shortest length, which must fit, and doubles it,
-/// so that the measured text is proportional to what fits and not to the whole.
+/// so that the amount of text measured is proportional to what fits, not to the whole.
 pub(super) fn longest_that(fits: impl Fn(Bytes) -> bool, shortest: Bytes, longest: Bytes) -> Bytes {
     let mut low = shortest.0;
     let mut high = low.saturating_mul(2).min(longest.0);
@@ -20,7 +20,8 @@ pub(super) fn longest_that(fits: impl Fn(Bytes) -> bool, shortest: Bytes, longes
     Bytes(low)
 }
 
-/// Returns how far back from `end` the exchanges fit into `room`: the index of the first one, and the cost of all.
+/// Returns how far back from `end` the exchanges fit into `room`: the index of the first exchange that fits, and the
+/// total cost.
 pub(super) fn reach(
     exchanges: &[&(&Exchange, EntryCost)],
     end: usize,

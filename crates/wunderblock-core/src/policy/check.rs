@@ -1,4 +1,4 @@
-//! Checks of a policy, beyond what its schema says.
+//! Checks of a policy that go beyond its schema.
 
 use super::Policy;
 use super::permille::Permille;
@@ -27,7 +27,7 @@ pub struct PolicyFault {
     /// Key at which the fault occurs, such as `trigger.soft.fraction`. Steps and parts of a template are numbered
     /// from 1, for example: `step.2.to`.
     pub key: String,
-    /// Explanation of what is wrong, and what to do.
+    /// Explanation of what is wrong, and of what to do about it.
     pub what: String,
 }
 
@@ -402,7 +402,7 @@ fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
-/// Returns whether a text is the name of an XML element. Only names that need no character table are accepted.
+/// Returns whether a text can be the name of an XML element. Only names that need no character table are accepted.
 fn is_element(name: &str) -> bool {
     name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))

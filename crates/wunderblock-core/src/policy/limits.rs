@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Limits at which a policy stops trying, and what requests do meanwhile.
+/// Limits at which a policy stops trying, and the behaviour of requests in the meantime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CompactionLimits {
-    /// Maximum number of consecutive compactions without progress. The lane is then compacted only after it has
-    /// grown, or if a person asks.
+    /// Maximum number of consecutive compactions without progress. Once this number is reached, the lane is compacted
+    /// only after it has grown, or if a person asks.
     pub rounds: u32,
     /// Minimum number of seconds between two compactions started by a soft trigger.
     pub cooldown_s: u64,

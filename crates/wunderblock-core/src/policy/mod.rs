@@ -44,7 +44,7 @@ pub struct Policy {
     /// Tool output that enters requests in a shorter form.
     #[serde(default)]
     pub reduce: Reduce,
-    /// Steps, cheapest first. The plan follows these steps as a deterministic last resort.
+    /// Steps, cheapest first. If these steps are not enough, the plan is the deterministic last resort.
     #[serde(default, rename = "step", skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Action>,
     /// Form of the summaries, and who writes them.

@@ -48,13 +48,13 @@ pub struct Protect {
     pub work_share: Permille,
 }
 
-/// Default of `work_share`. Measured with values of 0, 0.02, 0.04, 0.06 and 0.08 under `balanced` at eight windows of
-/// 15,000 to 36,000 tokens: 80, 83, 86, 87 and 89 % of what the next three calls need is in the request or one read
-/// away. With 0.08, less than half of a first request of 8,000 tokens is word for word (docs/benchmarks.md).
+/// Default of `work_share`. Under `balanced` at eight windows of 15,000 to 36,000 tokens, values of 0, 0.02, 0.04,
+/// 0.06 and 0.08 put 80, 83, 86, 87 and 89 % of what the next three calls need in the request or one read away. With
+/// 0.08, less than half of a first request of 8,000 tokens is shown verbatim (docs/benchmarks.md).
 const WORK_SHARE: Permille = Permille(40);
 
-/// Default of `files_tokens`. Claude Code's documentation, "Explore the context window": a larger file comes back as
-/// its path only.
+/// Default of `files_tokens`. According to Claude Code's documentation ("Explore the context window"), only the path
+/// of a larger file is restored.
 const FILES_TOKENS: Tokens = Tokens(5_000);
 
 impl Default for Protect {

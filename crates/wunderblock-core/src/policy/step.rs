@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Action {
-    /// Leaves content out of requests, but never out of the ledger: the thinking of completed turns, empty model
-    /// replies, and messages that the user repeats immediately.
+    /// Leaves the following out of requests, but never out of the ledger: the thinking of completed turns, empty
+    /// model replies, and messages that the user repeats immediately.
     Curate {
         /// Number of newest turns whose thinking stays; `None` keeps all thinking.
         #[serde(default)]
@@ -152,8 +152,8 @@ pub enum Action {
         #[serde(default)]
         min_tokens: Tokens,
     },
-    /// Replaces the oldest summaries with a catalogue: one line each, with its positions. Nothing is summarised
-    /// again.
+    /// Replaces the oldest summaries with a catalogue: one line for each summary, with the summary's positions.
+    /// Nothing is summarised again.
     Archive {
         /// Fraction of the whole up to which summaries are not archived.
         above: Permille,
@@ -182,7 +182,7 @@ pub enum Action {
         #[serde(default)]
         by: DropOrder,
         /// Number of best messages that stay, wherever they are; 0 to continue only until the target is reached. If
-        /// the order is by age, the best messages are the newest, starting at a place where the policy's
+        /// the order is by age, the best messages are the newest, and begin at a place where the policy's
         /// [`Split`](crate::policy::Split) may cut.
         #[serde(default)]
         keep: u64,
@@ -197,10 +197,10 @@ pub enum Action {
 
 /// Returns the number of tokens in a chunk that may take `share` of a window.
 ///
-/// If the size of the mean message, multiplied by the margin for inexact counts, exceeds a tenth of the window, a
-/// chunk would overshoot the window. The share is then reduced by twice that part, down to `least`. The rule is
-/// OpenClaw's (`computeAdaptiveChunkRatio` in its `src/agents/compaction-planning.ts`), with 0.4, 0.15 and a margin
-/// of 1.2.
+/// If the mean size of a message, multiplied by the margin for inexact counts, exceeds a tenth of the window, a chunk
+/// would overshoot the window. The share is then reduced by twice the fraction of the window that a mean message
+/// takes with its margin, down to `least`. The rule is OpenClaw's (`computeAdaptiveChunkRatio` in its
+/// `src/agents/compaction-planning.ts`), with 0.4, 0.15 and a margin of 1.2.
 #[must_use]
 pub fn chunk_tokens(
     share: Permille,

@@ -12,7 +12,7 @@ pub struct Summary {
     pub template: Template,
     /// Model that writes summaries, if one is used; `same` for the session's own model.
     pub model: Box<str>,
-    /// Whether a summary comes after the messages kept from its range, instead of at the place of its range.
+    /// Whether a summary is placed after the messages kept from its range, instead of at the place of the range.
     pub last: bool,
     /// Target size of a summary of a range, in tokens.
     pub target: Tokens,
@@ -39,8 +39,8 @@ pub struct Summary {
     /// Factor applied to the token count of a summariser's input, because counts are estimates.
     pub margin: Permille,
     /// Minimum fraction of the names in a summary that must occur in its range. A summary below this fraction is
-    /// rejected, and so is a summary that names a path outside its range. If the fraction is 0, neither rule is
-    /// checked.
+    /// rejected, and so is a summary that names a path outside its range. If the fraction is 0, names and paths are
+    /// not checked.
     pub grounded: Permille,
 }
 
@@ -116,7 +116,7 @@ pub enum SummaryFormat {
     Numbered,
     /// `<name>…</name>` around each part, and the root around all parts.
     Xml,
-    /// No headings: a dated log with a line for each event, for example `- 14:03 ! … #12`, in chronological order.
+    /// No headings: a dated log in chronological order, with a line of the form `- 14:03 ! … #12` for each event.
     Log,
 }
 
@@ -166,7 +166,7 @@ pub enum Fill {
     FilesModified,
     /// Commands that were run, with their outcomes.
     Commands,
-    /// Errors, with the step that fixed each.
+    /// Errors, each with the step that fixed it.
     Errors,
     /// Findings along the way: the model's own conclusions.
     Findings,

@@ -1,4 +1,4 @@
-//! Tests of anchors and calibrations, from marks written by hand.
+//! Tests of anchors and calibrations, with marks written by hand.
 
 use super::*;
 use proptest::prelude::*;
@@ -52,8 +52,8 @@ fn only_a_request_of_ours_is_an_anchor() {
 #[test]
 fn what_others_add_is_told_by_the_first_replies_to_their_requests() {
     let id = |at: u64| ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][usize::try_from(at).unwrap()];
-    // The program adds 12,000 tokens. Each reply and what follows it weighs 150 tokens, and one reply counts a file
-    // that nobody recorded.
+    // The program adds 12,000 tokens. Each reply weighs 150 tokens together with what follows it, and the measurement
+    // of one reply includes a file that nobody recorded.
     let session = |count: u64, from: u64| -> Vec<UsageMark<'static>> {
         let turn = |at: u64| {
             let file = if at == 3 { 9_000 } else { 0 };

@@ -12,8 +12,8 @@ pub struct ViewEntry {
     pub at: Millis,
     /// The message.
     pub message: Message,
-    /// Whether the message was recorded live, and the session's newest request before it was made by the lane since
-    /// the lane's last step.
+    /// Whether the message was recorded live, and the session's newest earlier request was one that the lane made
+    /// after the lane's last step.
     pub answers: bool,
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn all_prepared(view: &View) -> impl Iterator<Item = Seq> {
     view.prepared.values().map(|node| node.at)
 }
 
-/// Returns the producer of a summary that came with an import and was never checked.
+/// Returns the producer of a summary that was imported and never checked.
 #[must_use]
 pub fn unchecked_by(made: &SessionCompacted) -> Option<Box<str>> {
     (made.lane.is_none() && made.check.is_none()).then(|| made.producer.clone())

@@ -69,7 +69,7 @@ fn an_anchored_summary_takes_in_what_stands_before_it_and_no_gap() {
     assert_eq!(ranges, [first, behind].concat());
 }
 
-/// A chunk whose summary said nothing was once requested repeatedly.
+/// A chunk was once requested repeatedly if its summary said nothing.
 #[test]
 fn a_chunk_made_ahead_that_says_nothing_is_asked_for_once() {
     let mut history = ledger(Vec::new());

@@ -163,7 +163,7 @@ proptest! {
             let over = |age: u64| measure.age.0 > age as i64 * 1_000;
             let ends = |within: u64| measure.cache_left.is_some_and(|left| left.0 <= within as i64 * 1_000);
             let part_of = |part: Permille, whole: Tokens| Tokens(whole.0 * u64::from(part.0) / 1_000);
-            // A fraction of the window that no request reaches is taken as a fraction of the limit.
+            // If no request can reach a fraction of the window, it is taken as a fraction of the limit.
             let at = |part: Permille| match part_of(part, whole) {
                 at if at > measure.limit => part_of(part, measure.limit),
                 at => at,

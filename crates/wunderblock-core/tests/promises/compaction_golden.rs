@@ -14,7 +14,7 @@ use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::policy::{Action, CutPoint, DropOrder, Protect, Split};
 use wunderblock_core::units::Tokens;
 
-/// Compacts the lane, and returns the lines of its request afterwards.
+/// Compacts the lane, and then returns the lines of its request.
 fn compacted(history: &mut History, steps: Vec<Action>, protect: Protect, budget: Budget) -> Vec<String> {
     let policy = policy(steps, protect, Split { at: CutPoint::Exchange, ..Split::default() });
     let view = view_of(&history.events);

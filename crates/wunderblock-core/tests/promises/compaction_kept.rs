@@ -98,12 +98,13 @@ fn check_graph(stage: &Stage<'_>, known: &mut Nodes) {
         assert!(job.entries.is_sorted(), "{job:?}");
         assert!(!draft.text.inline().unwrap().trim().is_empty(), "a summary that says nothing");
     }
-    // Exchanges are judged by where they end.
+    // An exchange is judged by the position at which it ends.
     let is_under =
         |seq: Seq| proposal.nodes.iter().any(|draft| (draft.job.from..=draft.job.to).contains(&seq));
     for exchange in arrange(stage.before).exchanges.iter().filter(|exchange| is_under(exchange.last)) {
         for seq in exchange.members.iter().filter(|seq| gone.contains(seq)) {
-            // An exchange that a summary already covers leaves the request without another summary.
+            // An exchange that a summary already covers is left out of the request, and no other summary is made for
+            // it.
             let told = known.values().any(|draft| draft.job.entries.contains(seq));
             assert!(told, "no summary tells of {seq}: {:?}", stage.after.trim());
         }
@@ -234,7 +235,7 @@ fn texts(rendered: &RenderedRequest) -> Vec<&str> {
     parts.flat_map(|part| part.bodies()).filter_map(Body::inline).collect()
 }
 
-/// Returns the references in a request: the number of bytes, and the position that each names.
+/// Returns, for each reference in a request, the number of bytes and the position that it names.
 fn references(rendered: &RenderedRequest) -> Vec<(u64, Seq)> {
     let reference = |text: &str| {
         let line = text.strip_prefix("⟨output")?.strip_suffix('⟩')?;
@@ -290,7 +291,7 @@ fn check_targets_that_go(stage: &Stage<'_>) {
     }
 }
 
-/// Returns the view of the same events without the compaction, whose events are moved to another lane.
+/// Returns the view of a stage's events without the compaction, whose events are moved to another lane.
 fn without(stage: &Stage<'_>) -> View {
     let elsewhere = |event: &Event| {
         let other = LaneId::new("other").unwrap();

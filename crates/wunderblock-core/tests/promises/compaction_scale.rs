@@ -53,7 +53,7 @@ fn two_words(count: usize) -> History {
     ledger((0..count).flat_map(turn).collect())
 }
 
-/// Returns turns with a call whose output is repeated, thinking, and empty replies.
+/// Returns turns with empty replies, thinking, and a call whose output is repeated.
 fn busy(count: usize) -> History {
     let mut messages = Vec::new();
     for number in 0..count {

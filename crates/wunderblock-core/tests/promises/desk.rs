@@ -16,7 +16,8 @@ use wunderblock_core::units::Seq;
 pub(crate) enum Change {
     /// A text of a section changes: the index of the text, and its new content; `None` removes the text.
     Say(Section, u8, Option<Text>),
-    /// An instruction file in a directory that the work has reached changes: its index, and its new content.
+    /// A change to an instruction file in a directory that the work has reached: the file's index, and its new
+    /// content.
     Nested(u8, Option<Text>),
     /// The tools change: their number, and the text of their descriptions.
     Tools(u8, Text),
@@ -103,7 +104,7 @@ impl Desk {
                 blocks.sort_by(|a, b| a.name.cmp(&b.name));
             }
             Change::Nested(which, text) => {
-                // An engine that reads files of directories has also read the instruction files before them.
+                // An engine that reads files of directories has also read the instruction files that precede them.
                 self.offer.blocks.entry(Section::Instructions).or_default();
                 let name = format!("directory {which}/AGENTS.md");
                 self.offer.nested.retain(|block| block.name.as_ref() != name);

@@ -18,7 +18,7 @@ use wunderblock_core::render::measure;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
 
-/// Generates histories in which entries are hidden, or shown again, now and then.
+/// Generates histories in which entries are occasionally hidden or shown again.
 fn hiding(max: usize) -> impl Strategy<Value = Vec<Step>> {
     let hide = prop::option::weighted(0.2, (any::<u8>(), prop::bool::weighted(0.8)));
     let hides = prop::collection::vec(hide, max);
@@ -95,7 +95,7 @@ proptest! {
                 prop_assert!(built.rendered.lines.iter().all(|line| line.seq != Some(*seq)));
             }
         }
-        // Two events that change nothing take the same positions as hiding and showing the entry.
+        // Two events that change nothing take the same positions as the events that hide and show the entry.
         let mut history = new_history();
         steps.iter().for_each(|step| { history.play(step); });
         for _ in 0..2 {

@@ -37,7 +37,7 @@ pub(crate) enum Step {
         media: bool,
         with_result: bool,
     },
-    /// A reply with its calls, and what becomes of their results.
+    /// A reply with its calls, and the fate of their results.
     Reply {
         text: Option<Text>,
         thinking: Thinking,
@@ -50,15 +50,15 @@ pub(crate) enum Step {
     Odd(Odd),
     /// Events of another lane.
     Elsewhere,
-    /// A pin or unpin of an earlier position, given as a share of the history.
+    /// Pinning or unpinning of an earlier position, given as a share of the history.
     Pin(u8, bool),
     Hide(u8, bool),
-    /// Erasure of a few positions from an earlier one on, given as a share of the history.
+    /// Erasure of a few positions, beginning at an earlier position, which is given as a share of the history.
     Erase(u8, u8),
     /// A change to a source.
     Outside(Change),
-    /// Another lane makes a reduction of an earlier result, given as a share of the history, and shows it. The other
-    /// values are the shorter text, and whether the reduction is standing.
+    /// Another lane reduces an earlier result, whose position is given as a share of the history, and shows the
+    /// reduction. The other values are the shorter text, and whether the reduction is standing.
     Shorten(u8, Text, bool),
 }
 
@@ -74,7 +74,7 @@ pub(crate) enum Thinking {
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     Now(Text),
-    /// Arrives after the next steps.
+    /// The result arrives after the next steps.
     Later(Text),
     /// Stored before the call.
     Before(Text),
@@ -208,7 +208,8 @@ pub(crate) struct Wax {
     known: HashMap<String, Handle>,
 }
 
-/// Returns a cost of one token for every three bytes, rounded up, with bytes counted as inside a JSON string.
+/// Returns a cost of one token for every three bytes, rounded up; bytes are counted as they would be inside a JSON
+/// string.
 fn cost_of(text: &str) -> Cost {
     let plain = text.len() as u64;
     let short =

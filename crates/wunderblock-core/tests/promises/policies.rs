@@ -145,7 +145,7 @@ fn random() -> impl Strategy<Value = Policy> {
     )
 }
 
-/// Returns the steps, where all steps with the same name have the minimum of the first one.
+/// Returns the steps, giving all steps with the same name the minimum of the first one.
 fn same_gains(mut steps: Vec<Action>) -> Vec<Action> {
     let gains: Vec<(&'static str, Gain)> =
         steps.iter().map(|action| (action.name(), action.gain())).collect();

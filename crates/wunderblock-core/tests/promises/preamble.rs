@@ -384,8 +384,8 @@ proptest! {
     }
 }
 
-/// A text takes the same room when it is first sent and afterwards. A text that did not fit alongside another text
-/// does not enter later.
+/// A text takes the same room when it is first sent as it does afterwards. A text that did not fit alongside another
+/// text does not enter later.
 #[test]
 fn what_had_no_room_beside_a_directorys_text_has_none_later() {
     use crate::desk::Change;

@@ -68,7 +68,8 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
     if limit.saturating_sub(cost).tokens >= Tokens(gain) {
         return;
     }
-    // If less is free, the smallest request that contains the whole newest exchange must be too large.
+    // If a step leaves too little room, the smallest request that contains the whole newest exchange must be too
+    // large.
     let plain = view_of(&history.events[..upto]);
     let exchanges = wunderblock_core::pair::arrange(&plain).exchanges.clone();
     let newest = plain.newest_user();

@@ -37,7 +37,7 @@ pub(crate) fn vote(lines: &[&str]) -> u32 {
             slashed += u32::from(inner.starts_with("//"));
         } else if is_foreign(line) {
             foreign += 1;
-            // The remaining lines cannot make up for this share of foreign ones, so reading stops here.
+            // The remaining lines cannot make up for so many foreign lines, so reading stops here.
             if foreign as usize * MAX_FOREIGN > bare.len() {
                 return 0;
             }

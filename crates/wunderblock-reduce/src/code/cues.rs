@@ -8,7 +8,7 @@ use crate::part::PartOfList;
 /// Signs of one language, and the programs that run its sources.
 #[derive(Default)]
 struct LanguageSigns {
-    /// Another language whose signs also count (as an index), and the maximum weight of these signs.
+    /// Index of another language whose signs also count, and the maximum weight of these signs.
     on: Option<(usize, u32)>,
     interpreters: Vec<String>,
     lines: Vec<SignLine>,

@@ -43,7 +43,7 @@ pub(super) fn is_definition(line: &str) -> bool {
 }
 
 /// Returns the name that a line defines, judged by its words, for example: `load` for `export function load(path) {`.
-/// The line must start with its first word, without indentation.
+/// The line must not be indented.
 #[must_use]
 pub fn defined_name(line: &str) -> Option<&str> {
     let mut words = line.split(' ').skip_while(|word| MODIFIERS.has(word) || word.starts_with("pub("));
@@ -81,7 +81,8 @@ pub(super) fn rank_licence(lines: &TextLines<'_>, worths: &mut LineWorths) {
     if legal.len() < 2 {
         return;
     }
-    // The terms begin at the first line with a legal word and end with the paragraph of the last one.
+    // The terms begin at the first line with a legal word, and end with the paragraph that contains the last such
+    // line.
     let to = (*to..end).find(|at| !lines.get(*at).contains(char::is_alphabetic)).unwrap_or(end);
     if to.saturating_sub(from + 1) >= MIN_LICENCE_LINES {
         worths.set(from + 1..to, LineWorth::FILLER);

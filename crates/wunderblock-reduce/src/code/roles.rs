@@ -6,12 +6,12 @@ use crate::word_list::WordList;
 /// The role of a node in an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeRole {
-    /// No role in the outline. Nodes inside the node may have a role.
+    /// No role in the outline. Nodes inside this node may have roles.
     None,
     Import,
-    /// A definition whose members are outlined too: a class, an implementation, a module.
+    /// A definition whose members are outlined too: for example, a class, an implementation or a module.
     Container,
-    /// A type that is defined as a whole: a structure, an alias.
+    /// A type that is defined as a whole: for example, a structure or an alias.
     Type,
     /// A member of a container or type.
     Field,
@@ -20,7 +20,7 @@ pub(super) enum NodeRole {
     /// A function without a name. An anonymous function is ranked only outside other functions.
     Anonymous,
     Macro,
-    /// Something that precedes a definition: an attribute, a decorator.
+    /// Something that precedes a definition: for example, an attribute or a decorator.
     Annotation,
     /// A list or table that may be data.
     Literal,

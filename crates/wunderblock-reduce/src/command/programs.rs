@@ -91,7 +91,7 @@ impl ProgramRule {
     }
 }
 
-/// Returns the number of words after the first that are options, including the values of options that take one.
+/// Returns the number of words after the first that are options or the values of options.
 fn count_options(words: &[String], with_value: &[&str]) -> usize {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {

@@ -176,7 +176,8 @@ impl ShellParser<'_> {
     }
 
     fn redirect(&mut self, out: bool) {
-        // A number before the operator is a descriptor, not a word. Only descriptor 1 is the printed output.
+        // A number before a redirection operator is a descriptor, not a word. Only descriptor 1 counts as printed
+        // output.
         let descriptor = self.word.take_if(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
         self.end_word();
         let errors = descriptor.is_some_and(|descriptor| descriptor != "1");
@@ -200,7 +201,7 @@ impl ShellParser<'_> {
     fn end_word(&mut self) {
         if let Some(word) = self.word.take() {
             match self.target.take() {
-                // Output that is redirected to these two devices is still printed.
+                // Output that is redirected to `/dev/stdout` or `/dev/stderr` is still printed.
                 Some(out) => self.stage.to_file |= out && word != "/dev/stdout" && word != "/dev/stderr",
                 None => self.stage.words.push(word),
             }

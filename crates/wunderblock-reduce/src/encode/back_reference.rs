@@ -17,7 +17,7 @@ use crate::lines::TextLines;
 use crate::mark::{NAMED_AGAIN, OPEN};
 use crate::sink::TextSink;
 
-/// Minimum lines of a block. Fewer lines are not worth looking up.
+/// Minimum lines of a block. A block of fewer lines is not worth looking up.
 const MIN_LINES: usize = 3;
 /// Minimum number of tokens in a block. The mark costs fifteen tokens, and the reader has to look up the lines.
 const MIN_TOKENS: usize = 40;
@@ -72,7 +72,7 @@ pub(super) fn encode(text: &str, source: SourceLines<'_>) -> Option<String> {
     instead.finish()
 }
 
-/// The lines at which blocks were seen, found by the hashes of the first lines of a block.
+/// The lines at which blocks were seen, indexed by the hashes of the blocks' first lines.
 struct SeenBlocks<'h> {
     hashes: &'h [u64],
     lines: SlotTable,
@@ -138,8 +138,7 @@ pub(super) fn decode(
     index: &mut LineIndex,
 ) -> Option<()> {
     index.scan(out.written())?;
-    // The text may begin after the first line of its source, and line ends of the lines before it are not in the
-    // index.
+    // The text may begin after the first line of its source, and the line ends before the text are not in the index.
     let before = here.start().checked_sub(index.ends.len() + 1)?;
     let all = there.end() - there.start() + 1;
     for (nth, _) in here.enumerate() {

@@ -1,5 +1,5 @@
-//! Lines that mention an error, found by their words. Readers of a log or a test run look for such lines, so
-//! encodings leave the lines in place.
+//! Lines that mention an error, found by their words. Readers of a log or a test run look for lines that mention an
+//! error, so encodings leave them in place.
 
 /// Returns whether a line mentions an error, a warning or a failure. Any word for an error, a warning or a failure
 /// counts: the result is not a severity level.

@@ -140,8 +140,8 @@ pub(super) fn encode_paths(text: &str) -> Option<String> {
     )
 }
 
-/// Positions of the parts of a line that is a path, possibly after a size (`du`). The positions take few bytes,
-/// because all lines are stored at the same time.
+/// Positions of the parts of a line that holds a path, possibly after a size (as printed by `du`). The positions take
+/// few bytes, because all lines are stored at the same time.
 struct PathParts {
     path: u32,
     name: u32,

@@ -19,7 +19,7 @@ impl<'t> Rewrite<'t> {
         Self { text, out: String::new(), kept: 0, any: false }
     }
 
-    /// Replaces a stretch, which must come after all earlier ones.
+    /// Replaces a stretch, which must follow all stretches replaced so far.
     pub(in crate::encode) fn replace(&mut self, span: Range<usize>, write: impl FnOnce(&mut String)) {
         self.copy_until(span.start);
         write(&mut self.out);

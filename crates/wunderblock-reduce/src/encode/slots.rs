@@ -5,7 +5,7 @@ use crate::part::PartOfList;
 /// A hash table in which each number is stored in the first free slot at or after the slot of its hash. At most three
 /// in four slots are taken.
 pub(in crate::encode) struct SlotTable {
-    /// For each slot, its number plus one, or 0 if it is free.
+    /// For each slot, the number in it plus one, or 0 if the slot is free.
     slots: Vec<u32>,
     taken: usize,
 }

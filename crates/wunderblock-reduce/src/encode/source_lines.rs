@@ -7,6 +7,6 @@ pub(crate) struct SourceLines<'h> {
     pub(crate) handle: Option<&'h str>,
     /// Number of source lines before the text.
     pub(crate) before: usize,
-    /// Whether the shortest text is wanted, however hard it is to read: the level `lossless`.
+    /// Whether the shortest text is wanted, however hard it is to read (as at the level `lossless`).
     pub(crate) shortest: bool,
 }

@@ -83,7 +83,8 @@ pub(crate) fn estimate_tokens(text: &str) -> usize {
     total + usize::from(state >> 3 == SPACE)
 }
 
-/// Returns whether an encoding is worth it: it must save at least a twentieth, and at least four tokens.
+/// Returns whether an encoding is worth it: it must save at least a twentieth of the tokens, and at least four
+/// tokens.
 pub(in crate::encode) const fn is_worthwhile(before: usize, after: usize) -> bool {
     after + 4 <= before && after * 20 <= before * 19
 }

@@ -110,8 +110,8 @@ pub(super) struct PageOutline {
     pub(super) text: usize,
 }
 
-/// Returns whether an element never has content, is inline, or often lacks its end tag. An element of these kinds
-/// opens nothing that must be closed.
+/// Returns whether an element never has content, is inline, or often lacks its end tag. If the result is true, the
+/// element opens nothing that must be closed.
 fn is_loose(name: &str) -> bool {
     #[rustfmt::skip]
     const LOOSE: [&str; 40] = [
@@ -291,7 +291,7 @@ impl<'t> RegionScan<'t> {
     }
 }
 
-/// Returns the regions that are left out, without regions inside others.
+/// Returns the regions that are left out, excluding regions inside other regions.
 fn keep_outermost(found: &[PageRegion]) -> Vec<PageRegion> {
     let mut skipped: Vec<PageRegion> = Vec::new();
     let mut main_until = 0;

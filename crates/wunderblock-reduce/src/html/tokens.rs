@@ -16,7 +16,7 @@ pub(super) enum HtmlToken<'t> {
     Close(&'t str),
     /// A comment, a declaration, or a processing instruction.
     Aside,
-    /// The content of an element that contains no markup, for example: `script`, `style`.
+    /// The content of an element whose content is not markup, for example: `script`, `style`.
     Raw,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct HtmlTokens<'t> {
     at: usize,
     /// Element whose content is not markup, if the last token opened one.
     raw: Option<&'static str>,
-    /// Elements whose end tag does not occur in the rest of the text, so that the end tag is not searched for again.
+    /// Elements whose end tags do not occur in the rest of the text, so that these tags are not searched for again.
     endless: Vec<&'static str>,
 }
 
@@ -60,7 +60,7 @@ impl<'t> HtmlTokens<'t> {
             }
             from += found + 2;
         }
-        // Without an end tag, the rest of the text is part of the script and is not read either.
+        // Without an end tag, the rest of the text is part of the script, so it is not read.
         if matches!(name, "script" | "style") && start < bytes.len() {
             self.at = bytes.len();
             return Some((start..self.at, HtmlToken::Raw));

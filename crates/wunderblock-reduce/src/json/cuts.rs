@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::mark::Gap;
 
-/// A run of members of one container that is left out.
+/// A run of omitted members of one container.
 #[derive(Clone, Debug)]
 pub(super) struct CutRun {
     pub(super) gap: Gap,

@@ -193,7 +193,7 @@ fn for_each_member<'t>(tree: &JsonTree<'t>, mut each: impl FnMut(usize, &'t str,
     }
 }
 
-/// Minimum number of plain values in an object that is a map if its values are alike.
+/// Minimum number of plain values in an object for the object to be a map if its values are alike.
 const MIN_PLAIN_MAP: usize = 24;
 /// Maximum number of members of an object that are compared.
 const MAX_COMPARED: usize = 64;

@@ -1,7 +1,7 @@
 //! Chooses what is left out of a document.
 //!
-//! A list keeps its first and last items, items that match the query, and items that are rare, extreme or mention a
-//! failure. Lists within kept items are folded in turn. A budget makes the choice wider or narrower.
+//! A list keeps its first and last items, items that match the query, items that are rare or extreme, and items that
+//! mention a failure. Lists within kept items are folded in turn. A budget makes the choice wider or narrower.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,10 +25,11 @@ pub(super) struct FoldWidth {
     string: usize,
     /// Maximum number of examples kept from the start of a list.
     examples: usize,
-    /// Maximum number of rare items that are kept. `must` limits items that match the query or mention a failure.
+    /// Maximum number of rare items that are kept. `must` limits the number of items that match the query or mention
+    /// a failure.
     rare: usize,
     must: usize,
-    /// Maximum number of members kept of an object that is not a list. `outer` applies to the outermost objects.
+    /// Maximum number of kept members of an object that is not a list. `outer` applies to the outermost objects.
     keys: usize,
     outer: usize,
     /// Maximum number of items in a list that stays whole.
@@ -255,8 +256,8 @@ impl JsonFolder<'_, '_> {
         }
     }
 
-    /// Returns the approximate bytes of an item without white space and keys, or the weight of a mark for large
-    /// items.
+    /// Returns the approximate number of bytes in an item without white space and keys, or the weight of a mark for
+    /// large items.
     fn weight(&self, at: usize) -> usize {
         let nodes = (self.tree.node(at).next as usize).saturating_sub(at);
         if nodes > self.width.run {
@@ -277,7 +278,7 @@ impl JsonFolder<'_, '_> {
         self.cuts.leave_out(CutRun { gap, count: gone.len(), first, next: tree.node(last).next as usize });
     }
 
-    /// Leaves out the middle of a string. The cuts are neither within a character nor within an escape.
+    /// Leaves out the middle of a string. No cut is within a character or an escape.
     fn string(&mut self, at: usize, way: &[PathStep]) {
         let span = self.tree.span(at);
         let source = self.tree.source(at).as_bytes();
@@ -322,7 +323,7 @@ impl JsonFolder<'_, '_> {
     }
 
     /// Returns the path of a node. Returns `None` if a member on the path occurs again in its object, because a path
-    /// names the last one.
+    /// names the last occurrence.
     fn path(&mut self, at: usize, way: &[PathStep]) -> Option<String> {
         let mut path = String::from("$");
         let nodes = way.iter().map(|step| step.node).skip(1).chain((!way.is_empty()).then_some(at));

@@ -9,10 +9,10 @@ use super::query_hits::QueryHits;
 use super::tree::{JsonTree, JsonType};
 use crate::severity::{self, LogLevel};
 
-/// Maximum number of items with the same kind of failure that are all kept. Of more items, the first and the last
-/// stay.
+/// Maximum number of items with the same kind of failure that are all kept. If there are more items, only the first
+/// and the last stay.
 const MAX_SAME_FAILURE: u32 = 6;
-/// Maximum number of items that stay for the query.
+/// Maximum number of items that stay because they match the query.
 const MAX_QUERY_ITEMS: usize = 16;
 /// Maximum number of times that a rare name occurs in a document.
 const MAX_RARE_NAME: u32 = 4;
@@ -22,7 +22,7 @@ const MAX_WORDS_BYTES: usize = 400;
 /// The nodes that distinguish the items of a list, in order.
 #[derive(Debug)]
 pub(super) struct ItemSigns {
-    /// Strings that mention a failure, and a hash of the kind of failure.
+    /// Strings that mention a failure, each with a hash of its kind of failure.
     wrong: Vec<(u32, u64)>,
     rare: Vec<u32>,
 }
@@ -64,7 +64,7 @@ impl ItemSigns {
         let found: Vec<(usize, u64)> =
             items.iter().enumerate().filter_map(|(at, item)| Some((at, wrong(item)?))).collect();
         let common = found.len() * 2 > items.len();
-        // For each kind of failure: the number of items with it, and the number already read.
+        // For each kind of failure: the number of items that mention it, and the number of these items already read.
         let mut kinds: HashMap<u64, (u32, u32)> = HashMap::new();
         found.iter().for_each(|(_, kind)| kinds.entry(*kind).or_default().0 += 1);
         let shown = found.into_iter().filter(|(_, kind)| {

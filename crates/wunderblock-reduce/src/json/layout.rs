@@ -7,19 +7,18 @@
 //! lines        a document per line        rows    the items of an array, one per line
 //! cut=3        the outermost three containers that are open at the end are not closed
 //! ```
-//! A document in another layout is not encoded. For a document that is not encoded, omissions are cut out of its
-//! text.
+//! A document in another layout is not encoded. In a document that is not encoded, omissions are cut out of the text.
 
 use super::tree::{JsonTree, JsonType};
 use crate::part::PartOfText;
 use crate::sink::TextSink;
 
-/// The separation of the members of the outermost container.
+/// How the members of the outermost container are separated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum RootMembers {
     #[default]
     AsOthers,
-    /// Each member on its own line, without brackets and commas.
+    /// Each member is on its own line, without brackets or commas.
     Lines,
     /// Each on its own line.
     Rows,
@@ -116,7 +115,7 @@ impl JsonLayout {
         self.root == RootMembers::Lines
     }
 
-    /// Returns whether values have no white space, and all containers are closed.
+    /// Returns whether there is no white space between values and all containers are closed.
     pub(super) fn is_compact(&self) -> bool {
         self.indent.is_none() && !self.spaced && self.open == 0 && self.root != RootMembers::Rows
     }
@@ -169,8 +168,8 @@ impl JsonLayout {
         }
     }
 
-    /// Closes the containers that end before a node, except the outermost `keep`. Returns whether any container
-    /// ended.
+    /// Closes the containers that end before a node, except for the `keep` outermost ones. Returns whether any
+    /// container ended.
     fn close(
         &self,
         open: &mut Vec<(usize, &str)>,

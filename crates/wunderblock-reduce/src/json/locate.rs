@@ -6,10 +6,10 @@ use crate::sample::LineSample;
 
 /// Minimum size of a document within another text, in bytes. Shorter documents stay as they are.
 const MIN_DOCUMENT_BYTES: usize = 256;
-/// Maximum number of bytes after the point where a document is cut off; they hold the note of the harness that cut
-/// it.
+/// Maximum number of bytes after the point where a document is cut off; these bytes hold the note of the harness that
+/// cut it.
 const MAX_AFTER_CUT: usize = 400;
-/// Maximum number of bytes between documents on separate lines that are read together.
+/// Maximum number of bytes between two documents that are on separate lines and are read together.
 const MAX_BETWEEN: usize = 1_000;
 
 /// Returns the text as one document, possibly cut off, or as one document per line.
@@ -44,8 +44,7 @@ fn find_cut(text: &str, at: usize) -> Option<JsonTree<'_>> {
 pub(super) fn find_documents(text: &str) -> Vec<JsonTree<'_>> {
     let mut found: Vec<JsonTree<'_>> = Vec::new();
     let bytes = text.as_bytes();
-    // If a text consisted of brackets that never close, it would be read from each bracket to its end, so the work is
-    // limited.
+    // A text of brackets that never close would be read to the end from each bracket, so the work is limited.
     let mut patience = 4 * text.len();
     let mut line = 0;
     let line_after =
@@ -105,7 +104,7 @@ fn join_documents<'t>(text: &'t str, found: Vec<JsonTree<'t>>) -> Vec<JsonTree<'
     all
 }
 
-/// Returns the share of a sample's bytes that is JSON, in per cent, as the vote. Below 40 % the vote is 0.
+/// Returns, as the vote, the percentage of a sample's bytes that are JSON. Below 40 % the vote is 0.
 pub(super) fn vote(sample: &LineSample<'_>) -> u32 {
     let opens = |line: &str| line.trim_start().starts_with(['{', '[']);
     if sample.count(opens) == 0 {

@@ -50,7 +50,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     locate::vote(sample)
 }
 
-/// The documents of a text, and facts about them, which are kept because a budget is tried more than once.
+/// The documents of a text, and facts about them, which are kept because several sizes are tried for one budget.
 pub(crate) struct JsonReading<'t> {
     text: &'t str,
     /// Number of source lines before the text.
@@ -125,8 +125,8 @@ impl<'t> JsonReading<'t> {
     }
 }
 
-/// Names gaps by lines of the text if they consist of whole lines, and otherwise by bytes, because a path is valid in
-/// one document only.
+/// Names gaps by lines of the text if they consist of whole lines, and by bytes otherwise, because a path is valid
+/// only within one document.
 fn place_in_text(lines: &TextLines<'_>, segments: &mut [TextSegment]) {
     let text = lines.text();
     for segment in segments {
@@ -231,7 +231,7 @@ fn encode_document(
     (written_size(&segments) < tree.span(0).len()).then_some(segments)
 }
 
-/// Returns the source around the cuts, with gaps in their places.
+/// Returns the source around the cuts, with gaps in place of the cuts.
 fn cut_source(tree: &JsonTree<'_>, cuts: &JsonCuts) -> Vec<TextSegment> {
     let Range { start: mut from, end } = tree.span(0);
     let mut segments = Vec::new();
@@ -271,7 +271,8 @@ fn decode_text(code: &str, mut out: TextSink<'_>) -> Option<String> {
     out.finish()
 }
 
-/// Approximate number of bytes by which the first mark is longer than the others, for the handle and the count.
+/// Approximate number of bytes by which the first mark is longer than the others, because it contains the handle and
+/// the count.
 const NAMED_BYTES: usize = 36;
 /// Approximate size of the mark of a gap that is counted in bytes.
 const STRETCH_MARK_BYTES: usize = 88;

@@ -4,8 +4,8 @@
 //! $.items[3].name     $["odd name"][0]     $.items[13..198]     $.a{2..9}     $.text#B0-64
 //! ```
 //! Items and members are counted from 0, and both ends of a range are included. Byte ranges exclude the end. Paths
-//! without `$.` (`items[3].name`) and JSON pointers (RFC 6901, `/items/3/name`) are accepted as well. If a key occurs
-//! twice, the last one counts, as in most parsers.
+//! without `$.` (such as `items[3].name`) and JSON pointers (RFC 6901, such as `/items/3/name`) are accepted as well.
+//! If a key occurs twice, the last one counts, as in most parsers.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::tree::{JsonTree, JsonType};
 /// A step into a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PathPart {
-    /// A member by its name, or an item by its number.
+    /// A member given by its name, or an item given by its number.
     Named(String),
     Items(usize, usize),
     Members(usize, usize),
@@ -24,13 +24,13 @@ enum PathPart {
 /// The bytes that a path names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPlace {
-    /// Bytes of the value, of the items or members with the text between them, or of a part of a string.
+    /// Bytes of a value, of several items or members (with the text between them), or of a part of a string.
     pub span: Range<usize>,
     /// Whether the path names one whole string, including its quotes.
     pub is_string: bool,
 }
 
-/// Finds the bytes that a path names in a text that is JSON, or one JSON document per line.
+/// Finds the bytes that a path names in a text that is one JSON document, or has one JSON document per line.
 ///
 /// # Errors
 /// Returns a message if the text is not JSON, or if the path is invalid or names nothing in the text.
@@ -114,7 +114,7 @@ fn unescape_name(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// Parses `0-64`: from the first byte up to, but not including, the last.
+/// Parses a range of the form `0-64`: from the first byte up to, but not including, the last.
 fn byte_range(range: &str) -> Option<(usize, usize)> {
     let (from, to) = range.split_once('-')?;
     let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
@@ -165,7 +165,7 @@ fn end_of_name(text: &str) -> Option<usize> {
     })
 }
 
-/// Parses `13..198`, or a single number.
+/// Parses a range of the form `13..198`, or a single number.
 fn item_range(range: &str) -> Option<(usize, usize)> {
     let (first, last) = range.split_once("..").unwrap_or((range, range));
     let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);

@@ -62,8 +62,8 @@ impl QueryHits {
         self.weight(within.fold(0, |words, (_, more)| words | more))
     }
 
-    /// Returns these hits, or none beyond a maximum depth, because each value is examined once for every container
-    /// around it.
+    /// Returns these hits, or none at depths beyond the maximum, because each value is examined once for every
+    /// container around it.
     pub(super) fn at_depth(&self, depth: usize) -> &Self {
         const NONE: &QueryHits = &QueryHits { places: Vec::new(), weights: Vec::new() };
         if depth > MAX_DEPTH { NONE } else { self }

@@ -2,7 +2,7 @@
 //! common.
 //!
 //! Columns are learned from a sample of the rows. A misleading sample costs only savings: a row can always name
-//! members that are beyond the columns, out of their order, or different from their usual value.
+//! members that have no column, are out of order, or differ from their usual value.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::part::PartOfList;
 const MAX_SAMPLED_ROWS: usize = 384;
 /// Maximum depth of nested objects whose members become columns.
 const MAX_DEPTH: usize = 5;
-/// Maximum number of different keys in a record, counted over all rows. An object with more keys is a map.
+/// Maximum number of different keys in a record, counted over all rows. An object with more keys than this is a map.
 const MAX_RECORD_KEYS: usize = 48;
 /// Maximum number of columns in a table. Readers do not count more commas than this.
 pub(super) const MAX_COLUMNS: usize = 48;
@@ -26,8 +26,8 @@ const MAX_PATHS: usize = 512;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ColumnCells {
     Any,
-    /// A row with this value has no cell; any other row names the column. The value is stored as the header writes
-    /// it.
+    /// A row with this value has no cell for the column; any other row names the column. The value is stored as the
+    /// header writes it.
     Usual(String),
     /// Rows have no cell if the value is their own key.
     Key,
@@ -45,7 +45,7 @@ pub(super) struct JsonColumn {
 pub(super) struct SchemaPlace {
     /// Inner places, by name without quotes.
     pub(super) within: Vec<(String, usize)>,
-    /// Whether the members of the place are columns, instead of the place itself.
+    /// Whether the members of the place, rather than the place itself, are columns.
     pub(super) flattened: bool,
     pub(super) column: Option<usize>,
 }
@@ -66,7 +66,7 @@ pub(super) enum TableRows {
     Items,
     /// Values of an object, each after its key.
     Keys,
-    /// Arrays of items, which are written side by side.
+    /// Arrays whose items are written side by side.
     Lists,
 }
 
@@ -82,8 +82,8 @@ impl TableRows {
 }
 
 impl TableSchema {
-    /// Returns the number of a member's place, and the place. The search starts at `hint`, because members keep their
-    /// order.
+    /// Returns the place of a member, and the number of that place. The search starts at `hint`, because members keep
+    /// their order.
     pub(super) fn place(&self, within: usize, name: &str, hint: &mut usize) -> Option<(usize, &SchemaPlace)> {
         let within = &self.places.item(within)?.within;
         let next = within.get(*hint).filter(|(known, _)| known == name).map(|known| (*hint, known));
@@ -188,8 +188,8 @@ impl<'t> SchemaSurvey<'t, '_> {
             && !self.is_map(at)
     }
 
-    /// Returns whether most members of a place are objects, and are more numerous than the keys of a record can be:
-    /// the keys of such an object are values.
+    /// Returns whether a place has more members than a record can have keys, and most of them are objects: its keys
+    /// are then values.
     fn is_map(&self, at: usize) -> bool {
         let Some(seen) = self.seen.item(at) else { return false };
         let objects = |at: &&usize| self.seen.item(**at).is_some_and(|seen| seen.objects * 2 > seen.count);

@@ -169,7 +169,7 @@ impl<'t> TableDecoder<'t> {
         }
     }
 
-    /// Returns the kind of rows of the table that begins here, if one does, and moves to its header.
+    /// If a table begins here, returns the kind of its rows and moves to its header.
     fn table_begins(&mut self) -> Option<TableRows> {
         let inner = self.rest().get(1..)?;
         let digits = inner.bytes().take_while(u8::is_ascii_digit).count();

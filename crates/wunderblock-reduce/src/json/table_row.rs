@@ -47,7 +47,7 @@ impl<'t> JsonWriter<'t, '_> {
     }
 
     /// Returns whether the columns can represent an object. The object must have at least half of the columns, in
-    /// their order, with nothing left out of it, and no flattened key may follow itself.
+    /// their order, and nothing may be left out of it; no flattened key may follow itself.
     fn is_regular(
         &self,
         object: usize,

@@ -29,7 +29,7 @@ pub(super) enum JsonType {
 pub(super) struct JsonNode {
     pub(super) start: u32,
     pub(super) end: u32,
-    /// Start of its key, or its own start if it has no key.
+    /// Start of the node's key, or of the node itself if it has no key.
     key: u32,
     /// The node that follows all nodes contained in this one.
     pub(super) next: u32,
@@ -112,8 +112,8 @@ impl<'t> JsonTree<'t> {
         Some(Self { open, ..Self::with(text, nodes) })
     }
 
-    /// Parses one value per line in a stretch of the text that must have at least two lines. A few of the lines need
-    /// not be values. Each of these lines is a node.
+    /// Parses one value per line in a stretch of the text, which must have at least two lines. A few of the lines
+    /// need not be values. Each line that is not a value is a node as well.
     pub(super) fn lines(text: &'t str, within: Range<usize>, marks: bool) -> Result<Self, JsonStop> {
         let stretch = text.part(within.clone());
         let bytes = text.as_bytes().part(..within.end);
@@ -301,7 +301,7 @@ impl<'t> JsonParser<'t> {
                 _ => self.scalar()?,
             }
             close_container(nodes, index, self.at)?;
-            // After a value comes the next one, or the end of the container around it.
+            // A value is followed by the next one, or by the end of the container around it.
             loop {
                 let Some(outer) = self.open.last().copied() else { return Ok(()) };
                 let bracket = self.opened(nodes, outer).unwrap_or(0);

@@ -25,9 +25,9 @@ use super::tree::{JsonTree, JsonType};
 use crate::mark::{self, Gap, OPEN};
 use crate::segment::TextSegment;
 
-/// Minimum rows of a table. A smaller table is harder to read than the JSON it replaces.
+/// Minimum rows of a table. A table with fewer rows than this is harder to read than the JSON it replaces.
 const MIN_ROWS: usize = 3;
-/// Minimum share of its bytes that a table must save, in per cent.
+/// Minimum share of a container's bytes that a table must save, in per cent.
 const MIN_GAIN_PERCENT: usize = 8;
 /// Maximum depth of tables in tables.
 const MAX_LEVELS: usize = 3;
@@ -281,7 +281,7 @@ impl JsonWriter<'_, '_> {
         self.out.push(close);
     }
 
-    /// Writes a row that is a list: its items as rows, side by side.
+    /// Writes a row that is a list, with its items as rows side by side.
     fn list(&mut self, at: usize, schema: &TableSchema) {
         if self.tree.kind(at) != JsonType::Array || self.tree.is_empty(at) {
             self.out.push_str("~=");
@@ -320,7 +320,7 @@ impl JsonWriter<'_, '_> {
     }
 }
 
-/// Returns the number of bytes of a value without white space.
+/// Returns the size of a value without its white space, in bytes.
 pub(super) fn compact_length(tree: &JsonTree<'_>, at: usize) -> usize {
     let end = tree.node(at).next as usize;
     (at..end)

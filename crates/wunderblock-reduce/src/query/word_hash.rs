@@ -33,7 +33,7 @@ impl QueryWord {
 
 /// Calls `see` with the hash of each word of a text. An identifier is counted as a whole, without its joints (`_ - .
 /// /`), and by its parts (split at joints and at `camelCase`). In scripts without spaces, each pair of characters
-/// counts.
+/// counts as a word.
 pub(crate) fn for_each_word(text: &str, see: &mut impl FnMut(u64)) {
     let (mut whole, mut part) = (QueryWord::NEW, QueryWord::NEW);
     let mut parts = 0u32;

@@ -1,4 +1,4 @@
-//! Notes about what differs among lines of one template. A note follows the first of these lines.
+//! Notes about what differs among lines of one template. A note follows the first of the lines that it describes.
 //!
 //! ```text
 //! ⟨×47⟩                                                the line occurs 47 times, unchanged

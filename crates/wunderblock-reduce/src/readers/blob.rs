@@ -18,7 +18,7 @@ const HEAD_BYTES: usize = 64;
 const TAIL_BYTES: usize = 24;
 /// Maximum number of parts into which the rest of a run is cut.
 const MAX_PARTS: usize = 64;
-/// Minimum length of a line of minified code, in bytes. Nobody writes such a line by hand.
+/// Minimum length of a line of minified code, in bytes. Nobody writes a line of this length by hand.
 const MIN_MINIFIED_BYTES: usize = 1_000;
 /// Number of wrapped lines that stay at the start of a blob. One more line stays at the end.
 const WRAPPED_LINES: usize = 4;
@@ -106,8 +106,8 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     cut_runs(lines.text(), spans)
 }
 
-/// Cuts the long runs out of the spans of any text. The head and the tail of each run stay, and its mark describes
-/// it.
+/// Cuts the long runs out of the spans of any text. The head and the tail of each run stay, and a mark describes the
+/// run.
 ///
 /// Spans that are filler stay whole.
 pub(crate) fn cut_runs(text: &str, spans: Vec<LineSpan>) -> Vec<LineSpan> {
@@ -187,7 +187,7 @@ fn describe_run(run: &str) -> &'static str {
 }
 
 /// Returns the runs of at least 300 bytes without a space or a quote. A run is ASCII, because scripts without spaces
-/// have sentences of this length.
+/// have sentences as long as a run.
 pub(crate) fn find_runs(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let ends = |byte: &u8| {

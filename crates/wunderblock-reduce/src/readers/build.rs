@@ -20,7 +20,7 @@ use build_line::strip_prefix;
 
 /// Minimum number of lines in a run of progress that is folded.
 const MIN_RUN: usize = 4;
-/// Maximum number of lines of a template that stays whole, among lines without a class.
+/// Maximum number of lines without a class that share a template and all stay.
 const MAX_WHOLE: u32 = 6;
 
 /// Maximum vote for a build. `SHARE_PERCENT` turns the share of build lines into a vote.

@@ -17,7 +17,7 @@ use diff_line::{DiffLine, DiffParser};
 const NEAR_LINES: usize = 3;
 /// Maximum length of a changed line that is shown whole, in bytes. People do not read longer lines of code.
 const MAX_LINE_BYTES: usize = 1_000;
-/// Number of bytes shown of a longer line.
+/// Number of bytes of a longer line that are shown.
 const HEAD_BYTES: usize = 240;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {

@@ -13,7 +13,7 @@ use crate::span::{LineSpan, Rank};
 use super::fingerprint;
 use infra_ranker::InfraRanker;
 
-/// Number of bytes that stay of a line with a long result.
+/// Number of bytes of a line with a long result that stay.
 const HEAD_BYTES: usize = 160;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {

@@ -26,9 +26,9 @@ const MIN_SERIES: u32 = 4;
 /// `MAX_TOLD` series.
 const MIN_TOLD: usize = 4;
 const MAX_TOLD: usize = 3;
-/// Maximum number of largest entries that stay in a group, and maximum number of newest entries.
+/// Maximum number of the largest entries, and of the newest entries, that stay in a group.
 const MAX_EXTREMES: usize = 2;
-/// Minimum number of sizes that stay. If a fifth of all sizes is a larger number, that number of sizes stays.
+/// Minimum number of sizes that stay. If a fifth of all sizes is more than this minimum, a fifth of them stays.
 const MIN_SIZES: usize = 30;
 /// Maximum number of names that are kept because they mention a failure. If more names mention a failure, none of
 /// them is kept for that reason.
@@ -73,7 +73,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
 }
 
 /// Names the series in each gap and the number of rows of each series, because the gap may contain other rows too. A
-/// bare `like rc2.d` would describe 34 entries of `/etc`, although 28 of them are not such directories.
+/// bare `like rc2.d` would describe 34 entries of `/etc`, although 28 of them are not directories like it.
 fn describe_series(rows: &ListingRows<'_, '_>, spans: &mut [LineSpan]) {
     let is_untold = |span: &LineSpan| span.rank == Rank::Filler && span.label.is_none();
     let mut rows = rows.iter();
@@ -304,7 +304,8 @@ impl VendorFolders {
             }
             path = vendor;
         }
-        // A listing with hardly any rows outside these folders was requested in order to see them.
+        // A listing with hardly any rows outside the folders that tools fill was requested in order to see those
+        // folders.
         if outside < 3 {
             folders.clear();
         }

@@ -11,7 +11,7 @@ use crate::template::{LineTemplate, LineTemplates};
 
 use super::{alike, timestamp};
 
-/// Number of bytes from the start of a line within which a level makes it the first line of a record.
+/// Number of bytes at the start of a line within which a level makes that line the first one of a record.
 const LEVEL_REACH: usize = 100;
 /// Maximum number of lines of a template that stays whole.
 const MAX_RARE: u32 = 3;
@@ -21,7 +21,7 @@ const MAX_FOLLOWING: u32 = 40;
 const MIN_MEASURED: f64 = 32.0;
 /// Minimum number of lines of a template that counts as repeated in a sample.
 const MIN_REPEATS: u32 = 5;
-/// Maximum number of outliers shown of one template.
+/// Maximum number of outliers of one template that are shown.
 const MAX_OUTLIERS: u8 = 5;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -42,7 +42,7 @@ pub(crate) const TEMPLATE_VOTE: u32 = 36;
 
 /// Returns whether lines of words repeat with other values, in which case the text is a log, whatever program wrote
 /// it. The vote is weak, so any kind with more evidence takes precedence. This check takes longer than the other
-/// votes, so it comes last.
+/// votes, so it is made last.
 pub(crate) fn repeats_templates(sample: &LineSample<'_>) -> bool {
     let mut templates = LineTemplates::default();
     // Indented lines belong to the line above them.
@@ -93,8 +93,8 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     spans
 }
 
-/// Returns the spans, joining those that a fold treats alike. Otherwise, a large log takes 52 bytes per line instead
-/// of 12.
+/// Returns the spans, joining those that a fold treats alike. If spans were not joined, a large log would take 52
+/// bytes per line instead of 12.
 pub(crate) fn spans_folded(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let mut spans: Vec<LineSpan> = Vec::new();
     rank_lines(lines, &mut |span| match spans.last_mut() {

@@ -32,8 +32,7 @@ use crate::lines::TextLines;
 use crate::sample::LineSample;
 use crate::span::LineSpan;
 
-/// Returns the vote of the reader of a kind. If the vote is less than `least`, any number below `least` may be
-/// returned.
+/// Returns the vote of a kind's reader. If the vote is less than `least`, any number below `least` may be returned.
 pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind, least: u32) -> u32 {
     match kind {
         Kind::Log => log::vote(sample),
@@ -56,8 +55,8 @@ pub(crate) fn spans_folded(lines: &TextLines<'_>, kind: Kind, report: Option<&st
     if kind == Kind::Log { log::spans_folded(lines) } else { spans(lines, kind, report) }
 }
 
-/// Returns the spans of a text of a kind. They tile the text. `report` is the command that printed the text as its
-/// report, if known.
+/// Returns the spans of a text of the given kind. They tile the text. `report` is the command that printed the text
+/// as its report, if known.
 pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind, report: Option<&str>) -> Vec<LineSpan> {
     match kind {
         Kind::Log => log::spans(lines),

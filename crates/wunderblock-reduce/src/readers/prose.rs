@@ -118,7 +118,7 @@ fn is_wrapped(line: &str, next: &str) -> bool {
         && line != next
 }
 
-/// Adds the worth of its words to the score of each span, for rare words, numbers, and names.
+/// Adds to the score of each span the worth of its rare words, numbers, and names.
 pub(super) fn add_rarity(text: &str, spans: &mut [LineSpan]) {
     let mut rarity = WordRarity::default();
     for span in spans.iter() {

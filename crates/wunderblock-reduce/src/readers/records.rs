@@ -15,7 +15,7 @@ const OWN_PERCENT: usize = 90;
 const MIN_LINES: usize = 12;
 /// Number of lines at the start of a text within which a tool's cue must occur.
 const CUE_LINES: usize = 12;
-/// Maximum share of the text's tokens that records may have, in per cent.
+/// Maximum size of records, as a percentage of the text's tokens.
 const WORTHWHILE_PERCENT: usize = 85;
 /// Number of bytes after which a line of joined items is wrapped.
 const LINE_BYTES: usize = 110;
@@ -114,7 +114,7 @@ impl<'t> RecordWriter<'t> {
     }
 
     /// Writes each key with its items, short items side by side. Within a budget, the first keys of each sort precede
-    /// other keys, and keys precede further lines with their items.
+    /// other keys, and the line with a key precedes further lines with its items.
     fn end_run(&mut self) {
         let mut sorts: HashMap<&str, u16> = HashMap::new();
         for (key, items) in std::mem::take(&mut self.run).groups {

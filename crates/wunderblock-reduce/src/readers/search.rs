@@ -21,7 +21,7 @@ const MAX_WHOLE: usize = 10;
 const FIRST_MATCHES: usize = 4;
 /// Maximum number of equal matches that stay.
 const MAX_REPEATS: u32 = 3;
-/// Number of bytes that stay of a long line. Minified files have matches of a megabyte.
+/// Number of bytes of a long line that stay. Minified files have matches of a megabyte.
 const MAX_LINE_BYTES: usize = 320;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -52,7 +52,7 @@ struct SearchSurvey<'t> {
     rising: u32,
     falling: u32,
     diagnostics: u32,
-    /// Number of texts that begin as a message does after its place.
+    /// Number of texts that begin like a message after its place.
     worded: u32,
     last: HashMap<&'t str, (u64, bool)>,
     paths: HashMap<&'t str, u32>,
@@ -121,7 +121,7 @@ impl<'t> SearchSurvey<'t> {
     }
 }
 
-/// Returns whether a text is `src/a.rs:12` and nothing more.
+/// Returns whether a text has the form `src/a.rs:12` and contains nothing more.
 fn is_count(text: &str) -> bool {
     text.rsplit_once(':').is_some_and(|(path, count)| {
         path.contains(['/', '.'])
@@ -266,8 +266,8 @@ impl SearchRanker<'_, '_> {
         self.surroundings(rows, file);
     }
 
-    /// Ranks the lines around a match. These lines stay or are left out together with the match, but are worth less
-    /// than any match.
+    /// Ranks the lines around a match. The lines around a match stay or are left out together with it, but are worth
+    /// less than any match.
     fn surroundings(&mut self, rows: &[SearchRow], file: Range<usize>) {
         // A line belongs to the matches of its block. A block ends at a line without a result, such as `--`.
         let mut start = file.start;

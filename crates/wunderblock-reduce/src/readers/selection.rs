@@ -1,4 +1,5 @@
-//! A long selection within a budget: its first and last lines, and counts of the lines between, by folder and file.
+//! A long selection within a budget: its first and last lines, and counts of the lines between them, by folder and
+//! file.
 //!
 //! ```text
 //! src/shelf.rs:1: …
@@ -19,7 +20,7 @@ use crate::span::{LineSpan, Rank};
 pub(crate) const MIN_LINES: usize = 2_000;
 /// Minimum share of lines that name a file, in per cent.
 const NAMED_PERCENT: usize = 80;
-/// Share of the room for the first lines, and for the last lines, in per cent.
+/// Share of the room, in per cent, that the first lines get, and also the last lines.
 const END_PERCENT: usize = 40;
 /// Minimum number of lines at each end.
 const MIN_END: usize = 3;
@@ -55,7 +56,7 @@ pub(crate) fn spans(lines: &TextLines<'_>, room: usize) -> Option<Vec<LineSpan>>
     Some((0..middle).map(line).chain(told).chain((tail..count).map(line)).collect())
 }
 
-/// Returns the folder and the file that a line names, before its number or alone.
+/// Returns the folder and the file that a line names, either before a line number or alone.
 fn place_of(line: &str) -> Option<(&str, &str)> {
     let path = line
         .split(':')

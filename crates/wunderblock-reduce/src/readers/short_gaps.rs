@@ -4,7 +4,7 @@ use crate::span::{LineSpan, Rank};
 
 /// Minimum number of spans in a gap between spans that stay. A shorter gap saves too little for the interruption.
 const MIN_GAP_SPANS: usize = 3;
-/// Minimum size, in bytes, of a gap that is kept although it has fewer spans.
+/// Minimum size, in bytes, of a gap that is kept although it has too few spans.
 const MIN_GAP_BYTES: usize = 160;
 
 /// Keeps the spans of gaps that have too few spans and bytes.

@@ -64,7 +64,7 @@ fn find_tables(rows: &[TableRow]) -> Vec<Range<usize>> {
     tables
 }
 
-/// Ranks the rows of one table. The first row is its header if it looks like one.
+/// Ranks the rows of one table. The first row of a table is its header if it looks like one.
 fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans: &mut [LineSpan]) {
     let text = |row: &TableRow| lines.text().part(row.span.clone());
     for span in spans.iter_mut() {
@@ -127,8 +127,8 @@ fn rank_table(lines: &TextLines<'_>, form: TableFormat, rows: &[TableRow], spans
 /// lowest, so that they are the last to be kept as a budget grows.
 fn describe_columns(columns: &TableColumns, spans: &mut [LineSpan]) {
     let mut told = columns.descriptions();
-    // The mark counts the lines of its gap, but these facts count all rows. Without the prefix, a mark over 165 lines
-    // would state `418 ok`.
+    // A mark counts the lines of its gap, but facts about columns count all rows. Without the prefix, a mark over 165
+    // lines would state `418 ok`.
     if let Some(first) = told.first_mut() {
         *first = format!("of all {} rows: {first}", spans.len());
     }

@@ -28,7 +28,7 @@ use message::{is_message, is_place};
 const MAX_SKIPPED: usize = 12;
 /// Maximum number of passed suites that are named.
 const MAX_SUITES: usize = 8;
-/// Maximum number of lines in a failure's message. Further lines are context.
+/// Maximum number of lines in a failure's message. Further lines of the message are context.
 const MAX_MESSAGE_LINES: usize = 16;
 /// Minimum number of consecutive lines that are left out because they have already been printed.
 const MIN_REPEATED: usize = 4;
@@ -36,7 +36,7 @@ const MIN_REPEATED: usize = 4;
 const MIN_REPEATED_BYTES: usize = 160;
 /// Maximum number of source lines below a frame.
 const SOURCE_LINES: usize = 2;
-/// Maximum number of lines of a template that stays whole, among lines without a class.
+/// Maximum number of lines without a class that share a template and all stay.
 const MAX_WHOLE: u32 = 8;
 
 pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
@@ -56,8 +56,8 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
     if opens_page(&sample.lines, first) {
         return share / 3;
     }
-    // A test run begins in a known form and ends with its totals. Tests may print anything between that beginning and
-    // the totals.
+    // A test run begins in a known form and ends with its totals. Tests may print anything between the beginning of a
+    // run and its totals.
     let mut last = sample.text.trim_end().rsplit('\n').take(14);
     let ended = last
         .any(|line| rules::tests().class(strip_prefix(line.trim_end_matches('\r'))) == Some(TestLine::Total));
@@ -145,7 +145,8 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Returns whether a line is only quoted. In text that a test printed, only lines that end the section count.
+    /// Returns whether a line is only quoted. In a section of text that a test printed, only lines that end the
+    /// section count.
     fn is_quoted(&self, line: &str, case: TestLine) -> bool {
         match self.section {
             ReportSection::Captured => {
@@ -289,8 +290,8 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Ranks the headings of failure details. If failing tests are also named elsewhere, a heading ranks after its
-    /// message, and otherwise before it. A row of letters names only a file.
+    /// Ranks the headings of failure details. A heading ranks after its message if failing tests are also named
+    /// elsewhere, and before it otherwise. A row of letters names only a file.
     fn names(&mut self) {
         let is = |at: usize, case: TestLine| self.class(at) == Some(case);
         let row = |at: usize| {

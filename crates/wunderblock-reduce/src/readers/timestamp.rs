@@ -6,7 +6,7 @@ use crate::template::is_date_word;
 /// Number of bytes from the start of a line within which a time is searched for.
 const TIME_REACH: usize = 80;
 
-/// Returns the position of `dd:dd:dd` near the start of a line.
+/// Returns the position of a time of the form `dd:dd:dd` near the start of a line.
 fn find_clock(bytes: &[u8]) -> Option<usize> {
     let head = bytes.get(..TIME_REACH).unwrap_or(bytes);
     memchr::memchr_iter(b':', head).find_map(|at| {

@@ -310,9 +310,9 @@ fn fold_equal(lines: &TextLines<'_>, read: &[TraceLine], spans: &mut [LineSpan])
     }
 }
 
-/// Returns the lines that name exceptions, beginning with the exception that left the program: Python names this
-/// exception last, and other languages name it before its causes. Returns the first line if no line names an
-/// exception.
+/// Returns the lines that name exceptions, beginning with the exception that left the program: The exception that
+/// left the program is named last by Python, and before its causes by other languages. Returns the first line if no
+/// line names an exception.
 fn thrown_lines(lines: &TextLines<'_>, trace: &Range<usize>, names: impl Fn(&usize) -> bool) -> Vec<usize> {
     let mut named: Vec<usize> = trace.clone().filter(names).collect();
     if is_heading(lines.get(trace.start)) {

@@ -27,7 +27,7 @@ struct LineRule<C> {
     regex: OnceLock<Option<Regex>>,
 }
 
-/// The features that lines need for each rule.
+/// For each rule, the features that a line must have to match it.
 #[derive(Debug)]
 struct RuleIndex(Vec<WayGroup>);
 

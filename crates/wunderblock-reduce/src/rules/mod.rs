@@ -1,8 +1,8 @@
 //! Rules about the output of tools, as data: a pattern and a class for each sort of line.
 //!
 //! The tables are in `rules/`, with a file for each kind of text and a section for each tool. The first pattern that
-//! matches a line decides. A pattern is compiled when a line that has the features it needs ([`needs`]) is read,
-//! because an output needs only a few of the 370 patterns.
+//! matches a line decides its class. A pattern is compiled when a line that has the features it needs ([`needs`]) is
+//! read, because an output needs only a few of the 370 patterns.
 
 mod lines;
 mod needs;
@@ -116,7 +116,7 @@ pub(crate) struct KnownTool<C> {
 }
 
 impl<C> KnownTool<C> {
-    /// Returns whether a report comes from one of the tool's commands.
+    /// Returns whether a report was printed by one of the tool's commands.
     pub(crate) fn runs(&self, report: &str) -> bool {
         self.runs.iter().any(|own| is_of(report, own))
     }

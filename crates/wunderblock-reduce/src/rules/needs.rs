@@ -38,7 +38,7 @@ impl LineFeatures {
     }
 }
 
-/// The features that a line needs for one way to match a pattern.
+/// The features that a line needs to match a pattern in one way.
 pub(super) type LineNeeds = Vec<u16>;
 
 fn pair(one: u8, next: u8) -> u16 {
@@ -58,7 +58,8 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ' | b'|')
 }
 
-/// Returns the needs of a pattern, one list for each way to match. A line must meet at least one list.
+/// Returns the needs of a pattern, one list for each way to match. A line must meet all the needs in at least one
+/// list.
 pub(super) fn needs_of(pattern: &str) -> Vec<LineNeeds> {
     let mut found = Vec::new();
     let ways = alternatives(pattern.as_bytes());
@@ -210,7 +211,7 @@ fn split_repeat(pattern: &[u8]) -> (bool, &[u8]) {
     (optional, after.strip_prefix(b"?").unwrap_or(after))
 }
 
-/// Returns the alternatives of a pattern, outside its groups.
+/// Returns the alternatives of a pattern that are not inside a group.
 fn alternatives(pattern: &[u8]) -> Vec<&[u8]> {
     let (mut found, mut start, mut at) = (Vec::new(), 0, 0);
     while let Some(byte) = pattern.get(at) {

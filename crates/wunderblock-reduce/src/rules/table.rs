@@ -14,7 +14,7 @@ pub(super) struct ToolTable<'t> {
     pub(super) name: &'t str,
     /// Commands whose output the section describes.
     pub(super) runs: Vec<&'t str>,
-    /// Description, in marks, of what is left out.
+    /// Description that marks use for what is left out.
     pub(super) says: &'t str,
     /// Minimum number of cues, minimum share of matching lines (in per cent), and the vote for the tool.
     pub(super) takes: [usize; 3],

@@ -3,7 +3,7 @@
 use crate::shown::ShownLevel;
 use crate::span::{LineSpan, Rank};
 
-/// Returns each group as one span that shows its kept parts, and for each span whether it stays.
+/// Returns each group as one span that shows the kept parts of the group, and returns whether each span stays.
 pub(super) fn settle(spans: &[LineSpan], kept: &[bool]) -> (Vec<LineSpan>, Vec<bool>) {
     let mut settled: Vec<LineSpan> = Vec::new();
     let mut stays = Vec::new();

@@ -12,7 +12,7 @@ const MAX_HEADLINE_BYTES: usize = 400;
 /// Cost of a mark in bytes of text. Because of its numbers, a mark has more tokens than text of the same length.
 pub(super) const MARK_COST: usize = 38;
 
-/// Returns whether all headlines stay, and a third of the room is used for the text below them.
+/// Returns whether all headlines stay and at least a third of the room is used for the text below them.
 pub(super) fn all_fit(spans: &[LineSpan], kept: &[bool], bytes: usize) -> bool {
     let (mut headlines, mut rest) = (0, 0);
     for (span, kept) in spans.iter().zip(kept) {

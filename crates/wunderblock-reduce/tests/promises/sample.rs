@@ -53,7 +53,7 @@ fn samples() -> Vec<String> {
     ]
 }
 
-/// A change that damages a text. Each position is in thousandths of the text.
+/// A change that damages a text. Each position is given in thousandths of the text's length.
 #[derive(Clone, Debug)]
 enum Harm {
     Cut(usize),

@@ -29,7 +29,7 @@ pub fn agree(a: &dyn Storage, b: &dyn Storage, script: &[u64]) {
     };
     let told = StorePair { a, b, tenants: [left.no, right.no] };
     for (number, step) in script.iter().enumerate() {
-        // Four of five steps write to one tenant; the other tenant shows whether it stays untouched.
+        // Four of five steps write to one tenant; the other tenant shows whether these writes leave it untouched.
         let tenant = if number % 5 == 4 { right.no } else { left.no };
         let writes = told.writes(tenant, *step);
         let _ = StorePair::both(a, b, writes);
@@ -69,10 +69,10 @@ fn worker_name(number: u8) -> String {
     format!("worker {}", number % 3)
 }
 
-/// Builds an event whose fields depend only on the two numbers.
+/// Builds an event whose fields depend only on the given id and content number.
 fn event(id: u8, content: u8) -> PackedEvent {
     let (id, content) = (id % 24, content % 32);
-    // Most events repeat the content of their id; some contradict it.
+    // Most events have the content that belongs to their id; some have other content.
     let content = if content < 28 { id } else { content };
     let mark = match content % 6 {
         0 => EventMark::UserTurn,
@@ -121,7 +121,7 @@ fn body_name(number: u8) -> String {
     format!("body {}", number % 4)
 }
 
-/// Two stores that received the same writes, and the two tenants in them.
+/// Two stores that received the same writes, and the two tenants that both stores contain.
 struct StorePair<'a> {
     a: &'a dyn Storage,
     b: &'a dyn Storage,
@@ -166,7 +166,7 @@ impl StorePair<'_> {
                 let count = 1 + usize::from(what / 20 % 3);
                 vec![append(a, &events[..count], (what > 230).then_some(g % 8))]
             }
-            // Usually counts the next events, and sometimes others.
+            // Usually counts the next events, but sometimes other ones.
             10 | 11 => {
                 let first = u64::from(b % 16);
                 let seqs = first..first + u64::from(c % 8);

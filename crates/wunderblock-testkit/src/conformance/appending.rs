@@ -27,7 +27,7 @@ pub(super) fn a_commit_is_all_or_nothing(scene: &TestTenant<'_>) {
     assert_eq!(scene.append("there", vec![said("t2", "other words than before")]), [2]);
 }
 
-/// Answers come in the order of the writes or queries, and later writes of a commit see the earlier ones.
+/// Answers have the order of the writes or queries, and later writes of a commit see the earlier ones.
 pub(super) fn answers_keep_the_order(scene: &TestTenant<'_>) {
     let written = scene
         .try_commit(vec![

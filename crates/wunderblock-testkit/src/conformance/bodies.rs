@@ -208,7 +208,7 @@ pub(super) fn tenants_see_only_their_own(scene: &TestTenant<'_>) {
     assert_eq!((everything(&one, &one), all_of_the_stream(&one)), before);
 }
 
-/// Erasing removes payload, salt, origin and bodies, also from a fork, and leaves positions and sums unchanged.
+/// Erasing removes the payload, salt, origin and bodies, in a fork as well, and leaves positions and sums unchanged.
 pub(super) fn erasing_leaves_the_place(scene: &TestTenant<'_>) {
     scene.open("s");
     let call = PackedEvent { blobs: vec![body("input")], ..said("1", "call") };
@@ -240,7 +240,7 @@ pub(super) fn erasing_leaves_the_place(scene: &TestTenant<'_>) {
     assert_eq!(scene.try_commit(vec![nowhere]), Err(StoreError::NoStream(stream_id("nowhere"))));
 }
 
-/// Erased content does not come back under its id, whatever the new content is.
+/// An id whose content was erased stays erased, whatever new content is appended under it.
 pub(super) fn erased_ids_stay_taken(scene: &TestTenant<'_>) {
     scene.open_with("s", vec![holding("1", &["secret"]), said("2", "2")]);
     scene.fork("f", "s", 1);

@@ -107,7 +107,7 @@ pub(super) fn tallies_add_up(scene: &TestTenant<'_>) {
     assert_eq!(rows, [(2, 6), (3, 10)]);
 }
 
-/// Tallies that come twice, too early, or for missing positions change nothing.
+/// Tallies that arrive twice, arrive too early, or are for missing positions change nothing.
 pub(super) fn tallies_come_in_order(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "2", "3"]);
     tally(scene, "s", &[(2, 5)]);

@@ -55,7 +55,7 @@ pub(super) fn one_of_two_holds_the_work(scene: &TestTenant<'_>) {
     assert_eq!(both, [Written::Claimed(None), Written::Claimed(lease("a", 2))]);
 }
 
-/// The claim of a dead holder ends at its expiry time, by the clock of the other callers, and not before.
+/// By the clock of the other callers, the claim of a dead holder ends at its expiry time and not before.
 pub(super) fn a_dead_holder_is_outlived(scene: &TestTenant<'_>) {
     assert_eq!(claim(scene, "k", "dead", (100, 200)), None);
     assert_eq!(claim(scene, "k", "b", (199, 300)), lease("dead", 200));
@@ -106,7 +106,7 @@ pub(super) fn leases_can_be_dropped(scene: &TestTenant<'_>) {
     assert_eq!((held(two, "k"), held(two, "")), (lease("a", 9), lease("a", 9)));
 }
 
-/// A refused commit neither claims nor releases anything.
+/// A refused commit claims nothing and releases nothing.
 pub(super) fn a_refused_commit_claims_nothing(scene: &TestTenant<'_>) {
     assert_eq!(claim(scene, "mine", "a", (1, 9)), None);
     let nowhere = tallying(scene, "nowhere", &[]);

@@ -145,7 +145,7 @@ pub(super) fn ranges_have_limits(scene: &TestTenant<'_>) {
     assert_eq!(seqs(&scene.events_of(query(6, 8, up, 9, 0))), [6, 7, 8], "empty texts exceed nothing");
 }
 
-/// Events at positions come in the order of the query; missing positions are left out.
+/// Events at given positions are returned in the order of the query; missing positions are left out.
 pub(super) fn events_at_positions(scene: &TestTenant<'_>) {
     three_levels(scene);
     assert_eq!(texts(&scene.at("c", &[8, 1, 5, 5, 0, 9, 77])), ["c8", "a1", "b5", "b5"]);

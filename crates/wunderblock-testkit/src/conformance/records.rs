@@ -58,7 +58,8 @@ pub(super) fn records_are_found(scene: &TestTenant<'_>) {
 }
 
 /// A record without an id is found by its content, in a limited number of streams, until that content is erased.
-/// Erasing that content affects neither other records at the same position nor a record whose id is known.
+/// Erasing the content of a record without an id leaves other records at the same position, and any record whose id
+/// is known, unaffected.
 pub(super) fn records_without_ids_are_forgotten(scene: &TestTenant<'_>) {
     let key = |text: &str| nameless_key(&[7; 32], 5, blake3::hash(text.as_bytes()).as_bytes());
     let of = |id: &str, records: Vec<i64>| PackedEvent { records, ..said(id, id) };
@@ -104,7 +105,7 @@ fn known(scene: &TestTenant<'_>, stream: &str, ids: &[&str]) -> Vec<Option<Known
     )
 }
 
-/// Events are found by id in a stream and in the streams it continues; erased events come without a proof.
+/// Events are found by id in a stream and in the streams it continues; erased events are returned without a proof.
 pub(super) fn ids_are_known(scene: &TestTenant<'_>) {
     scene.told("s", &["one", "two", "three"]);
     scene.fork("f", "s", 2);

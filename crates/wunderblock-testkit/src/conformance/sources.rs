@@ -108,7 +108,7 @@ fn chunks(scene: &TestTenant<'_>, (source, revision): Place, range: Range<u64>, 
     )
 }
 
-/// Returns the text in a range of bytes, and checks the chunks it comes from.
+/// Returns the text in a range of bytes, and checks the chunks that contain it.
 pub(super) fn bytes(scene: &TestTenant<'_>, place: Place, from: u64, to: u64) -> String {
     let mut text = String::new();
     for chunk in chunks(scene, place, from..to, u64::MAX >> 1) {
@@ -321,7 +321,7 @@ pub(super) fn bytes_are_erased_as_a_revision_has_them(scene: &TestTenant<'_>) {
     assert_eq!(bytes(scene, second, 0, 8), "  me    ");
 }
 
-/// An import that leaves out bytes erased earlier lists the ranges that replace them.
+/// An import that leaves out bytes that were erased earlier lists the ranges that replace them.
 pub(super) fn erased_ranges_are_listed(scene: &TestTenant<'_>) {
     let place = take(scene, "/a", after("/a", 0), "me");
     let extend =

@@ -68,7 +68,7 @@ pub(super) fn holding(id: &str, bodies: &[&str]) -> PackedEvent {
     PackedEvent { blobs: bodies.iter().map(|text| body(text)).collect(), ..said(id, &bodies.join("\n")) }
 }
 
-/// A body. Its handle is the same for every tenant, so that isolation cannot result from different keys.
+/// A body. The handle of a body is the same for every tenant, so that isolation cannot result from different keys.
 pub(super) fn body(text: &str) -> PackedBlob {
     let hash = *blake3::hash(text.as_bytes()).as_bytes();
     PackedBlob { handle: handle(text), hash, bytes: Bytes(text.len() as u64), data: pack(text.as_bytes()) }
@@ -80,7 +80,7 @@ pub(super) fn handle(text: &str) -> Handle {
     Handle(u64::from_be_bytes(std::array::from_fn(|place| hash.as_bytes()[place])))
 }
 
-/// A store and one tenant in it. Its methods panic if the store returns an answer of the wrong form.
+/// A store and one tenant in it. Methods of the tenant panic if the store returns an answer of the wrong form.
 pub(super) struct TestTenant<'a> {
     pub(super) store: &'a dyn Storage,
     pub(super) tenant: Tenant,
@@ -167,15 +167,15 @@ impl<'a> TestTenant<'a> {
         self.append(id, events);
     }
 
-    /// Opens a stream with texts as messages. The ids of the messages consist of the stream's id and a number that
-    /// starts at 1.
+    /// Opens a stream and appends texts to it as messages. The ids of the messages consist of the stream's id and a
+    /// number that starts at 1.
     pub(super) fn told(&self, id: &str, texts: &[&str]) -> StreamInfo {
         self.open(id);
         self.tell(id, texts);
         self.info(id)
     }
 
-    /// Appends texts as messages, numbered after the head.
+    /// Appends texts as messages, with numbers that continue from the head.
     pub(super) fn tell(&self, id: &str, texts: &[&str]) -> Vec<u64> {
         let head = self.info(id).head.0;
         let event = |(text, seq): (&&str, u64)| said(&format!("{id} {seq}"), text);
@@ -287,7 +287,7 @@ impl<'a> TestTenant<'a> {
         self.events_of(Query::Marked { tenant, stream, what, to: Seq(to), limit })
     }
 
-    /// Extends the index of streams from their current end to these positions.
+    /// Extends the index of each stream from its current end to the given position.
     pub(super) fn reaches(&self, to: &[(&str, u64)]) -> Vec<SegmentReach> {
         let reach = |(id, through): &(&str, u64)| {
             let info = self.info(id);

@@ -1,7 +1,7 @@
-//! Random numbers that follow from a seed.
+//! Random numbers that are determined by a seed.
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): small, fast, and the same
-/// on every machine. It is not suitable for secrets.
+/// on every machine. The generator is not suitable for secrets.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

@@ -34,7 +34,7 @@ impl SessionEvents {
     fn push(&mut self, fact: Fact) {
         self.number += 1;
         self.millis += self.random.between(200, 4000) as u64;
-        // This never fails, because the id contains only hexadecimal digits and a hyphen, and is short.
+        // The id is always valid, because it contains only hexadecimal digits and a hyphen, and is short.
         let Ok(id) = EventId::new(format!("{:016x}-{}", self.seed, self.number)) else { return };
         let at = Millis(i64::try_from(self.millis).unwrap_or(i64::MAX));
         self.waiting.push_back(NewEvent { id, at, source: EventSource::Live, fact });

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 /// Earliest start of a generated session, in milliseconds since 1970: 2025-10-01T00:00:00Z.
 pub(super) const BEGIN: u64 = 1_759_276_800_000;
 
-/// Formats a time as `2025-10-01T08:30:00.123Z`.
+/// Formats a time in the form `2025-10-01T08:30:00.123Z`.
 pub(super) fn iso(millis: u64) -> String {
     let time = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
     format!("{:.3}", time.unwrap_or(Timestamp::MAX))

@@ -24,7 +24,7 @@ struct WordFrequencies {
 static FREQUENCIES: LazyLock<WordFrequencies> = LazyLock::new(|| {
     let mut words: Vec<String> = FREQUENT.split_whitespace().map(str::to_owned).collect();
     let plain = words.len();
-    // All stems with one ending come first, then all stems with the next ending, so that plain stems are more
+    // The list has all stems with one ending, then all stems with the next ending, so that plain stems are more
     // frequent than those with an ending.
     for ending in ENDINGS.split(' ') {
         words.extend(STEMS.split_whitespace().map(|stem| format!("{stem}{ending}")));

@@ -58,7 +58,7 @@ impl LedgerTables {
         });
     }
 
-    /// Erasures of a session, sorted with the session itself first.
+    /// Erasures of a session, sorted, with the erasure of the session itself first.
     pub(super) fn erasures_of(&self, tenant: TenantNo, session: String) -> Vec<Erasure> {
         let rows = self.erasures.range((tenant, session.clone(), Gone::Session)..);
         let own = rows.take_while(|((owner, name, _), ())| *owner == tenant && *name == session);
@@ -98,7 +98,7 @@ impl SourceTables {
             self.revisions.change(&place, |row| {
                 ranges.iter().for_each(|range| note_erased(row, *range));
             });
-            // The saved reader states of this and later revisions may contain some of the erased bytes.
+            // The saved reader states of the revision and of later ones may contain some of the erased bytes.
             let readers = self.revisions.range(place..=(place.0, u32::MAX));
             let readers: Vec<_> = readers.map(|(key, _)| *key).collect();
             readers.iter().for_each(|key| self.revisions.change(key, |row| row.reader = None));

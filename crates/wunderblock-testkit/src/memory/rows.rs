@@ -1,4 +1,4 @@
-//! The tables of the ledger in memory, and the facts that follow from them about streams and their lineage.
+//! The tables of the ledger in memory, and the facts about streams and their lineage that follow from these tables.
 
 use super::table::RollbackTable;
 use wunderblock::store::{
@@ -18,7 +18,7 @@ pub(super) struct StreamRow {
 }
 
 impl StreamRow {
-    /// Last position that belongs to `fork_of`; the stream's own events come after it.
+    /// Last position that belongs to `fork_of`; the stream's own events follow it.
     pub(super) fn base(&self) -> Seq {
         self.info.fork.as_ref().map_or(Seq::START, |(_, at)| *at)
     }
@@ -64,7 +64,7 @@ pub(super) struct SourceRow {
     pub(super) tenant: TenantNo,
     pub(super) handle: Handle,
     pub(super) key: String,
-    /// Number of the latest revision. Revisions count from 1; 0 means that the source has none yet.
+    /// Number of the latest revision. Revisions are numbered from 1; 0 means that the source has none yet.
     pub(super) newest: u32,
 }
 

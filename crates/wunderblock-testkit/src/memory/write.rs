@@ -188,7 +188,7 @@ impl LedgerTables {
                 continue;
             };
             // An erased event has no salt to compare with. The id of an erased event stays taken, so its content
-            // cannot come back.
+            // cannot be stored again.
             let proof = self.events.get(&(span.no, *seq)).and_then(|row| row.event.proof);
             let same = proof.is_none_or(|(salt, proof)| commitment(&salt, &event.content) == proof);
             return if same {

@@ -154,7 +154,7 @@ impl ServerState {
 fn serve(stream: TcpStream, shared: &ServerState) -> io::Result<()> {
     let (request, mut answer) = HttpResponse::to(stream)?;
     let Some(voice) = ReplyWriter::of(&request) else {
-        // The request is stored anyway, so that a test can see what reached an unknown path.
+        // A request to an unknown path is stored as well, so that a test can see it.
         shared.next(request);
         return answer.whole(404, "application/json", &[], "{\"error\":{\"message\":\"no such path\"}}");
     };

@@ -1,8 +1,8 @@
 //! Opaque blocks that are sent back unchanged, and those among them that the API would refuse.
 //!
-//! Calls that the server runs come in pairs: the call (`server_tool_use`, `mcp_tool_use`) and its result are in the
-//! same assistant message. The result is never a `tool_result`. The API refuses a call without its result and a
-//! result without its call, except for a call at the very end, which the server continues (`pause_turn`). Sources:
+//! A call that the server runs is one half of a pair: the call (`server_tool_use`, `mcp_tool_use`) and its result are
+//! in the same assistant message. The result is never a `tool_result`. The API refuses a call without its result and
+//! a result without its call, except for a call at the very end, which the server continues (`pause_turn`). Sources:
 //! the API's pages on server tools, tool search and compaction (platform.claude.com/docs/en/agents-and-tools,
 //! build-with-claude/compaction).
 
@@ -10,8 +10,8 @@ use crate::json::RawFields;
 use std::collections::{BTreeMap, HashSet};
 use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
 
-/// Types of blocks that the encoder has forms for. An opaque block of one of these types is incomplete; otherwise, it
-/// would have been decoded.
+/// Types of blocks that the encoder has forms for. An opaque block of a type for which the encoder has a form is
+/// incomplete, because a complete block would have been decoded.
 const OWN_FORMS: [&str; 7] =
     ["text", "image", "document", "thinking", "redacted_thinking", "tool_use", "tool_result"];
 
@@ -56,7 +56,8 @@ pub(super) fn broken(raw: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the blocks in an assistant turn whose other half is missing. In the last turn, a call may lack its result.
+/// For an assistant turn, returns the blocks whose other half is missing. In the last turn, a call may lack its
+/// result.
 fn unpaired(
     turn: Vec<((usize, usize), ServerBlock)>,
     is_last: bool,

@@ -40,15 +40,15 @@ pub(crate) fn single(raw_json: &str) -> Result<Vec<Message>, WireError> {
 /// Reads the value of a `content` field: a string, or a list of blocks.
 ///
 /// # Errors
-/// Returns an error if the text is not JSON, or is neither a string nor a list.
+/// Returns an error unless the text is a string or a list in JSON.
 pub fn decode_blocks(raw_json: &str) -> Result<Vec<Part>, WireError> {
     content(json::raw(raw_json)?)
         .map(|(parts, _)| parts)
         .ok_or_else(|| WireError::shape("content", "a string or a list of blocks"))
 }
 
-/// Reads the system text. `None` if the text is empty or has another form. In that case, the text stays among the
-/// unknown fields.
+/// Reads the system text. `None` if the text is empty or has another form. A text that is empty or has another form
+/// stays among the unknown fields.
 fn system(raw: &RawValue) -> Option<Vec<Part>> {
     if let Some(text) = text(raw) {
         let extra = extra::mark(OWN, vec![hint(SHAPE, "string")], RawFields::parse("{}").ok()?);
@@ -93,7 +93,7 @@ fn message(raw: &RawValue, path: &str, of_reply: bool) -> Result<Vec<Message>, W
         fields = reply(fields, &mut whole, &mut hints);
     }
     // The mark distinguishes a system message that was read in this dialect from one that we added. The encoder keeps
-    // the role only for the former, because older models refuse it.
+    // the system role only for a message that was read in this dialect, because older models refuse the role.
     whole.extra =
         if role == Role::System { extra::mark(OWN, hints, fields) } else { extra::keep(OWN, hints, fields) };
     Ok(if role == Role::User { split(whole) } else { vec![whole] })

@@ -1,12 +1,13 @@
 //! Writes the neutral form as Anthropic Messages.
 //!
 //! Consecutive messages of the same role become one message, just as the API itself would combine them. In a user
-//! message, the tool results come first. A system message between turns keeps its role if it had that role in this
-//! dialect and the API accepts it at that position. Otherwise, the message becomes part of a user message, inside
-//! `<system>`, because older models refuse the role.
+//! message, the tool results precede all other content. A system message between turns keeps its role if it had that
+//! role in this dialect and the API accepts it at that position. Any other system message becomes part of a user
+//! message, inside `<system>`, because older models refuse the role.
 //!
-//! If a request specifies what to cache, the marks of an imported conversation are not written. Content is then
-//! always a list of blocks, so that a block that joins a message later changes nothing before it.
+//! If a request specifies what to cache, the marks of an imported conversation are not written. If a request
+//! specifies what to cache, content is always a list of blocks, so that a block that joins a message later changes
+//! nothing before it.
 
 use super::blocks;
 use super::cache::{self, WrittenBlock};
@@ -74,7 +75,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     let stem = asked - open;
     let starts = starts(asked, &messages, &thinking);
     if wanted(CachePoint::End) {
-        // The mark comes after the messages, so that nothing before them depends on it.
+        // The mark is written after the messages, so that nothing before them depends on it.
         object = object.raw(cache::FIELD, cache::MARK);
     }
     let bytes = object.unknown(opened.fields()).finish().into_bytes();
@@ -154,7 +155,8 @@ struct Conversation {
     messages: Vec<String>,
     /// Number of blocks in all messages.
     blocks: u64,
-    /// Bytes of the last message after its last block. These bytes change when another block joins the message.
+    /// Bytes of the last message after its last block. The bytes after the last block change when another block joins
+    /// the message.
     open: usize,
     /// Indexes of the request's messages with thinking, each with the index of the encoded message that contains it.
     thinking: Vec<(usize, usize)>,
@@ -272,8 +274,8 @@ fn opaque(dialect: Dialect, raw: &Body, writing: &mut Writing) -> Result<Option<
     Ok(raw.map(|raw| if unmarked { cache::unmarked(raw) } else { Cow::Borrowed(raw) }.into_owned()))
 }
 
-/// Where a text appears. The API refuses a text that consists only of white space in a message, but accepts it in a
-/// tool result.
+/// Where a text appears. In a message, the API refuses a text that consists only of white space; in a tool result, it
+/// accepts one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextContainer {
     Message,
@@ -337,7 +339,7 @@ fn text_block(
 fn tool_use(id: &str, name: &str, input: &Body, opened: &OpenedExtra<'_>) -> Result<String, WireError> {
     let input = inline(input)?;
     let object = ObjectWriter::typed("tool_use").text("id", id).text("name", &call_id::tool_name(OWN, name));
-    // The API accepts only an object as input, so other text is wrapped.
+    // The API accepts only an object as input, so any other text is wrapped in an object.
     let object = match serde_json::from_str::<&RawValue>(input) {
         Ok(raw) if json::is_object(raw) => object.raw("input", raw.get()),
         _ if input.trim().is_empty() => object.raw("input", "{}"),
@@ -407,7 +409,7 @@ fn media(
         ("image" | "document", MediaForm::File) => opened.is_own(),
         _ => false,
     };
-    // A medium that came from this dialect is written back even if its type is not listed.
+    // A medium that was read in this dialect is written back even if its type is not in the list.
     if !known && !opened.is_marked_own() {
         writing.drop_medium(&kind, mime, body);
         return Ok(None);

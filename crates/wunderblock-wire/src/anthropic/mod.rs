@@ -9,12 +9,12 @@ pub(crate) mod cache;
 pub mod decode;
 pub(crate) mod encode;
 
-/// Image types that the API accepts (its page on vision).
+/// Image types that the API accepts (see the API's page on vision).
 const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
-/// The only type of a base64 document that the API accepts (its page on PDF support).
+/// The only type of a base64 document that the API accepts (see the API's page on PDF support).
 const PDF: &str = "application/pdf";
 
-/// Fields with the counts of a usage: input, read from the cache, written to the cache, and output.
+/// Fields with the token counts of a usage object: input, cache reads, cache writes, and output.
 pub(crate) const USAGE: [&str; 4] =
     ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
 

@@ -102,8 +102,8 @@ fn max_output(raw: &RawValue) -> Option<(Tokens, String)> {
     Some((Tokens(max), extra::object(fields.rest()).unwrap_or_else(|| "{}".to_owned())))
 }
 
-/// Reads the system text. `None` if the text is empty or has another form. In that case, the text stays among the
-/// unknown fields.
+/// Reads the system text. `None` if the text is empty or has another form. A text that is empty or has another form
+/// stays among the unknown fields.
 fn system(raw: &RawValue) -> Option<Vec<Part>> {
     let mut fields = RawFields::of(raw)?;
     let mut reading = Reading::default();
@@ -116,7 +116,7 @@ fn system(raw: &RawValue) -> Option<Vec<Part>> {
     Some(marked(parts, whole))
 }
 
-/// Stores the remaining fields of the object that contains the texts in the extra of the first text.
+/// Stores, in the extra of the first text, the remaining fields of the object that contains the texts.
 fn marked(mut parts: Vec<Part>, whole: Option<String>) -> Vec<Part> {
     if let (Some(Part::Text { extra, .. }), Some(whole)) = (parts.first_mut(), whole) {
         *extra = extra::with_hint(OWN, extra, (MESSAGE, whole));
@@ -216,7 +216,7 @@ impl Reading {
         known.unwrap_or_else(|| opaque(written.as_deref().unwrap_or(raw.get())))
     }
 
-    /// Returns the id of a call or of its result. If it is missing, the id is made from the function's name.
+    /// Returns the id of a call or of its result. If the id is missing, it is made from the function's name.
     fn id(&mut self, fields: &mut RawFields<'_>, name: &str, hints: &mut Vec<ExtraForm>) -> CallId {
         if let Some(id) = fields.take_word("id") {
             return id.into();
@@ -253,7 +253,7 @@ impl Reading {
         let response = inner.take("response").filter(|raw| is_object(raw))?;
         let mut hints = Vec::new();
         let call = self.id(&mut inner, &name, &mut hints);
-        // The encoder takes the name from the call, so only a different name is kept.
+        // The encoder takes the name from the call, so the result's name is kept only if it differs.
         if self.names.get(&call) == Some(&name) {
             inner.take("name");
         }
@@ -268,8 +268,8 @@ impl Reading {
     }
 }
 
-/// Reads a function's response: its output or its error if that text is the only field, otherwise the object's JSON.
-/// The flag indicates whether the function failed.
+/// Reads a function's response: the text of its output or its error if this is its only field, otherwise the whole
+/// object as JSON. The flag indicates whether the function failed.
 fn answer(response: &RawValue, hints: &mut Vec<ExtraForm>) -> (Vec<Part>, bool) {
     let fields = RawFields::of(response).unwrap_or_default();
     let said = |name| fields.text(name).filter(|_| fields.len() == 1);

@@ -34,7 +34,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     let opened = writing.open(&request.extra)?;
     let mut object = ObjectWriter::default();
     if let Some(model) = &request.model {
-        // The API's form is `models/NAME`. A name that came in another form is kept.
+        // The API's form is `models/NAME`. A name given in another form is kept unchanged.
         let is_bare = opened.own_word(KIND).as_deref() == Some("model") || model.starts_with(MODELS);
         object = object.text("model", &if is_bare { model.to_string() } else { format!("{MODELS}{model}") });
     }
@@ -66,7 +66,8 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     Ok(Encoded { bytes, stem: asked - open, blocks, asked, starts: Vec::new(), dropped: writing.dropped })
 }
 
-/// Returns whether a model refuses calls without a signature: Gemini 3 and later, and the names of the latest models.
+/// Returns whether a model refuses calls without a signature: Gemini 3 and later do, as do the names of the latest
+/// models.
 fn checks_signatures(model: &str) -> bool {
     let Some(name) = model.strip_prefix(MODELS).unwrap_or(model).strip_prefix("gemini-") else {
         return false;
@@ -88,7 +89,7 @@ fn settings(max: u64, opened: &OpenedExtra<'_>) -> Result<String, WireError> {
     Ok(object.finish())
 }
 
-/// Writes the tools: one entry for all functions, and the provider's own tools as they came.
+/// Writes the tools: one entry for all functions, and the provider's own tools unchanged.
 fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError> {
     let mut functions: Vec<String> = Vec::new();
     let mut place = None;

@@ -1,9 +1,9 @@
 //! Gemini `generateContent`.
 //!
 //! Two speakers take turns, system text is a separate field, and the kind of a part is the name of its one field.
-//! Calls may come without ids. Calls without ids are paired with their results by an id made from the function's
-//! name. A signature belongs to the part it came with, and is sent back with that part. Field names are written in
-//! camel case. Snake case, which some clients use, is also read. Sources: the API's reference
+//! Calls may have no ids. Calls without ids are paired with their results by an id made from the function's name. A
+//! signature belongs to the part with which it was received, and is sent back with that part. Field names are written
+//! in camel case. Snake case, which some clients use, is also read. Sources: the API's reference
 //! (ai.google.dev/api/generate-content, /api/caching) and its pages on function calling and thought signatures.
 
 pub(crate) mod decode;
@@ -13,7 +13,7 @@ mod schema;
 
 /// Prefix of a model's name in this API.
 const MODELS: &str = "models/";
-/// Prefix of the id made for a call and its result if both came without an id.
+/// Prefix of the id made for a call and its result if neither had an id.
 const NAMELESS: &str = "function:";
 
 /// Returns a field's name in camel case.
@@ -28,7 +28,7 @@ fn camel(name: &str) -> String {
     whole
 }
 
-/// Returns whether the API accepts inline data of a type (its pages on images, documents, audio and video).
+/// Returns whether the API accepts inline data of a type (see the API's pages on images, documents, audio and video).
 fn takes(mime: &str) -> bool {
     const TYPES: [&str; 7] = [
         "image/png",

@@ -19,11 +19,11 @@ const UNSIGNED: &str = "skip_thought_signature_validator";
 pub(super) struct Asked {
     /// Name of the function.
     pub(super) name: Box<str>,
-    /// Whether the call came without an id. The result of a call without an id has no id either.
+    /// Whether the call had no id. The result of a call without an id has no id either.
     pub(super) is_nameless: bool,
 }
 
-/// Returns whether a call or a result came without an id.
+/// Returns whether a call or a result had no id.
 pub(super) fn is_nameless(opened: &OpenedExtra<'_>) -> bool {
     opened.own_word(KIND).as_deref() == Some("nameless")
 }
@@ -43,7 +43,7 @@ pub(super) fn call_part(
         inner = inner.text("id", id);
     }
     inner = inner.text("name", &call_id::tool_name(OWN, name));
-    // The API accepts only an object as arguments, so other text is wrapped.
+    // The API accepts only an object as arguments, so any other text is wrapped in an object.
     inner = match serde_json::from_str::<&RawValue>(input) {
         _ if opened.own_word(SHAPE).as_deref() == Some("none") => inner,
         Ok(raw) if json::is_object(raw) => inner.raw("args", raw.get()),
@@ -58,7 +58,7 @@ pub(super) fn call_part(
     Ok(object.unknown(fields).finish())
 }
 
-/// Result of a function that is to be written.
+/// A function's result that is to be written.
 pub(super) struct FunctionAnswer<'a> {
     /// Id of the call, as written.
     pub(super) id: &'a str,
@@ -69,7 +69,7 @@ pub(super) struct FunctionAnswer<'a> {
 }
 
 impl FunctionAnswer<'_> {
-    /// Writes the result. The result's media go to `media`, unless they came inside the result.
+    /// Writes the result. The result's media go to `media`, unless they were originally inside the result.
     pub(super) fn write(
         &self,
         extra: &Extra,
@@ -105,7 +105,7 @@ impl FunctionAnswer<'_> {
         self.finish(&texts.join("\n"), &inside, &opened)
     }
 
-    /// Writes the result's text, with the media that came inside it.
+    /// Writes the result's text, together with the media that were originally inside it.
     fn finish(&self, text: &str, inside: &[String], opened: &OpenedExtra<'_>) -> Result<String, WireError> {
         let is_json = opened.own_word(SHAPE).as_deref() == Some("json");
         let raw = serde_json::from_str::<&RawValue>(text).ok().filter(|raw| is_json && json::is_object(raw));

@@ -1,10 +1,10 @@
-//! Schemas in OpenAPI form: the API's own `parameters` field contains type names in capitals.
+//! Schemas in OpenAPI form, whose type names are in capitals in the API's own `parameters` field.
 
 use crate::json::{ObjectWriter, RawFields, array, list, quote, text};
 use serde_json::value::RawValue;
 
 const TYPES: [&str; 7] = ["STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"];
-/// Maximum nesting depth at which type names are changed. Deeper schemas stay as they are.
+/// Maximum nesting depth at which type names are changed. Schemas nested more deeply stay unchanged.
 const DEPTH: usize = 64;
 
 /// Returns the schema with its types in lower case, as other providers write them, or `None` if nothing changes.

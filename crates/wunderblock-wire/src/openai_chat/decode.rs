@@ -63,7 +63,8 @@ pub(crate) fn is_system_text(own: Dialect, message: &Message) -> bool {
 }
 
 /// Adds the text of a leading system message. The first part of the message records the message's extra and the fact
-/// that a message begins there. `is_plain` is true for a first message in the default form, which needs no record.
+/// that a message begins with this part. `is_plain` is true for a first message in the default form, which needs no
+/// record.
 pub(crate) fn begin(own: Dialect, system: &mut Vec<Part>, message: Message, is_plain: bool) {
     for (at, mut part) in message.parts.into_iter().enumerate() {
         if let Part::Text { extra, .. } = &mut part

@@ -1,8 +1,8 @@
 //! Writes the neutral form as OpenAI chat completions.
 //!
-//! Results immediately follow the message with their calls, before any message that came in between. Media of a tool
-//! result follow the results in a user message that names the call. Cache marks are not written, because this
-//! provider chooses by itself what to cache.
+//! Results are written right after the message with their calls, before any message that originally came between
+//! them. Media of a tool result are in a user message that follows the results and names the call. Cache marks are
+//! not written, because this provider chooses by itself what to cache.
 
 use super::{FILENAME, IMAGES, PDF, REASONING, kind_for};
 use crate::call_id::{self, CallIds};
@@ -88,7 +88,7 @@ fn tools(tools: &[Tool], writing: &mut Writing) -> Result<Vec<String>, WireError
     Ok(written)
 }
 
-/// Writes the system text as one leading message, or as several if its parts record several.
+/// Writes the system text as one leading message, or as several if its parts record that there were several.
 fn system(parts: &[Part], writing: &mut Writing) -> Result<Vec<String>, WireError> {
     let mut written = Vec::new();
     let mut pieces = Vec::new();
@@ -110,7 +110,7 @@ fn system(parts: &[Part], writing: &mut Writing) -> Result<Vec<String>, WireErro
     Ok(written)
 }
 
-/// Messages already written, the latest assistant message, and the content that came after it.
+/// Messages already written, the latest assistant message, and the content that follows that message.
 struct Chat {
     ids: CallIds,
     written: Vec<String>,
@@ -148,8 +148,8 @@ impl ContentPiece {
     }
 }
 
-/// Adds the content of a message. A single plain text is a string, unless it came as a list. Missing content is
-/// written as it came, or else as `empty`.
+/// Adds the content of a message. A single plain text is a string, unless it was read as a list. Missing content is
+/// written as it was read, or else as `empty`.
 fn with_content(
     object: ObjectWriter,
     pieces: &[ContentPiece],
@@ -169,7 +169,7 @@ fn with_content(
 }
 
 impl Chat {
-    /// Adds an assistant message. Calls that directly follow calls belong to the same message.
+    /// Adds an assistant message. Calls that directly follow other calls belong to the same message as those calls.
     fn speak(&mut self, at: usize, message: &Message, writing: &mut Writing) -> Result<(), WireError> {
         let heard = !(self.results.is_empty() && self.media.is_empty() && self.others.is_empty());
         if heard || self.speech.as_ref().is_some_and(|speech| speech.calls.is_empty()) {

@@ -10,7 +10,7 @@ pub(crate) mod encode;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::Message;
 
-/// Image types that the API accepts (its page on vision).
+/// Image types that the API accepts (see the API's page on vision).
 pub(crate) const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 /// Type of the files that may be sent as data.
 pub(crate) const PDF: &str = "application/pdf";

@@ -9,7 +9,7 @@ use crate::writing::{Writing, inline, name_of};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Extra, MediaForm, Part};
 
-/// Adds the remaining fields that an object had in this dialect, and finishes it.
+/// Adds the remaining fields that an object had in this dialect, and finishes the object.
 pub(super) fn finish(
     object: ObjectWriter,
     opened: &OpenedExtra<'_>,
@@ -56,7 +56,7 @@ pub(super) fn reasoning(
     finish(object, opened, writing).map(Some)
 }
 
-/// Splits reasoning into the texts it was joined from, by their recorded lengths in bytes.
+/// Splits reasoning into the texts that it was joined from, using their recorded lengths in bytes.
 fn texts<'a>(text: &'a str, opened: &OpenedExtra<'_>) -> Vec<&'a str> {
     let whole = || if text.is_empty() { Vec::new() } else { vec![text] };
     let Some(lengths) = opened.own_raw(SHAPE).and_then(list) else { return whole() };

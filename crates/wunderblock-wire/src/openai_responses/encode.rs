@@ -2,8 +2,8 @@
 //!
 //! Items are written in the order of the request: an output may be anywhere after its call. Ids, status and empty
 //! fields of items are written only for a request that was read in this dialect. The caller decides in the request's
-//! extra whether the provider may store it (`store`) and whether reasoning comes encrypted (`include`). Cache marks
-//! are not written, because this provider chooses by itself what to cache.
+//! extra whether the provider may store it (`store`) and whether reasoning is returned encrypted (`include`). Cache
+//! marks are not written, because this provider chooses by itself what to cache.
 
 use super::PHASE;
 use super::content::{finish, piece, reasoning};
@@ -67,7 +67,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     Ok(Encoded { bytes, stem, blocks, asked: stem, starts: Vec::new(), dropped: writing.dropped })
 }
 
-/// Returns the input of a request that was read as one string and still consists of it.
+/// Returns the input of a request if it was read as one string and still consists of that string.
 fn plain<'a>(request: &'a Request, opened: &OpenedExtra<'_>) -> Option<&'a str> {
     let [Message { role: Role::User, parts, extra: None, .. }] = request.messages.as_slice() else {
         return None;
@@ -245,7 +245,8 @@ impl Input {
         Ok(())
     }
 
-    /// Writes the open message. An empty message is left out, unless it came empty and is not the model's.
+    /// Writes the open message. An empty message is left out, unless it was already empty when it was read and is not
+    /// the model's.
     fn close(
         &mut self,
         open: Open,

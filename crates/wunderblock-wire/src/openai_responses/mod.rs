@@ -3,7 +3,7 @@
 //! A request is one list of items: messages, calls, outputs and reasoning are separate items, and a reply consists of
 //! several. In the neutral form, everything that the model says between two turns of others is one message. A text in
 //! that message begins a new message item, unless it follows another text of the same item. Reasoning is sent back
-//! only to this provider, and in a request that we build only if it is encrypted.
+//! only to this provider and, in a request that we build, only if it is encrypted.
 //!
 //! A request that we build has no item ids. The API accepts encrypted reasoning without an id. The API looks up an
 //! item that has an id among the items it stored, and may find nothing or require more than is sent ("Item … not
@@ -27,7 +27,7 @@ const BETWEEN: &str = "\n\n";
 /// Default detail of an image.
 const DETAIL: &str = "auto";
 
-/// Types of items that replace earlier items in encrypted form. Only the provider that made these items can read
+/// Types of items that replace earlier items with an encrypted form. Only the provider that made these items can read
 /// them.
 const COMPACTIONS: [&str; 4] =
     ["compaction", "compaction_summary", "context_compaction", "compaction_trigger"];
@@ -42,7 +42,7 @@ pub(crate) fn phased(text: &Extra, phase: &str) -> Extra {
     extra::with_hint(Dialect::OpenaiResponses, text, (MESSAGE, message))
 }
 
-/// Returns whether an item without a neutral form is a call that its reader has to answer.
+/// Returns whether an item without a neutral form is a call that the reader of the item has to answer.
 pub(crate) fn is_asked(raw: &str) -> bool {
     matches!(order::ItemKind::of(raw), order::ItemKind::Call { waits: true, .. })
 }

@@ -1,4 +1,4 @@
-//! Order of items, and which items the provider would refuse in their position.
+//! Order of items, and items that the provider would refuse in their position.
 //!
 //! Reasoning has to be followed by the item it led to ("provided without its required following item"). A client
 //! answers some calls with an item that has no neutral form. A call of this kind needs its answer, and the answer
@@ -10,8 +10,8 @@ use crate::writing::Writing;
 use std::collections::HashSet;
 use wunderblock_core::budget::Reason;
 
-/// Types of items and content that have neutral forms. An opaque item of such a type is incomplete, or it would have
-/// been decoded.
+/// Types of items and content that have neutral forms. An opaque item of a type that has a neutral form is
+/// incomplete; otherwise it would have been decoded.
 const OWN_FORMS: [&str; 13] = [
     "message",
     "function_call",
@@ -47,7 +47,7 @@ pub(super) enum ItemKind {
     /// Item of the model that reasoning may lead to.
     Spoken,
     Reasoning,
-    /// Call whose answer is an item with the same id, of a type without a neutral form.
+    /// Call whose answer is an item that has the same id and a type without a neutral form.
     Call {
         id: String,
         /// Whether the call has to be answered.
@@ -80,8 +80,8 @@ impl ItemKind {
     }
 }
 
-/// Returns an item without bookkeeping fields: nulls are removed, also in its action, and so is its id unless its
-/// type needs one.
+/// Returns an item without bookkeeping fields: nulls, including those in its action, are removed, and so is its id
+/// unless its type needs one.
 pub(super) fn unbooked(raw: &str) -> String {
     let Ok(mut fields) = RawFields::parse(raw) else { return raw.to_owned() };
     let is_named = fields.text("type").is_some_and(|kind| NAMED.contains(&kind.as_str()));
@@ -131,7 +131,7 @@ pub(super) struct WrittenItem {
     pub(super) place: (Option<usize>, usize),
 }
 
-/// Removes the items that the provider would refuse in their position, if the request is ours.
+/// If the request is ours, removes the items that the provider would refuse in their position.
 pub(super) fn settle(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<String> {
     let items = if writing.is_made() { reasoned(paired(items, writing), writing) } else { items };
     items.into_iter().map(|item| item.json).collect()

@@ -147,8 +147,8 @@ impl StreamState {
         self.is_done = true;
     }
 
-    /// Returns the fields of an event whose kind is its `type`. `[DONE]` ends the stream, because some servers send
-    /// the end of another dialect here too.
+    /// Returns the fields of an event whose kind is its `type`. `[DONE]` also ends the stream, because some servers
+    /// send this end marker of another dialect.
     pub(super) fn event<'e>(&mut self, event: &'e SseEvent) -> Option<RawFields<'e>> {
         let fields = RawFields::parse(&event.data).ok();
         if fields.is_none() && event.data.trim() == "[DONE]" {

@@ -72,7 +72,7 @@ impl MessageAssembly {
         if let Some(usage) = message.object("usage") {
             self.usage.set_all(usage);
         }
-        // Normally this list is empty. Some servers send blocks here, and those blocks count.
+        // Normally this list is empty. Some servers send blocks in this list, and those blocks are part of the reply.
         let begun = message.get("content").and_then(json::list).unwrap_or_default();
         for (at, raw) in (0..).zip(begun) {
             self.blocks.entry(at).or_default().fields.set_all(RawFields::of(raw).unwrap_or_default());

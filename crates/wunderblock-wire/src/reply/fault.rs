@@ -41,7 +41,7 @@ pub struct ProviderError {
     pub kind: String,
     /// Message of the error.
     pub message: String,
-    /// Seconds after which a retry may succeed, if the body says so (Gemini's `retryDelay`).
+    /// Number of seconds after which a retry may succeed, if the body states it (Gemini's `retryDelay`).
     pub retry_after: Option<u64>,
 }
 
@@ -79,10 +79,11 @@ impl ProviderError {
 
     /// Returns whether the error means that the request was too long.
     ///
-    /// OpenAI's code is `context_length_exceeded`. Anthropic's error kinds do not show this (`request_too_large`
-    /// concerns bytes, and `invalid_request_error` can mean anything), so Anthropic's messages are searched for
-    /// phrases: "prompt is too long", "exceed context limit". Gemini's error kinds do not show this either ("exceeds
-    /// the maximum number of tokens allowed"). The other phrases come from servers compatible with OpenAI.
+    /// OpenAI's code is `context_length_exceeded`. Anthropic's error kinds do not show that a request was too long
+    /// (`request_too_large` concerns bytes, and `invalid_request_error` can mean anything), so Anthropic's messages
+    /// are searched for phrases: "prompt is too long", "exceed context limit". Gemini's error kinds do not show an
+    /// overflow either, so its messages are searched for "exceeds the maximum number of tokens allowed". The other
+    /// phrases come from servers compatible with OpenAI.
     #[must_use]
     pub fn is_overflow(&self) -> bool {
         const KINDS: [&str; 2] = ["context_length_exceeded", "request_too_large"];
@@ -100,8 +101,8 @@ impl ProviderError {
         KINDS.contains(&self.kind.as_str()) || WORDS.iter().any(|words| message.contains(words))
     }
 
-    /// Returns the HTTP status that an error's kind represents. An error in the middle of a stream has no other
-    /// status.
+    /// Returns the HTTP status that an error's kind represents. An error in the middle of a stream has no HTTP status
+    /// of its own.
     ///
     /// Sources: Anthropic's page "Errors", OpenAI's guide "Error codes", and Gemini's page
     /// "Troubleshooting".

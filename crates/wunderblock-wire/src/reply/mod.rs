@@ -94,8 +94,8 @@ impl ReplyReader {
         Self { dialect, form: BodyForm::Open(Vec::new()), max, seen: 0 }
     }
 
-    /// Reads a piece. If the reply is too long, exactly its first `max` bytes count, however it is divided into
-    /// pieces.
+    /// Reads a piece. If the reply is too long, exactly its first `max` bytes are read, however the reply is divided
+    /// into pieces.
     pub fn push(&mut self, bytes: &[u8]) {
         let room = self.max.saturating_sub(self.seen);
         self.seen = self.seen.saturating_add(bytes.len());
@@ -163,7 +163,7 @@ impl ReplyReader {
         }
     }
 
-    /// Returns the reply, once no more bytes will come.
+    /// Returns the reply when there are no more bytes to read.
     #[must_use]
     pub fn finish(self) -> ModelReply {
         let Self { dialect, form, max, .. } = self;

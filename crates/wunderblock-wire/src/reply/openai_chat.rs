@@ -87,7 +87,7 @@ impl CompletionAssembly {
         if let Some(reason) = choice.text("finish_reason") {
             self.reason = Some(reason);
         }
-        // A server that sends everything in one chunk may use the name from the whole form.
+        // A server that sends everything in one chunk may give the field the name that it has in a whole reply.
         let delta = choice.get("delta").or_else(|| choice.get("message"));
         let Some(mut delta) = delta.and_then(RawFields::of) else { return };
         for raw in delta.take("tool_calls").and_then(list).unwrap_or_default() {
@@ -107,7 +107,7 @@ impl CompletionAssembly {
     }
 
     /// Adds a piece of a call. The piece belongs to the call with the same index, unless the piece has another id,
-    /// because some servers give all calls the same index, or no index.
+    /// because some servers give all calls the same index or none.
     fn call(&mut self, mut fields: RawFields<'_>) {
         let index = fields.take("index").and_then(|raw| raw.get().parse::<u64>().ok());
         let id = fields.text("id").filter(|id| !id.is_empty());
@@ -136,8 +136,8 @@ impl CompletionAssembly {
         };
         let nameless = |at: &usize| self.calls.get(*at).is_some_and(|call| !call.has_id);
         let found = match &id {
-            // An id selects the call with that id, unless the indexes differ. Otherwise, it selects the latest call,
-            // if that call has no id yet.
+            // An id selects the call with that id, unless the indexes differ. Otherwise, the id selects the latest
+            // call, if that call has no id yet.
             Some(id) => self.by_id.get(id).copied().filter(agrees).or(newest.filter(nameless)),
             None => newest,
         };

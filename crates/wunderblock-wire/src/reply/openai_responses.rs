@@ -54,7 +54,7 @@ struct StreamedItem {
     fields: GrowingObject,
     /// Whether the item arrived whole. If so, the pieces of the item are ignored.
     is_whole: bool,
-    /// Texts with their types, by the name of their list and their index in it.
+    /// Texts with their types, keyed by the name of their list and their index in that list.
     texts: BTreeMap<(&'static str, u64), (&'static str, String)>,
 }
 
@@ -73,7 +73,7 @@ impl ResponseAssembly {
             "output_item.added" => self.item(&fields, false),
             "output_item.done" => self.item(&fields, true),
             kind if kind.ends_with(".delta") => self.delta(kind, &fields, state),
-            // The content of these events has already come in pieces, or will come with the whole item.
+            // The content of these events has already arrived in pieces, or will arrive with the whole item.
             kind if is_progress(kind) => {}
             _ => {
                 if let Some(refusal) = refusal(&kind, &fields) {

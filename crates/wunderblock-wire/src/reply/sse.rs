@@ -10,7 +10,7 @@ use memchr::memchr2;
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// Value of the `event` field, or empty if it is missing.
+    /// Value of the `event` field, or empty if the field is missing.
     pub name: String,
     /// Values of the `data` fields, joined by line feeds.
     pub data: String,

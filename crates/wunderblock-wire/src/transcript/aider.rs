@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use wunderblock_core::message::{Message, MessageOrigin, Role};
 use wunderblock_core::units::Millis;
 
-/// Record types, each with what is read from it.
+/// Record types, and what is read from each of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("heading", "beginning of a new session, with its time"),
     ("user", "message"),
@@ -35,7 +35,7 @@ pub(super) struct Aider {
     chats: u64,
     at: Option<Millis>,
     opened: bool,
-    /// Not part of a checkpoint: reading continues at the block's first line.
+    /// This state is not part of a checkpoint, because reading continues at the block's first line.
     #[serde(skip)]
     block: Option<SpeakerBlock>,
 }

@@ -210,7 +210,7 @@ impl<'p> Blocks<'p> {
     }
 
     /// Returns the unknown fields of a block, if requests may contain such a block. Agents with their own blocks (pi,
-    /// Codex) use these fields for bookkeeping, so their fields are dropped.
+    /// Codex) use unknown fields for bookkeeping, so these fields are dropped.
     fn extra(&self, block: &Object<'_>, known: &[&str]) -> Extra {
         matches!(self.dialect, Dialect::Anthropic | Dialect::OpenaiChat).then(|| block.extra(known)).flatten()
     }

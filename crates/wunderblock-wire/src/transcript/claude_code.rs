@@ -18,7 +18,7 @@ use wunderblock_core::event::{TurnCompleted, UsageMeasured};
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
-/// Record types, each with what is read from it.
+/// Record types, and what is read from each of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("user", "message; role tool if it holds only tool results; a compaction summary fills the compaction"),
     ("assistant", "message (one per line; pieces of one reply share an id), usage"),
@@ -50,7 +50,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("worktree-state", "kept in the source"),
 ];
 
-/// Prefixes of texts that the harness writes in the user's place, with their names.
+/// Prefixes of texts that the harness writes in the user's place, each with a name for its text.
 const HARNESS_TEXTS: [(&str, &str); 8] = [
     ("[Request interrupted by user", "interrupted"),
     ("<local-command-stdout>", "local-command-stdout"),

@@ -1,9 +1,9 @@
-//! Codex rollouts: JSONL of `{timestamp, type, payload}`. Very old files have bare items.
+//! Codex rollouts: JSONL of `{timestamp, type, payload}`. Very old files have items without an envelope.
 //!
-//! The model saw the `response_item`s. The interface's `event_msg`s repeat the same texts, which must not be taken
-//! twice: once any `response_item` has come, the `event_msg`s are bookkeeping. Earlier events are held back until it
-//! is clear what they are. The events are bookkeeping if an item comes. The events are messages if no item has come
-//! by the end of the file, or after [`MAX_HELD`] records.
+//! The model saw the `response_item`s. The interface's `event_msg`s repeat the texts of `response_item`s, and no text
+//! must be taken twice: once any `response_item` has been read, the `event_msg`s are bookkeeping. Earlier events are
+//! held back until it is clear what they are. The events are bookkeeping if an item follows them. The events are
+//! messages if no item follows before the end of the file, or within [`MAX_HELD`] records.
 
 mod items;
 
@@ -18,7 +18,7 @@ use wunderblock_core::event::{TurnCompleted, UsageMeasured};
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
-/// Record types, each with what is read from it.
+/// Record types, and what is read from each of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("session_meta", "opening of the session; base instructions become an injected system message"),
     ("turn_context", "kept in the source; names the model of later records"),
@@ -74,14 +74,14 @@ pub(super) struct Codex {
     model: Option<Box<str>>,
     /// Hash of the base instructions taken last.
     instructions: Option<u64>,
-    /// Hash of the running total reported last. The same report comes again when rate limits change.
+    /// Hash of the running total reported last. The same report is written again when rate limits change.
     total: Option<u64>,
-    /// Number of user turns that were taken back and that no record has continued from yet.
+    /// Number of user turns that were taken back and from which no record has continued yet.
     taken_back: u64,
     pairing: CallPairing,
     has_items: bool,
     events_only: bool,
-    /// Not part of a checkpoint, because no checkpoint is made while records are held back.
+    /// The records held back are not part of a checkpoint, because no checkpoint is made while there are any.
     #[serde(skip)]
     held: Vec<TranscriptRecord>,
     #[serde(skip)]

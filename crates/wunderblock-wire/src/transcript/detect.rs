@@ -46,7 +46,7 @@ const CODEX_TYPES: [&str; 7] = [
     "inter_agent_communication_metadata",
 ];
 
-/// Detects the format of a file from its name and its first bytes. 64 KiB are enough, and fewer suffice for most
+/// Detects the format of a file from its name and its first bytes. 64 KiB is enough, and less suffices for most
 /// files.
 ///
 /// # Errors
@@ -114,7 +114,7 @@ fn refuse(bytes: &[u8], text: &str) -> Result<Format, Unrecognised> {
     Err(unrecognised("text that is not JSON", &missing))
 }
 
-/// Returns the format of a file that is one JSON value, or the beginning of a value over several lines.
+/// Returns the format of a file that is one JSON value, or the beginning of a value that spans several lines.
 fn document(name: &str, text: &str) -> Option<Format> {
     let trimmed = text.trim_start();
     if !trimmed.starts_with(['{', '[']) {
@@ -195,7 +195,7 @@ fn lines(text: &str) -> Option<Format> {
     (json >= min.max(1)).then_some(format)
 }
 
-/// Returns whether a line is the last of the text and may be cut off by its end.
+/// Returns whether a line is the last one of the text and may be incomplete because the text ends there.
 fn is_cut(text: &str, line: &str) -> bool {
     !text.ends_with('\n') && text.trim_end().ends_with(line) && line.starts_with('{')
 }

@@ -69,7 +69,7 @@ pub(crate) fn span_of(part: &str, whole: &str, base: ByteSpan) -> ByteSpan {
     SpanCounter::new(whole, base).span(part)
 }
 
-/// Computes the spans of parts that come in order, without counting the earlier lines again for each part.
+/// Computes the spans of parts that are given in order, without counting the earlier lines again for each part.
 struct SpanCounter<'a> {
     whole: &'a str,
     base: ByteSpan,
@@ -91,7 +91,7 @@ impl<'a> SpanCounter<'a> {
     }
 }
 
-/// Returns the spans of parts that come in order.
+/// Returns the spans of parts that are given in order.
 pub(crate) fn spans<'a>(parts: &[&'a str], whole: &'a str, base: ByteSpan) -> Vec<ByteSpan> {
     let mut counter = SpanCounter::new(whole, base);
     parts.iter().map(|part| counter.span(part)).collect()

@@ -1,4 +1,4 @@
-//! SWE-agent logs, in which the output of the environment and a demonstration have the user's role.
+//! SWE-agent logs, in which the environment's output and a demonstration both have the user's role.
 
 use super::object::Object;
 use wunderblock_core::message::{Message, MessageOrigin, Role};

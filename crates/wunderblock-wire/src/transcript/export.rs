@@ -12,7 +12,7 @@ use wunderblock_core::event::{Fact, SessionCompacted, SessionOpened};
 use wunderblock_core::message::Body;
 use wunderblock_core::units::{Millis, Seq};
 
-/// Record types, each with what is read from it.
+/// Record types, and what is read from each of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("session.opened", "opening of the session"),
     ("session.forked", "kept in the source: the events before it are in the file"),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
-/// Record types, each with what is read from it.
+/// Record types, and what is read from each of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("*", "opaque; role, text, tool calls and results are taken where found"),
     ("document", "data around the messages of a document: kept in the source"),
@@ -292,7 +292,7 @@ fn result(object: &Object<'_>, blocks: &mut Blocks<'_>) -> Vec<Part> {
     vec![blocks.tool_result(holder.as_ref().unwrap_or(object))]
 }
 
-/// Returns the parts of a content. An object may contain them in `parts` (ChatGPT, Gemini) or as text.
+/// Returns the parts of a content. An object may contain its content in `parts` (ChatGPT, Gemini) or as text.
 fn texts(content: &RawValue, blocks: &mut Blocks<'_>) -> Vec<Part> {
     let Some(object) = Object::of(content) else { return blocks.content(Some(content)) };
     match first(&object, &["parts", "content", "text"]) {
@@ -387,7 +387,7 @@ fn turns(shown: &str) -> Vec<Message> {
             (None, None) => {}
         }
     }
-    // Tool output in such a text has lost its call, so it counts as text from the harness.
+    // Tool output in a conversation written as one text has lost its call, so it counts as text from the harness.
     turns
         .into_iter()
         .map(|(role, text)| match role {

@@ -2,7 +2,7 @@
 //!
 //! A [`TranscriptReader`] takes one line (or one document) at a time and returns [`TranscriptRecord`]s: the span of
 //! the raw bytes, the place of the record in the conversation, and its content. The reader performs no I/O, keeps no
-//! text, and never fails. A record that the reader cannot understand comes back as [`RecordStatus::Opaque`] or
+//! text, and never fails. A record that the reader cannot understand is returned as [`RecordStatus::Opaque`] or
 //! [`RecordStatus::Broken`] with the reason, and callers keep the raw bytes. [`detect()`] determines the format.
 
 mod aider;
@@ -29,10 +29,11 @@ pub use reader::{Checkpoint, TranscriptReader};
 pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 
 impl Format {
-    /// Returns whether a file of this format that begins with `head` is read in lines or whole.
+    /// Returns whether a file of this format that begins with `head` is read line by line or as a whole.
     ///
-    /// OpenAI chat has both shapes: several JSON values in lines, or one document. One value on one line is a
-    /// document. If the first line is longer than `head`, an object is taken for a line and an array for a document.
+    /// OpenAI chat has both shapes: several JSON values on separate lines, or one document. One value on one line is
+    /// a document. If the first line is longer than `head`, an object is taken for a line and an array for a
+    /// document.
     #[must_use]
     pub fn shape(self, head: &[u8]) -> FileShape {
         match self {
@@ -44,7 +45,7 @@ impl Format {
         }
     }
 
-    /// Returns every record type that the format's reader knows, with what is read from it.
+    /// Returns every record type that the format's reader knows, and what is read from each of them.
     #[must_use]
     pub const fn record_types(self) -> &'static [(&'static str, &'static str)] {
         match self {

@@ -1,4 +1,4 @@
-//! OpenAI chat messages as logs contain them: one message per line, one conversation per line, or one document.
+//! OpenAI chat messages in the forms found in logs: one message per line, one conversation per line, or one document.
 
 use super::blocks::{self, Blocks, CallPairing, first, first_word};
 use super::elements;
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 
-/// Record types, each with what is read from it.
+/// Record types, and what is read from each of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("system", "system message"),
     ("developer", "system message"),
@@ -96,8 +96,8 @@ impl OpenaiChat {
         let outer = Object::parse(text).unwrap_or_default();
         let response = outer.object("response").unwrap_or_default();
         let response = response.object("body").unwrap_or(response);
-        // If there are several choices, the first counts, because nothing shows which one the conversation continued
-        // from.
+        // If there are several choices, the first one is used, because nothing shows from which one the conversation
+        // continued.
         let choice = choices.first().and_then(|list| list.elements.first()).map(|choice| choice.get());
         parts.extend(choice);
         parts.sort_by_key(|part| object::position(part, text));

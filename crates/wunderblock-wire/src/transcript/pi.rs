@@ -10,7 +10,7 @@ use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
-/// Record types, each with what is read from it.
+/// Record types, and what is read from each of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("session", "opening of the session"),
     ("message:user", "message"),
@@ -40,7 +40,7 @@ pub(super) struct Pi {
     opened: bool,
     /// Whether the conversation has begun. Injected messages do not begin the conversation.
     begun: bool,
-    /// Not part of a checkpoint, because it grows with the file.
+    /// This field is not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
     seen: SeenIds,
     pairing: CallPairing,
@@ -103,7 +103,7 @@ impl Pi {
         }
         let parent = object.word("parentId");
         record.place = match parent {
-            // Some writers give a tool call's id here, or an id that is not in the file.
+            // Some writers put a tool call's id in this field, or an id that is not in the file.
             Some(parent) if self.seen.get(&parent).is_some() => RecordPlace::After(parent),
             Some(parent) if self.own.as_ref() != Some(&parent) => RecordPlace::Next,
             _ if object.has("parentId") && self.begun => RecordPlace::Root,

@@ -1,4 +1,4 @@
-//! Reads raw bytes into records: the part that all formats share.
+//! Reads raw bytes into records: the part of reading that all formats share.
 
 mod checkpoint;
 
@@ -37,9 +37,9 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// the caller follows four rules:
 ///
 /// 1. It makes the checkpoint between two complete lines, and before [`TranscriptReader::finish`].
-/// 2. The caller continues at [`Checkpoint::resume`], or else with the line after the last one read. Lines have the
-///    offsets and numbers that they have in the file. Records of [`TranscriptReader::finish`] that begin at or after
-///    `resume` are replaced by those of the continued reading.
+/// 2. The caller continues at [`Checkpoint::resume`], or else with the line after the last one read. Lines are passed
+///    with the offsets and numbers that they have in the file. Records of [`TranscriptReader::finish`] that begin at
+///    or after `resume` are replaced by those of the continued reading.
 /// 3. Before each [`TranscriptReader::line`], the caller calls [`TranscriptReader::unknown`], which returns the
 ///    earlier records that the line refers to. The caller looks up these records among those before the checkpoint,
 ///    and passes those that exist to [`TranscriptReader::remind`]. Every record with a [`TranscriptRecord::id`]
@@ -93,8 +93,8 @@ impl TranscriptReader {
         self.format
     }
 
-    /// Returns the format's id of the file's own session, if a record has contained it. Records of that session have
-    /// [`TranscriptRecord::session`] `None`.
+    /// Returns the id that the format gives to the file's own session, if a record has contained that id. For records
+    /// of the file's own session, [`TranscriptRecord::session`] is `None`.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         match &self.state {
@@ -247,7 +247,7 @@ impl TranscriptReader {
         self.settled(vec![TranscriptRecord::opaque(span, kind, why)])
     }
 
-    /// Returns records that the format does not interpret, after those that it holds back.
+    /// Returns the records that the format holds back, followed by records that it does not interpret.
     fn settled(&mut self, records: Vec<TranscriptRecord>) -> Vec<TranscriptRecord> {
         match &mut self.state {
             FormatState::Codex(state) => state.behind(records),

@@ -56,7 +56,7 @@ pub enum RecordItem {
         /// The pin or hide.
         fact: Box<Fact>,
     },
-    /// One of our own events that refers to no position: a task, the end of a session.
+    /// An event of our own that refers to no position: a task, or the end of a session.
     Fact(Box<Fact>),
 }
 
@@ -71,7 +71,7 @@ impl RecordItem {
 /// How well a record was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordStatus {
-    /// Understood. The items hold its content.
+    /// Understood. The items hold the record's content.
     Understood,
     /// Known, but not part of the conversation. The record stays in the source and does not become an event.
     Bookkeeping,

@@ -20,7 +20,7 @@ impl Violations {
         self.0.push(Violation { path: path.to_owned(), rule, detail: detail.into() });
     }
 
-    /// Adds the violation unless `holds`.
+    /// Adds the violation unless `holds` is true.
     pub(super) fn demand(&mut self, holds: bool, path: &str, rule: &'static str, detail: &str) {
         if !holds {
             self.add(path, rule, detail);

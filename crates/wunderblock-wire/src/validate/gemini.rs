@@ -175,7 +175,7 @@ fn check_turns(contents: &[Content], findings: &mut Violations) {
     }
 }
 
-/// Checks that the next content answers all calls, with one response each.
+/// Checks that the next content answers each call with one response.
 fn check_pairs(contents: &[Content], findings: &mut Violations) {
     let mut calls: &[Function] = &[];
     let mut path = "";
@@ -212,7 +212,7 @@ fn check_names(calls: &[Function], results: &[Function], findings: &mut Violatio
     }
 }
 
-/// Checks for models from Gemini 3 on that in each content since the user's last message, the first call is signed.
+/// For models from Gemini 3 on, checks that the first call in each content since the user's last message is signed.
 fn check_signatures(model: Option<&str>, contents: &[Content], findings: &mut Violations) {
     if !model.is_some_and(is_strict) {
         return;
@@ -225,7 +225,7 @@ fn check_signatures(model: Option<&str>, contents: &[Content], findings: &mut Vi
     }
 }
 
-/// Returns whether a model is Gemini 3 or later, or a name of the latest model.
+/// Returns whether a model's name denotes Gemini 3 or later, or the latest model.
 fn is_strict(model: &str) -> bool {
     let Some(name) = model.rsplit('/').next().and_then(|name| name.strip_prefix("gemini-")) else {
         return false;

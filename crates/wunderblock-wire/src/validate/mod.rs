@@ -1,9 +1,9 @@
 //! Checks an encoded body against the rules of the providers.
 //!
-//! The checker reads the JSON itself and shares no code with the encoders, so a mistake in one cannot hide in the
-//! other. The checker opens only the levels that have rules, so it accepts tool inputs of any depth and with any
-//! numbers. The rules come from the providers' references and from their error messages. Content that a provider
-//! accepts with a loss is not a violation.
+//! The checker reads the JSON itself and shares no code with the encoders, so a mistake in an encoder is not hidden
+//! by the same mistake in the checker. The checker opens only the levels that have rules, so it accepts tool inputs
+//! of any depth and with any numbers. The rules come from the providers' references and from their error messages.
+//! Content that a provider accepts although some of it is lost is not a violation.
 
 mod anthropic;
 mod findings;

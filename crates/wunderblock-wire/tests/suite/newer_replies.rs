@@ -65,7 +65,7 @@ fn grow(at: usize, kind: &str, more: &str) -> Value {
         "delta": more})
 }
 
-/// Returns the events that come before any item is whole.
+/// Returns the events that are sent before any item is whole.
 fn pieces() -> Vec<Value> {
     vec![
         json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress", "model": "gpt-x",

@@ -1,4 +1,4 @@
-//! Replies, whole and as streams: both forms give the same result, however the bytes are divided.
+//! Replies, whole and as streams: both forms give the same result, however the bytes are divided into pieces.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -40,7 +40,7 @@ pub struct CacheRule {
     pub minimum: Tokens,
     /// Granularity in tokens. Beyond the minimum, the length of a cached prefix is a multiple of this number.
     pub step: Tokens,
-    /// Time in milliseconds that a prefix stays cached after its last use.
+    /// Time, in milliseconds, for which a prefix stays cached after its last use.
     pub lifetime: Millis,
     /// Lifetime of a prefix for which longer caching is requested, if the provider offers that.
     pub long_lifetime: Option<Millis>,
@@ -87,7 +87,8 @@ pub struct ModelRow {
 }
 
 impl ModelRow {
-    /// Returns the latest price at a time, or the first price if all are later. `None` means unknown, not free.
+    /// Returns the latest price in effect at a time, or the first price if all take effect later. `None` means
+    /// unknown, not free.
     #[must_use]
     pub fn price_at(&self, at: Millis) -> Option<&Price> {
         self.prices.iter().rev().find(|price| price.since <= at).or_else(|| self.prices.first())

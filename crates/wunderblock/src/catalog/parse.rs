@@ -1,4 +1,4 @@
-//! Parses a catalog in TOML, fills in defaults, and checks it.
+//! Parses a catalog in TOML, fills in defaults, and checks the result.
 
 use super::price::{Long, MicroDollars, Price, Rates};
 use super::{CacheMode, CacheRule, CatalogError, ModelRow};

@@ -1,6 +1,6 @@
 //! Prices of tokens.
 //!
-//! Providers publish prices in dollars per million tokens with at most six decimals. Here they are whole
+//! Providers publish prices in dollars per million tokens with at most six decimals. Here the prices are whole
 //! micro-dollars, so that every sum is exact. Discounts for batches and surcharges for regions, speed and tools are
 //! not included.
 
@@ -76,7 +76,8 @@ pub struct Rates {
     pub output: MicroDollars,
 }
 
-/// Prices of a request with long input. They apply to all tokens of the request, not only to those above the limit.
+/// Prices of a request with long input. The prices apply to all tokens of the request, not only to those above the
+/// limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Long {
     /// Maximum input, including cached tokens, that is still charged at the normal prices.
@@ -92,7 +93,7 @@ pub struct Price {
     pub since: Millis,
     /// Prices of normal requests.
     pub rates: Rates,
-    /// Prices of long requests, if they differ.
+    /// Prices of long requests, if they differ from those of normal requests.
     pub long: Option<Long>,
 }
 

@@ -105,7 +105,7 @@ fn prices_are_those_of_the_model_and_of_the_day() {
         ("claude-opus-5-5", NOW, [4.0, 0.2, 5.0, 20.0]),
         ("us.anthropic.claude-3-7-sonnet-20250219-v1:0", NOW, [3.0, 0.3, 3.75, 15.0]),
         ("claude-3-5-haiku@20241022", NOW, [0.8, 0.08, 1.0, 4.0]),
-        // The last day before the price fell, and the day it fell.
+        // The last day before the price fell, and the day on which it fell.
         ("claude-sonnet-5-5", day(20_732), [2.0, 0.2, 2.5, 10.0]),
         ("claude-sonnet-5-5", day(20_733), [2.0, 0.1, 2.5, 10.0]),
         ("claude-sonnet-5-5", Millis(20_733 * DAY - 1), [2.0, 0.2, 2.5, 10.0]),

@@ -24,7 +24,7 @@ struct EventRun {
     events: Vec<(Seq, Option<Fact>)>,
 }
 
-/// Events that are processed together. They become one segment of the index.
+/// Events that are processed together. These events become one segment of the index.
 pub(super) struct Batch {
     runs: Vec<EventRun>,
     events: u64,
@@ -47,7 +47,7 @@ impl Batch {
     }
 }
 
-/// Batch with the bodies it needs, still compressed.
+/// Batch with the bodies that it needs, which are still compressed.
 pub(super) struct Load {
     batch: Batch,
     packed: HashMap<Handle, Vec<u8>>,
@@ -155,7 +155,7 @@ impl Load {
             }
         }
         done.counts = worker.counts.into_iter().collect();
-        // Sorted, so that neighbouring rows of the ledger are written together.
+        // The counts are sorted, so that neighbouring rows of the ledger are written together.
         done.counts.sort_unstable_by_key(|(handle, _)| *handle);
         if !worker.builder.is_empty() {
             done.segment = Some(super::join::packed(worker.builder.finish()?)?);

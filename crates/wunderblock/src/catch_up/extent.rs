@@ -36,7 +36,7 @@ impl Extent {
         if self.counting { info.counted.min(info.indexed) } else { info.indexed }
     }
 
-    /// Returns the maximum number of events and amount of text in a batch if `total` events are waiting.
+    /// Returns the maximum number of events and the maximum amount of text in a batch if `total` events are waiting.
     pub(super) fn room(self, total: u64) -> (u64, Bytes) {
         match self.until {
             None => ((total / parallel::workers() as u64).clamp(BATCH_MIN, CATCH_UP_EVENTS), CATCH_UP_BYTES),

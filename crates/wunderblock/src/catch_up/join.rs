@@ -38,7 +38,7 @@ pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(),
                 return Ok(());
             }
             if let Some(segment) = join_parts(engine, &parts).await? {
-                // An erasure since the read must not be undone by the joined segment, so the epoch is compared.
+                // The joined segment must not undo an erasure made since the read, so the epoch is compared.
                 if !swap_segments(engine, Some(segment), ids, epoch).await? {
                     break;
                 }

@@ -1,4 +1,5 @@
-//! Background work: exact token counts and the text index, in order, in batches, restartable at any point.
+//! Background work: exact token counts and the text index, made in order and in batches, and restartable at any
+//! point.
 //!
 //! ```text
 //! rows and bodies ─ Batch ─► threads: unpack, count, redact, index ─ Done ─► two commits, in order
@@ -38,7 +39,7 @@ pub(crate) async fn catch_up(
     extent: Extent,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<(), Error> {
-    // Another process may be doing the same work: keep what it finished and re-check the rest.
+    // Another process may be doing the same work, so keep what it has finished and re-check the rest.
     for _ in 0..CATCH_UP_RETRIES {
         if catch_up_once(engine, extent, progress).await?.is_continue() || extent.is_over(|| engine.now()) {
             break;

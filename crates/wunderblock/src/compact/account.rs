@@ -18,9 +18,9 @@ pub enum CompactionResult {
     WouldCompact,
     /// Summaries were made before the level at which they take effect. No request changes yet.
     Prepared,
-    /// No step of the policy saves its minimum.
+    /// No step of the policy saves the minimum that it must save.
     NothingGained,
-    /// No step saves its minimum, and attempts at summaries were rejected.
+    /// No step saves the minimum that it must save, and attempts at summaries were rejected.
     Refused,
     /// A hook vetoed the compaction for this reason.
     Vetoed(String),
@@ -86,7 +86,7 @@ pub struct Compacted {
     pub rejected: Vec<Rejection>,
     /// Cost of model calls.
     pub spent: Vec<SummarySpend>,
-    /// Milliseconds that writing the summaries took.
+    /// Time spent on writing the summaries, in milliseconds.
     pub writing: Millis,
     /// Name of the summariser that would have written the summaries, if nothing is recorded and no model is called.
     pub stands_in_for: Option<String>,
@@ -114,7 +114,7 @@ pub struct CompactedRequest {
 /// A summary that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeNode {
-    /// Position of the summary, or the position it would have if nothing was recorded.
+    /// Position of the summary, or, if nothing was recorded, the position that it would have.
     pub at: Seq,
     /// First position it covers.
     pub from: Seq,
@@ -137,7 +137,7 @@ pub struct MadeNode {
 }
 
 impl MadeNode {
-    /// Creates the account of a summary written for a job, with its tokens.
+    /// Creates the account of a summary written for a job, with the summary's token counts.
     pub(super) fn new(at: Seq, job: &SummaryJob, draft: &SummaryDraft, tokens: Tokens) -> Self {
         Self {
             at,
@@ -180,7 +180,7 @@ impl Compacted {
         }
     }
 
-    /// Turns the account of a compaction done aside into that of a dry run.
+    /// Turns the account of a compaction that was made without recording anything into that of a dry run.
     pub(crate) fn unrecord(&mut self) {
         self.recorded = None;
         if self.outcome == CompactionResult::Compacted {

@@ -6,8 +6,8 @@ use wunderblock_core::compact::{Detail, SummaryJob};
 use wunderblock_core::policy::ArchiveSizes;
 use wunderblock_core::units::Tokens;
 
-/// Returns the job for a catalogue of the oldest summaries, and its sources, if all summaries together exceed their
-/// size limit.
+/// If all summaries together exceed their size limit, returns the job for a catalogue of the oldest ones, and the
+/// sources of that job.
 pub(super) fn archive(
     standing: &[SweptSummary],
     sizes: ArchiveSizes,

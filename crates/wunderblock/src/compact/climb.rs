@@ -23,7 +23,7 @@ use wunderblock_core::view::{SummaryNode, ViewEntry};
 /// Result of a climb.
 pub(crate) struct Climbed {
     pub(crate) proposal: Proposal,
-    /// Texts that were written, in order. The proposal's summaries refer to them by index.
+    /// Texts that were written, in order. The proposal's summaries refer to these texts by index.
     pub(crate) drafts: Vec<SummaryDraft>,
     pub(crate) interrupted: bool,
     /// Time spent on writing and checking the texts.
@@ -70,7 +70,7 @@ pub(crate) struct Climb<'a> {
     pub(crate) adopted: &'a [SummaryNode],
     /// The user's standing rules, best first.
     pub(crate) rules: &'a [Quote],
-    /// Speakers of the exchanges that read files that have not changed since and that stay word for word.
+    /// Speakers of the exchanges that stay word for word because they read files that have not changed since.
     pub(crate) files: &'a [Seq],
     pub(crate) policy: &'a Policy,
     pub(crate) summariser: Option<&'a dyn Summarise>,
@@ -114,7 +114,7 @@ impl Climb<'_> {
                         drafts.push(self.write(&ladder, &job, &told));
                     }
                     writing += begin.elapsed();
-                    // If the callback stopped the loop, fewer texts than jobs are handed in.
+                    // If the callback stopped the loop, there are fewer texts than jobs.
                     let made = drafts.get(first..).unwrap_or_default().iter();
                     ladder.take(made.map(|draft| Some(Body::from(draft.text.as_str()))).collect(), first);
                 }
@@ -131,7 +131,7 @@ impl Climb<'_> {
         let entries: Vec<&ViewEntry> = job.entries.iter().filter_map(|seq| view.entry(*seq)).collect();
         let mut earlier: Vec<Earlier<'_>> =
             job.sources.iter().filter_map(|at| self.earlier(ladder, *at)).collect();
-        // Entries shown word for word next to an earlier summary are not told twice.
+        // An earlier summary of entries that are also shown word for word is left out, so that nothing is repeated.
         let begins = entries.first().map_or(job.to.next(), |entry| entry.seq);
         earlier.retain(|earlier| earlier.to < begins);
         let material = Material { from: job.from, to: job.to, entries, bodies: texts, earlier };

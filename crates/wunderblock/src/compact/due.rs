@@ -19,7 +19,7 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry, prepared_to};
 
-/// Part of its limit by which a lane must grow before it is compacted automatically again once the breaker has
+/// Part of a lane's limit by which the lane must grow before it is compacted automatically again once the breaker has
 /// stopped it.
 const REGROW: Permille = Permille(100);
 /// Part of the window that must be appended after an undo before the lane is compacted automatically again. Until
@@ -27,7 +27,7 @@ const REGROW: Permille = Permille(100);
 /// next.
 const UNDONE: Permille = Permille(200);
 
-/// Size of a request, as far as it can make its lane due.
+/// Size of a request, as far as the size can make the request's lane due.
 #[derive(Clone, Copy)]
 pub(crate) struct MeasuredSize {
     tokens: Tokens,
@@ -112,8 +112,8 @@ pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planne
     (!waits && !planned.snapshot.undone.is_some_and(is_soon)).then_some(found)
 }
 
-/// Returns whether the lane's latest step was for a request by this policy, and no message has followed. The same
-/// request built again must be the same request, even under a policy that shrinks the lane in several compactions.
+/// Returns whether the lane's latest step was for a request by this policy, and no message has followed. A request
+/// that is built again must be the same request, even under a policy that shrinks the lane in several compactions.
 fn is_settled(policy: &Policy, planned: &Planned) -> bool {
     let view = &planned.decision.view;
     let stepped = view.progress().stepped;
@@ -158,7 +158,8 @@ pub(crate) async fn is_due(session: &Session, policy: &Policy, draft: &Draft) ->
     if marks.is_empty() { Ok(Some(found)) } else { Ok(between_tasks(policy, measure, view, &marks)) }
 }
 
-/// Returns the number of fruitless compactions in a row if it stops further automatic compactions of the lane.
+/// Returns the number of fruitless compactions in a row if that number stops further automatic compactions of the
+/// lane.
 pub(super) async fn check_breaker(
     session: &Session,
     policy: &Policy,

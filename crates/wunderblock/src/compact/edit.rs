@@ -120,7 +120,8 @@ fn summary_node(draft: &NodeDraft) -> SummaryNode {
     SummaryNode { at: draft.at, from, to, level, text, made: Millis::ZERO, unchecked: None }
 }
 
-/// Creates the task of writing a summary from its sources, with the target that the policy sets for their size.
+/// Creates the task of writing a summary from its sources, with the target that the policy sets for sources of their
+/// size.
 fn task(prepared: &Prepared, policy: &Summary, (from, to): (Seq, Seq), found: Found) -> WritingTask {
     let Found { entries, sources, .. } = found;
     let costs = &prepared.bench.costs;

@@ -78,8 +78,8 @@ async fn recorded(
     Ok(nodes)
 }
 
-/// Returns a view of the messages between two positions and their events. The texts and costs of the messages are
-/// added to the bench.
+/// Returns a view of the messages between two positions, and the events of these messages. The texts and costs of the
+/// messages are added to the bench.
 async fn read_range(
     session: &Session,
     prepared: &mut Prepared,

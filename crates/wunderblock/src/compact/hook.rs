@@ -1,5 +1,5 @@
-//! Programs that can veto a compaction before it starts or hear of it afterwards. Each hook receives one JSON object
-//! on stdin.
+//! Programs that can veto a compaction before it starts or are informed of it afterwards. Each hook receives one JSON
+//! object on stdin.
 
 use super::account::{Compacted, MadeNode};
 use super::options::CompactOptions;

@@ -50,8 +50,8 @@ pub struct CompactionMoney {
     pub later: MicroDollars,
 }
 
-/// Completes an account: marks the summaries that requests show, and adds the content that leaves the view and the
-/// cost.
+/// Completes an account: marks the summaries that requests show, and adds the cost and the content that leaves the
+/// view.
 pub(super) fn tell_leaving(account: &mut Compacted, (prepared, climbed): (&Prepared, &Climbed), now: Millis) {
     if let Some(trim) = &climbed.proposal.trim {
         let stands = |node: &MadeNode| trim.nodes.iter().any(|placed| placed.at == node.at);
@@ -64,7 +64,7 @@ pub(super) fn tell_leaving(account: &mut Compacted, (prepared, climbed): (&Prepa
 }
 
 impl Leaving {
-    /// Returns the content that a proposal takes out of view; empty if it takes no step.
+    /// Returns the content that a proposal takes out of view, which is empty if the proposal takes no step.
     fn of(prepared: &Prepared, climbed: &Climbed, made: &[MadeNode]) -> Self {
         let Some(after) = &climbed.proposal.trim else { return Self::default() };
         let bench = &prepared.bench;

@@ -156,7 +156,7 @@ async fn compact_held(
     if climbed.proposal.trim.is_none() {
         if !account.nodes.is_empty() || account.adopted > 0 {
             account.outcome = CompactionResult::Compacted;
-            // The sweep did all the work, and no later step records the work log, so record it here.
+            // The sweep did all the work, and no later step records the work log, so it is recorded here.
             if let Some(work) = &prepared.work {
                 append_fact(session, work_fact(lane, work)).await?;
             }
@@ -181,8 +181,8 @@ async fn compact_held(
     }
 }
 
-/// Records summaries made before the level at which requests show them. Neither an empty proposal nor a lost race
-/// counts as a compaction without progress, so neither is recorded as rejected.
+/// Records summaries made before the level at which requests show them. An empty proposal and a lost race do not
+/// count as compactions without progress, so they are not recorded as rejected.
 async fn publish_ahead(
     session: &Session,
     (prepared, climbed): (&Prepared, &climb::Climbed),

@@ -44,7 +44,7 @@ pub enum SummaryEdit {
 /// Options of a compaction.
 #[derive(Clone)]
 pub struct CompactOptions {
-    /// Request to compact for: lane, model, window, sources. The `compactor` of this request is ignored.
+    /// Request for which to compact: its lane, model, window and sources. The `compactor` of this request is ignored.
     pub context: ContextOptions,
     /// Policy, summariser and hooks.
     pub compactor: Compactor,

@@ -44,7 +44,7 @@ pub(crate) struct Prepared {
     pub(crate) adopted: Vec<SummaryNode>,
     /// The user's standing rules, best first.
     pub(crate) rules: Vec<Quote>,
-    /// Speakers of the exchanges that read files that have not changed since and that stay word for word, in
+    /// Speakers of the exchanges that stay word for word because they read files that have not changed since, in
     /// ascending order.
     pub(crate) files: Vec<Seq>,
     /// Work log, recorded together with the compaction.
@@ -54,7 +54,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares a lane whose bench has all texts of the view. `marks` are the starts and ends of its tasks.
+    /// Prepares a lane whose bench has all texts of the view. `marks` are the starts and ends of the lane's tasks.
     pub(crate) fn new(mut bench: Bench, marks: &[TaskMark], policy: &Policy) -> Self {
         let tokens = weigh(&bench.ask()).tokens;
         let rules = match policy.protect.rules_share {
@@ -148,8 +148,8 @@ async fn hold_turns(session: &Session, bench: &mut Bench) -> Result<(), Error> {
     Ok(())
 }
 
-/// Builds the lane's bench. If the lane begins again for another model or window, that step is recorded first and the
-/// bench is built again.
+/// Builds the lane's bench. If the lane begins again for another model or window, the step for this is recorded first
+/// and the bench is built again.
 pub(super) async fn build_bench(session: &Session, options: &CompactOptions) -> Result<Bench, Error> {
     for _ in 0..limits::BUILD_RETRIES {
         let bench = run_build(session, Build::bench(context_job(session, &options.context))).await??;

@@ -23,8 +23,8 @@ use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::work::WorkLog;
 
-/// Appends a compaction. Returns the position of the compaction's step and the distance its positions have moved, or
-/// `None` if the compaction was overtaken by a newer event that contradicts it.
+/// Appends a compaction. Returns the position of the compaction's step and the distance by which its positions have
+/// moved, or `None` if the compaction was overtaken by a newer event that contradicts it.
 pub(super) async fn publish(
     session: &Session,
     prepared: &Prepared,
@@ -121,12 +121,13 @@ pub(crate) fn facts(
         facts.push((*at, Fact::ContentReduced(Box::new(reduced.clone()))));
     }
     facts.sort_by_key(|(at, _)| *at);
-    // Summaries made ahead change no request, so the work log is not recorded either.
+    // Summaries made ahead change no request, so no work log is recorded with them.
     if proposal.trim.is_none() {
         return facts;
     }
     let last = facts.last().map_or(proposal.head, |(at, _)| *at);
-    // Without room for its text, the log is recorded with share 0, so that the next compaction can continue from it.
+    // If there is no room for its text, the log is recorded with a share of 0, so that the next compaction can
+    // continue from it.
     let share = |work: &WorkLog| if proposal.adds { work.share } else { Permille::ZERO };
     let work = by.work.map(|work| WorkLog { share: share(work), ..work.clone() });
     facts.extend(work.map(|work| (last.next(), work_fact(by.lane, &work))));
@@ -160,7 +161,7 @@ pub(super) fn work_fact(lane: &LaneId, work: &WorkLog) -> Fact {
     Fact::ContextInjected(ContextInjected { work, ..ContextInjected::new(lane.clone(), Vec::new()) })
 }
 
-/// Returns a digest of the policy's summary settings: it identifies the prompt of summaries made without a model.
+/// Returns a digest of the policy's summary settings, which identifies the prompt of summaries made without a model.
 pub(crate) fn prompt(policy: &Policy) -> String {
     let template = serde_json::to_string(&policy.summary).unwrap_or_default();
     blake3::hash(template.as_bytes()).to_hex().chars().take(16).collect()

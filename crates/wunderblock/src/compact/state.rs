@@ -42,7 +42,7 @@ pub(crate) async fn read_lane_state(session: &Session, lane: &LaneId) -> Result<
     }))
 }
 
-/// Waits until no worker compacts the lane, if the policy asks requests to wait: at most as long as one unrenewed
+/// If the policy asks requests to wait, waits until no worker compacts the lane, but at most as long as one unrenewed
 /// lease, so that a busy worker cannot block a request forever.
 pub(crate) async fn refuse_unsettled(
     session: &Session,

@@ -2,7 +2,7 @@
 //!
 //! A chunk is read, summarised and released. Without a model, one chunk per core is written at a time. Every few
 //! chunks the new summaries are published. Therefore, a sweep needs memory only for these chunks and the current
-//! summaries, takes linear time, and can resume after an interruption: a gap is a range without a summary.
+//! summaries, takes linear time, and can resume after an interruption, because a gap is a range without a summary.
 
 use super::account::MadeNode;
 use super::adopt::adoptable;
@@ -500,7 +500,7 @@ fn condense(sweep: &Sweep<'_>) -> Option<(SummaryJob, Vec<EarlierText>)> {
     one_of(&run, (tokens, target), detail)
 }
 
-/// Returns the job for making one summary from a run of summaries, and its sources.
+/// Returns the job for making one summary from a run of summaries, and the sources of that job.
 pub(super) fn one_of(
     run: &[SweptSummary],
     sizes: (Tokens, Tokens),

@@ -32,7 +32,7 @@ pub struct Undone {
 }
 
 /// Undoes the lane's latest compaction that has not been undone yet, so that requests show again what they showed
-/// before it.
+/// before that compaction.
 ///
 /// # Errors
 /// Returns an error if the lane has no compaction to undo, or the ledger cannot be read or written.

@@ -111,8 +111,8 @@ fn lane_of(drafted: &Result<Draft, Stopped>) -> Option<&LaneId> {
     }
 }
 
-/// Records that the lane begins again and that texts are shortened. A compaction that follows finds the lane as the
-/// request would. Returns whether there was anything to record.
+/// Records that the lane begins again and that texts are shortened. A later compaction finds the lane in the state in
+/// which the request would find it. Returns whether there was anything to record.
 async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> Result<bool, Error> {
     let shorter = shorter_of(drafted, |draft| &draft.planned);
     let ShorterTexts { through, events } = shorter.cloned().unwrap_or_default();

@@ -54,7 +54,7 @@ impl Session {
 
 fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Built> {
     Box::pin(async move {
-        // Appended outside the loop, so that a retry does not repeat the prompt.
+        // The prompt is appended outside the loop, so that a retry does not repeat it.
         if let Some(prompt) = &options.prompt {
             session.append(Message::user(prompt.as_str())).await?;
         }

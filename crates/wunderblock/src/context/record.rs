@@ -82,7 +82,7 @@ fn event(id: String, at: Millis, fact: Fact) -> Result<NewEvent, Error> {
     Ok(NewEvent { id: EventId::new(id)?, at, source: EventSource::Engine, fact })
 }
 
-/// Returns the threshold that this request passed and the lane's previous request had not.
+/// Returns the threshold that this request has passed and that the lane's previous request had not passed.
 fn warning(draft: &Draft) -> Option<BudgetWarned> {
     let percent = draft.warned?;
     if draft.planned.used_before().is_some_and(|before| before >= u64::from(percent)) {

@@ -13,16 +13,17 @@ pub struct Problem {
     pub rule: &'static str,
     /// Place and description of the problem.
     pub detail: String,
-    /// Whether `repair` fixes the problem: it concerns derived data or the file itself, not recorded data.
+    /// Whether `repair` fixes the problem, because the problem concerns derived data or the file itself, not recorded
+    /// data.
     pub derived: bool,
-    /// Tenant whose data has the problem. `None` if it concerns the file.
+    /// Tenant whose data has the problem. `None` if the problem concerns the file.
     pub tenant: Option<TenantId>,
 }
 
 /// Note about something that is worth knowing but is not a problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DoctorNote {
-    /// Description, and what to do.
+    /// Description, and advice on what to do.
     pub text: String,
     /// Tenant whose data the note is about.
     pub tenant: TenantId,

@@ -80,8 +80,8 @@ impl Loading<'_> {
         let ignore = preamble.into_iter().flat_map(|preamble| &preamble.ignore);
         texts.extend(ignore.filter_map(|file| file.text.handle()));
         let weighed = preamble.into_iter().flat_map(Preamble::bodies).filter_map(Body::handle).collect();
-        // The first replies of a session show how much its agent program adds to requests. A lane that begins loads
-        // these replies.
+        // The first replies of a session show how much its agent program adds to requests. When a lane begins, it
+        // loads these replies.
         let begins = first.before.is_none() || wanted.ignores_steps;
         let is_apart = first.floor > Seq(2) || frontier > Seq(2);
         let opening = (begins && is_apart && !first.reports.is_empty()).then(|| OPENING.min(to));

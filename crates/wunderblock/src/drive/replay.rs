@@ -41,13 +41,14 @@ pub struct Replayed {
     pub dialect: Dialect,
     /// Bytes of the request.
     pub body: Vec<u8>,
-    /// Number of bytes at the beginning that a later request repeats if it only adds to this one. Cache marks are not
-    /// counted.
+    /// Number of bytes at the beginning that a later request repeats if that request only adds to this one. Cache
+    /// marks are not counted.
     pub stem: Bytes,
     /// BLAKE3 hash of the bytes as recorded, in hexadecimal. The bytes are proved to match this hash unless `erased`
     /// is true.
     pub digest: String,
-    /// Whether content of the request has been erased since, so that the bytes cannot match the sent ones.
+    /// Whether content of the request has been erased since it was sent, so that the bytes cannot match the sent
+    /// ones.
     pub erased: bool,
 }
 

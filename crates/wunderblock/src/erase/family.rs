@@ -56,7 +56,8 @@ pub(super) fn is_child(info: &StreamInfo, of: &StreamId) -> bool {
     info.parent.as_ref() == Some(of)
 }
 
-/// Returns whether a session is a fork of another session, or was created by an earlier version for a copied file.
+/// Returns whether a session is a fork of another session, or was created for a copied file by an earlier version of
+/// the program.
 pub(super) fn is_copy(info: &StreamInfo, of: &StreamId) -> bool {
     let forked = info.fork.as_ref().is_some_and(|(parent, _)| parent == of);
     forked || (native(&info.id) == native(of) && info.id.as_str().contains('@'))

@@ -23,8 +23,9 @@ pub(super) async fn sources_of(
     Ok(found.into_values().collect())
 }
 
-/// Returns the bytes of sessions in their files, and the coordinates of their records. If a file contains no other
-/// session, all of its bytes are returned. Content that is added to a file later is new, so it is not erased.
+/// Returns the byte ranges of sessions within their files, and the coordinates of their records. If a file contains
+/// no other session, all of its bytes are returned. Content that is added to a file later is new, so it is not
+/// erased.
 pub(super) async fn records_of(
     engine: &Engine,
     streams: &BTreeSet<StreamId>,
@@ -46,8 +47,8 @@ pub(super) async fn records_of(
     Ok(raw)
 }
 
-/// Returns the writes that give each revision of format 1 separate bytes. Revisions of format 1 share the bytes of a
-/// common beginning, which must not be overwritten if a stream outside `own` was read from them.
+/// Returns the writes that give each format-1 revision its own copy of its bytes. Revisions of format 1 share the
+/// bytes of a common beginning, which must not be overwritten if a stream outside `own` was read from them.
 pub(super) async fn unshared_writes(
     engine: &Engine,
     spans: &[SourceSpan],

@@ -13,7 +13,7 @@ pub(super) struct Loss {
     pub(super) run: usize,
     pub(super) stream: StreamId,
     pub(super) seqs: BTreeSet<Seq>,
-    /// Hashes by which erased records without ids can be found later, with their positions.
+    /// Hashes for finding erased records without ids later, together with the records' positions.
     pub(super) places: Vec<(i64, Seq)>,
 }
 
@@ -23,7 +23,7 @@ impl Loss {
     }
 }
 
-/// Bytes that imported files lose, and the coordinates that keep them from being imported again.
+/// Bytes that imported files lose, and the coordinates that keep those bytes from being imported again.
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) spans: BTreeSet<SourceSpan>,
@@ -39,7 +39,7 @@ impl Raw {
     }
 }
 
-/// Returns the hash by which an import of a copied file without ids finds the session from which the record was
+/// Returns the hash with which an import of a copied file that has no ids finds the session from which the record was
 /// erased.
 pub(super) fn erased_place(event: &Event) -> Option<i64> {
     let EventSource::Import { offset, len, .. } = event.source else { return None };

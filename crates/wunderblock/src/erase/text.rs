@@ -27,7 +27,7 @@ pub struct TextFound {
     pub events: Vec<TextPlace>,
     /// Records of imported files that contain the text.
     pub originals: Vec<TextRecord>,
-    /// Names of sessions, files and folders that contain the text, described in words. Erasing keeps names.
+    /// Descriptions of those names of sessions, files and folders that contain the text. Erasing keeps names.
     pub names: Vec<String>,
 }
 

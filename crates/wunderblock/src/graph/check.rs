@@ -17,7 +17,7 @@ struct RecordedNodes {
     erased: BTreeSet<Seq>,
 }
 
-/// Checks the nodes stored in a stream, and that its views show only existing nodes.
+/// Checks the nodes stored in a stream, and checks that the stream's views show only existing nodes.
 pub(crate) async fn examine_nodes(
     engine: &Engine,
     (info, base): (&StreamInfo, Seq),

@@ -19,7 +19,7 @@ use wunderblock_core::units::{Bytes, Seq, Tokens};
 pub struct Described {
     /// The node.
     pub node: GraphNode,
-    /// Text of the node; `None` if it is not available or is erased.
+    /// Text of the node; `None` if it is unavailable or erased.
     pub text: Option<String>,
     /// Cost of expanding the node.
     pub expand: ReadingCost,
@@ -91,8 +91,8 @@ impl Engine {
     }
 }
 
-/// Counts the tokens covered by a node and the nodes beneath it, if the ledger has not counted them yet, up to a
-/// limit.
+/// Counts the tokens covered by a node and the nodes beneath it, up to a limit, if the ledger has not counted them
+/// yet.
 async fn count_beneath(engine: &Engine, graph: &mut Graph, seq: Seq) -> Result<(), Error> {
     let (mut open, mut seen, mut left) = (vec![seq], BTreeSet::new(), COUNTED);
     while let Some(seq) = open.pop() {

@@ -34,7 +34,8 @@ pub struct Expand {
     pub page: Option<u64>,
     /// Maximum number of tokens (o200k) on a page.
     pub page_tokens: u64,
-    /// Whether a summary of summaries is expanded to those summaries. If false, the underlying events are shown.
+    /// Whether to expand a summary of summaries to the summaries it was made from. If false, the underlying events
+    /// are shown.
     pub children: bool,
 }
 
@@ -151,7 +152,7 @@ async fn events_page(
     Ok(finished(address, Shows::Events, pieces, PageNo { page: number, pages }, wanted.page_tokens))
 }
 
-/// Returns the messages that a page shows, completely or in part, with their places on the line.
+/// Returns the messages that a page shows in full or in part, with their places on the token line.
 async fn find_on_page(
     engine: &Engine,
     stream: &StreamId,
@@ -205,7 +206,7 @@ async fn page_pieces(
     Ok(pieces)
 }
 
-/// A message with its place on the line.
+/// A message with its place on the token line.
 struct PlacedMessage {
     row: StoredEvent,
     fact: Option<Fact>,

@@ -6,7 +6,7 @@
 //! cell by no more than the slack is still shown completely; a longer one is cut at the end of the cell. The rest of
 //! a page's limit is reserved for marks.
 //!
-//! Rejected alternative: filling pages one after another. Page 300 could be found only by first filling the 299 pages
+//! Rejected alternative: filling pages one after another. Finding page 300 would require first filling the 299 pages
 //! before it.
 
 use crate::tokens::Vocabulary;
@@ -28,16 +28,16 @@ impl Grid {
     /// Creates a grid for pages of at most `page_tokens` tokens.
     pub(super) fn of(page_tokens: u64) -> Self {
         let chunk = usize::try_from(page_tokens / 8).unwrap_or(usize::MAX).clamp(16, 256);
-        // The cell takes 70 % of a page and the slack 20 %. The remaining 10 % are for marks.
+        // The cell takes up 70 % of a page, and the slack takes up 20 %. The remaining 10 % are for marks.
         Self { cell: (page_tokens * 7 / 10).max(1), slack: page_tokens / 5, chunk }
     }
 
-    /// Returns the number of pages needed for a line of this length, which is at least one.
+    /// Returns the number of pages needed for a line of this length, at least one.
     pub(super) fn pages(&self, length: u64) -> u64 {
         length.saturating_sub(self.slack).div_ceil(self.cell).max(1)
     }
 
-    /// Returns the cell of a page, which is counted from 1.
+    /// Returns the cell of a page; pages are counted from 1.
     pub(super) fn cell(&self, page: u64) -> (u64, u64) {
         let begin = page.saturating_sub(1).saturating_mul(self.cell);
         (begin, begin.saturating_add(self.cell))
@@ -57,7 +57,7 @@ impl Grid {
         (!before && from < upto).then_some((from, upto))
     }
 
-    /// Returns a scale that converts a number of a text's tokens into a byte offset.
+    /// Returns a scale that converts a token count within a text into a byte offset.
     pub(super) fn scale<'t>(&self, text: &'t str, tokens: u64) -> TokenScale<'t> {
         TokenScale::of(text, tokens, self.chunk)
     }

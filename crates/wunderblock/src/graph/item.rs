@@ -124,7 +124,7 @@ pub(super) struct PagePiece {
 }
 
 impl PageEntry {
-    /// Returns the pieces of the entry that a page shows.
+    /// Returns the pieces of the entry that are shown on a page.
     pub(super) fn pieces(self, grid: &Grid, page: u64) -> Vec<PagePiece> {
         let Some((from, to)) = grid.shown(page, self.place) else { return Vec::new() };
         let whole = (from, to) == self.place;
@@ -170,7 +170,7 @@ pub(super) struct MessageReader<'a> {
     pub(super) stream: Handle,
     pub(super) texts: &'a dyn Bodies,
     pub(super) counts: &'a HashMap<Handle, u64>,
-    /// Calls from the messages noted so far, described in words, so that each result can name its call.
+    /// Descriptions of the calls in the messages noted so far, so that each result can name its call.
     pub(super) calls: HashMap<CallId, String>,
 }
 

@@ -40,7 +40,7 @@ pub struct GraphNode {
     pub tokens_after: Option<Tokens>,
     /// Producer of the summary.
     pub producer: Box<str>,
-    /// Manner in which the compaction came about; `None` if not recorded.
+    /// Manner in which the compaction was made; `None` if not recorded.
     pub manner: Option<Manner>,
     /// Policy under which the summary was made.
     pub policy: Option<Box<str>>,

@@ -1,7 +1,8 @@
 //! Writes a page as a model reads it.
 //!
-//! Every text appears verbatim, below a line that describes it and, for a part of a text, its range. The descriptive
-//! lines are shortened in steps until the page fits, so that many tiny texts cannot exceed the limit of a page.
+//! Every text appears verbatim, below a line that describes the text and, if only a part is shown, states the range
+//! of that part. The descriptive lines are shortened in steps until the page fits, so that many tiny texts cannot
+//! exceed the limit of a page.
 
 use super::item::{PageItem, PagePiece};
 use crate::tokens::Vocabulary;

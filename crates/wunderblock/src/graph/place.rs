@@ -31,7 +31,7 @@ impl<'g> Positions<'g> {
 pub(super) enum GraphPlace {
     /// A node, identified by the position of its event.
     Node(Graph, Seq),
-    /// A range of positions that is not exactly a node's range; the graph has the session's nodes.
+    /// A range of positions that does not exactly match any node's range, with the graph of the session's nodes.
     Range(Graph, Seq, Seq),
     /// A body that is not the text of a node.
     Body(Handle),

@@ -17,7 +17,7 @@ use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// Number of positions per query in the search for a place. Each query reduces the range to about a sixteenth of its
+/// Number of positions per query when searching for a place. Each query reduces the range to about a sixteenth of its
 /// length.
 const PROBES: u64 = 15;
 /// Maximum number of events counted at a time.

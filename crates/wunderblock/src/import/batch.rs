@@ -20,7 +20,7 @@ use wunderblock_core::id::{EventId, StreamId};
 /// Maximum number of events that one thread packs at a time.
 const SHARE: usize = 64;
 
-/// A share of the packing work on a batch.
+/// One thread's share of the packing work for a batch.
 enum Share<'b> {
     Chunk(RawChunk),
     Events(&'b [NewEvent]),
@@ -79,7 +79,7 @@ impl Feed<'_> {
         batch: &[Waiting],
     ) -> Result<(Vec<PackedChunk>, Vec<Vec<PackedEvent>>), Error> {
         let mut shares: Vec<Share<'_>> = chunks.into_iter().map(Share::Chunk).collect();
-        // Index of the batch's branch for each share of events.
+        // For each share of events, the index of its branch in the batch.
         let mut owners = Vec::new();
         for (owner, waiting) in batch.iter().enumerate() {
             for events in waiting.events.chunks(SHARE) {
@@ -112,7 +112,7 @@ impl Feed<'_> {
         Ok((packed_chunks, packed))
     }
 
-    /// Waits until the batch under way is stored.
+    /// Waits until the batch in progress is stored.
     async fn settle(&mut self) -> Result<(), Error> {
         let Some(Sent { answer, first, batch }) = self.sent.take() else { return Ok(()) };
         match answer.into_inner().unwrap_or_else(PoisonError::into_inner).await {

@@ -43,7 +43,7 @@ impl RawBytes {
         self.read += bytes.len() as u64;
     }
 
-    /// Replaces with spaces the bytes that must not come back.
+    /// Overwrites with spaces the bytes that must not be imported again.
     pub(super) fn blank(&mut self, from: u64, to: u64) {
         let place = |at: u64| usize::try_from(at.saturating_sub(self.base)).unwrap_or(usize::MAX);
         let (first, last) = (place(from).min(self.waiting.len()), place(to).min(self.waiting.len()));

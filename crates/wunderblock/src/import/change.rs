@@ -22,7 +22,7 @@ pub(super) enum FileChange {
     None,
     /// The stored bytes are the beginning of the file.
     Grown,
-    /// The file contains something else.
+    /// The file does not begin with the stored bytes.
     Rewritten,
 }
 

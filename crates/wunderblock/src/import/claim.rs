@@ -2,9 +2,9 @@
 //! for long.
 //!
 //! Every commit of an import contains its token, and a store rejects commits with another token, so the bytes of
-//! different imports never mix. The lease only limits how long other imports wait. A lock on the transcript shows
-//! sooner that an owner is dead, because the system releases the lock when the process ends. If files cannot be
-//! locked, other imports wait until the lease expires.
+//! different imports never mix. The lease only limits how long other imports wait. A lock on the transcript reveals
+//! sooner than the lease that an owner is dead, because the system releases the lock when the process ends. If files
+//! cannot be locked, other imports wait until the lease expires.
 
 use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
@@ -20,7 +20,7 @@ pub(super) struct Claim {
     pub(super) source: SourceNo,
     pub(super) revision: u32,
     pub(super) token: String,
-    /// Length of the revision once the batch under way is stored.
+    /// Length of the revision once the batch in progress is stored.
     pub(super) len: u64,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn lock(file: &File) -> bool {
 pub(super) struct ToWrite<'a> {
     pub(super) path: &'a Path,
     pub(super) format: &'a str,
-    /// Revision that grows, and its length; if `None`, a new revision begins after the newest.
+    /// Revision to be extended, and its length; if `None`, a new revision is started after the newest one.
     pub(super) grow: Option<(u32, u64)>,
     /// Number of the file's newest revision; 0 if there is no revision.
     pub(super) newest: u32,

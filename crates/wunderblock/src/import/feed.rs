@@ -45,12 +45,14 @@ pub(super) struct Feed<'e> {
     pub(super) file: Option<String>,
     pub(super) own: Option<usize>,
     pub(super) held: Vec<(TranscriptRecord, Vec<u8>)>,
-    /// Whether the file has named its session up to the current record. The reader may have read further.
+    /// Whether the file has named its session in the records up to the current one. The reader may already have read
+    /// beyond the current record.
     pub(super) named: bool,
     pub(super) waiting: Vec<Waiting>,
     pub(super) waiting_events: usize,
     pub(super) waiting_bytes: u64,
-    /// Records without events: the stream, the hashes of their ids, and the positions that they follow.
+    /// For records without events: the stream, the hashes of the records' ids, and the positions that the records
+    /// follow.
     pub(super) notes: Vec<(StreamId, Vec<(i64, Seq)>)>,
     /// Known data about the current records, from the ledger.
     pub(super) known: KnownRecords,
@@ -205,7 +207,7 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// Counts a notice, and lists its warning while there is room.
+    /// Counts a notice, and adds its warning to the list if there is room.
     pub(super) fn warn(&mut self, notice: ImportNotice, text: String) {
         *self.done.notices.entry(notice).or_default() += 1;
         if self.done.warnings.len() < MAX_WARNINGS {
@@ -279,7 +281,7 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// Returns the state to keep, still without sessions and samples.
+    /// Returns the state to save, without sessions and samples, which are added later.
     pub(super) fn saved(&self, at: u64, line: u64, reader: Vec<u8>) -> Saved {
         Saved {
             at,
@@ -292,7 +294,8 @@ impl<'e> Feed<'e> {
         }
     }
 
-    /// Returns the sessions as they are kept, or `None` if one was erased, because an erased session has no tree.
+    /// Returns the sessions in the form in which they are saved, or `None` if one was erased, because an erased
+    /// session has no tree.
     pub(super) fn trees(&self) -> Option<Vec<SavedTree>> {
         let mut trees: Vec<Option<SavedTree>> = self.sessions.iter().map(|_| None).collect();
         for (key, belongs) in &self.by_name {

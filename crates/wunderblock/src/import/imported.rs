@@ -38,7 +38,8 @@ pub struct Imported {
     pub messages: u64,
     /// Number of notices of each kind, including those without a warning.
     pub notices: BTreeMap<ImportNotice, u64>,
-    /// Warnings with file and line: at most [`MAX_WARNINGS`](crate::limits::MAX_WARNINGS), then the number of further ones.
+    /// Warnings with file and line: at most [`MAX_WARNINGS`](crate::limits::MAX_WARNINGS), then the number of further
+    /// warnings.
     pub warnings: Vec<String>,
 }
 
@@ -68,7 +69,7 @@ pub enum ImportNotice {
 }
 
 impl ImportNotice {
-    /// Returns the words for one record of this kind, and for what happens to it.
+    /// Returns a description of one record of this kind, and of what happens to the record.
     #[must_use]
     pub const fn words(self) -> (&'static str, &'static str) {
         match self {

@@ -23,7 +23,7 @@ pub(super) struct KnownRecords {
     pub(super) events_at_hand: Vec<EventId>,
     /// Hashes of the records' ids, by the session's name in the file.
     pub(super) ids: HashMap<Box<str>, Vec<i64>>,
-    /// First message of a record with an id, and that id, by the session's name in the file.
+    /// First message of a record that has an id, together with the id, by the session's name in the file.
     pub(super) said: HashMap<Box<str>, (Box<str>, Message)>,
     /// Records without ids, by the session's name in the file.
     pub(super) nameless: HashMap<Box<str>, Vec<NamelessRecord>>,
@@ -67,7 +67,7 @@ impl NamelessRecord {
         erased_key(self.offset, self.len)
     }
 
-    /// Returns whether an event at the record's place has its content; `None` if the event was erased.
+    /// Returns whether an event at the record's place has the record's content; `None` if the event was erased.
     pub(super) fn is(&self, event: &KnownEvent) -> Option<bool> {
         event.proof.map(|(salt, proof)| commitment(&salt, &self.content) == proof)
     }

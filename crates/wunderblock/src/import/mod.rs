@@ -7,7 +7,7 @@
 //! A file that has already been imported is compared with its stored bytes. If the file grew, the import continues
 //! where the last one stopped. If the file was rewritten, it becomes a new revision with separate bytes. Records that
 //! are already stored are recognised by their ids, in any file; records without ids are recognised by offset and
-//! content. Only one import at a time writes a file, and other imports of that file wait.
+//! content. Only one import at a time writes the data of a file; other imports of that file wait.
 
 mod batch;
 mod bytes;

@@ -17,7 +17,7 @@ pub(crate) fn nameless(offset: u64) -> String {
     format!("r{offset}")
 }
 
-/// Returns the raw bytes of a record, as far as they are in `bytes`, which begin at the offset `base`.
+/// Returns those raw bytes of a record that are in `bytes`, a buffer that begins at the offset `base`.
 pub(crate) fn raw_of<'b>(record: &TranscriptRecord, bytes: &'b [u8], base: u64) -> &'b [u8] {
     let from = usize::try_from(record.offset.wrapping_sub(base)).unwrap_or(usize::MAX);
     let len = usize::try_from(record.len).unwrap_or(usize::MAX);

@@ -19,9 +19,9 @@ use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptRecord};
 enum Nameless {
     /// The record is stored in this branch at this position.
     There(usize, Seq),
-    /// Another record is stored in its place, and more records follow.
+    /// A different record is stored at this record's place, and more records follow it.
     Differs,
-    /// Nothing prevents the record from being the next one.
+    /// The record can be the next one.
     Next,
 }
 
@@ -105,7 +105,7 @@ fn place_there(feed: &mut Feed<'_>, session: usize, (branch, seq): (usize, Seq))
     RecordPlacement::There(seq)
 }
 
-/// Places a record of a session that is not open yet in the session that contains the same records.
+/// For a session that is not open yet, places a record in the session that contains the same records.
 async fn place_of_kin(
     feed: &mut Feed<'_>,
     session: usize,
@@ -133,7 +133,7 @@ async fn place_of_kin(
     Ok(None)
 }
 
-/// Returns the place of a record that an earlier import or a live agent recorded.
+/// Returns the place at which an earlier import or a live agent stored a record.
 async fn known_place(feed: &mut Feed<'_>, session: usize, id: &str) -> Result<Option<(usize, Seq)>, Error> {
     let record = record_key(id);
     let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
@@ -208,7 +208,7 @@ pub(super) async fn pass_by(
     Ok(())
 }
 
-/// Adds branches of a session that contain a record without an id and are not in the tree yet.
+/// Adds to the tree those of a session's branches that contain a record without an id and are not in the tree yet.
 async fn meet_record(feed: &mut Feed<'_>, session: usize, record: &TranscriptRecord) -> Result<(), Error> {
     let key: &str = record.session.as_deref().unwrap_or_default();
     let told = feed.known.nameless.get(key).into_iter().flatten();

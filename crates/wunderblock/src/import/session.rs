@@ -86,9 +86,9 @@ async fn session_tree(
     {
         return found_session(feed, info, name).await;
     }
-    // The same id without common records means two different sessions.
+    // If two sessions have the same id but no records in common, they are different sessions.
     let mark = path_mark(&feed.path);
-    // The second suffix is needed if an earlier revision of the file has taken the first.
+    // The second suffix is needed if an earlier revision of the file already uses the first one.
     for suffix in [mark.clone(), format!("{mark}.{}", feed.claim.revision)] {
         let other = StreamId::new(format!("{first}@{suffix}"))?;
         match feed.engine.info(&other).await? {

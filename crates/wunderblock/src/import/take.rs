@@ -77,7 +77,8 @@ pub(crate) async fn take_record(
         feed.newest = record.at.unwrap_or(feed.newest);
     }
     if !feed.held.is_empty() {
-        // The record that names the session contains more information about the session, so that record opens it.
+        // The record that names the session contains more information about it than the records held back, so that
+        // record opens the session.
         session_of(feed, &record, reader).await?;
         let_in(feed, reader).await?;
     }
@@ -153,7 +154,7 @@ pub(crate) async fn take_in(
     Ok(())
 }
 
-/// Returns, for a record that was erased from its files, which of its events were erased as well.
+/// For a record that was erased from its files, returns which of its events were also erased.
 pub(crate) fn erased_events(
     feed: &Feed<'_>,
     session: usize,

@@ -63,7 +63,7 @@ pub(super) enum SessionOrigin {
     /// may already be known.
     Open { before: bool },
     /// All records read so far are in another session, the last of them at `at_seq`. The session will become a child
-    /// of the other session.
+    /// of the session that already contains its records.
     Kin { parent: StreamId, at_seq: Seq },
 }
 

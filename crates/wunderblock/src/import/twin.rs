@@ -1,10 +1,10 @@
-//! For a file without session and record ids, finds the session of which the file is a copy.
+//! For a file without session ids or record ids, finds the session that the file is a copy of.
 //!
 //! Sessions without ids are named after their file, and a copied, renamed or archived file must give the same names.
 //! A file therefore gets the name of the first file whose records either form the beginning of its own records or
-//! begin with them. Records are looked up by offset and content, and then whole sessions are compared. A record that
-//! is at the same place in many files, such as a system prompt, leads to only a few of them, so files in a folder
-//! that begin alike are not all compared with each other.
+//! begin with them. Records are looked up by offset and content, and then whole sessions are compared. If a record is
+//! at the same place in many files (for example, a system prompt), only a few of them become candidates, so files in
+//! a folder are not all compared with each other just because they begin alike.
 //!
 //! | the file and the session | the file is |
 //! |---|---|
@@ -74,8 +74,8 @@ async fn known_name(feed: &mut Feed<'_>, key: &str) -> Result<Option<String>, Er
     Ok(before.filter(|name| hits.iter().any(|(stream, _)| file_of(stream) == Some(name))))
 }
 
-/// Returns whether the current records equal a session's records as far as both go, and whether the same applies to
-/// the bytes of their files.
+/// Returns whether the current records equal a session's records up to the end of the shorter list, and whether the
+/// bytes of their files are equal in the same sense.
 async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[NamelessRecord]) -> Result<bool, Error> {
     let ids: Vec<_> = told.iter().map(|one| one.id.clone()).collect();
     let events = known_events(feed.engine, stream, &ids).await?;
@@ -98,7 +98,7 @@ async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[NamelessRecord]) ->
     Ok((is_whole || is_enough) && (feed.is_document || has_same_bytes(feed, stream).await?))
 }
 
-/// Returns whether the file equals the stored bytes of any of the session's files, as far as both go.
+/// Returns whether the file equals the stored bytes of any of the session's files, up to the end of the shorter one.
 async fn has_same_bytes(feed: &Feed<'_>, stream: &StreamId) -> Result<bool, Error> {
     let query = Query::SourcesOf { tenant: feed.engine.tenant.no, stream: stream.clone() };
     let mut sources = feed.engine.ask(query, Answer::sources).await?;

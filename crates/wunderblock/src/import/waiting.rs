@@ -11,13 +11,13 @@ pub(super) struct Waiting {
     pub(super) session: usize,
     pub(super) branch: usize,
     pub(super) events: Vec<NewEvent>,
-    /// Records that end with an event: index of the event in `events`, and hash of the record's id.
+    /// For each record that ends with an event: the event's index in `events`, and the hash of the record's id.
     pub(super) records: Vec<(usize, i64)>,
 }
 
 impl Waiting {
-    /// Assigns to packed events the records that end with them. `by_content` is the key for hashing records without
-    /// ids.
+    /// Assigns each record to the packed event with which the record ends. `by_content` is the key for hashing
+    /// records without ids.
     pub(super) fn name_records(&self, events: &mut [PackedEvent], by_content: Option<&[u8; 32]>) {
         for (index, record) in &self.records {
             if let Some(event) = events.get_mut(*index) {
@@ -46,7 +46,7 @@ impl Waiting {
 
 /// A batch being committed, with the data needed to send it again in parts.
 pub(super) struct Sent<'e> {
-    /// Answer of the store. The mutex is never contended; it makes the future shareable between threads while an
+    /// Answer of the store. The mutex is never contended; it only makes the future shareable between threads while an
     /// import waits.
     pub(super) answer: Mutex<Answering<'e, Vec<Written>>>,
     pub(super) first: Vec<Write>,

@@ -3,8 +3,8 @@
 //! ```text
 //! version 1 │ kind 1 │ method 1 │ raw length varint │ payload │ first 4 bytes of BLAKE3 of all before
 //! ```
-//! The checksum detects decay, not malice: anyone who can write the database can compute it. The content is therefore
-//! decoded as untrusted input, and a frame never decompresses to more than [`MAX_RAW_BYTES`].
+//! The checksum detects accidental corruption, not tampering: anyone who can write the database can compute it. The
+//! content is therefore decoded as untrusted input, and a frame never decompresses to more than [`MAX_RAW_BYTES`].
 
 use super::varint;
 
@@ -16,8 +16,8 @@ pub(super) const MAX_RAW_BYTES: usize = 64 << 20;
 const CHECKSUM_BYTES: usize = 4;
 const STORED: u8 = 0;
 const ZSTD: u8 = 1;
-/// Compression level. On logs and code, level 3 is 1 % smaller than level 1 and 1 % larger than level 6; the building
-/// times do not differ measurably. Front-coded terms leave little to compress.
+/// Compression level. On logs and code, the output of level 3 is 1 % smaller than that of level 1 and 1 % larger than
+/// that of level 6; the build times do not differ measurably. Front-coded terms leave little to compress.
 const LEVEL: i32 = 3;
 
 /// Reason why stored bytes are invalid. The index is derived data and can be rebuilt from the ledger.
@@ -105,7 +105,7 @@ impl Framer {
 /// Returns the content of a frame that [`Framer::wrap`] created.
 pub(super) fn unwrap(kind: FrameKind, frame: &[u8]) -> Result<Vec<u8>, SegmentError> {
     let malformed = |what| SegmentError::Malformed { what };
-    // The version is checked before the checksum, because a newer format may compute it differently.
+    // The version is checked before the checksum, because a newer format may compute the checksum differently.
     if let Some(&found) = frame.first().filter(|version| **version > VERSION) {
         return Err(SegmentError::Newer { found });
     }

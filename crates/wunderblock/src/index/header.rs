@@ -107,7 +107,7 @@ impl Header {
     /// Decodes a header.
     ///
     /// # Errors
-    /// Fails if the bytes are damaged or a later version wrote them.
+    /// Fails if the bytes are damaged or were written by a later version.
     pub fn decode(bytes: &[u8]) -> Result<Self, SegmentError> {
         let raw = unwrap(FrameKind::Header, bytes)?;
         let malformed = SegmentError::Malformed { what: "a segment's header does not follow the format" };

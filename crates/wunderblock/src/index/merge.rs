@@ -1,10 +1,11 @@
 //! Joining segments, and removing documents from segments.
 //!
 //! Both operations walk the terms of all inputs in order, with one block of each input in memory. A term that occurs
-//! only in removed documents is not written, so it is gone from the bytes rather than hidden.
+//! only in removed documents is not written, so it is absent from the bytes rather than merely hidden.
 //!
-//! A walk can be split into [`TermRange`]s for several threads, which keeps only their current blocks in memory. Low
-//! memory use matters because segments are joined repeatedly as a ledger grows, and become larger each time.
+//! A walk can be split into [`TermRange`]s for several threads, so that only the threads' current blocks are in
+//! memory. Low memory use matters because segments are joined repeatedly as a ledger grows, and become larger each
+//! time.
 
 use super::block::TermBlock;
 use super::frame::SegmentError;
@@ -45,7 +46,7 @@ fn rewrite(segments: &[Segment], keep: impl Fn(DocKey) -> bool) -> Result<Segmen
 }
 
 /// Checks a whole segment: checksums, the order of terms, the header's directory of blocks, the documents that
-/// postings name, and that the postings add up to the documents' lengths.
+/// postings name, and whether the postings add up to the documents' lengths.
 ///
 /// # Errors
 /// Returns the first problem found.

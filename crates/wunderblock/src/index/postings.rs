@@ -1,11 +1,12 @@
 //! Postings: the documents that contain a term, with the number of occurrences.
 //!
-//! Each document has one entry, in ascending order: `gap << 1 | more`. The gap is the number of documents skipped
-//! since the previous entry. If `more` is set, the number of occurrences follows; otherwise it is one.
+//! Each document has one entry; the entries are in ascending order of document number: `gap << 1 | more`. The gap is
+//! the number of documents skipped since the previous entry. If `more` is set, the number of occurrences follows;
+//! otherwise it is one.
 
 use super::varint;
 
-/// A document of a term: its number in the segment, and the number of occurrences of the term.
+/// A document that contains a term: the document's number in the segment, and the number of occurrences of the term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posting {
     pub(super) doc: u32,
@@ -128,8 +129,8 @@ pub(super) fn union(mut lists: Vec<Postings>, limit: u32) -> Postings {
     if lists.len() == 1 {
         return lists.pop().unwrap_or_default();
     }
-    // One Chinese character begins thousands of pairs. Adding up by document takes linear time, whereas sorting would
-    // not.
+    // A single Chinese character can be the first of thousands of different pairs. Adding up by document takes linear
+    // time, whereas sorting would not.
     let mut counts = vec![0u32; limit as usize];
     for posting in lists.iter().flat_map(Postings::iter) {
         if let Some(count) = counts.get_mut(posting.doc as usize) {

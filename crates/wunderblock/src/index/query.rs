@@ -6,9 +6,9 @@
 //! -debug                  must not be there
 //! "connection refused"    these words next to each other in this order; +, - as above (always required)
 //! ```
-//! `--no-verify` is a word: an operator is a single sign before a letter, a digit or a quote. A word *needs* the
-//! terms of its pieces, so `parse_config` also finds `my_parse_config`; the whole term `parseconfig` only adds to the
-//! score. An excluded word also needs the whole term, so that `-parse_config` does not exclude texts that merely
+//! `--no-verify` is a word, because an operator is a single sign before a letter, a digit or a quote. A word *needs*
+//! the terms of its pieces, so `parse_config` also finds `my_parse_config`; the whole term `parseconfig` only adds to
+//! the score. An excluded word also needs the whole term, so that `-parse_config` does not exclude texts that merely
 //! contain both pieces.
 
 use super::header::Header;
@@ -22,7 +22,7 @@ pub const MAX_QUERY_TERMS: usize = 256;
 /// Reason why a query cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
-    /// The query has neither a letter nor a digit.
+    /// The query does not contain a letter or a digit.
     #[error(
         "`{query}` has nothing to search for: the index holds words; give at least one letter or digit, or use grep"
     )]
@@ -98,8 +98,8 @@ pub(super) struct Clause {
 pub struct Phrase {
     /// Words, and single characters of scripts without spaces.
     parts: Vec<Box<[u8]>>,
-    /// For each number of matched parts, the length of the longest shorter match that it ends with (Knuth, Morris,
-    /// Pratt).
+    /// For each number of matched parts, the length of the longest shorter match that is a suffix of the matched
+    /// parts (Knuth, Morris, Pratt).
     fallback: Vec<usize>,
 }
 
@@ -180,7 +180,7 @@ impl ParsedQuery {
     /// [`MAX_QUERY_TERMS`] terms are left out; [`ParsedQuery::left_out`] returns their number.
     ///
     /// # Errors
-    /// Fails if the text has neither a letter nor a digit.
+    /// Fails if the text does not contain a letter or a digit.
     pub fn from_text(text: &str) -> Result<Self, QueryError> {
         let (mut parsed, mut left_out) = (Vec::new(), 0);
         let (mut words, mut terms) = (HashSet::new(), HashSet::<Term>::new());

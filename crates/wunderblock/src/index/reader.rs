@@ -63,7 +63,7 @@ impl<F> PostingsReader<F> {
         };
         let Some(Term { bytes, prefix }) = query.terms.get(at) else { return Ok(None) };
         let limit = header.len() as u32;
-        // Terms with a prefix may begin in the middle of a block and continue over several blocks.
+        // The terms with a given prefix may begin in the middle of a block and continue over several blocks.
         let mut number = header.block_of(bytes).unwrap_or(0);
         let mut found: Vec<Postings> = Vec::new();
         while let Some(first) = header.first_terms.get(number as usize) {
@@ -121,8 +121,8 @@ pub(super) fn all_of<'a>(found: &'a [Option<Postings>], terms: &[usize]) -> Opti
     terms.iter().map(|at| found.get(*at).and_then(Option::as_ref)).collect()
 }
 
-/// Returns the terms of each excluded word. A document is excluded if it contains all terms of a word. Phrases are
-/// omitted, because they are checked in the text.
+/// Returns the terms of each excluded word. A document is excluded if it contains all terms of an excluded word.
+/// Phrases are omitted, because they are checked in the text.
 pub(super) fn exclusions(query: &ParsedQuery) -> Vec<&[usize]> {
     let excludes = |clause: &&Clause| clause.need == ClauseRule::MustNot && clause.phrase.is_none();
     query.clauses.iter().filter(excludes).map(|clause| clause.needs.as_slice()).collect()

@@ -8,7 +8,7 @@ use super::scope::DocScope;
 /// Order of hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchOrder {
-    /// Best first; newest first among equal scores.
+    /// Best hits first, and newest first among hits with equal scores.
     Ranked,
     /// Newest first.
     Newest,

@@ -54,8 +54,8 @@ impl DocScope {
         part.is_some_and(|part| part.stream == key.stream && key.seq <= part.to)
     }
 
-    /// Returns whether all of a stream's documents in a segment are visible (`true`), or none (`false`); `None` if
-    /// this cannot be decided from the range of positions.
+    /// Returns `true` if all of a stream's documents in a segment are visible, `false` if none are, and `None` if the
+    /// range of positions cannot decide this.
     fn covers(&self, span: &StreamSpan) -> Option<bool> {
         let Some(parts) = &self.0 else { return Some(true) };
         let after = parts.partition_point(|part| (part.stream, part.from) <= (span.stream, span.last));

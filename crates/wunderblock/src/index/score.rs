@@ -68,8 +68,8 @@ pub fn cover(sum: u64, matched: usize, asked: usize) -> i64 {
 /// Returns the binary logarithm with 16 fractional bits, rounded down; zero for zero.
 fn log2(value: u64) -> u64 {
     let Some(whole) = value.checked_ilog2() else { return 0 };
-    // The mantissa is in [1, 2) with 63 fractional bits. Squaring it doubles its logarithm, whose next bit appears as
-    // a carry.
+    // The mantissa is in [1, 2) with 63 fractional bits. Squaring the mantissa doubles its logarithm, and the next
+    // bit of the logarithm appears as a carry.
     let mut mantissa = u128::from(value << (63 - whole));
     let mut log = u64::from(whole);
     for _ in 0..16 {

@@ -1,8 +1,8 @@
 //! A segment: an immutable index over a batch of documents, as bytes to store.
 //!
-//! A segment has a header and numbered blocks, each readable alone. A look-up reads one block and the header, which
-//! frequent callers keep in memory. Segments are never changed: [`super::merge()`] removes documents by writing a new
-//! segment without them.
+//! A segment has a header and numbered blocks, each of which can be read on its own. A look-up reads one block and
+//! the header, which frequent callers keep in memory. Segments are never changed: [`super::merge()`] removes
+//! documents by writing a new segment without them.
 
 use super::block::{BLOCK_BYTES, Columns};
 use super::frame::{FrameKind, Framer, SegmentError};
@@ -54,13 +54,13 @@ impl SegmentBuilder {
         self.docs.len()
     }
 
-    /// Returns whether no document was added.
+    /// Returns whether no documents have been added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.docs.is_empty()
     }
 
-    /// Adds a document with its texts. Documents must be added oldest first, each once.
+    /// Adds a document with its texts. Documents must be added oldest first, and each only once.
     ///
     /// # Errors
     /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] documents.
@@ -75,8 +75,8 @@ impl SegmentBuilder {
         self.end_document(key)
     }
 
-    /// Adds a text to the current document, which [`SegmentBuilder::end_document`] ends. The texts of a document do
-    /// not have to be in memory at the same time.
+    /// Adds a text to the current document; call [`SegmentBuilder::end_document`] to end the document. The texts of a
+    /// document do not have to be in memory at the same time.
     ///
     /// # Errors
     /// Returns [`SegmentError::Full`] if the segment already has [`MAX_DOCS`] documents.

@@ -1,8 +1,8 @@
 //! Documents that are not indexed yet, scanned for one query and treated as the newest segment.
 //!
 //! Recording does not wait for the index, so a search reads the newest documents as text. Documents that are not
-//! indexed yet count in the statistics and are scored by the same formula as the others, so their hits are ranked
-//! correctly among them.
+//! indexed yet count in the statistics and are scored by the same formula as indexed documents, so their hits are
+//! ranked correctly among the indexed ones.
 
 use super::frame::SegmentError;
 use super::header::{Doc, DocKey, Docs};

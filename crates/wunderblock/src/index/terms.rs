@@ -62,7 +62,7 @@ impl Terms {
         if let Some(slot) = self.slots.get_mut(at) {
             *slot = (hash >> 32) << 32 | u64::from(number + 1);
         }
-        // The texts of a batch are far smaller than 4 GB. Beyond that limit, terms would be empty and sort first.
+        // The texts of a batch are far smaller than 4 GB. Beyond 4 GB, terms would be empty and sort first.
         let start = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         self.bytes.extend_from_slice(term);
         let latest = Posting { doc: 0, count: 0 };

@@ -372,7 +372,7 @@ fn a_rare_word_costs_a_block_a_segment_and_the_newest_of_a_common_one_a_block() 
     assert_eq!(blocks("common", SearchOrder::Ranked), 8);
     assert_eq!(blocks("common", SearchOrder::Newest), 1);
     assert_eq!(blocks("absent", SearchOrder::Newest), 8);
-    // In another tenant's segments, nothing is read at all.
+    // Nothing at all is read from another tenant's segments.
     let nobody = DocScope::of([(7, 0..=u64::MAX)]);
     assert_eq!(
         index.search(&ParsedQuery::parse("common").unwrap(), &nobody, SearchOrder::Ranked, 20),

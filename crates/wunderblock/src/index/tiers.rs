@@ -1,9 +1,10 @@
 //! Decides when segments are joined: a pure function over their sizes, similar to tantivy's `MergePolicy`. The
 //! function uses only metadata and returns proposals, which callers carry out.
 //!
-//! A segment of fewer than 16 documents is on level 0; the segments on each higher level hold four times as many.
-//! Four neighbours of one level become one segment of a higher level, together with smaller segments between and
-//! after them. Only neighbours are joined, so the order of segments remains the order of documents.
+//! A segment of fewer than 16 documents is on level 0; the segments on each higher level hold four times as many
+//! documents as those on the level below. Four neighbouring segments of one level, together with smaller segments
+//! between and after them, become one segment of a higher level. Only neighbours are joined, so the order of segments
+//! remains the order of documents.
 //!
 //! As a result, at most three segments remain on a level. A document is written once when it arrives, and at most
 //! once for each level that it rises: `log4` of the number of documents divided by the batch size. For up to a
@@ -47,8 +48,8 @@ pub struct MergeJob {
     pub ids: Vec<u64>,
 }
 
-/// Returns the joins that should be carried out on segments given oldest first. The jobs do not overlap. A join may
-/// make further joins worthwhile: repeat until the result is empty.
+/// Returns the joins that should be carried out on the given segments, which are ordered oldest first. The jobs do
+/// not overlap. A join may make further joins worthwhile: repeat until the result is empty.
 #[must_use]
 pub fn propose_merges(segments: &[SegmentMeta]) -> Vec<MergeJob> {
     let mut jobs = Vec::new();

@@ -1,12 +1,12 @@
 //! Cuts texts into terms. Documents and queries are cut in the same way.
 //!
-//! - A **word** is a run of letters and digits, folded to lower case ([`char::to_lowercase`], and full-width forms to
-//!   ASCII). Folding uses the standard library's Unicode tables, so it is the same on every platform. Composed and
-//!   decomposed accents are not unified.
-//! - An **identifier** joined by `_` or by case (`parse_config`, `parseConfig`, `HTTPServer`) gives its pieces, and
-//!   the whole without joints: `parse`, `config`, `parseconfig`. Each spelling therefore finds the others.
-//!   `kebab-case`, dotted names and paths give their pieces only: an index of logs would otherwise consist mostly of
-//!   unique paths.
+//! - A **word** is a run of letters and digits, folded to lower case (with [`char::to_lowercase`]; full-width forms
+//!   become ASCII). Folding uses the standard library's Unicode tables, so it is the same on every platform. Composed
+//!   and decomposed accents are not unified.
+//! - An **identifier** joined by `_` or by case (`parse_config`, `parseConfig`, `HTTPServer`) yields its pieces, and
+//!   the whole identifier without separators: `parse`, `config`, `parseconfig`. Each spelling therefore finds the
+//!   others. `kebab-case`, dotted names and paths yield only their pieces: an index of logs would otherwise consist
+//!   mostly of unique paths.
 //! - **Scripts without spaces** (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese) give pairs of neighbouring
 //!   characters and, for each run, its last character alone. A search for one character is a search for all terms
 //!   that begin with it. Together, the terms that begin with a character occur exactly as often as the character
@@ -145,8 +145,8 @@ fn wide(text: &str, at: usize, identifier: &mut Identifier, emit: &mut impl FnMu
     }
 }
 
-/// Returns whether a character belongs to a script written without spaces between words. Korean counts as well,
-/// because its endings are joined to words.
+/// Returns whether a character belongs to a script written without spaces between words. Korean is included, because
+/// its endings are joined to words.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF | 0x2E80..=0x2FDF | 0x3005..=0x3007

@@ -82,8 +82,8 @@ pub(crate) async fn find_lane(session: &Session, options: &ContextOptions) -> Re
     }
 }
 
-/// Returns the options with their lane set. An unset lane becomes the lane that was built last for the model and
-/// window of the options, or otherwise the lane that a build selects.
+/// Returns the options with their lane set. If the lane is unset, it is set to the lane that was built last for the
+/// model and window of the options, or otherwise to the lane that a build selects.
 pub(crate) async fn resumed(session: &Session, options: &ContextOptions) -> Result<ContextOptions, Error> {
     if options.lane.is_some() {
         return Ok(options.clone());

@@ -34,12 +34,12 @@ pub(crate) struct Lane {
     shared: Arc<Texts>,
     /// Texts of this lane only.
     texts: Texts,
-    /// Starts and ends of tasks, as events mark them.
+    /// Starts and ends of tasks, as marked by events.
     pub(crate) marks: Vec<TaskMark>,
     /// Number of consecutive compactions that gained nothing, and the number of tokens in the request at the last
     /// one.
     pub(crate) rounds: Option<(u32, Tokens)>,
-    /// Times of calls to a summariser, with the number of calls.
+    /// Times at which a summariser was called, each with the number of calls.
     calls: Vec<(Millis, u32)>,
     /// Events of the lane, for views at earlier positions or without steps. `None` unless [`Lane::keeping`] was
     /// called.
@@ -52,7 +52,7 @@ pub(crate) struct Lane {
 pub(crate) enum Tried {
     /// Number of consecutive compactions that gained nothing. The lane is no longer compacted.
     Stopped(u32),
-    /// Summaries that were made ahead of time and are applied.
+    /// Summaries that were made ahead of time and are now being applied.
     Prepared(Box<Climbed>),
     /// A proposal. The proposal is applied if it changes the lane.
     Climbed(Box<Climbed>, Box<Prepared>),
@@ -96,7 +96,7 @@ impl Lane {
         self.texts.get(handle).or_else(|| self.shared.get(handle))
     }
 
-    /// Returns the text whose handle begins with a prefix, if it is the only one.
+    /// Returns the text whose handle begins with a prefix, if exactly one handle does.
     pub(crate) fn named(&self, prefix: HandlePrefix) -> Option<&Arc<str>> {
         let handles = self.texts.named(prefix).chain(self.shared.named(prefix));
         let handles: std::collections::BTreeSet<Handle> = handles.collect();
@@ -161,9 +161,10 @@ impl Lane {
         match need {
             Need::Lane(wanted, reply) => reply.give(self.look(&wanted)),
             Need::Texts(handles, reply) => reply.give(self.some(handles)),
-            // Reductions made here are already part of the lane.
+            // Reductions that the lane itself made are already part of the lane.
             Need::Known(_, reply) => reply.give(std::collections::HashSet::new()),
-            // A lane in memory has no index. Bodies that a turn names by path or handle are recalled nevertheless.
+            // A lane in memory has no index. Bodies that a turn names by path or handle are recalled even without an
+            // index.
             Need::Search(_, reply) => reply.give(Vec::new()),
             Need::Outside(wanted, reply) => reply.give(wanted.read()),
             Need::Shown(wanted, reply) => {
@@ -207,7 +208,7 @@ impl Lane {
         snapshot
     }
 
-    /// If a draft, or the refusal of a draft, makes the lane due for a compaction, returns the reason.
+    /// Returns the reason if a draft, or the refusal of a draft, makes the lane due for a compaction.
     pub(crate) fn is_due(
         &self,
         policy: &Policy,

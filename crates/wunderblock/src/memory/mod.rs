@@ -97,15 +97,15 @@ impl MemoryLane {
         self.lane.events.as_deref().unwrap_or_default()
     }
 
-    /// Returns the text of a handle that a request names, in full or by its first digits. `None` if no text matches,
-    /// or several do.
+    /// Returns the text of a handle that a request names, in full or by its first digits. `None` if no text or more
+    /// than one text matches.
     #[must_use]
     pub fn read(&self, named: impl Into<HandlePrefix>) -> Option<&str> {
         self.lane.named(named.into()).map(|text| &**text)
     }
 
-    /// Appends a message, an event, or several of either: all of them or none. An event whose id already exists is a
-    /// duplicate if its content is the same.
+    /// Appends messages or events, one or several: either all of them are appended, or none. An event whose id
+    /// already exists is a duplicate if its content is the same.
     ///
     /// # Errors
     /// Fails on a conflict, and for events that callers may not append; see [`Session::append`].
@@ -201,8 +201,8 @@ impl MemoryLane {
         Tokens(u64::from(known.unwrap_or_else(count)))
     }
 
-    /// Builds the lane's next request and records it. If the options' compactor finds the lane due, the lane is
-    /// compacted first, and the compaction is recorded, too. Blocks while a summariser works.
+    /// Builds the lane's next request and records it. If the options' compactor finds that the lane is due, the lane
+    /// is compacted first, and the compaction is also recorded. Blocks while a summariser works.
     ///
     /// # Errors
     /// Returns [`Error::OverBudget`] if even the smallest request does not fit; also fails if the options name
@@ -312,7 +312,7 @@ impl MemoryLane {
         drafted: &Result<Draft, Stopped>,
     ) -> Result<Compacted, Error> {
         let job = self.job(&ContextOptions { compactor: None, ..options.clone() })?;
-        // A compaction must find the lane as the request would, so shortened texts are recorded first.
+        // A compaction must see the lane as the request would see it, so shortened texts are recorded first.
         let shorter = shorter_of(drafted, |draft| &draft.planned);
         let shorter = shorter.map(|shorter| shorter.events.clone()).unwrap_or_default();
         self.adopt(&job, shorter);

@@ -130,7 +130,7 @@ impl ModelCall<'_> {
         let mut reading = ReplyReader::new(self.dialect, most);
         let mut head: Option<(u16, Option<u64>, String)> = None;
         let mut refusal = Vec::new();
-        // The agent enforces separate limits for resolving and connecting: hence twice `connect`.
+        // The agent enforces separate limits for resolving and connecting, so the total is twice `connect`.
         let mut patience = millis(self.limits.connect) * 2 + millis(self.limits.first_byte);
         let mut since = Instant::now();
         loop {
@@ -151,7 +151,8 @@ impl ModelCall<'_> {
                 Ok(News::Failed(failure)) => return Err(failure),
                 Ok(News::Head { status, retry_after, kind }) => {
                     head = Some((status, retry_after, kind));
-                    // Providers send headers immediately, but the first event only when the model begins to write.
+                    // Providers send headers immediately, but they send the first event only when the model begins to
+                    // write.
                     patience = millis(self.limits.first_byte);
                 }
                 Ok(News::Piece(piece)) => {

@@ -17,7 +17,7 @@ use wunderblock_wire::ModelReply;
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 /// Base URL of OpenAI's API.
 const OPENAI: &str = "https://api.openai.com/v1";
-/// Delay before the first retry. The second retry waits twice as long.
+/// Delay before the first retry. The delay before the second retry is twice as long as before the first.
 const BACKOFF: Duration = Duration::from_millis(500);
 /// Maximum interval between two calls to `progress`.
 const TICK: Duration = Duration::from_millis(50);
@@ -117,13 +117,13 @@ pub enum EndpointError {
 /// Limits on the time and size of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelLimits {
-    /// Maximum time to resolve and reach the provider, including TLS.
+    /// Maximum time to resolve the provider's address and connect to it, including TLS.
     pub connect: Millis,
     /// Maximum time from the connection to the first byte of the answer.
     pub first_byte: Millis,
     /// Maximum time between two pieces of the answer.
     pub idle: Millis,
-    /// Maximum time for the whole call, including retries but not the time for writing.
+    /// Maximum time for the whole call, including retries but excluding the time for writing the answer.
     pub total: Millis,
     /// Time added to `total` for each token that the answer may have. The default is [`TOKEN_TIME`].
     pub per_token: Millis,
@@ -172,7 +172,7 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// Makes a client without calling anything. `redactor` removes secrets from the provider's error messages.
+    /// Creates a client without making any call. `redactor` removes secrets from the provider's error messages.
     ///
     /// # Errors
     /// See [`EndpointError`].

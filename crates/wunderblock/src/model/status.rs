@@ -32,7 +32,7 @@ impl ErrorText<'_> {
     pub(super) fn status(&self, status: u16, retry_after: Option<u64>, body: &[u8]) -> SummaryFailure {
         let refusal = ProviderError::read(body);
         let is_overflow = refusal.as_ref().is_some_and(ProviderError::is_overflow);
-        // Gemini reports an invalid key with status 400, and only its body names the reason.
+        // Gemini reports an invalid key with status 400, and only the body of the response names the reason.
         let is_key = refusal.as_ref().and_then(ProviderError::status) == Some(401);
         // A delay in the header takes precedence. Gemini states the delay in the body instead.
         let retry_after = retry_after.or(refusal.as_ref().and_then(|refusal| refusal.retry_after));

@@ -51,7 +51,7 @@ pub struct Page {
     gaps: Vec<PageGap>,
 }
 
-/// A stretch of the session: the tokens of its messages, and those that are in the request.
+/// A stretch of the session: the tokens of its messages, and how many of those tokens are in the request.
 #[derive(Clone, Debug)]
 struct PageBar {
     from: Seq,
@@ -97,7 +97,7 @@ impl Page {
     pub fn of<'a>(session: &'a Session, draft: &'a Draft) -> BoxFuture<'a, Self> {
         Box::pin(async move {
             let lane = draft.planned.snapshot.lane().clone();
-            // Only records of requests come after the latest message.
+            // The latest message is followed only by records of requests.
             let head = session.info().await?.said.min(draft.through).max(Seq(2));
             Ok(Self {
                 session: session.id().to_string(),
@@ -173,7 +173,7 @@ async fn marks(
         label: format!("compacted by {}: {} messages", boundary.agent, boundary.messages),
         is_own: false,
     }));
-    // A dry run may compact first. The step of a dry run is in no ledger, so it is added here.
+    // A dry run may compact first. A dry run's step is not recorded in any ledger, so it is added here.
     let stepped = draft.planned.decision.view.progress().stepped;
     if stepped > session.info().await?.head {
         let label = "this request compacts first".to_owned();

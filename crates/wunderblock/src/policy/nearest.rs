@@ -1,7 +1,7 @@
-//! The word that a person probably meant.
+//! Finds the word that a user probably meant.
 
-/// Returns the known word nearest to a typed one, if a typing mistake explains the difference: one wrong letter, and
-/// one more for every four letters. Ignores case, and whether a word is written with `_` or `-`.
+/// Returns the known word nearest to a typed one, if the difference is small enough for a typing mistake: at most one
+/// wrong letter, plus one for every four letters. Ignores case, and treats `_` and `-` as equal.
 pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let plain = |word: &str| word.to_lowercase().replace('_', "-");
     // No known word is nearly as long as this limit, and the cost of a comparison is the product of the lengths.
@@ -17,7 +17,7 @@ pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
         .map(|(_, word)| word)
 }
 
-/// Returns the nearest known word as `; did you mean …?`, if there is one, and the list of all known words.
+/// Returns the nearest known word, if any, in the form `; did you mean …?`, followed by the list of all known words.
 pub(super) fn suggestion(typed: &str, known: &[&str]) -> String {
     let all = quoted(known);
     match nearest(typed, known.iter().copied()) {

@@ -60,7 +60,8 @@ pub(super) fn parse(text: &str, origin: &str, bases: &Bases<'_>) -> Result<Parse
     if errors.is_empty() { Ok(Parsed { policy, warnings }) } else { Err(refused(errors)) }
 }
 
-/// Merges a file into the policy it extends: tables are merged, and any other value replaces that of the base.
+/// Merges a file into the policy it extends: tables are merged, and any other value replaces the corresponding value
+/// of the base.
 fn extended(mut own: Table, bases: &Bases<'_>, chain: &mut Vec<String>) -> Result<Table, String> {
     let Some(value) = own.remove("extends") else {
         return Ok(own);
@@ -134,7 +135,7 @@ fn line_of(document: &DeTable<'_>, key: &str, lines: &Lines) -> Option<usize> {
     line
 }
 
-/// A walk over a document that collects all mistakes in keys and kinds.
+/// A walk over a document that collects all mistakes in keys and in the kinds of their values.
 struct KeyCheck<'w> {
     lines: &'w Lines,
     findings: Vec<PolicyFinding>,

@@ -14,7 +14,7 @@ pub(super) enum ValueKind {
     Text,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A list of words from this list.
+    /// A list of words, each of which must be in this list.
     Words(&'static [&'static str]),
     /// A table.
     Table(&'static [PolicyKey]),
@@ -265,8 +265,8 @@ const DO: PolicyKey = required("do", ValueKind::Word(DOES));
 const GAIN: PolicyKey = key("min_gain", ValueKind::Part);
 const SAVES: PolicyKey = key("min_tokens", COUNT);
 
-/// Returns the path of the table that has a key of this name, if only one table has it. For keys of both levels, such
-/// as `fraction`, returns `trigger.soft`, because the levels have the same keys.
+/// Returns the path of the table that has a key of this name, if only one table has it. For a key that both levels
+/// have, such as `fraction`, returns `trigger.soft`, because the levels have the same keys.
 pub(super) fn home(name: &str) -> Option<String> {
     let mut homes = Vec::new();
     collect(POLICY, "", name, &mut homes);
@@ -359,7 +359,7 @@ mod tests {
                 match key.kind {
                     ValueKind::Count(most) => {
                         assert!(read("0").is_ok() && read("-1").is_err(), "{}", file("0"));
-                        // Above the largest number of TOML, Serde may accept values that a TOML table cannot contain.
+                        // For numbers above TOML's maximum, Serde may accept values that a TOML table cannot contain.
                         assert!(most > u64::from(u32::MAX) || read(&(most + 1).to_string()).is_err());
                     }
                     ValueKind::Part => {

@@ -14,7 +14,7 @@ pub(crate) use head::head;
 
 /// Interval at which a program is polled for its end.
 const TICK: Duration = Duration::from_millis(5);
-/// Time given to processes that a program leaves behind and that hold its output open.
+/// Grace period for processes that a program leaves behind and that hold its output open.
 const GRACE: Duration = Duration::from_millis(250);
 /// Maximum number of bytes kept from the end of stderr.
 const ERRORS_BYTES: usize = 2_000;

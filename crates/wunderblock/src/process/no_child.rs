@@ -19,7 +19,7 @@ pub fn run(
     Err(SummaryFailure::Unreachable(format!("`{name}` does not start: {WHY}")))
 }
 
-/// Runs nothing, and returns the reason.
+/// Runs no program, and returns the reason.
 pub(crate) fn head(command: &[String], _cwd: &Path) -> Result<String, String> {
     let name = command.first().map_or("", String::as_str);
     Err(format!("`{name}` does not start: {WHY}"))

@@ -28,8 +28,8 @@ pub struct ProcessOutput {
     pub errors: String,
 }
 
-/// Splits a line into words as a shell does: blanks separate words, while quotes and backslashes keep them together.
-/// No other character is special.
+/// Splits a line into words as a shell does: blanks separate words, unless quotes or backslashes make the blanks part
+/// of a word. No other character is special.
 ///
 /// # Errors
 /// Returns the reason why the line is invalid: an unclosed quote, a trailing backslash, or no words.

@@ -80,7 +80,7 @@ const fn default_reach() -> usize {
     256
 }
 
-// One byte lets a word boundary at the keyword see the preceding character.
+// One preceding byte is enough for a word boundary at the keyword to be checked.
 const fn default_behind() -> usize {
     1
 }

@@ -3,9 +3,9 @@
 //! ```text
 //! View ─ Choice::more ─► Candidate … texts ─ shorten ─► ContentReduced … ─ Choice::gained ─► more
 //! ```
-//! The choice proceeds from the latest entry backwards, as far as a request reaches once texts are shorter. The
-//! choice itself reads no text; the caller provides the texts. The same view always gives the same facts: nothing
-//! here depends on a clock, on the number of threads, or on what else is loaded.
+//! The choice proceeds from the latest entry backwards, as far as a request can reach after texts have been
+//! shortened. The choice itself reads no text; the caller provides the texts. The same view always gives the same
+//! facts, which do not depend on a clock, on the number of threads, or on what else is loaded.
 
 mod reads;
 
@@ -98,8 +98,8 @@ impl<'a> Choice<'a> {
         Self { view, rules, costs, calls, entries, room, rounds: ROUNDS }
     }
 
-    /// Returns the next candidates, latest first: as many as fit unchanged. The list is empty when the request
-    /// reaches no further back.
+    /// Returns the next candidates, latest first: as many as fit unchanged. The list is empty when the request cannot
+    /// reach any further back.
     pub(crate) fn more(&mut self) -> Vec<Candidate> {
         let mut found = Vec::new();
         let Some(rounds) = self.rounds.checked_sub(1) else { return found };
@@ -151,7 +151,7 @@ impl<'a> Choice<'a> {
         Some(Candidate { at, handle, bytes: body.bytes(), failed: *failed, command, earlier })
     }
 
-    /// Returns large texts before an entry that the request shows in full.
+    /// Returns large texts that precede an entry and that the request shows in full.
     fn earlier(&self, before: Seq, own: Handle) -> Vec<Handle> {
         let trim = self.view.trim();
         let entries = self.view.entries().rev().skip_while(|entry| entry.seq >= before);
@@ -306,7 +306,7 @@ impl ReductionItem<'_> {
             known: &known,
         };
         let reduced = reducer(self.text.as_bytes(), &options);
-        // A reduction must not be larger than its text, neither in tokens nor in bytes of the request.
+        // A reduction must not be larger than its text, whether in tokens or in bytes of the request.
         let is_excepted = rules.except.iter().any(|except| except.name() == reduced.kind.name());
         let is_shorter = reduced.untouched.is_none()
             && !is_excepted

@@ -1,7 +1,7 @@
-//! Recognises results that are files, read in order to be edited, of which every line must stay verbatim.
+//! Recognises results that are files read for editing, so every line of them must stay verbatim.
 //!
-//! The decision uses the tool's name, and the command if the tool runs commands. Both can be wrong. A file that is
-//! not recognised is reduced by its kind, which does not lose any code; other output that is taken for a file stays
+//! The decision uses the tool's name, and the command if the tool runs commands. Both can be wrong. If a file is not
+//! recognised, it is reduced by its kind, which loses no code; if other output is mistaken for a file, it stays
 //! unchanged.
 
 use wunderblock_reduce::Claim;

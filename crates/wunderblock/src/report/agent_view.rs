@@ -18,7 +18,7 @@ pub struct AgentViewReport {
     pub from: u64,
     /// Number of messages from `from` onwards.
     pub messages: u64,
-    /// Earlier positions of the user that the agent keeps verbatim.
+    /// Positions of earlier user messages that the agent keeps verbatim.
     pub kept: Vec<u64>,
     /// Result of the search, if a text was searched for.
     pub found: Option<AgentFoundReport>,

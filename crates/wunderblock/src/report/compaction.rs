@@ -270,7 +270,8 @@ impl UndoReport {
             lane: undone.lane.to_string(),
             undone_seq: undone.compaction.0,
             policy: undone.policy.clone(),
-            // `Undone` holds the token counts before and after the compaction. For the undo, the order is reversed.
+            // `Undone` holds the token counts before and after the compaction. An undo's report swaps the two token
+            // counts.
             tokens_before: undone.after.0,
             tokens_after: undone.before.0,
             seq: undone.recorded.0,

@@ -4,8 +4,8 @@ use serde::Serializer;
 use std::path::{Path, PathBuf};
 use wunderblock_wire::transcript::Format;
 
-/// Serialises a path as text. Bytes that are not UTF-8 are replaced, because people read a report and do not open
-/// paths from it.
+/// Serialises a path as text. Bytes that are not UTF-8 are replaced, because the paths in a report are for reading,
+/// not for opening files.
 pub(crate) fn path<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(&path.to_string_lossy())
 }

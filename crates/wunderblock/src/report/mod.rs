@@ -3,10 +3,10 @@
 //! The command line prints these reports with `--json`. Servers and libraries for other languages return the same
 //! JSON. Fields are guaranteed: new ones may be added, but none is renamed or removed without a new [`VERSION`].
 //!
-//! Results with the same fields as their report serialise themselves: [`Imported`](crate::Imported),
+//! Results whose reports would have the same fields serialise themselves: [`Imported`](crate::Imported),
 //! [`SearchHit`](crate::SearchHit), [`Match`](crate::Match), [`TextFound`](crate::TextFound),
 //! [`Described`](crate::graph::Described), [`Expanded`](crate::graph::Expanded), [`Simulation`](crate::Simulation).
-//! These results have the same version as the reports.
+//! Results that serialise themselves have the same version as the reports.
 
 mod agent_view;
 mod compaction;

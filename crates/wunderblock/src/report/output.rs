@@ -33,8 +33,8 @@ pub struct OutputReport<'r> {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct GapReport<'r> {
-    /// Address for reading the stretch, such as `wb:3f9c1a7b#L120-181`. Without a handle, the address is only the
-    /// part after `#`.
+    /// Address for reading the stretch, such as `wb:3f9c1a7b#L120-181`. If the output has no handle, the address is
+    /// only the part after `#`.
     pub address: String,
     /// Unit of `first`, `last` and `count`.
     pub measure: &'static str,

@@ -44,7 +44,7 @@ pub struct RequestReport {
     pub step: Option<&'static str>,
     /// Compaction that was made for the request.
     pub compaction: Option<CompactionReport>,
-    /// Policy levels that no request in this window can reach, as sentences.
+    /// Policy levels that no request in this window can reach, each described in a sentence.
     pub out_of_reach: Vec<String>,
     /// Compaction that is due.
     pub compaction_due: Option<DueReport>,
@@ -154,9 +154,9 @@ pub struct CacheReport {
     pub points: Vec<CachePoint>,
     /// Minimum number of tokens that the provider caches.
     pub minimum: u64,
-    /// Number of bytes at the beginning that equal those of the previous request.
+    /// Number of leading bytes that equal those of the previous request.
     pub common_bytes: Option<u64>,
-    /// Number of bytes of the previous request that could have been equal.
+    /// Number of the previous request's bytes that this request could have shared.
     pub previous_bytes: Option<u64>,
     /// Number of tokens that should be found in the cache.
     pub expected_tokens: u64,

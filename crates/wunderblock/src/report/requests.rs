@@ -44,7 +44,7 @@ pub struct DifferenceReport {
     pub same: bool,
     /// Whether the second request only adds to the first.
     pub append_only: bool,
-    /// Number of bytes at the beginning that are equal in both requests.
+    /// Number of leading bytes that both requests share.
     pub common_bytes: u64,
     /// Size of the first request in bytes.
     pub first_bytes: u64,
@@ -86,13 +86,13 @@ pub struct PlacementReport {
     pub reason: String,
     /// Whether the request shows the text itself.
     pub shown: bool,
-    /// Advice on bringing the text into the request or reading it.
+    /// Advice on how to read the text or bring it into the request.
     pub gives: Option<String>,
     /// Handle for reading the text.
     pub handle: Option<String>,
     /// Line that contains the text, or the part of that line around the text.
     pub text: String,
-    /// Entry of the text. Set for the best places only.
+    /// Entry of the text. This field is set only for the best places.
     pub entry: Option<EntryReport>,
 }
 
@@ -126,7 +126,8 @@ impl ReplayReport {
             bytes: replayed.body.len(),
             digest: replayed.digest.clone(),
             erased: replayed.erased,
-            // A rebuild that produces other bytes is an error, so only an erasure leaves a request unproved.
+            // A rebuild that produces bytes other than the recorded ones is an error, so only an erasure leaves a
+            // request unproved.
             proved: !replayed.erased,
         }
     }

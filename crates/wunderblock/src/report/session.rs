@@ -88,7 +88,7 @@ pub struct SummariesReport<'r> {
     pub nodes: &'r [GraphNode],
 }
 
-/// Content that a handle names, or a part of it.
+/// All or part of the content that a handle names.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ContentReport<'r> {

@@ -8,7 +8,7 @@ use wunderblock_core::stub::grouped;
 /// Returns the request as Markdown. The text is decoded from the bytes that are sent, so it contains nothing else.
 /// Characters that would act on a terminal are replaced by dots.
 ///
-/// Messages follow `>`. Program output is placed between fences that nothing in it can close.
+/// Messages follow `>`. Program output is placed between fences that nothing in the output can close.
 ///
 /// # Errors
 /// Returns an error if the bytes cannot be decoded, which means a defect in the encoder.

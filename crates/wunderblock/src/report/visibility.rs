@@ -15,7 +15,7 @@ pub struct EntryReport {
     pub at: i64,
     /// Role of the speaker.
     pub role: Role,
-    /// Name of the tool that the entry calls, or whose result it is.
+    /// Name of the tool that the entry calls, or whose result the entry holds.
     pub tool: Option<String>,
     /// Short description of the entry.
     pub what: String,
@@ -37,7 +37,7 @@ pub struct VisibilityReport {
     pub along: Vec<u64>,
     /// Position at which the change is recorded, or null if the entry was already in this state.
     pub recorded: Option<u64>,
-    /// Copies of the entry at the tail of requests, which are hidden and shown with it.
+    /// Copies of the entry at the tail of requests; they are hidden and shown together with the entry.
     pub copies: Vec<u64>,
     /// Whether the entry is hidden.
     pub hidden: bool,

@@ -100,14 +100,14 @@ async fn load(job: &BuildJob, ask: &Asking) -> Result<Loaded, Error> {
     if !resizes && is_whole {
         return Ok(Loaded { snapshot, target, resizes });
     }
-    // The first read may have chosen the lane; the second must read the same one.
+    // If the first read chose the lane, the second must read the same lane.
     let lane = LaneChoice::Named(snapshot.lane().clone());
     let snapshot = look(lane, window, resizes).await?;
     let target = Target::of(&job.catalog, options, &snapshot.said())?;
     Ok(Loaded { snapshot, target, resizes })
 }
 
-/// Creates a cost model that knows every body of the view, corrected by the providers' counts. Bodies without a
+/// Creates a cost model that knows every body of the view and is corrected by the providers' counts. Bodies without a
 /// stored count are counted now.
 async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, Error> {
     let Loaded { snapshot, mut target, resizes } = loaded;
@@ -118,7 +118,7 @@ async fn weigh(loaded: Loaded, job: &BuildJob, ask: &Asking) -> Result<Weighed, 
     let learned = snapshot.before().filter(|_| !resizes).map(|(_, built)| built.overhead);
     let overhead = match learned {
         Some(learned) => learned,
-        // Without a measurement, there is nothing to derive the overhead from.
+        // Without a measurement, the overhead cannot be derived.
         None if !snapshot.is_measured() => None,
         None => {
             let opening = snapshot.opening.as_deref().unwrap_or(&snapshot);

@@ -65,7 +65,7 @@ pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking)
     })
 }
 
-/// Composes as the lane's next step would, without planning: the starting point of a compaction.
+/// Composes as the lane's next step would, but without planning; a compaction starts from the result.
 pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Bench, Error> {
     let (composed, decision) = gathered.compose(job, ask, true).await?;
     let Gathered { lane, shorter, texts, state, .. } = gathered;
@@ -120,7 +120,7 @@ impl Gathered {
         Ok(Attempt { composed, decision, plan })
     }
 
-    /// Returns the work log to inject after the planned step, if the request was not going to show one.
+    /// Returns the work log to inject after the planned step, if the request would otherwise show none.
     fn log_behind(&mut self, attempt: &Attempt, job: &BuildJob) -> Option<Injection> {
         let plan = attempt.plan.as_ref().ok().filter(|plan| plan.step.is_some())?;
         if self.state.iter().any(|item| item.section == Section::Work) {

@@ -29,7 +29,7 @@ use wunderblock_wire::{Dropped, Encoded};
 pub struct Draft {
     /// Bytes of the encoded request.
     pub body: Vec<u8>,
-    /// Number of bytes at the beginning that the lane's next request repeats, not counting cache marks.
+    /// Number of leading bytes that the lane's next request repeats, not counting cache marks.
     pub stem: Bytes,
     /// BLAKE3 hash of the encoded request, in hexadecimal.
     pub digest: String,
@@ -43,7 +43,7 @@ pub struct Draft {
     pub model_known: bool,
     /// Report that accounts for every token.
     pub report: BudgetReport,
-    /// Content that the format cannot express. Whole parts are also listed in the report.
+    /// Content that the format cannot express. Parts that are missing as a whole are also listed in the report.
     pub dropped: Vec<Dropped>,
     /// Whether the request ends with an assistant message. Nothing in a request that ends with an assistant message
     /// asks for an answer, and newer models reject it.
@@ -95,7 +95,7 @@ impl Draft {
             dialect: self.dialect,
             render: render::VERSION,
             budget: target.budget,
-            // Injections are recorded as events. A copy here would have to be erased, too.
+            // Injections are recorded as events. A copy in the request's event would have to be erased, too.
             plan: Plan { inject: Vec::new(), ..decision.plan.clone() },
             heads: vec![(stream.clone(), self.through)],
             inputs: None,
@@ -122,13 +122,14 @@ impl Draft {
 /// Encodes a rendered request, validates it, and accounts for every token.
 ///
 /// # Errors
-/// When the request is empty, or the provider would reject it.
+/// Returns an error if the request is empty, or if the provider would reject it.
 pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Error> {
     let mut account = account(&mut request, job)?;
     let withheld = Withheld::of(&request, &account.encoded);
     let mut dropped = Vec::new();
     if !withheld.is_empty() {
-        // Parts that are dropped as a whole are listed here, because the second encoding no longer contains them.
+        // Parts that are dropped as a whole are listed from the first encoding, because the second no longer contains
+        // them.
         dropped = account.encoded.dropped;
         dropped.retain(|dropped| dropped.whole);
         withheld.decide(&mut request.planned)?;

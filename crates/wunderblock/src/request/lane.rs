@@ -18,7 +18,7 @@ const NAME_CHARS: usize = 64;
 /// Lane of a build.
 #[derive(Clone, Debug)]
 pub(crate) enum LaneChoice {
-    /// The lane with this id, whatever it was built for last.
+    /// The lane with this id, regardless of what it was last built for.
     Named(LaneId),
     /// The lane that fits the options.
     Fitting(LaneQuery),
@@ -56,8 +56,8 @@ impl LaneQuery {
         if let Some(built) = lanes.iter().find(is_for) {
             return Ok(built.lane.clone());
         }
-        // The first lane is the main lane. Later lanes are named by model and window and, if that name is taken, also
-        // by policy and then by a number.
+        // The first lane is the main lane. Later lanes are named after their model and window and, if that name is
+        // taken, also after their policy and finally by a number.
         let is_free = |lane: &LaneId| !lanes.iter().any(|built| built.lane == *lane);
         if is_free(&LaneId::main()) {
             return Ok(LaneId::main());

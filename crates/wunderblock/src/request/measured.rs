@@ -13,12 +13,12 @@ use wunderblock_core::units::Seq;
 use wunderblock_core::usage::{self, Anchor, Calibration, Measured, NEWEST, Overhead, UsageMark, Weight};
 use wunderblock_core::view::{View, ViewEntry};
 
-/// Number of the latest measurements that are examined first. Older measurements are examined only if needed, because
+/// How many of the latest measurements are examined first. Older measurements are examined only if needed, because
 /// weighing the entries of a session is the costly part.
 const RECENT: usize = 8;
 
-/// Returns the factor for the cost model's estimates of a model, from recorded usage. `None` if the model's tokens
-/// are counted exactly, or if too little usage is recorded. A calibrated cost model keeps its factor.
+/// Returns the factor, derived from recorded usage, for the cost model's estimates of a model. `None` if the model's
+/// tokens are counted exactly, or if too little usage is recorded. A calibrated cost model keeps its factor.
 pub(crate) fn calibration(
     snapshot: &Snapshot,
     catalog: &Catalog,
@@ -33,7 +33,8 @@ pub(crate) fn calibration(
     }
     let sought = ModelQuery::new(catalog, model);
     let fresh = usage::calibrate(UsageMarks::new(snapshot, &sought, costs, NEWEST + RECENT), &sought.name);
-    // A calibration from more replies is kept even if those replies have left the view.
+    // A recorded calibration is kept if it rests on more replies than a new one, even if those replies have left the
+    // view.
     let kept = snapshot.learned(model).filter(|kept| fresh.is_none_or(|fresh| fresh.replies < kept.replies));
     kept.or(fresh)
 }
@@ -70,7 +71,7 @@ pub(crate) fn overhead(
 }
 
 impl Snapshot {
-    /// Returns the calibration for a model that the lane's last request or last compaction used, whichever is later.
+    /// Returns the calibration that the lane's last request or last compaction, whichever is later, used for a model.
     fn learned(&self, model: &str) -> Option<Calibration> {
         let step = self.step.as_ref().and_then(|(at, step)| Some((*at, step.compaction.as_ref()?)));
         let stepped = step.and_then(|(at, done)| Some((at, done.calibration.as_ref()?)));
@@ -126,12 +127,12 @@ struct UsageMarks<'a> {
     speaker: Option<&'a str>,
     /// Whether the current turn contains reasoning that was sent.
     thought: bool,
-    /// Whether the last entry also needs a blur mark, because it makes the growth of the context incomparable.
+    /// Whether the last entry also needs a blur mark, because the entry makes the growth of the context incomparable.
     blur: bool,
 }
 
 impl<'a> UsageMarks<'a> {
-    /// Starts one measurement before the latest `newest` measurements of the model. Excludes positions that the view
+    /// Starts at the measurement before the model's latest `newest` measurements. Excludes positions that the view
     /// holds only in part.
     fn new(snapshot: &'a Snapshot, sought: &'a ModelQuery<'a>, costs: &'a TokenCosts, newest: usize) -> Self {
         let told = snapshot.notes.iter().rev().filter(|note| match &note.what {
@@ -290,7 +291,7 @@ mod tests {
             ("gpt-4o-2024-08-06", "gpt-4o"),
             ("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
             ("models/gemini-2.5-pro", "gemini-2.5-pro"),
-            // A name is not changed if the catalog lists the shorter name as another model, or does not know it.
+            // A name is not changed if the catalog does not know the shorter name, or lists it as another model.
             ("claude-sonnet-4-20250514", "claude-sonnet-4"),
             ("claude-opus-4-1-20250805", "claude-opus-4-1"),
             ("gpt-4-0613", "gpt-4-0613"),

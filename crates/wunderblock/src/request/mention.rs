@@ -1,11 +1,11 @@
 //! Decides whether a turn needs the content of a named thing, or only names it.
 //!
 //! A body that left the request is recalled when its details are needed, for example to read, explain, compare or fix
-//! them. A body is not recalled when it is only named, for example because it exists, or should be moved or
-//! committed.
+//! them. A body is not recalled when it is only named, for example to say that it exists, or that it should be moved
+//! or committed.
 
 /// English words that ask for the content of something, in their dictionary form. Inflections of these words count;
-/// longer words that contain them do not ("already" is not "read").
+/// longer words that contain them do not ("already" does not count as "read").
 #[rustfmt::skip]
 const CUES: [&str; 40] = [
     "read", "look", "show", "see", "check", "view", "open", "print", "what", "why", "how", "where", "which", "explain",

@@ -26,7 +26,7 @@ pub(crate) enum Need {
     Lane(LaneWanted, Responder<Snapshot>),
     /// Texts of bodies, except erased ones.
     Texts(Vec<Handle>, Responder<Texts>),
-    /// The given texts that are recorded reductions.
+    /// Those of the given texts that are recorded reductions.
     Known(Vec<Handle>, Responder<HashSet<Handle>>),
     /// Older messages that match a query, best first.
     Search(String, Responder<Vec<Injection>>),
@@ -91,7 +91,7 @@ pub(crate) struct ShownWanted {
     pub(crate) edges: Vec<Seq>,
 }
 
-/// Answer to [`ShownWanted`]: texts, and the running sums at the edges.
+/// Answer to [`ShownWanted`]: texts, and the running sums at the edges of gaps.
 #[derive(Default)]
 pub(crate) struct ShownTexts {
     pub(crate) texts: Texts,
@@ -116,7 +116,7 @@ impl Asking {
     /// States a need, and waits for the answer.
     ///
     /// # Errors
-    /// When the driver drops the need unanswered, which is a defect in the driver.
+    /// Returns an error if the driver drops the need without an answer, which is a defect in the driver.
     pub(crate) async fn ask<T>(&self, need: impl FnOnce(Responder<T>) -> Need) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(need(Responder(reply)));
@@ -166,7 +166,7 @@ impl<T> Build<T> {
     /// Continues to the next need, or to the end.
     ///
     /// # Errors
-    /// When the previous need was not answered, which is a defect in the driver.
+    /// Returns an error if the previous need was not answered, which is a defect in the driver.
     pub(crate) fn next(&mut self) -> Result<Polled<T>, Error> {
         match self.stages.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(done) => Ok(Polled::Done(done)),

@@ -60,8 +60,8 @@ fn is_cut_short(turn: &TurnCompleted) -> bool {
         && turn.error_code.as_deref() != Some("context_overflow")
 }
 
-/// Returns the estimate of a request before it was corrected. `None` if the estimate was corrected downwards, because
-/// a downward correction stops at the o200k count and cannot be reversed.
+/// Returns the uncorrected estimate of a request. `None` if the estimate was corrected downwards, because a downward
+/// correction stops at the o200k count and cannot be reversed.
 fn uncorrected(total: Tokens, calibration: Option<Calibration>) -> Option<Tokens> {
     match calibration.map_or(1_000, |calibration| u64::from(calibration.per_mille)) {
         per_mille @ 1_000.. => Some(Tokens(total.0.saturating_mul(1_000) / per_mille)),

@@ -107,7 +107,7 @@ fn resource_block(resource: &Resource, packer: &Packer) -> PreambleBlock {
         line.push_str(&format!(" · read {handle}"));
     }
     // The line of a resource that was not fetched is also its body, because there is nothing more to read. The line
-    // gets a handle, because the ledger will assign one.
+    // gets a handle at once, because the ledger would assign one anyway.
     let body = body.unwrap_or_else(|| packer.pack_named(line.clone()));
     PreambleBlock::new(Section::Resources, &resource.uri, (&digest, packer.pack(line))).with_body(body)
 }
@@ -266,7 +266,8 @@ fn file_block(file: &InstructionFile, text: &str, packer: &Packer) -> Option<Pre
     Some(PreambleBlock::instruction(&file.path, file.level, file.reason.clone(), (&file.digest, body)))
 }
 
-/// Returns the paths that work has touched: those named by calls in the view, and those that loaded recorded files.
+/// Returns the paths that work has touched: those named by calls in the view, and those that caused recorded files to
+/// be loaded.
 fn touched_paths(instructions: &Instructions, view: &View, old: &Preamble) -> Vec<String> {
     let parts = view.entries().rev().flat_map(|entry| &entry.message.parts);
     let gists = parts.filter_map(|part| match part {

@@ -19,12 +19,12 @@ pub struct ContextOptions {
     pub lane: Option<LaneId>,
     /// Name of the model. `None` selects the transcript's last model, or the catalog's default.
     pub model: Option<String>,
-    /// Context window of the model, in tokens. Overrides every other source.
+    /// Context window of the model, in tokens. This value overrides every other source.
     pub window: Option<Tokens>,
     /// Tokens reserved for the answer.
     pub reserve: Option<Tokens>,
-    /// Whether the session's own agent program sends the request, together with its system prompt and tools. As much
-    /// room is kept for the prompt and tools as recorded usage shows.
+    /// Whether the session's own agent program sends the request, together with its system prompt and tools. The room
+    /// kept for the prompt and tools is derived from recorded usage.
     pub harness: bool,
     /// Format of the request. `None` selects the model's own format.
     pub dialect: Option<Dialect>,

@@ -68,12 +68,13 @@ pub(super) fn stem(encoded: &Encoded) -> Stem {
         at += chunk.len();
         marks.push((Bytes(at as u64), short(&hasher)));
     }
-    // Thinking in the reply is bound to exactly these bytes, so their end gets a separate digest.
+    // Thinking in the reply is bound to exactly the bytes before the reply, so a separate digest is taken at their
+    // end.
     let asked = without_marks(encoded.bytes.get(..encoded.asked).unwrap_or_default());
     Stem { blocks: encoded.blocks, marks, asked: Some(digest(&asked)) }
 }
 
-/// Returns the length of a beginning, and its digest.
+/// Returns the length and the digest of a request's beginning.
 pub(super) fn digest(beginning: &[u8]) -> (Bytes, Box<str>) {
     let mut hasher = blake3::Hasher::new();
     hasher.update(beginning);
@@ -172,15 +173,15 @@ pub(super) fn plan(
     }
 }
 
-/// Returns the number of tokens that a provider finds in its cache. `again` is the number of tokens at the beginning
-/// that a cached request also has.
+/// Returns the number of tokens that a provider finds in its cache. `again` is the number of leading tokens that a
+/// cached request shares.
 pub(crate) fn cached(rule: &CacheRule, again: Tokens, total: Tokens) -> Tokens {
     let stepped = Tokens(again.0 - again.0 % rule.step.0.max(1));
     let is_cached = rule.mode != CacheMode::None && stepped >= rule.minimum;
     if is_cached { stepped.min(total) } else { Tokens::ZERO }
 }
 
-/// Returns how a request with this many cached tokens is billed, without its answer.
+/// Returns how a request with a given number of cached tokens is billed, not counting its answer.
 pub(crate) fn billed(rule: &CacheRule, cached: Tokens, total: Tokens) -> BilledTokens {
     let fresh = total.saturating_sub(cached);
     let writes = rule.mode != CacheMode::None && total >= rule.minimum;

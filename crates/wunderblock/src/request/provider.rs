@@ -30,9 +30,9 @@ impl StateProvider {
         Self { name: name.into(), ask: Arc::new(ask) }
     }
 
-    /// Creates a provider from a command and its arguments, run without a shell in a directory. The command must
-    /// finish within [`PROVIDER_TIME`] milliseconds, and only the first [`PROVIDER_BYTES`] bytes of its output are
-    /// used.
+    /// Creates a provider from a command and its arguments; the command runs in a directory, without a shell. The
+    /// command must finish within [`PROVIDER_TIME`] milliseconds, and only the first [`PROVIDER_BYTES`] bytes of its
+    /// output are used.
     ///
     /// [`PROVIDER_TIME`]: crate::limits::PROVIDER_TIME
     /// [`PROVIDER_BYTES`]: crate::limits::PROVIDER_BYTES
@@ -44,7 +44,7 @@ impl StateProvider {
     /// Asks the provider.
     ///
     /// # Errors
-    /// Returns the reason why there is no answer, in words.
+    /// Returns, in words, the reason why there is no answer.
     pub fn ask(&self) -> Result<String, String> {
         (self.ask)()
     }

@@ -45,7 +45,8 @@ pub(super) async fn recall(
     // A hidden entry is recalled only by its handle.
     hits.retain(|hit| hit.from_stream.is_some() || !view.hidden().contains(&hit.from_seq));
     hits.dedup_by(|a, b| a.body == b.body);
-    // Recalled texts are loaded later with all other shown texts; here only those without a count are needed.
+    // Recalled texts are loaded later with all other shown texts; at this point, only texts without a count are
+    // needed.
     let handles = hits.iter().filter_map(|hit| hit.body.handle());
     let handles: BTreeSet<Handle> = handles.filter(|handle| !costs.knows(*handle)).collect();
     ask.texts(texts, handles.iter().copied()).await?;

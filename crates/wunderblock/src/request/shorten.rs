@@ -1,8 +1,8 @@
 //! Lets a lane begin again if needed, and shortens texts before they are first shown. The resulting events are
 //! applied to the view.
 //!
-//! Nothing is recorded here. A recorded build records these events before its own; an unrecorded build produces the
-//! same request from them.
+//! Nothing is recorded here. A recorded build records the shortening events before its own events; an unrecorded
+//! build produces the same request from them.
 
 use super::decision::Decision;
 use super::job::BuildJob;
@@ -19,8 +19,8 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::view::View;
 
-/// Lets a lane begin again if it was last built for another model or window. The returned decision holds only that
-/// step.
+/// Lets a lane begin again if it was last built for another model or window. The returned decision holds only the
+/// step with which the lane begins again.
 pub(super) fn resize(lane: &mut Weighed, job: &BuildJob) -> Result<Decision, Error> {
     let (snapshot, target) = (&mut lane.snapshot, Some(lane.target.lane()));
     let mut decision = Decision::begin(job, &snapshot.view);
@@ -90,7 +90,7 @@ async fn shorter_texts(
 }
 
 /// Returns those of the given texts that are recorded reductions, which must not be reduced again. One need covers
-/// all of the texts. Most texts have no mark, so usually nothing is asked.
+/// all of the texts. Most texts have no mark, so usually no need arises.
 async fn known(handles: HashSet<Handle>, ask: &Asking) -> Result<HashSet<Handle>, Error> {
     if handles.is_empty() {
         return Ok(handles);

@@ -58,8 +58,8 @@ pub(crate) struct Snapshot {
     pub(crate) refused: bool,
     /// Position at which a compaction was undone, unless the lane has been compacted since.
     pub(crate) undone: Option<Seq>,
-    /// First events of the session up to [`OPENING`], regardless of steps. `None` if the view begins with them, or if
-    /// the lane has built a request before.
+    /// First events of the session up to [`OPENING`], regardless of steps. `None` if the view begins with the
+    /// session's first events, or if the lane has built a request before.
     pub(crate) opening: Option<Box<Self>>,
 }
 
@@ -100,7 +100,8 @@ impl Snapshot {
         SessionModel { model: self.model.as_deref(), window }
     }
 
-    /// Returns whether the lane begins with its next request: the first one, or the first since it was resized.
+    /// Returns whether the lane begins with its next request, that is, whether the request is the lane's first, or
+    /// the first since a resize.
     pub(crate) fn begins(&self) -> bool {
         self.before.is_none() || self.is_resized()
     }
@@ -169,7 +170,7 @@ impl Snapshot {
 /// Last position of the opening, in which a session's first replies are searched for.
 pub(crate) const OPENING: Seq = Seq(64);
 
-/// Number of latest usage reports kept. At least one of these reports must belong to a reply earlier than the latest.
+/// Number of latest usage reports kept. At least one of these reports must belong to a reply before the latest one.
 pub(crate) const REPORTS: usize = 4;
 
 /// Returns the model that wrote the message of an event.
@@ -215,7 +216,7 @@ pub(crate) fn is_compaction(event: &Event) -> bool {
     matches!(&event.fact, Some(Fact::ViewTrimmed(step)) if step.reason == TrimReason::Compacted)
 }
 
-/// Returns whether the provider had rejected the lane's last request as too long, as of an event.
+/// Returns whether, as of an event, the provider had rejected the lane's last request as too long.
 fn is_refused(before: bool, event: &Event, lane: &LaneId) -> bool {
     match &event.fact {
         Some(Fact::ContextBuilt(built)) if built.lane == *lane => false,

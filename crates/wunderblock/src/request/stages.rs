@@ -55,11 +55,11 @@ impl Weighed {
     }
 }
 
-/// Events by which a lane begins again or texts are shortened. These events have been applied to the view, but have
+/// Events that make a lane begin again, or that shorten texts. These events have been applied to the view, but have
 /// not been recorded yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ShorterTexts {
-    /// Head of the ledger from which the events were made.
+    /// Head of the ledger on which the events are based.
     pub(crate) through: Seq,
     /// Events to be appended, with full texts.
     pub(crate) events: Vec<NewEvent>,
@@ -113,7 +113,7 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// Returns the latest position of the ledger from which the plan was made.
+    /// Returns the latest ledger position on which the plan is based.
     pub(crate) fn through(&self) -> Seq {
         if self.shorter.events.is_empty() { self.snapshot.view.head() } else { self.shorter.through }
     }

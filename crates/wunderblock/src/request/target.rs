@@ -44,7 +44,7 @@ impl Target {
     /// Returns the target of a lane's next request.
     ///
     /// # Errors
-    /// When the tokens reserved for the answer leave nothing of the window.
+    /// Returns an error if the tokens reserved for the answer leave no room in the window.
     pub(crate) fn of(
         catalog: &Catalog,
         options: &ContextOptions,
@@ -65,7 +65,8 @@ impl Target {
         let most = Tokens(window.0 / limits::RESERVE_DIVISOR);
         let reserve =
             options.reserve.unwrap_or_else(|| limits::DEFAULT_RESERVE.min(row.max_output).min(most));
-        // Some models accept less input than their window minus their answer. The difference is added to the reserve.
+        // Some models accept less input than their window would hold beside the answer. The difference is added to
+        // the reserve.
         let unusable =
             row.max_input.filter(|_| options.window.is_none()).map(|input| window.saturating_sub(input));
         let reserve = reserve.max(unusable.unwrap_or_default());

@@ -26,7 +26,7 @@ const NAME: &str = "as of the newest compaction";
 /// smaller window, in which the log would take too much room.
 const MOST: Permille = Permille(100);
 
-/// Returns the work log that a compaction records. `None` if it is empty and no log was recorded before. The next
+/// Returns the work log that a compaction records. `None` if the log is empty and none was recorded before. The next
 /// request shows the work log, unless the latest entry is an unfinished reply. `texts` must hold the texts of the
 /// whole view.
 pub(crate) fn work_log(view: &View, texts: &Texts, share: Permille) -> Option<WorkLog> {

@@ -73,8 +73,8 @@ impl PolicyAccount {
         self.result.summary_cost += micro_dollars;
     }
 
-    /// Counts the references of the reply, and the user's words, that a request contains. Without a request, nothing
-    /// is counted as contained.
+    /// Counts the reply's references and the user's words that a request contains. Without a request, nothing is
+    /// counted as contained.
     pub(super) fn look(&mut self, sheet: Option<&Sheet>, moment: &Moment, index: &Index) {
         let recall = |names: &[Name]| recalled(names, sheet);
         let reply = ReplyRecall { far: recall(&moment.far), near: recall(&moment.near) };
@@ -95,8 +95,8 @@ impl PolicyAccount {
         self.after = (needs::CALLS, before);
     }
 
-    /// Of the needs that the next calls after a compaction have and that were known before it, counts those that a
-    /// request contains.
+    /// Counts the needs that a request contains, among those that were known before a compaction and that the next
+    /// calls after it have.
     fn look_ahead(&mut self, sheet: &Sheet, moment: &Moment, index: &Index) {
         let (left, known) = self.after;
         let from = index.calls.partition_point(|call| call.event < moment.before);

@@ -1,10 +1,10 @@
 //! Differences between policies over the same replies, with their uncertainty.
 //!
-//! A figure of one session is based on few replies, and a few of those have most of the references. A difference is
+//! A figure for one session is based on few replies, a few of which have most of the references. A difference is
 //! therefore given with the interval that contains 95 % of draws. Each draw takes, with replacement, as many sessions
 //! as there are, and from each session as many blocks of consecutive replies as it has. Thus similar replies of one
-//! session, or neighbouring replies, are not counted as independent evidence. All policies are drawn alike, so
-//! whatever is hard for every policy cancels out.
+//! session, or neighbouring replies, are not counted as independent evidence. The same draws are used for all
+//! policies, so whatever is hard for every policy cancels out.
 
 use super::result::{PolicyResult, ReplyRecall, SimulatedHistory, Simulation, number, ratio, rounded};
 use serde::Serialize;
@@ -15,7 +15,7 @@ const DRAWS: usize = 2_000;
 const BLOCK: usize = 10;
 /// Minimum number of blocks. With fewer blocks, an interval would claim more than is known.
 const BLOCKS_MIN: usize = 5;
-/// Inverse of the fraction by which a policy may cost more than another and still dominate it, which is a twentieth.
+/// Inverse of the fraction (a twentieth) by which a policy may cost more than another and still dominate it.
 const TOLERANCE: u128 = 20;
 /// Seed of the draws. A fixed seed gives the same intervals for the same replies.
 const SEED: u64 = 0x5eed_0015;
@@ -36,7 +36,7 @@ pub struct PairedDifference {
 pub struct PolicyDifference {
     /// Difference in the recall of far references, averaged over replies.
     pub recall_per_reply: PairedDifference,
-    /// Difference in the recall of far references over all of them.
+    /// Difference in the recall of far references, taken over all references together.
     pub recall: PairedDifference,
     /// Difference in the reach of far references, averaged over replies.
     pub reach_per_reply: PairedDifference,
@@ -167,7 +167,7 @@ impl Draws {
         let mut drawn: Vec<f64> =
             ones.iter().zip(others).map(|(one, other)| figure(one) - figure(other)).collect();
         drawn.sort_by(f64::total_cmp);
-        // 2.5 % of the draws lie beyond each end.
+        // 2.5 % of the draws lie beyond each end of the interval.
         let tail = drawn.len() / 40;
         let (low, high) = (drawn.get(tail)?, drawn.get(drawn.len().checked_sub(tail + 1)?)?);
         Some(PairedDifference { seen, low: rounded(*low), high: rounded(*high) })
@@ -193,7 +193,7 @@ fn blocks(history: &SimulatedHistory) -> Vec<Vec<RecallSums>> {
     };
     let replies: Vec<Vec<ReplyRecall>> = history.policies.iter().map(far).collect();
     let count = replies.first().map_or(0, Vec::len);
-    // A short history gets shorter blocks, so that there are enough of them to draw from.
+    // A short history gets shorter blocks, so that there are enough blocks to draw from.
     let length = (count / BLOCK).clamp(1, BLOCK);
     let block = |from: usize| {
         let of = |replies: &Vec<ReplyRecall>| {
@@ -217,7 +217,7 @@ pub(super) fn compare(policies: &mut [PolicyResult], histories: &[&SimulatedHist
             .and_then(|other| draws.compare((one, other), prices(seen.get(other)?)));
         let dominates = |pair: (usize, usize), (mine, theirs): (u64, u64)| {
             let gained = draws.difference(pair, RECALL_PER_REPLY).is_some_and(|found| found.low > 0.0);
-            // Integer arithmetic: `mine` is at most `theirs` plus a twentieth.
+            // Integer arithmetic: `mine` exceeds `theirs` by at most a twentieth.
             gained && u128::from(mine) * TOLERANCE <= u128::from(theirs) * (TOLERANCE + 1)
         };
         for (other, its) in seen.iter().enumerate().filter(|(other, _)| *other != one) {

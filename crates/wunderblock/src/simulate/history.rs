@@ -79,9 +79,9 @@ async fn count_bodies(
     Ok(counts)
 }
 
-/// Returns the histories in a session's file, ready for simulation. Each conversation is a history. All of them form
-/// one history if the program that wrote them splits one history into several conversations (aider), or if `joined`
-/// is set.
+/// Returns the histories in a session's file, ready for simulation. Each conversation is a history. All conversations
+/// of a file form one history if the program that wrote the file splits one history into several conversations
+/// (aider), or if `joined` is set.
 ///
 /// # Errors
 /// Returns an error if the ledger cannot be read.
@@ -133,7 +133,7 @@ async fn add_given(session: &Session, lane: &LaneId, events: &mut Vec<Event>) ->
         from = last.seq.next();
         for mut event in some.into_iter().filter(|event| is_given(event, lane)) {
             let is_opening = matches!(event.fact, Some(Fact::SessionOpened(_) | Fact::SessionForked(_)));
-            // Only the first session of a history opens it.
+            // Only the first session of a history contributes an opening event.
             if is_opening && !events.is_empty() {
                 continue;
             }

@@ -22,7 +22,7 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
 
-/// Distance from which a reference counts as far, in tokens: the name was last said before that much text.
+/// Number of tokens since the last mention of a name above which a reference to the name counts as far.
 const FAR: Tokens = Tokens(8_000);
 /// Maximum number of tokens that one read of a handle or a position returns.
 pub(super) const READ: Tokens = Tokens(2_000);
@@ -133,7 +133,7 @@ impl Index {
             let gists = own_gists(event, &mut gists);
             let mut all: Vec<u64> = Vec::new();
             for (piece, seen) in message_of(event).into_iter().flat_map(|said| &said.parts).zip(seen) {
-                // A part that follows a long one is not in the same read.
+                // A read that returns a long part does not return the part after it.
                 if all.is_empty() || seen.whole {
                     all.extend(&seen.near);
                 }
@@ -402,7 +402,7 @@ fn look_at(part: &Part, history: &History, wanted: &HashSet<u64>, costs: &TokenC
     seen
 }
 
-/// Returns as much of the beginning of a text of `tokens` tokens as one read returns.
+/// Returns the beginning of a text with `tokens` tokens, as far as one read returns it.
 pub(super) fn first_tokens(text: &str, tokens: Tokens) -> &str {
     let bytes = (text.len() as u64).saturating_mul(READ.0) / tokens.0.max(1);
     wunderblock_core::stub::head(text, usize::try_from(bytes).unwrap_or(usize::MAX))

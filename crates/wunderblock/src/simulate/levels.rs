@@ -3,7 +3,7 @@
 use wunderblock_core::policy::{FractionBase, Policy, TriggerLevel};
 use wunderblock_core::stub::grouped;
 
-/// Returns the levels of a policy, soft before hard: `76 % of the budget`, `100 messages`.
+/// Returns the levels of a policy, soft before hard, for example: `76 % of the budget`, `100 messages`.
 pub(super) fn levels(policy: &Policy) -> Vec<String> {
     let of = match policy.trigger.of {
         FractionBase::Budget => "budget",

@@ -75,9 +75,9 @@ pub struct SimulateOptions {
     /// Name of the policy that the others are compared with.
     pub against: Box<str>,
     /// Number of windows in which each history is played, spread evenly from 12 % below the window to 12 % above.
-    /// With 0 or 1, only the window itself is played.
+    /// With 0 or 1, a history is played only in the window itself.
     pub windows: u64,
-    /// Size of every summary of every policy, in tokens; `None` for each policy's own.
+    /// Size of every summary of every policy, in tokens; `None` uses each policy's own size.
     pub summary_tokens: Option<Tokens>,
     /// Summariser; `None` for the extractive one, which needs no model.
     pub summariser: Option<Arc<dyn Summarise>>,
@@ -112,7 +112,7 @@ impl SimulateOptions {
         let mut sized = Policy::clone(policy);
         let summary = &mut sized.summary;
         (summary.target, summary.condensed, summary.by_model, summary.at_least) = (size, size, size, size);
-        // A short range gets the full size too, and no summary may exceed it.
+        // Even a short range gets a summary of the full size, and no summary may exceed that size.
         (summary.share, summary.overage) = (Permille(1_000), Permille(1_000));
         summary.floor = summary.floor.min(size);
         if summary.input > Tokens::ZERO {

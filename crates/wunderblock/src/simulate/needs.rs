@@ -9,7 +9,7 @@ use wunderblock_core::literal::{LiteralKind, literals};
 
 /// Number of calls examined after a compaction.
 pub(super) const CALLS: usize = 3;
-/// Minimum bytes of a line. Shorter lines occur in any file.
+/// Minimum bytes of a line. Very short lines occur in any file.
 const LINE_MIN: usize = 4;
 
 /// Names of arguments; `needs.toml` describes each list.

@@ -148,7 +148,7 @@ impl<'a> Play<'a> {
         self.lane.is_due(&self.compactor.policy, drafted, self.job.now)
     }
 
-    /// Compacts. Returns whether the next request can differ.
+    /// Compacts. Returns whether the compaction can change the next request.
     fn compact(
         &mut self,
         due: &Due,

@@ -23,10 +23,11 @@ pub(super) type EventsByPosition<'a> = &'a [Option<usize>];
 /// Kind of text that shows handles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shower {
-    /// A tool result. The call beside the result names what the result's marks replace; `#12` in a result belongs to
-    /// the tool's output.
+    /// A tool result. The call beside the result names what the result's marks replace; text of the form `#12` in a
+    /// result belongs to the tool's output.
     Result,
-    /// Another entry. An entry names the places left out of it; `#12` in an entry belongs to the speaker's words.
+    /// Another entry. An entry names the places left out of it; text of the form `#12` in an entry belongs to the
+    /// speaker's words.
     Entry,
     /// A text that the engine wrote. Each line must itself name what it leads to.
     Ours,
@@ -56,7 +57,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Follows `wb:3f9c1a7be2d04c58`, `wb:3f9c1a7b#L120-181`, and marks that contain only a place.
+    /// Follows addresses of the form `wb:3f9c1a7be2d04c58` or `wb:3f9c1a7b#L120-181`, and marks that contain only a
+    /// place.
     fn handles(&mut self, line: &str) {
         for (at, _) in line.match_indices("wb:") {
             let rest = line.get(at + 3..).unwrap_or_default();
@@ -113,7 +115,7 @@ impl<'a> Reader<'a> {
         self.names.extend(self.index.names.known(&found));
     }
 
-    /// Follows `#12` and `#12-80`.
+    /// Follows references of the form `#12` or `#12-80`.
     fn positions(&mut self, line: &str) {
         for (at, _) in line.match_indices('#') {
             let Some((from, to)) = line.get(at + 1..).and_then(numbers) else { continue };
@@ -135,7 +137,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A part of a text, as marks write it.
+/// A part of a text, in the notation of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlaceInText {
     /// Lines counted from 1, with both ends included.
@@ -144,7 +146,7 @@ enum PlaceInText {
     Bytes(u64, u64),
 }
 
-/// Parses `L120-181` or `B0-400` at the beginning of a text.
+/// Parses a range of the form `L120-181` or `B0-400` at the beginning of a text.
 fn place(text: &str) -> Option<PlaceInText> {
     match text.as_bytes().first()? {
         b'L' => numbers(text.get(1..)?).map(|(from, to)| PlaceInText::Lines(from, to)),
@@ -153,7 +155,7 @@ fn place(text: &str) -> Option<PlaceInText> {
     }
 }
 
-/// Parses `12` or `12-80` at the beginning of a text. An en dash is accepted, too.
+/// Parses numbers of the form `12` or `12-80` at the beginning of a text. An en dash is accepted, too.
 fn numbers(text: &str) -> Option<(u64, u64)> {
     let number = |text: &str| -> Option<(u64, usize)> {
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

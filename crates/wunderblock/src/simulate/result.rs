@@ -20,7 +20,7 @@ pub struct Simulation {
     pub far_references: u64,
     /// Number of replies with far references.
     pub far_replies: u64,
-    /// Share of the far references in the reply that has the most of them.
+    /// Share of all far references that belong to the reply with the most of them.
     pub largest_reply: f64,
     /// Number of near references: names last said at most 8,000 tokens earlier, but before the exchange that the
     /// reply continues.
@@ -75,7 +75,7 @@ pub struct PolicyResult {
     pub requests: u64,
     /// Number of requests that could not be built, because the parts that cannot be left out did not fit.
     pub refused: u64,
-    /// Number of requests sent that exceeded the limit. Always 0.
+    /// Number of sent requests that exceeded the limit. Always 0.
     pub over_budget: u64,
     /// Number of compactions that changed the lane.
     pub compactions: u64,
@@ -106,7 +106,7 @@ pub struct PolicyResult {
     pub near: Recall,
     /// Number of words in the user's turns up to a request, summed over all requests.
     pub user_words: u64,
-    /// Number of the user's words that the requests contained as they were said.
+    /// Number of the user's words that the requests contained verbatim.
     pub user_words_shown: u64,
     /// `user_words_shown` as a share of `user_words`.
     pub user_words_share: f64,
@@ -137,23 +137,25 @@ pub struct PolicyResult {
     pub summary_target: u64,
     /// Levels at which the policy compacts, in words.
     pub levels: Vec<String>,
-    /// Milliseconds spent on building requests and compacting, on the machine that simulated. This is the only figure
-    /// that differs from run to run.
+    /// Milliseconds spent on building requests and compacting, on the machine that ran the simulation. This is the
+    /// only figure that differs from run to run.
     pub time_ms: u64,
     /// Difference from the baseline; `None` for the baseline itself, and if there are too few replies.
     pub difference: Option<PolicyDifference>,
-    /// Names of the policies that recall more, by more than chance explains, and cost at most a twentieth more.
-    pub dominated_by: Vec<String>,
-    /// Names of the policies that this one exceeds in recall, by more than chance explains, while costing at most a
+    /// Names of the policies that recall more than this one, beyond what chance explains, and cost at most a
     /// twentieth more.
+    pub dominated_by: Vec<String>,
+    /// Names of the policies whose recall this one exceeds, beyond what chance explains, at a cost at most a
+    /// twentieth higher.
     pub dominates: Vec<String>,
-    /// Name of the first policy whose requests had the same sizes and the same recall of far references.
+    /// Name of the first policy whose requests had the same sizes and the same recall of far references as this
+    /// policy's.
     pub same_as: Option<String>,
     /// Number of tokens in each request, in order, window by window; 0 for a request that could not be built.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<u64>,
     /// For each reply, the references contained in its requests, summed over windows. Only results of a single
-    /// history have them.
+    /// history list the references.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replies: Vec<ReplyRecall>,
 }

@@ -9,7 +9,7 @@ use wunderblock_core::literal::{Literal, LiteralKind, literals};
 /// Minimum number of content words besides the names in a line. A line with fewer content words only lists its names.
 pub(super) const WORDS: usize = 4;
 
-/// Names of a text. Each name is in one of these two lists.
+/// Names of a text. Each name is in exactly one of the lists.
 pub(super) struct NamedInLines {
     /// Names in lines that say something about them, and lines that some call replaces.
     pub(super) said: Vec<Name>,
@@ -31,8 +31,8 @@ pub(super) fn named_in_lines(text: &str, names: &EntityNames, wanted: &HashSet<u
     NamedInLines { said, listed }
 }
 
-/// Returns the entities of a line that the engine wrote. The number in `#1206` is a position, not a name of the
-/// session.
+/// Returns the entities of a line that the engine wrote. The number in a reference such as `#1206` is a position, not
+/// a name of the session.
 fn entities(line: &str) -> impl Iterator<Item = Literal<'_>> {
     literals(line).filter(|literal| literal.is_entity() && !is_position(line, literal))
 }
@@ -60,8 +60,8 @@ mod tests {
     use super::*;
     use crate::simulate::names::keys;
 
-    /// For a session in which `known` was said, returns how many of its names the line says something about, and how
-    /// many it only lists.
+    /// Returns how many of the names a line says something about, and how many it only lists, for a session in which
+    /// `known` was said.
     fn split(line: &str, known: &str) -> (usize, usize) {
         let mut all = Vec::new();
         keys(known, &mut all);

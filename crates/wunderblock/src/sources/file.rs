@@ -1,4 +1,4 @@
-//! Reads a file written by others without blocking, with a size limit, and without following broken links.
+//! Reads a file that others wrote, without blocking, with a size limit, and without following broken links.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ pub(super) fn resolve(path: &Path) -> Result<Option<PathBuf>, String> {
     resolve_knowing(path, &mut HashMap::new())
 }
 
-/// Resolves many paths in few directories. `known` keeps the resolved directories between calls.
+/// Resolves many paths that lie in few directories. `known` keeps the resolved directories between calls.
 pub(super) fn resolve_knowing(
     path: &Path,
     known: &mut HashMap<PathBuf, PathBuf>,
@@ -62,7 +62,7 @@ fn directory(path: &Path, known: &mut HashMap<PathBuf, PathBuf>) -> Option<PathB
 /// Reads a text file of at most `most` bytes.
 ///
 /// # Errors
-/// Returns a message if the file is not regular, too large, binary, not UTF-8, or cannot be read.
+/// Returns a message if the file is not a regular file, is too large, binary or not UTF-8, or cannot be read.
 pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
     // The file type is checked before opening, because opening a pipe would wait for a writer.
     regular(&fs::metadata(canonical).map_err(|error| describe_error(&error))?, most)?;

@@ -99,7 +99,7 @@ pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
 struct SourceRead<'a> {
     loader: Loader<'a>,
     rules: &'a InstructionRules,
-    /// Rules that apply only to some paths, with their level.
+    /// Rules that apply only to some paths, each with its level.
     scoped: Vec<(RuleFile, InstructionLevel)>,
 }
 
@@ -192,7 +192,8 @@ impl SourceRead<'_> {
     }
 }
 
-/// Returns the present ignore files of some directories, and the present versions of frozen ones elsewhere.
+/// Returns the present ignore files of some directories and, for other directories, the present versions of frozen
+/// ignore files.
 fn ignore_files(
     wanted: &SourceQuery<'_>,
     way: &[PathBuf],
@@ -259,8 +260,8 @@ fn deferral(how: &str) -> String {
     format!("{how} since the session began; that takes effect in the next session")
 }
 
-/// Returns files with an instruction file's name in some directories, relative to the root. Among alternative names,
-/// the first existing one is used.
+/// Returns the paths, relative to the root, of files in some directories that have an instruction file's name. Among
+/// alternative names, the first existing one is used.
 fn candidates(
     workspace: &Workspace,
     rules: &InstructionRules,

@@ -25,7 +25,7 @@ pub(super) struct BadFront {
 /// Reads the front matter of a text. Unknown fields are ignored.
 ///
 /// # Errors
-/// Fails if the front matter is not closed, too long, not YAML, or has fields of other types.
+/// Fails if the front matter is not closed, is too long, is not YAML, or has fields of other types.
 pub(super) fn read<T: DeserializeOwned + Default>(text: &str) -> Result<Fronted<'_, T>, BadFront> {
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {

@@ -32,7 +32,7 @@ impl Mention {
 }
 
 /// Returns the words of a text that may name a file to import, each once. Words in code or comments are skipped, and
-/// so are addresses, which have a character before the `@`. The time is linear in the text.
+/// so are addresses, which have a character before the `@`. The time is linear in the length of the text.
 pub(super) fn mentions(text: &str, spans: &[MarkdownSpan]) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();

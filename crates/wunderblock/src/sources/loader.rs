@@ -51,7 +51,7 @@ impl FindingList {
 pub(super) struct ImportScope {
     pub(super) level: InstructionLevel,
     pub(super) reason: LoadReason,
-    /// For a file named by the user or the operator, the directories that contain the file.
+    /// For a file named by the user or the operator, these are the directories that contain the file.
     own: Vec<PathBuf>,
 }
 
@@ -280,7 +280,7 @@ impl<'a> Loader<'a> {
         // A project file must not gain access to the user's directories because one of the user's files imports it.
         let own = if level == place.level { place.own.clone() } else { Vec::new() };
         let inner = ImportScope { level, reason: LoadReason::Import(by.name.as_str().into()), own };
-        // The ignore rules apply to a link's own path as well, but the file is shown under its target.
+        // The ignore rules apply to a link's own path as well, but the file is shown under the path of its target.
         let opened = self.may(&path, &canonical, &inner).and_then(|()| self.open(&canonical, &inner));
         match opened {
             Ok(source) => Ok(Some((source, inner))),

@@ -27,7 +27,7 @@ pub struct InstructionRules {
     /// Directories from which files may be imported, in addition to the project and the directory of the importing
     /// user file.
     pub roots: Vec<PathBuf>,
-    /// Meaning of `~/` in an import. If unset, such imports are rejected.
+    /// Meaning of `~/` in an import. If unset, imports that begin with `~/` are rejected.
     pub home: Option<PathBuf>,
     /// Whether to search the whole project for instruction files, rather than only the directories of the work.
     pub scan: bool,

@@ -88,7 +88,7 @@ impl Drop for Mine<'_> {
 
 /// File names to search for.
 struct FileNames<'a> {
-    /// Leading directories of names, by the last component of the name.
+    /// Leading directories of names, keyed by the last component of each name.
     files: HashMap<&'a OsStr, Vec<&'a Path>>,
     ignore: HashSet<&'a OsStr>,
 }

@@ -86,7 +86,7 @@ impl PathScan<'_> {
     }
 
     fn is_dir(&mut self, path: &Path) -> bool {
-        // The parent of a path inside the root is the root itself, or inside it.
+        // The parent of a path inside the root is either the root itself or a directory inside it.
         if let Some(known) = self.directories.get(path) {
             return *known;
         }

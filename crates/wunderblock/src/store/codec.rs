@@ -16,8 +16,8 @@ use wunderblock_core::units::Bytes;
 
 /// Version of the records that this program writes. The program reads this version and all earlier ones.
 pub const VERSION: u32 = 1;
-/// Version of the data that a record's proof covers. Version 1 covers kind and content as format 1 wrote them, which
-/// for a message in a provider's form includes every field of the line. Version 2 covers kind and content without the
+/// Version of the data that a record's proof covers. Version 1 covers kind and content as format 1 wrote them; for a
+/// message in a provider's form, they include every field of the line. Version 2 covers kind and content without the
 /// line's own `id`, `at` and `session`.
 pub const COVERS: u32 = 2;
 /// Minimum length, in bytes, of a body stored as a blob. Shorter bodies stay in their record.
@@ -55,7 +55,7 @@ pub enum CodecError {
 }
 
 thread_local! {
-    // Contexts are kept per thread, so that packing many bodies does not allocate one for each.
+    // Contexts are kept per thread, so that packing many bodies does not allocate a context for each of them.
     static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
     static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
 }
@@ -63,7 +63,7 @@ thread_local! {
 const RAW: u8 = 0;
 const ZSTD: u8 = 1;
 
-/// Packs bytes: a form byte, then the length if compressed, then the data.
+/// Packs bytes as a form byte, the length if the data is compressed, and the data.
 #[must_use]
 pub fn pack(bytes: &[u8]) -> Vec<u8> {
     let compressed = COMPRESSOR.with_borrow_mut(|slot| {
@@ -175,9 +175,9 @@ pub fn record_key(id: &str) -> i64 {
     checksum(&[id.as_bytes()]) & !1
 }
 
-/// Returns the hash by which a record without an id is found in any session: over its offset and content, keyed with
-/// the tenant's key. The hash is odd, so that a store can distinguish it from a hash of an id and delete it with the
-/// content.
+/// Returns the hash by which a record without an id is found in any session; it covers the record's offset and
+/// content, and is keyed with the tenant's key. The hash is odd, so that a store can distinguish it from a hash of an
+/// id and delete it with the content.
 #[must_use]
 pub fn nameless_key(key: &[u8; 32], offset: u64, content: &[u8; 32]) -> i64 {
     let mut hasher = blake3::Hasher::new_keyed(key);
@@ -191,7 +191,8 @@ pub fn is_nameless(record: i64) -> bool {
     record & 1 == 1
 }
 
-/// Returns the hash of an erased record without an id: over its offset and length only, never its content.
+/// Returns the hash of an erased record without an id; it covers only the record's offset and length, never its
+/// content.
 #[must_use]
 pub fn erased_key(offset: u64, len: u64) -> i64 {
     record_key(&format!("\0{offset}+{len}"))
@@ -242,7 +243,8 @@ pub fn body_hash(key: &[u8; 32], text: &[u8]) -> [u8; 32] {
     *blake3::keyed_hash(key, text).as_bytes()
 }
 
-/// Returns the handle of a stream's or source's name. `domain` separates the two namespaces.
+/// Returns the handle of a stream's or source's name. `domain` separates the namespace of streams from that of
+/// sources.
 #[must_use]
 pub fn name_handle(key: &[u8; 32], domain: &str, name: &str) -> Handle {
     let mut hasher = blake3::Hasher::new_keyed(key);
@@ -256,7 +258,8 @@ pub fn handle(hash: &[u8; 32]) -> Handle {
     Handle(u64::from_be_bytes(first(hash)))
 }
 
-/// Returns the value stored in place of a content hash. It reveals nothing about the content once the salt is erased.
+/// Returns the value stored in place of a content hash. The value reveals nothing about the content once the salt is
+/// erased.
 #[must_use]
 pub fn commitment(salt: &[u8; 16], content: &[u8; 32]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();

@@ -50,7 +50,7 @@ pub trait Storage: Send + Sync {
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>>;
 }
 
-/// Reason why a store rejected or failed a write or query.
+/// Reason why a store rejected a write or query, or could not carry it out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// An event with the same id but different content is already stored.
@@ -81,7 +81,7 @@ pub enum StoreError {
     /// Another import is writing the same file.
     #[error("another import of the same file is running")]
     Held {
-        /// Time at which the other import's claim expires if not renewed.
+        /// Time at which the other import's claim expires if the claim is not renewed.
         until: Millis,
     },
     /// Another import has taken over the file.

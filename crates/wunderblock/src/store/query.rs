@@ -17,7 +17,7 @@ pub enum ReadOrder {
     Descending,
 }
 
-/// A query. Positions of a fork up to its base belong to the stream that it forked from.
+/// A query. The positions of a fork up to its base belong to the stream from which the fork was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
     /// Finds a tenant by name. Answers [`Answer::Tenant`].

@@ -155,8 +155,7 @@ pub struct SourceInfo {
     pub revision: RevisionInfo,
 }
 
-/// State of a revision: the bytes that a path held between two rewrites. A file that only grows stays the same
-/// revision.
+/// State of a revision: the bytes that a path held between two rewrites. A file that only grows keeps its revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevisionInfo {
     /// Number of the revision, starting at 1.
@@ -232,8 +231,9 @@ pub enum Gone {
     Session,
     /// An event, by its id.
     Event(String),
-    /// A record's bytes in imported files, by the record's own id, or by `r` and its offset. The record's events may
-    /// still be stored: the erased text may have been in a part of the record that produces no event.
+    /// A record's bytes in imported files, identified by the record's own id, or by `r` and the record's offset. The
+    /// record's events may still be stored: the erased text may have been in a part of the record that produces no
+    /// event.
     Record(String),
 }
 

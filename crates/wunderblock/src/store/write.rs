@@ -60,7 +60,8 @@ pub struct PackedEvent {
     /// Attributes by which the event can be filtered.
     pub facets: Facets,
     /// Hashes of the transcript records that end with this event. A record with an id is hashed by its id, as are the
-    /// empty records that follow it; a record without one by its content ([`super::codec::nameless_key`]).
+    /// empty records that follow it; a record without an id is hashed by its content
+    /// ([`super::codec::nameless_key`]).
     pub records: Vec<i64>,
 }
 
@@ -101,7 +102,7 @@ pub enum Write {
     Tenant {
         /// Name of the tenant.
         name: String,
-        /// Secret key for the tenant's handles. Ignored if the tenant exists.
+        /// Secret key for the tenant's handles. The key is ignored if the tenant exists.
         key: [u8; 32],
     },
     /// Creates a stream. Answers [`Written::Stream`]. An existing stream with the same opening is left unchanged.
@@ -240,7 +241,7 @@ pub enum Write {
         /// Position of each event and its tokens (o200k).
         tokens: Vec<(Seq, Tokens)>,
     },
-    /// Fails with [`super::StoreError::HeadMoved`] if the epoch has changed, which rejects all writes of the same
+    /// Fails with [`super::StoreError::HeadMoved`] if the epoch has changed, and thereby rejects all writes of its
     /// commit. The epoch changes when content is erased or a segment is replaced: data read before such a change must
     /// not be written after it.
     Still {
@@ -285,7 +286,7 @@ pub enum Write {
         /// Name of the worker that held the claim.
         holder: String,
     },
-    /// Deletes a tenant's derived data, which is rebuilt afterwards, and its leases.
+    /// Deletes a tenant's leases and its derived data, which is rebuilt afterwards.
     DropDerived {
         /// Tenant whose derived data is deleted.
         tenant: TenantNo,
@@ -320,7 +321,7 @@ impl Write {
 /// Revision of a source that a caller wants to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// A new revision after the newest.
+    /// A new revision that follows the newest one.
     New {
         /// Number of the newest existing revision; 0 if the source is new.
         after: u32,

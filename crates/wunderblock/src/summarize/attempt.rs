@@ -167,7 +167,7 @@ impl AttemptJob<'_> {
         self.costs.text(text).tokens
     }
 
-    /// Calls the summariser until a text is accepted, a bounded number of times. `None` if no text is.
+    /// Calls the summariser until a text is accepted, but only a bounded number of times. `None` if no text is.
     fn ask(&self, summariser: &dyn Summarise, course: &mut Course) -> Option<Taken> {
         let redactor = self.options.redactor;
         let mut limit = self.limit(summariser);
@@ -255,7 +255,7 @@ impl AttemptJob<'_> {
         written
     }
 
-    /// Returns why a text is too long to be accepted; `None` if it is not.
+    /// Returns why a text is too long to be accepted, or `None` if the text is short enough.
     fn too_long(&self, text: &str, most: Tokens) -> Option<String> {
         let (tokens, before) = (self.tokens(text), self.options.before);
         if tokens >= before {

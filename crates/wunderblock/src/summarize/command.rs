@@ -26,8 +26,8 @@ pub struct CommandSummariser {
 }
 
 impl CommandSummariser {
-    /// Parses `command:PROG`: a program and its arguments, split as a shell would split them. No shell runs. `None`
-    /// if the text has no `command:` prefix.
+    /// Parses a text of the form `command:PROG`: a program and its arguments, split as a shell would split them. No
+    /// shell runs. `None` if the text has no `command:` prefix.
     ///
     /// # Errors
     /// Returns the reason why the line is invalid.
@@ -36,8 +36,8 @@ impl CommandSummariser {
         Some(process::split(line).map(|argv| Self::new(argv, None)).map_err(|why| format!("`{text}`: {why}")))
     }
 
-    /// Creates a summariser from a program and its arguments, run in `cwd`. The usual limits apply: a minute plus
-    /// [`TOKEN_TIME`] for each token that the program may write, and 4 MiB of output.
+    /// Creates a summariser from a program and its arguments; the program runs in `cwd`. The usual limits apply: a
+    /// minute plus [`TOKEN_TIME`] for each token that the program may write, and 4 MiB of output.
     #[must_use]
     pub fn new(argv: Vec<String>, cwd: Option<PathBuf>) -> Self {
         Self { program: Program { argv, cwd, time: TIME, output: OUTPUT }, per_token: TOKEN_TIME }

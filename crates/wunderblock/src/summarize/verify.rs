@@ -27,7 +27,7 @@ pub struct Against {
     pub replaces: Tokens,
     /// Minimum share of the names in the summary that must occur in its range, as set by
     /// [`wunderblock_core::policy::Summary::grounded`]; unmistakable names must all occur in the range. The value 0
-    /// turns both checks off.
+    /// turns off both the check of the share and the check of unmistakable names.
     pub grounded: Permille,
     /// Whether each line is checked against the range, and marked if nothing in the range supports it. This check is
     /// meant for summaries that a model or another program wrote.
@@ -80,7 +80,8 @@ pub enum SummaryFault {
         quoted(.0)
     )]
     Ungrounded(Vec<Box<str>>),
-    /// More than a third of the lines are not supported by anything in the range. Holds the first few of these lines.
+    /// More than a third of the lines are not supported by anything in the range. Holds the first few unsupported
+    /// lines.
     #[error("These lines say what does not stand in the conversation: {}. Take them out.", .0.join(" · "))]
     Unfound(Vec<Box<str>>),
     /// The summary copies its range, or repeats itself.
@@ -101,7 +102,7 @@ fn quoted(names: &[Box<str>]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A summary is rejected if more than one line in this many cannot be found in its range.
+/// A summary is rejected if more than one in this number of its lines cannot be found in its range.
 const UNFOUND_SHARE: usize = 3;
 /// Maximum number of lines that the fault lists.
 const UNFOUND_TOLD: usize = 6;
@@ -137,8 +138,8 @@ pub fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, against: A
     if !missing.is_empty() {
         faults.push(SummaryFault::MissingLiteral(missing));
     }
-    // A missing request or rule is a fault. Other sentences may be reworded, so they are only recorded as lost if
-    // they are missing.
+    // A missing request or rule is a fault. Other sentences may be reworded, so if they are missing, they are only
+    // recorded as lost.
     let grave = absent.iter().filter(|demand| matches!(demand.kind, FactKind::Request | FactKind::Rule));
     let grave: Vec<Box<str>> =
         grave.map(|demand| format!("#{} \"{}\"", demand.at, demand.text).into()).collect();
@@ -200,7 +201,7 @@ fn ground(names: &str, text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>) -
     known.check(names)
 }
 
-/// Learns the texts of an entry, as they are and without colours.
+/// Learns the texts of an entry, both unchanged and without colours.
 fn learn(known: &mut SourceNames, entry: &ViewEntry, material: &Material<'_>) {
     for text in sources(entry, material) {
         known.learn(text);
@@ -214,7 +215,7 @@ fn learn(known: &mut SourceNames, entry: &ViewEntry, material: &Material<'_>) {
 fn said_beside(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>) -> SourceNames {
     let ReadMaterial { material, found } = read;
     let earlier = material.earlier.iter().map(|earlier| earlier.text);
-    // A tool's name and its arguments, as neighbouring words.
+    // The name and the arguments of a tool are neighbouring words.
     let steps = found.steps.iter().map(|step| step.what.as_str());
     let mut known = SourceNames::asked(text, earlier.chain(steps));
     let is_catalogue = brief.detail == Detail::Catalogue;
@@ -285,7 +286,8 @@ fn missing<'t>(text: &'t str, brief: &'t Brief<'_>) -> impl Iterator<Item = Box<
     let heads: HashSet<String> = text
         .lines()
         .filter(move |line| begins(line) && line.len() <= 200)
-        // Text may follow a heading on the same line, so the part before the separator is a candidate, too.
+        // Text may follow a heading on the same line, so the part of the line before the separator may be a heading,
+        // too.
         .flat_map(|line| {
             [folded(line), folded(line.split_once(['>', ':', '：']).map_or(line, |(head, _)| head))]
         })

@@ -11,7 +11,7 @@ pub enum Class {
     Prose,
     /// Source code, diffs, shell output full of punctuation.
     Code,
-    /// JSON, one document or one per line.
+    /// JSON: one document, or one document per line.
     Json,
     /// Hexadecimal, base64 and other text without words.
     Hex,
@@ -78,11 +78,12 @@ const WINDOW: usize = 4096;
 /// Number of windows that are read from a long text.
 const WINDOWS: usize = 4;
 
-/// Minimum length of a run of letters and digits that cannot be a word. Long identifiers are shorter. Base64 breaks
-/// at `/` and `-`, but nine tenths of its bytes are still in runs of this length.
+/// Minimum length of a run of letters and digits that cannot be a word. Even long identifiers are shorter than this
+/// length. Base64 breaks at `/` and `-`, but nine tenths of its bytes are still in runs of at least this length.
 const RUN: usize = 24;
 
-/// Kind of a byte. The kinds that occur in words come first, because runs are detected by the order of the kinds.
+/// Kind of a byte. The kinds of bytes that occur in words are listed first, because runs are detected by the order of
+/// the kinds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ByteKind {
     /// g–z, G–Z.
@@ -179,7 +180,7 @@ impl ClassCounts {
         if solid == 0 {
             return Class::Prose;
         }
-        // Shares exclude white space.
+        // White space does not count towards the shares.
         let share = |part: usize, per_cent: usize| part * 100 >= solid * per_cent;
         let (digits, hex) =
             (self.of(ByteKind::Digit), self.of(ByteKind::Digit) + self.of(ByteKind::HexLetter));

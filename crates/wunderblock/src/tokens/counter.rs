@@ -62,7 +62,7 @@ impl Counter {
         Counted::of(text)
     }
 
-    /// Returns the cl100k count, if the model needs it. Otherwise nothing is counted.
+    /// Returns the cl100k count, if the model needs it. If the model does not need this count, nothing is counted.
     #[must_use]
     pub fn count_cl100k(&self, text: &str) -> Option<u32> {
         (self.model.vocabulary == Some(Vocabulary::Cl100k)).then(|| Vocabulary::Cl100k.count(text))

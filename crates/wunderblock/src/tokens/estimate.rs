@@ -9,12 +9,13 @@
 //!   call adds beyond the model's own output, the fit gives 1.269 for prose, 1.249 for code, 1.184 for JSON and 10.7
 //!   tokens per message, with a mean error of 11.6 tokens (95th percentile 39.1) or 11.7 % (53.9 %, mostly for
 //!   results of a few words). For the model's own output, the fit gives factors of 1.00 to 1.09, 6.9 tokens per
-//!   message and 49.5 per tool call, with a mean error of 7.2 % (17.8 %). The factors here are the first set, rounded
-//!   up. With [`Framing`], these factors give 1.022 times the tokens that calls added beyond output, 1.099 times the
-//!   tokens of the whole session, and at least 1.028 times the tokens that any prefix of over 3,000 tokens had added.
-//!   For stretches of 20 calls, the ratio is between 0.84 and 1.23 (5th percentile 0.91), and a margin has to cover
-//!   this spread. Hex and CJK did not occur, so the factors for these two classes are high guesses. Other models up
-//!   to 4.6 are assumed to have the same vocabulary. No recording confirms that.
+//!   message and 49.5 per tool call, with a mean error of 7.2 % (17.8 %). The factors here are those for the tokens
+//!   beyond the model's own output, rounded up. With [`Framing`], these factors give 1.022 times the tokens that
+//!   calls added beyond output, 1.099 times the tokens of the whole session, and at least 1.028 times the tokens that
+//!   any prefix of over 3,000 tokens had added. For stretches of 20 calls, the ratio is between 0.84 and 1.23 (5th
+//!   percentile 0.91), and a margin has to cover this spread. Hex and CJK did not occur, so the factors for these two
+//!   classes are high guesses. Other models up to 4.6 are assumed to have the same vocabulary. No recording confirms
+//!   this assumption.
 //! - **Claude from Opus 4.7 on**: these models have a new vocabulary. According to Anthropic's release notes, the new
 //!   vocabulary gives 1.0 to 1.35 times as many tokens. Measurements that others made against the counting endpoint
 //!   and published in April 2026 reach 1.46 (English prose), 1.39 (code), 1.31 (JSON), 1.07 (identifiers) and 1.01
@@ -27,8 +28,8 @@
 //! - **Gemini and unknown models**: the factors are high guesses. The factors for unknown models are the highest of
 //!   all except for those of the newest Claude models.
 //!
-//! Only the first group has been checked against usage that a provider reported, so only that group is
-//! [`Certainty::Estimated`]. All other groups are [`Certainty::Unverified`].
+//! Of these groups, only Claude up to 4.6 has been checked against usage that a provider reported, so only that group
+//! is [`Certainty::Estimated`]. All other groups are [`Certainty::Unverified`].
 
 use crate::tokens::class::Class;
 use serde::{Deserialize, Serialize};

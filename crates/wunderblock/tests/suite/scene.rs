@@ -45,7 +45,7 @@ pub(crate) fn open(path: &Path) -> Engine {
     block_on(Engine::open_with(path, Access::Create, config())).unwrap()
 }
 
-/// Returns a configuration whose clock stands still, so that results do not depend on the time.
+/// Returns a configuration whose clock does not advance, so that results do not depend on the time.
 pub(crate) fn config() -> Config {
     Config { clock: Arc::new(|| Millis(1_800_000_000_000)), ..Config::default() }
 }

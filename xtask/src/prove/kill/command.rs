@@ -28,7 +28,7 @@ pub(super) enum KilledCommand {
 pub(super) enum KillTime {
     /// After this time.
     After(Duration),
-    /// Just before a system call, given by its name and its number among such calls, counted from 1.
+    /// Just before a system call, given by its name and its number among the calls of that name, counted from 1.
     At(&'static str, u64),
     /// No kill.
     Never,

@@ -303,7 +303,7 @@ impl CrashTest {
         let cut = self.plain(&["restore", &name, "--replace"], when)?;
         let before = self.held.clone();
         let count = before.live.len();
-        // Appends to whichever ledger is there now.
+        // Appends to whichever ledger now exists at the path.
         self.works(random)?;
         let mut restored = backed;
         let is_whole = |text: &str| !self.gone.iter().any(|marker| text.contains(marker.as_str()));
@@ -354,7 +354,7 @@ impl CrashTest {
             }
         }
         for (session, bytes) in &held.files {
-            // An unfinished import cannot be exported as an original, so this reports the file as lost.
+            // An unfinished import cannot be exported as an original, so its file is reported as lost.
             let original = match self.program.bytes(&["--db", &db, "export", session, "--original"]) {
                 Ok(original) => original,
                 Err(error) => return Ok(Some(format!("lost: the original: {error}"))),

@@ -64,7 +64,7 @@ pub(super) fn run(count: u64, seed: u64, binary: &Path, folder: &Path) -> ChoreR
         }
         if let Err(error) = outcome {
             report.fail(&kind(act, &*error), format!("kill {number}: {error}; {}", history.join(", ")));
-            // Further failures on the same ledger would only repeat this one.
+            // After one failure, further failures on the same ledger would only repeat it.
             left = 0;
         }
         report.tried();

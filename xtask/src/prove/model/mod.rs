@@ -21,8 +21,8 @@ use step::InterleavingStep;
 
 /// Maximum time of an interleaving, which normally takes a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Failure of an interleaving that exceeds the time. Such a failure is not shortened, because each attempt would take
-/// as long again.
+/// Failure of an interleaving that exceeds the time. A failure by exceeding the time is not shortened, because each
+/// attempt would take as long again.
 const ENDLESS: &str = "it does not end";
 /// Maximum number of failures that are shortened; further ones are only counted.
 const SHORTENED: usize = 12;
@@ -70,7 +70,7 @@ pub(super) fn run(count: u64, seed: u64, folder: &Path) -> ChoreResult<AttackRep
 fn fails(steps: &[InterleavingStep], folder: &Path) -> Option<String> {
     let (sender, receiver) = channel();
     let (steps, folder) = (Arc::<[InterleavingStep]>::from(steps), folder.to_owned());
-    // A separate thread, because an interleaving that never ends is abandoned.
+    // The steps run on a separate thread, because an interleaving that never ends is abandoned.
     std::thread::spawn(move || sender.send(try_all(&steps, &folder)));
     match receiver.recv_timeout(PATIENCE) {
         Ok(outcome) => outcome,

@@ -24,7 +24,7 @@ pub(super) enum Operation {
     Import { tenant: usize, file: usize },
     /// Records are added to a file.
     Grow { file: usize },
-    /// A file is replaced by one of another session that starts with the same bytes.
+    /// A file is replaced by a file of another session; both files start with the same bytes.
     Rotate { file: usize },
     /// A file loses its end.
     Truncate { file: usize },

@@ -75,10 +75,10 @@ impl Returns {
 
 /// The spool file that receives the output as it comes.
 enum Spooling {
-    /// No output has come yet, so there is no file.
+    /// No output has arrived yet, so there is no file.
     Ready(PathBuf, SpoolHead),
     Begun(Spool),
-    /// No file: it could not be created, or the output is too long to be stored.
+    /// There is no file, because it could not be created or the output is too long to be stored.
     Off,
 }
 
@@ -158,7 +158,7 @@ impl Channel {
     }
 
     /// Shows the first whole lines once, if they are safe to show early. Lines that are not UTF-8, or might be taken
-    /// for a mark or a terminal control, wait for the end.
+    /// for a mark or a terminal control, are held back until the end of the output.
     pub(super) fn show_first(&mut self) -> std::io::Result<()> {
         if self.way != Way::Shortened || self.shown > 0 || self.passes() {
             return Ok(());

@@ -1,8 +1,9 @@
 //! Forwards the keyboard to a command on a terminal that replaces ours.
 //!
 //! Keys are forwarded as they are typed. The command's terminal has the settings that the command gave it, so it
-//! echoes, edits lines and turns keys into signals. Our own terminal is in raw mode in the meantime and does none of
-//! these things. Our terminal gets its settings back when `run` ends, stops, or moves to the background.
+//! echoes, edits lines and turns keys into signals. Meanwhile, our own terminal is in raw mode and does not echo,
+//! edit lines or send signals. Our terminal gets its settings back when `run` ends, stops, or moves to the
+//! background.
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
@@ -87,7 +88,7 @@ impl Keyboard {
         self.is_raw = false;
     }
 
-    /// Returns the event to wait for: room for waiting keys, or else new keys.
+    /// Returns the event to wait for: room for waiting keys if there are any, otherwise new keys.
     pub(super) fn awaited(&self) -> Option<PollFd<'_>> {
         if self.waiting.is_empty() {
             self.is_raw.then(|| PollFd::new(&self.terminal, PollFlags::IN))

@@ -85,7 +85,7 @@ impl AsFd for Signals {
     }
 }
 
-/// Sends a signal to a process, or to the group that it leads. A process that has ended in the meantime is ignored.
+/// Sends a signal to a process, or to the group that it leads. A process that has already ended is ignored.
 pub(super) fn send(pid: u32, is_group: bool, signal: i32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) {

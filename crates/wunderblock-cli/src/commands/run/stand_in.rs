@@ -38,15 +38,15 @@ impl StandIn {
     }
 }
 
-/// Gives a pseudo-terminal the size of a terminal. A terminal without a size changes nothing.
+/// Gives a pseudo-terminal the size of a terminal. If the terminal has no size, nothing changes.
 pub(super) fn resize(reader: impl AsFd, terminal: impl AsFd) {
     if let Ok(size) = tcgetwinsize(terminal) {
         let _ = tcsetwinsize(reader, size);
     }
 }
 
-/// Opens a session with one of our streams as its terminal, and becomes the command. Returns the error if either step
-/// fails.
+/// Opens a session with one of our streams as its terminal, and becomes the command. Returns the error of the step
+/// that failed.
 pub(super) fn open_session(mut command: Command) -> std::io::Error {
     let opened = setsid().and_then(|_| {
         let terminal = [To::Out, To::Err].into_iter().find(|to| to.is_terminal());

@@ -35,8 +35,8 @@ pub(super) struct Watched {
     pub(super) held: Vec<(Instant, i32)>,
 }
 
-/// Delay of an interrupt that is passed on. If the interrupt was sent to the whole group, the command has already
-/// received it. Most commands end immediately, and a second interrupt would cut their cleanup short.
+/// Delay before an interrupt is passed on to the command. If the interrupt was sent to the whole group, the command
+/// has already received it. Most commands end immediately, and a second interrupt would cut their cleanup short.
 const INTERRUPT_DELAY: Duration = Duration::from_millis(200);
 
 /// Time for which the command stays stopped after the stop key. Our own group stops at the same time, so the delay is

@@ -29,7 +29,7 @@ const COLUMNS: [TableColumn; 19] = [
         about: "% of the far references of a reply (names, paths, numbers, ids last said more than 8,000 tokens ago) that an entry or a meaningful line of the request still states; mean over replies",
     },
     TableColumn { head: "difference", wide: 12, cell: difference, about: "" },
-    // Explained with the difference, by `interval`.
+    // This column is explained together with the difference, by `interval`.
     TableColumn { head: "", wide: 4, cell: verdict, about: "" },
     TableColumn {
         head: "sum",
@@ -318,7 +318,7 @@ fn bars(series: &[u64], limit: u64, columns: usize) -> String {
     series.chunks(each).filter_map(|turns| HEIGHTS.get(height(high(turns)).min(7))).collect()
 }
 
-/// Columns before an explanation: those of the name that it explains.
+/// Number of columns before an explanation, taken by the name that it explains.
 const TERM: usize = 12;
 
 /// Returns the explanations that a reader of the table needs.

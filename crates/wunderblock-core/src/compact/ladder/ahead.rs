@@ -20,7 +20,7 @@ const PREPARED: &str = "prepared";
 const FULL: Permille = Permille(700);
 
 impl Ladder<'_> {
-    /// Starts with the summaries that were made ahead and end before what is protected. Adopts all of them, since
+    /// Starts with the summaries that were made ahead and end before the protected content. Adopts all of them, since
     /// each was made to take effect at the level. The chunks that the climb summarises next follow the adopted
     /// summaries.
     #[must_use]
@@ -53,7 +53,7 @@ impl Ladder<'_> {
         let Some(action) = self.policy.steps.get(rung) else { return Vec::new() };
         let mut jobs = self.jobs(action);
         let chunk = self.policy.chunk_ahead(self.ask.budget.window).unwrap_or_default();
-        // A last chunk that is not full yet waits.
+        // The last chunk waits until it is full.
         if jobs.last().is_some_and(|job| job.tokens < FULL.of(chunk)) {
             jobs.pop();
         }

@@ -21,8 +21,8 @@ pub struct SummaryChange {
     pub back: Vec<SummaryNode>,
     /// First and last position of a range whose exchanges are shown again. The view must hold them.
     pub shown: Option<(Seq, Seq)>,
-    /// Summaries written for the change. Summaries that are merged into another summary come before it. The range of
-    /// the last summary is no longer shown.
+    /// Summaries written for the change. Summaries that are merged into another summary precede that summary. The
+    /// range of the last summary is no longer shown.
     pub drafts: Vec<NodeDraft>,
 }
 
@@ -36,7 +36,7 @@ pub struct NoRoom {
 }
 
 impl Ladder<'_> {
-    /// Makes the change, whatever it saves.
+    /// Makes the change regardless of the tokens it saves.
     ///
     /// # Errors
     /// Returns [`NoRoom`] if the request would not fit and is at least as long as before.
@@ -115,8 +115,7 @@ impl Ladder<'_> {
 }
 
 impl Ladder<'_> {
-    /// Adds the runs that lie between two positions and hold neither an entry nor an erasure to the trim's silent
-    /// runs.
+    /// Adds to the trim's silent runs the runs that lie between two positions and contain no entry or erasure.
     fn silence(&self, trim: &mut Trim, from: Seq, to: Seq) {
         let mut next = from;
         let said = self.view.entries().map(|entry| entry.seq).chain(self.view.erased().map(|(at, ..)| at));

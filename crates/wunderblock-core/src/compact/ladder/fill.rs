@@ -20,8 +20,8 @@ const CUT: Permille = Permille(50);
 type Forms = BTreeMap<PartPosition, PartForm>;
 
 impl Ladder<'_> {
-    /// Returns the trim without exchanges that the request still shows although summaries cover them, as far as the
-    /// goal requires.
+    /// Returns the trim after removing, as far as the goal requires, exchanges that the request still shows although
+    /// summaries cover them.
     pub(super) fn told_gone(&self) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
         let old = self.view.trim();
         let told = old.nodes.last().map(|node| node.to.next()).filter(|told| *told > old.drop_before)?;
@@ -59,8 +59,8 @@ impl Ladder<'_> {
             room = if is_free { room.saturating_sub(*tokens) } else { room };
             begin = index;
         }
-        // Marks take room, too, and one record can end two exchanges: weigh each candidate and move forward until one
-        // fits.
+        // Marks take room, too, and one record can end two exchanges, so weigh each candidate frontier and move
+        // forward until one fits.
         while begin < before.len() {
             let last = begin.checked_sub(1).and_then(|index| before.get(index));
             let frontier = last.map_or(Seq::START, |(exchange, _)| exchange.last.next());
@@ -73,8 +73,8 @@ impl Ladder<'_> {
         trim
     }
 
-    /// Returns the same trim with its frontier moved back to a position, or as close to it as a frontier may be. The
-    /// exchanges added this way are shown word for word.
+    /// Returns the trim with its frontier moved back to a position, or as close to that position as a frontier may
+    /// be. The exchanges added this way are shown word for word.
     fn reaching(&self, trim: &Trim, frontier: Seq) -> Trim {
         let frontier = frontier.max(self.earliest(trim));
         let stub_before = self.ask.view.trim().stub_before.max(frontier);
@@ -136,9 +136,10 @@ impl Ladder<'_> {
         false
     }
 
-    /// Cuts the texts and results of the newest exchange if it does not fit alongside what is protected. A stub would
-    /// say nothing about what was asked for last: with a stub, a result of 42,000 tokens left a request of only 1,466
-    /// of 22,400 tokens. The exchange takes half of the available room, and what led to it takes the rest.
+    /// Cuts the texts and results of the newest exchange if it does not fit alongside the protected content. A stub
+    /// would say nothing about what was asked for last: with a stub, a result of 42,000 tokens left a request of only
+    /// 1,466 of 22,400 tokens. The exchange takes half of the available room, and the entries that led to it take the
+    /// rest.
     pub(super) fn cut_newest(&mut self) {
         let arrangement = arrange(self.ask.view);
         let shown = guard::shown(&self.ask, &arrangement);

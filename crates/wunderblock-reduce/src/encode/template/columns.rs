@@ -140,7 +140,7 @@ fn trim_common(first: &str, prefix: usize, suffix: usize) -> (usize, usize) {
     let end = tail.trim_start_matches(|c: char| c.is_ascii_digit());
     let end =
         if end.len() < tail.len() { end.trim_start_matches(|c: char| c.is_ascii_hexdigit()) } else { end };
-    // A word is not cut either: `foun` of `found` is hard to read.
+    // A word is not cut either: A word is hard to read if it is cut, for example `foun` of `found`.
     let cuts_word = |at: usize| {
         first.part(..at).ends_with(char::is_alphabetic) && first.part(at..).starts_with(char::is_alphabetic)
     };

@@ -12,8 +12,7 @@
 //! `⟨=t N⟩` is followed by N template lines, each named by a letter, and then by the rows. A row begins with the
 //! letter of its template, and its values are separated by a space. `{}` is a value. `{ }` is a value with all but
 //! one of the spaces before it. A `{` of the text is doubled. A line that begins with none of the letters is an
-//! unchanged line, after its leading `\` is removed. `⟨=t⟩` has one template, and neither letters nor unchanged
-//! lines.
+//! unchanged line, after its leading `\` is removed. `⟨=t⟩` has one template, no letters and no unchanged lines.
 //!
 //! A row can be read with its template alone. It would save more to leave out values that equal those of the row
 //! above, or to write them as `"`. But rows such as `a 4 " 43` or a bare `c` cannot be understood alone.

@@ -16,9 +16,9 @@ pub(super) struct MarkdownWriter<'t> {
     /// Text of the block that is being read. The source of the block begins at `start`.
     pub(super) line: String,
     pub(super) start: Option<usize>,
-    /// Open links: the position of their text in `line`, and their target.
+    /// Open links: for each, the position of its text in `line`, and its target.
     pub(super) links: Vec<(usize, &'t str)>,
-    /// Open lists: the number of the next item, or `None` for a list without numbers.
+    /// Open lists: for each, the number of the next item, or `None` for a list without numbers.
     pub(super) lists: Vec<Option<u32>>,
     pub(super) quotes: usize,
     /// Whether the open element began where another ended, so that a space must separate their words.

@@ -1,4 +1,4 @@
-//! Removes any prefix of the text in a line of build output.
+//! Removes the time and the step that may precede the text in a line of build output.
 
 use crate::readers::timestamp;
 

@@ -8,7 +8,7 @@
 //!   40:5 error: Incompatible return value type
 //! ```
 //! The file, line, column, severity, code and message of every diagnostic are shown. The source below a diagnostic is
-//! shown only for a few, errors before warnings.
+//! shown only for a few diagnostics, with errors preferred to warnings.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ use crate::span::{LineSpan, Rank};
 const MAX_WITH_SOURCE: usize = 3;
 /// Maximum number of places in one part of a group. A budget can keep some of the parts.
 const MAX_PLACES: usize = 12;
-/// Maximum share of the tokens of the original lines that groups may have, in per cent.
+/// Maximum size of groups, as a percentage of the tokens of the original lines.
 const WORTHWHILE_PERCENT: usize = 85;
 /// Number of bytes after which a line of places is wrapped.
 const LINE_BYTES: usize = 110;
@@ -67,7 +67,7 @@ fn group_by<'w, 't>(told: &'w [ToldDiagnostic<'t>]) -> Vec<Vec<&'w ToldDiagnosti
 /// A diagnostic in the form in which it is shown.
 struct ToldDiagnostic<'t> {
     of: &'t Diagnostic<'t>,
-    /// Text of the line without its place, and the label under the source.
+    /// Text of the line without its place, followed by the label under the source.
     message: String,
 }
 

@@ -35,12 +35,13 @@ pub(super) enum DiffLine {
 /// The state of a diff before its next line.
 #[derive(Debug, Default)]
 pub(super) struct DiffParser {
-    /// Number of lines of the hunk that are still to come on the old sides. `new` counts the lines of the new side.
+    /// Number of lines of the hunk that have not been read yet on the old sides. `new` counts the lines of the new
+    /// side.
     olds: u64,
     new: u64,
     /// Number of signs at the start of each line of the hunk.
     signs: usize,
-    /// Whether a `diff` line was read, and no hunk after it.
+    /// Whether a `diff` line has been read, but no hunk has followed it.
     in_head: bool,
     in_commit: bool,
     subject: bool,
@@ -183,7 +184,8 @@ pub(super) fn is_body(text: &str) -> bool {
     text.starts_with([' ', '+', '-', '\\'])
 }
 
-/// Returns the number of signs and the old and new lengths of `@@ -1,3 +1,4 @@` and its combined forms.
+/// Returns the number of signs and the old and new lengths in a hunk header of the form `@@ -1,3 +1,4 @@`, or in one
+/// of a combined diff.
 fn parse_hunk_header(text: &str) -> Option<(usize, u64, u64)> {
     let ats = text.bytes().take_while(|byte| *byte == b'@').count();
     if !(2..=9).contains(&ats) {

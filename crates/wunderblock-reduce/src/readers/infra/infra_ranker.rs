@@ -26,10 +26,11 @@ pub(super) struct InfraRanker<'r, 't> {
     /// Hash of the head above. `key` is the key of the resource whose block is open.
     head: u64,
     key: &'t str,
-    /// Whether the open block is about a resource that will be destroyed. The head of a block like this says enough,
-    /// so its other lines are left out.
+    /// Whether the open block is about a resource that will be destroyed. If the resource will be destroyed, the head
+    /// of its block says enough, so the other lines of the block are left out.
     is_gone: bool,
-    /// First line of the open block, or of the lines since the last result. `signature` is a hash of these lines.
+    /// First line of the open block, or of the lines since the last result. `signature` is a hash of the lines from
+    /// this first one on.
     from: usize,
     signature: u64,
     counts: HashMap<u64, u32>,
@@ -128,7 +129,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
         *count
     }
 
-    /// Ranks a line of a sort of which only the first lines stay.
+    /// Ranks a line whose sort keeps only its first lines.
     fn few(&mut self, sort: &str, rank: Rank, label: Label) -> InfraWorth {
         let shown = self.count(sort) <= MAX_SHOWN;
         (if shown { rank } else { Rank::Filler }, 100, Some(label))
@@ -145,7 +146,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
         }
     }
 
-    /// Ends a block, or a difference before its result. If equal lines have already occurred, the lines are left out.
+    /// Ends a block, or a difference before its result. Lines are left out if equal lines have already occurred.
     fn close(&mut self, end: usize) {
         let signature = std::mem::take(&mut self.signature);
         let again = signature != 0 && self.count(signature) > MAX_SHOWN;

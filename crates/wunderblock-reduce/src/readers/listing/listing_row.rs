@@ -33,7 +33,7 @@ pub(super) struct ListingRows<'r, 't> {
     kept: Vec<StoredRow>,
 }
 
-/// A stored row. It is small, because there are as many rows as lines.
+/// A stored row. A row is small, because there are as many rows as lines.
 struct StoredRow {
     size: u64,
     folder: TextPart,
@@ -146,7 +146,8 @@ pub(super) fn detect_format(lines: &[&str]) -> Option<(ListingFormat, u32)> {
     let share =
         |such: &dyn Fn(&str) -> bool| said.iter().filter(|line| such(line)).count() * 100 / said.len();
     let head: Vec<&str> = said.iter().copied().take(12).collect();
-    // Lines above the header are written by the tool itself, and are short. Sentences cannot be among these lines.
+    // Lines above the header are written by the tool itself, and are short. Sentences cannot be among the lines above
+    // the header.
     let header = head.iter().position(|line| is_process_header(line));
     let processes = header.is_some_and(|at| !head.iter().take(at).any(|line| line.contains(": ")));
     let top = head.first().is_some_and(|line| line.starts_with("top - "))
@@ -228,8 +229,8 @@ fn is_long_head(line: &str) -> bool {
         || (line.ends_with(':') && !line.contains(": ") && (line.contains('/') || line.starts_with('.')))
 }
 
-/// Parses a line of `ls -l`: mode, size, time, and name. `find -ls` puts the inode and its blocks before these
-/// columns. `tar -tv` and archives write owner and group as one word.
+/// Parses a line of `ls -l`: mode, size, time, and name. `find -ls` puts the inode and its blocks before the mode.
+/// `tar -tv` and archives write the owner and the group as one word.
 fn parse_long(line: &str) -> Option<ListingRow<'_>> {
     let mut words = SpacedWords { rest: line };
     let numbers = words.by_ref().take(2).filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
@@ -288,7 +289,7 @@ const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// Returns an approximate number of minutes that preserves the order of times, but not the distance between them.
-/// `clock` begins with `12:00`.
+/// `clock` begins with a time of the form `12:00`.
 fn order_of_time(year: u32, month: u32, day: u32, clock: &str) -> u32 {
     let clock = digits_value(clock.get(..5).unwrap_or(clock));
     let days = (year.min(4_095) * 13 + month.min(12)) * 32 + day.min(31);

@@ -82,7 +82,7 @@ fn is_row(line: &str) -> bool {
     line.trim_start().starts_with('|') && line.matches('|').count() >= 2
 }
 
-/// Returns the mark of a fence, if the line opens one. Code between two such marks on one line is not a fence.
+/// Returns the mark of a fence, if the line opens one. Code between two marks of a fence on one line is not a fence.
 fn fence_mark(line: &str) -> Option<&'static str> {
     let line = line.trim_start();
     let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark))?;

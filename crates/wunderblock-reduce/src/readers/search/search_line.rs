@@ -66,7 +66,7 @@ pub(super) fn parse(line: &str, heading: bool) -> SearchLine<'_> {
     }
 }
 
-/// Parses `12:text`, `12-text`, or a path.
+/// Parses a line of the form `12:text` or `12-text`, or a path.
 fn parse_under_heading(line: &str) -> SearchLine<'_> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = line.split_at(digits);
@@ -85,8 +85,8 @@ fn parse_under_heading(line: &str) -> SearchLine<'_> {
     }
 }
 
-/// Parses `path:12:text`, `path:12:5:text`, or the same with `-`. The path ends at the first number between two
-/// joints.
+/// Parses a line of the form `path:12:text` or `path:12:5:text`, or of the same form with `-`. The path ends at the
+/// first number between two joints.
 fn parse_numbered(line: &str, joint: u8, role: SearchRole) -> Option<SearchLine<'_>> {
     let bytes = line.as_bytes();
     let window = bytes.get(..bytes.len().min(1024))?;
@@ -141,8 +141,8 @@ fn is_path(path: &str) -> bool {
         && !is_dated(name)
 }
 
-/// Returns whether a name ends with the beginning of a time (`app.log_13`, `2024-05-16_13`, `2024-05-16T13`). The
-/// text after the colon that follows such a name is the rest of the time.
+/// Returns whether a name ends with the beginning of a time (`app.log_13`, `2024-05-16_13`, `2024-05-16T13`). If a
+/// name ends with the beginning of a time, the text after the colon that follows is the rest of the time.
 fn is_dated(name: &str) -> bool {
     let bytes = name.as_bytes();
     let tail = bytes.len().saturating_sub(3);

@@ -12,7 +12,7 @@ const MAX_VALUES: usize = 64;
 const MAX_CLASSES: usize = 12;
 /// Maximum number of rows with the same rare value that stay.
 const MAX_RARE: u32 = 3;
-/// Maximum number of rows per column that count as its lowest numbers, and also as its highest.
+/// Maximum number of rows that count as the lowest numbers of a column, and also as its highest.
 const MAX_EXTREMES: u32 = 3;
 /// Maximum number of columns that a mark describes.
 const MAX_DESCRIBED: usize = 3;
@@ -24,7 +24,7 @@ pub(super) enum NotableRow {
     Rare,
     /// A number more than two standard deviations from the mean.
     Extreme,
-    /// The first row of a run with another value.
+    /// The first row after the value has changed.
     Change,
 }
 
@@ -39,8 +39,8 @@ struct TableColumn {
     filled: u64,
     sentences: u64,
     numbers: Numbers,
-    /// Number of times that a number followed the previous one at the same distance. If all numbers do so, the column
-    /// is a counter.
+    /// Number of times that a number followed the previous one at the same distance. If all numbers follow at the
+    /// same distance, the column is a counter.
     steps: u32,
     before: f64,
     step: f64,

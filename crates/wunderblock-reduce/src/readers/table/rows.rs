@@ -81,7 +81,7 @@ fn detect_separated(text: &str, by: u8) -> Option<(TableFormat, u32)> {
     let share = same * 100 / fields.len();
     let first = rows.first().map(|row| form.fields(head.part(row.span.clone())))?;
     let header = is_header(&first);
-    // Sentences have commas too, but a different number in each line, and more words between them.
+    // Sentences have commas too, but a different number of them in each line, and more words between the commas.
     let wordy = by == b',' && first.iter().any(|field| field.split_whitespace().count() > 6);
     let vote = match (share, width, header) {
         _ if wordy => 0,

@@ -12,7 +12,7 @@ use crate::span::{LineSpan, Rank};
 
 /// Number of bytes at the start of a text in which a report is recognised.
 const HEAD_BYTES: usize = 4_096;
-/// Maximum number of bytes that stay of a tag. Messages are in attributes, and may be as long as a trace.
+/// Maximum number of bytes of a tag that stay. Messages are in attributes, and may be as long as a trace.
 const MAX_TAG_BYTES: usize = 1_200;
 /// Maximum number of lines of a failure's text that count as its message.
 const MAX_MESSAGE_LINES: usize = 16;

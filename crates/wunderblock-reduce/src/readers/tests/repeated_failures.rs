@@ -78,8 +78,8 @@ fn leave_out(lines: &TextLines<'_>, block: std::ops::Range<usize>, spans: &mut [
     }
 }
 
-/// Leaves out the frames that a failure shares with an earlier failure with the same message, together with their
-/// source and the lines that introduce them. The last frame stays.
+/// Leaves out the frames that a failure shares with an earlier one that has the same message, together with the
+/// source of these frames and the lines that introduce them. The last frame stays.
 fn leave_out_frames(
     lines: &TextLines<'_>,
     block: std::ops::Range<usize>,

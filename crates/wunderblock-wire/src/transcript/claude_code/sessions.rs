@@ -1,4 +1,4 @@
-//! Session of each record of a Claude Code file, and the record's place in it.
+//! Session of each record of a Claude Code file, and the place of the record in that session.
 
 use super::super::blocks::CallPairing;
 use super::super::object::Object;
@@ -19,7 +19,7 @@ pub(super) struct FileSessions {
     /// Indexes of sessions by name. The first of `others` has index 1.
     #[serde(skip)]
     by_name: HashMap<Box<str>, u32>,
-    /// Not part of a checkpoint, because it grows with the file.
+    /// This field is not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
     seen: SeenIds,
 }
@@ -33,12 +33,12 @@ pub(super) struct FileSession {
     /// Whether the session is a sub-agent's.
     side: bool,
     opened: bool,
-    /// Whether a record with content has already come.
+    /// Whether a record with content has already been read.
     pub(super) begun: bool,
-    /// Whether replies come without a parent. If so, the file is not a tree, and a missing parent does not mean a
-    /// rewind.
+    /// Whether replies are recorded without a parent. If so, the file is not a tree, and a missing parent does not
+    /// mean a rewind.
     linear: bool,
-    /// Compaction whose summary has not come yet.
+    /// Compaction whose summary has not been read yet.
     pub(super) boundary: Option<CompactBoundary>,
     /// Hashes of the ids of records that a compaction kept. A record that follows one of these records continues at
     /// the end of the session.
@@ -54,7 +54,7 @@ pub(super) struct FileSession {
     pub(super) pairing: CallPairing,
 }
 
-/// Content of a compact boundary, kept until the summary comes.
+/// Content of a compact boundary, kept until the summary has been read.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct CompactBoundary {
     pub(super) before: Option<Box<str>>,
@@ -203,9 +203,9 @@ impl FileSessions {
         }
     }
 
-    /// Returns the place of a record after its parent. Parallel calls look like forks: the result of the first call
-    /// and the piece with the second call have the same parent. Within one reply, records are therefore taken in
-    /// order.
+    /// Returns the place of a record in relation to its parent. Parallel calls look like forks: the result of the
+    /// first call and the piece with the second call have the same parent. Within one reply, records are therefore
+    /// taken in order.
     fn after(&mut self, session: u32, parent: Box<str>) -> RecordPlace {
         let here = self.at(session);
         let key = hash([&*parent]);
@@ -283,7 +283,7 @@ impl FileSessions {
         other.unwrap_or(&mut self.first)
     }
 
-    /// Remembers a compaction until its summary comes.
+    /// Remembers a compaction until its summary is read.
     pub(super) fn compacting(&mut self, at: &RecordOwner, boundary: CompactBoundary, kept: &[Box<str>]) {
         let session = self.get(at);
         session.boundary = Some(boundary);

@@ -17,7 +17,7 @@ const VERBATIM: [&str; 7] = [
     "context_compaction",
 ];
 
-/// Prefixes of texts that the harness writes in the user's place, with their names.
+/// Prefixes of texts that the harness writes in the user's place, each with a name for its text.
 const INJECTED: [(&str, &str); 8] = [
     ("<environment_context>", "environment_context"),
     ("<user_instructions>", "user_instructions"),
@@ -29,7 +29,7 @@ const INJECTED: [(&str, &str); 8] = [
     ("<permissions instructions>", "permissions"),
 ];
 
-/// Roles of a model's message in its turn, in the spelling that the API accepts back.
+/// Roles of a model's message in its turn, in the spelling that the API accepts when the message is sent back.
 const PHASES: [&str; 2] = ["commentary", "final_answer"];
 
 /// Returns whether a type is that of an item, so that a line without an envelope is recognised.
@@ -128,7 +128,7 @@ fn verbatim(item: &Object<'_>) -> Part {
 }
 
 fn called(item: &Object<'_>, blocks: &mut Blocks<'_>) -> Option<Message> {
-    // An item has its own id and the id of its call. Only the id of the call connects call and result.
+    // An item has its own id and the id of its call. Only the id of the call connects the call with its result.
     let mut part = blocks.tool_call_as(item.word("call_id"), item)?;
     if let (Part::ToolCall { name, .. }, Some(namespace)) = (&mut part, item.word("namespace"))
         && !name.starts_with(namespace.as_ref())

@@ -1,7 +1,7 @@
-//! Stops a reader between two lines, and continues later.
+//! Stops a reader between two lines, and lets it continue later.
 //!
-//! A checkpoint does not contain the ids of all records, because they grow with the file and callers have them in the
-//! ledger. A restored reader therefore names the ids that it needs before each line.
+//! A checkpoint does not contain the ids of all records, because their number grows with the file and callers have
+//! them in the ledger. Before each line, a restored reader therefore names the ids that it needs.
 
 use super::{FormatState, TranscriptReader};
 use crate::transcript::format::Format;

@@ -46,7 +46,7 @@ pub(crate) fn json(depth: u32) -> BoxedStrategy<String> {
 fn object_of(value: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
     let name = prop_oneof!["[a-z]{1,5}", "wb:[a-z=]{0,5}", "\\PC{0,3}"];
     proptest::collection::btree_map(name, value, 0..4).prop_map(|fields| {
-        // Reversed, so that the order of the fields differs from the sorted order.
+        // The fields are reversed, so that their order differs from the sorted order.
         let fields: Vec<String> =
             fields.iter().rev().map(|(name, raw)| format!("{}: {raw}", quote(name))).collect();
         format!("{{{}}}", fields.join(" ,"))

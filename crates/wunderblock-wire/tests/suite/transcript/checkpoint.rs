@@ -21,7 +21,8 @@ fn lines(text: &[u8]) -> Vec<Line<'_>> {
 
 /// Result of reading a file from its beginning.
 struct Whole {
-    /// Records by the line that gave them. The last entry has those of the file's end.
+    /// Records, grouped by the line that produced them. The last entry has the records that the end of the file
+    /// produced.
     records: Vec<Vec<TranscriptRecord>>,
     /// Checkpoint before each line, and after the last line.
     checkpoints: Vec<Option<Checkpoint>>,
@@ -40,7 +41,7 @@ fn read_whole(format: Format, name: &str, lines: &[Line<'_>]) -> Whole {
     whole
 }
 
-/// Stops at the end of every line and continues from there.
+/// Stops the reader at the end of every line and continues from that line.
 pub(super) fn check_splits(format: Format, name: &str, text: &[u8]) {
     let lines = lines(text);
     let whole = read_whole(format, name, &lines);
@@ -121,13 +122,13 @@ fn earlier(steps: &[Step], index: usize) -> String {
     match index {
         0 => "nobody".to_owned(),
         _ if step.pick.is_multiple_of(11) => "nobody".to_owned(),
-        // Mostly the previous record, as in real files.
+        // The parent is mostly the previous record, as in real files.
         _ if !step.pick.is_multiple_of(3) => format!("i{}", steps[index - 1].id),
         _ => format!("i{}", steps[step.parent.index(index + 1)].id),
     }
 }
 
-/// Breaks a line in ways that any format may meet.
+/// Breaks a line in ways that may occur in any format.
 fn disturbed(line: String, step: &Step) -> String {
     match step.kind {
         60 => "\0\0\0\0".to_owned(),

@@ -88,7 +88,7 @@ fn a_byte_order_mark_shifts_no_span() {
     );
 }
 
-/// SWE-agent logs its shell output, and a demonstration before the task, with the user's role.
+/// In its logs, SWE-agent gives the user's role to its shell output and to a demonstration before the task.
 #[test]
 fn what_an_environment_shows_nobody_said() {
     let said = |role: &str, text: &str| format!("{{\"role\":\"{role}\",\"content\":\"{text}\"}}\n");

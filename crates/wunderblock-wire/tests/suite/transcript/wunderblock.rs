@@ -61,7 +61,7 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
     ]);
     assert_eq!(detect("copy.ndjson", text.as_bytes()), Ok(Format::Wunderblock));
     let records = read("copy.ndjson", &text);
-    // The record of a build is incomplete here: its fields are missing.
+    // In this export, the record of a build is incomplete: its fields are missing.
     assert!(matches!(&records[4].kept, RecordStatus::Broken { why } if why.starts_with("invalid event")));
     let whole: Vec<TranscriptRecord> = records
         .iter()

@@ -55,8 +55,8 @@ fn talk(cache: Vec<CachePoint>) -> Request {
     }
 }
 
-/// Returns the texts of the objects that carry a mark, each from the last known beginning of an object before the
-/// mark. In these bodies, this object is the one that carries the mark.
+/// Returns the texts of the objects that carry a mark: each text runs from the last known beginning of an object to
+/// the mark. In these bodies, this object is the one that carries the mark.
 fn marked(body: &str) -> Vec<String> {
     body.match_indices(MARK)
         .map(|(at, _)| {

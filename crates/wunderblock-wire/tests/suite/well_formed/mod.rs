@@ -1,4 +1,5 @@
-//! Well-formed: requests are valid for the APIs they are written for, and replies of these APIs survive.
+//! Well-formed: requests are valid for the APIs they are written for, and replies of these APIs are read without
+//! loss.
 
 pub(crate) mod cache;
 pub(crate) mod encode;

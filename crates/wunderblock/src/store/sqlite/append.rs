@@ -177,7 +177,7 @@ fn insert(
 }
 
 /// Stores the position at which a transcript record ends. If a record produced several events, the last position is
-/// kept. A record known only by its content is recorded in a limited number of streams.
+/// kept. The position of a record known only by its content is stored for a limited number of streams.
 pub(super) fn place(
     db: &Connection,
     tenant: TenantNo,

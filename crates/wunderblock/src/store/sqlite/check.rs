@@ -26,7 +26,7 @@ pub struct FileProblem {
     pub rule: &'static str,
     /// Affected object and description of the problem.
     pub detail: String,
-    /// Whether the problem can be repaired: it affects derived data, or the file rather than its content.
+    /// Whether the problem can be repaired because it affects derived data, or the file rather than its content.
     pub derived: bool,
 }
 

@@ -36,14 +36,14 @@ pub(super) fn copy(from: &Connection, to: &Path) -> StoreResult<()> {
     file.sync_all().map_err(|error| at(to, &error))
 }
 
-/// Copies the ledger in a file, whatever its format, without upgrading the original.
+/// Copies the ledger in a file, regardless of the ledger's format, without upgrading the original.
 pub(crate) fn copy_file(from: &Path, to: &Path) -> StoreResult<()> {
     let connection = connect(from, Access::Read, BUSY)?;
     format(&connection, from)?;
     copy(&connection, to)
 }
 
-/// Gives a ledger a new generation, so that processes with another copy open detect the difference.
+/// Gives a ledger a new generation, so that processes that have another copy open detect the difference.
 pub(crate) fn renew(path: &Path) -> StoreResult<()> {
     let connection = connect(path, Access::Write, BUSY)?;
     connection

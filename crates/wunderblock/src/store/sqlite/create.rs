@@ -2,8 +2,8 @@
 //!
 //! The empty ledger is built in memory, written to a temporary file beside its path, synced, and linked to the path.
 //! A kill at any moment leaves either no ledger or a complete one. The next creator removes the temporary files of a
-//! dead creator. An empty file is completed in place; `mktemp` creates such files, and so did a killed creation of an
-//! older version.
+//! dead creator. An empty file is completed in place; `mktemp` creates such files, and older versions left one when
+//! they were killed while creating a ledger.
 
 use super::access::{APPLICATION_ID, FORMAT};
 use super::failure::StoreResult;

@@ -133,8 +133,8 @@ fn unref(db: &Connection, tenant: TenantNo, (stream, seq): (u32, u64)) -> Result
     Ok(removed)
 }
 
-/// Overwrites spans with spaces, each within its own revision, and each chunk once. Returns the number of bytes
-/// overwritten.
+/// Overwrites spans with spaces, each span within its own revision, and writes each chunk only once. Returns the
+/// number of bytes overwritten.
 fn overwrite_all(db: &Connection, tenant: TenantNo, all: &[SourceSpan]) -> Result<u64, StoreError> {
     let mut by_revision: BTreeMap<(Handle, u32), Vec<(u64, u64)>> = BTreeMap::new();
     for span in all {
@@ -159,8 +159,8 @@ fn overwrite_all(db: &Connection, tenant: TenantNo, all: &[SourceSpan]) -> Resul
         for (from, to) in ranges {
             note_erased(db, written, from..to)?;
         }
-        // The hash and the reader's state could confirm a guess of the erased bytes, or contain some of them. Later
-        // revisions of format 1 may share the bytes, so their hashes and reader states are dropped, too.
+        // The hash could confirm a guess of the erased bytes, and the reader's state could contain some of them.
+        // Later revisions of format 1 may share the bytes, so their hashes and reader states are dropped, too.
         run(
             db,
             "UPDATE source_revisions SET hash = NULL, reader = NULL WHERE source = ?1 AND revision >= ?2",

@@ -15,7 +15,8 @@ pub(super) fn failure(error: &rusqlite::Error) -> StoreError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked,
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
         Some(ErrorCode::DiskFull) => StoreError::Full,
-        // A quota or a file-size limit stops writes as a full disk would, but SQLite reports it as a failed write.
+        // A quota or a file-size limit stops writes as a full disk would, but SQLite reports either case as a failed
+        // write.
         Some(ErrorCode::SystemIoFailure)
             if extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_WRITE) =>
         {

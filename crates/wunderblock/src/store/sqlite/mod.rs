@@ -171,7 +171,7 @@ impl Sqlite {
     /// Waits up to ten seconds until no erased content remains in the files.
     ///
     /// # Errors
-    /// Fails with [`StoreError::Unscrubbed`] if another process reads the log for longer.
+    /// Fails with [`StoreError::Unscrubbed`] if another process is still reading the log after ten seconds.
     pub fn scrub(&self) -> Answering<'_, ()> {
         let done = self.send(Vec::new(), true);
         Box::pin(async move { done.await.map(|_| ()) })

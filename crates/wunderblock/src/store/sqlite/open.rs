@@ -109,8 +109,8 @@ fn settle(connection: &Connection, access: Access, patience: Duration) -> StoreR
     let settings = if access == Access::Read {
         "PRAGMA query_only = ON"
     } else {
-        // 4096 pages are 32 MiB of log before a checkpoint. Bulk writes change the same pages repeatedly, so fewer
-        // checkpoints write less.
+        // A limit of 4096 pages allows 32 MiB of log before a checkpoint. Bulk writes change the same pages
+        // repeatedly, so having fewer checkpoints reduces what is written.
         "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864;
          PRAGMA wal_autocheckpoint = 4096"
     };

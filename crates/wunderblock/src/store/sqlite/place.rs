@@ -76,10 +76,10 @@ pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
     }
 }
 
-/// Moves a complete file to its final name. Fails if that name exists.
+/// Moves a complete file to its final name. Fails if the final name already exists.
 ///
-/// Creating a hard link is atomic. On file systems without hard links, the name is checked first; callers that need a
-/// guarantee there must hold the folder's lock.
+/// Creating a hard link is atomic. On file systems without hard links, the name is checked first, so callers that
+/// need a guarantee must hold the folder's lock.
 ///
 /// # Errors
 /// Fails with `AlreadyExists`, or if the file cannot be linked or renamed.
@@ -115,8 +115,8 @@ impl FolderLock {
     /// Fails with `WouldBlock` if another process holds the lock for longer than `patience`.
     pub(crate) fn take(path: &Path, patience: Duration) -> io::Result<Self> {
         let end = Instant::now() + patience;
-        // File systems without locks, and unreadable folders, yield an empty guard, so that creation still works
-        // there.
+        // File systems without locks, and unreadable folders, yield an empty guard, so that files can still be
+        // created in them.
         let Ok(file) = File::open(folder(path)) else { return Ok(Self(None)) };
         loop {
             match file.try_lock() {
@@ -130,8 +130,8 @@ impl FolderLock {
         }
     }
 
-    /// Returns whether the lock is held. Only while the lock is held are files left by another holder known to be
-    /// abandoned.
+    /// Returns whether the lock is held. Files left by another holder are known to be abandoned only while the lock
+    /// is held.
     pub(crate) fn is_held(&self) -> bool {
         self.0.is_some()
     }

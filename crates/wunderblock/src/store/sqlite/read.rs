@@ -230,7 +230,7 @@ pub(super) fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>,
                 event.counts = event_counts(db, *tenant, &event)?;
             }
             // The column is a running sum, so the length of the texts read is the difference between two sums. In
-            // descending order, a row's sum shows the length of the texts already read, without the row itself.
+            // descending order, a row's sum shows the length of the texts already read, not counting the row itself.
             let read = upto.abs_diff(*start.get_or_insert(upto)) > text.0;
             if read && *order == ReadOrder::Descending {
                 return Ok(found);

@@ -1,9 +1,9 @@
 //! Imported files: revisions of sources, their chunks, and their owners.
 //!
-//! A revision holds the bytes of a path between two rewrites; a file that only grows stays the same revision. A
-//! revision has one owner while it is written. Every commit keeps bytes, events and the reader's state consistent, so
-//! that the next importer can continue after the last commit. Revisions of format 1 may share their first bytes with
-//! the previous revision.
+//! A revision holds the bytes of a path between two rewrites; a file that only grows keeps its revision. A revision
+//! has one owner while it is written. Every commit keeps bytes, events and the reader's state consistent, so that the
+//! next importer can continue after the last commit. Revisions of format 1 may share their first bytes with the
+//! previous revision.
 
 use super::sql::{handle_of, handle_sql, row, rows, run, stream_id};
 use crate::store::query::SourceBy;
@@ -328,8 +328,8 @@ pub(super) fn of_stream(
     found.into_iter().map(|info| with_erased(db, info)).collect()
 }
 
-/// Returns the byte ranges of a revision by the revision that stores them: `(revision, from, to)`, newest first.
-/// There is more than one range only in format 1.
+/// Returns the byte ranges of a revision, each with the revision that stores it: `(revision, from, to)`, newest
+/// first. Only revisions of format 1 have more than one range.
 pub(super) fn spans(db: &Connection, newest: Revision) -> Result<Vec<(u32, u64, u64)>, StoreError> {
     let sql = "SELECT revision, shared, len FROM source_revisions
                WHERE source = ?1 AND revision <= ?2 ORDER BY revision DESC";

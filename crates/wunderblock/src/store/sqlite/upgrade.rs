@@ -135,8 +135,8 @@ pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(failed)
 }
 
-/// Fills the lane column of erased records, which no longer contain it. Only a lane's preamble can be erased, and its
-/// id is derived from the lane, so it is compared with the lanes that other records name.
+/// Fills the lane column for erased records, which no longer name their lane. Of a lane's records, only the preamble
+/// can be erased; its id is derived from the lane, so the id is compared with the lanes that other records name.
 fn name_erased(db: &Connection) -> Result<(), StoreError> {
     let sql = "SELECT DISTINCT lane FROM events WHERE lane IS NOT NULL";
     for lane in rows(db, sql, [], |row| row.get::<_, String>(0))? {

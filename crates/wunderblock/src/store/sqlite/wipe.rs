@@ -2,8 +2,8 @@
 //!
 //! `secure_delete` overwrites deleted rows and freed pages. But when SQLite moves rows to another page, the old page
 //! keeps a copy in its free space, and a later deletion does not reach that copy. In a test of 6,000 inserts, 0.2 to
-//! 0.5 % of erased rows left such a copy. After an erasure, every page of every table and index is therefore read,
-//! and its free space overwritten.
+//! 0.5 % of erased rows left a copy in free space. After an erasure, every page of every table and index is therefore
+//! read, and its free space overwritten.
 
 use super::failure::{StoreResult, failure};
 use crate::store::StoreError;
@@ -25,7 +25,7 @@ fn has_pages(connection: &Connection) -> StoreResult<bool> {
     Ok(found.is_some())
 }
 
-/// Rewrites the whole file. Used if SQLite has no `sqlite_dbpage` table.
+/// Rewrites the whole file. This is needed only if SQLite has no `sqlite_dbpage` table.
 fn rewrite(connection: &Connection) -> StoreResult<()> {
     connection.execute_batch("VACUUM").map_err(|error| failure(&error))
 }

@@ -16,7 +16,7 @@ pub(in super::super) enum Deed {
     Created,
     /// The file was changed.
     Changed,
-    /// The file was moved here from this path.
+    /// The file was moved from this path to its current one.
     MovedFrom(String),
     /// The file was removed.
     Removed,
@@ -162,8 +162,8 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
         _ if mode == "create" || mode == "write" || has_word(name, &WORDS.create) => Deed::Created,
         _ => Deed::Changed,
     };
-    // Patches separate multiple paths with spaces. Each piece must look like a path, because a single path may
-    // contain spaces.
+    // Patches separate multiple paths with spaces. Each piece between spaces must look like a path, because a single
+    // path may contain spaces.
     let several = name.contains("patch") && paths.split(' ').all(|path| path.contains(['/', '.']));
     let marked = if name.contains("patch") {
         patched(&command(input).unwrap_or_else(|| input.to_owned()))
@@ -187,9 +187,9 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     ParsedCall { kind, what, key, program, files, shows: true, ends_showing: true, checks }
 }
 
-/// Beginning of the line in which SWE-agent names the open file before its content.
+/// Beginning of the line with which SWE-agent names the open file, before the file's content.
 const SHOWN: &str = "[File: ";
-/// Beginning of the line in which SWE-agent names the open file after its content.
+/// Beginning of the line with which SWE-agent names the open file, after the file's content.
 pub(super) const OPEN: &str = "(Open file: ";
 
 /// Returns the open file, if a result names it.

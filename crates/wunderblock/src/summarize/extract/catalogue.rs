@@ -81,7 +81,7 @@ fn rows_of(earlier: &Earlier<'_>) -> Vec<Row> {
     let at = [day, time].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let mut lines: Vec<(u8, &str)> = bullets().map(log::bare).map(ranked).collect();
     if lines.is_empty() {
-        // The summary has a foreign format, so take its sentences, without headings and elements.
+        // The summary has a foreign format, so its sentences are taken without headings and elements.
         let lines_of = earlier.text.lines().map(str::trim);
         lines = lines_of
             .filter(|text| says_something(text) && !text.starts_with(['#', '<']))
@@ -203,7 +203,7 @@ fn ending(path: &str) -> &str {
     path.get(cut..).unwrap_or(path)
 }
 
-/// Adjusts the rows so that they cover the whole range, each position once.
+/// Adjusts the rows so that together they cover each position of the range exactly once.
 fn tile(rows: &mut Vec<Row>, material: &Material<'_>) {
     if rows.is_empty() {
         rows.push(Row { from: material.from, to: material.to, at: String::new(), text: String::new() });
@@ -219,8 +219,8 @@ fn tile(rows: &mut Vec<Row>, material: &Material<'_>) {
     }
 }
 
-/// Joins the two neighbours that together cover the smallest span (the oldest such pair if there are several), so
-/// that all lines end up covering similar spans.
+/// Joins the two neighbouring rows that together cover the smallest span (the oldest such pair if there are several),
+/// so that all lines end up covering similar spans.
 fn join_shortest(rows: &mut Vec<Row>) {
     let span = |pair: &[Row]| match pair {
         [first, second] => second.to.0.saturating_sub(first.from.0),

@@ -51,7 +51,7 @@ impl WrittenText {
         }
     }
 
-    /// Returns the names that the written texts define and the replaced texts do not, in order.
+    /// Returns, in order, the names that the written texts define but the replaced texts do not.
     pub(super) fn defines(&self) -> Vec<String> {
         let defined = |texts: &'_ [String]| -> Vec<String> {
             let lines = texts.iter().flat_map(|text| text.lines());

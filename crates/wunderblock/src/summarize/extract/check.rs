@@ -1,4 +1,4 @@
-//! Checks that a command runs: tests, compilers and linters.
+//! Recognises the checks that a command runs: tests, compilers and linters.
 
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ pub(super) struct Check {
     parts: Vec<String>,
     /// Flags and patterns that limit the check to some of its parts.
     limits: Vec<String>,
-    /// Whether only some of its output is visible.
+    /// Whether only some of the check's output is visible.
     pub(super) is_filtered: bool,
 }
 
@@ -83,13 +83,13 @@ impl Check {
         }
     }
 
-    /// Returns whether the check looks at everything that another check looked at, and all its output is visible.
+    /// Returns whether the check looks at everything that another check looked at and shows all its output.
     pub(super) fn covers(&self, other: &Self) -> bool {
         self.family == other.family && self.is_as_wide_as(other)
     }
 
-    /// Returns whether the same program looks at as much in another way, or a runner builds what a compiler looked
-    /// at. All output must be visible.
+    /// Returns whether the check looks at as much through another subcommand of the same program, or is a runner's
+    /// build of what a compiler looked at. All output of the check must be visible.
     pub(super) fn is_near(&self, other: &Self) -> bool {
         let (program, verb) = self.family.split_once(' ').unwrap_or((&self.family, ""));
         let builds = is(&WORDS.compilers, &other.family)

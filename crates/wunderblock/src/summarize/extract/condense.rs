@@ -19,7 +19,7 @@ const REFS_MAX: usize = 2;
 /// Maximum number of bytes kept of a line written by a model.
 const LINE_MAX: usize = 600;
 
-/// Adds the lines of earlier summaries to the items. Newer lines outrank older ones. A line that occurs in both
+/// Adds the lines of earlier summaries to the items. Newer lines outrank older ones. A line that occurs in several
 /// summaries is kept once, with the newest position and the sum of the counts.
 pub(super) fn merge(
     items: &mut Vec<SummaryItem>,
@@ -183,7 +183,7 @@ fn add_up(out: &mut Vec<SummaryItem>, item: SummaryItem) {
     before.refs = item.refs;
 }
 
-/// Returns the items of an earlier summary, which we or another program wrote.
+/// Returns the items of an earlier summary, whether we or another program wrote it.
 fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
     let mut fills: &[Fill] = &[];
     // A line before the first heading may be of any kind.
@@ -208,7 +208,7 @@ fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
         {
             continue;
         }
-        // A message that is quoted in full follows the line with its position.
+        // A message that is quoted in full follows the line that gives its position.
         let mut block = String::new();
         while let Some(more) = lines.peek().and_then(|line| line.trim_start().strip_prefix('>')) {
             block.push_str(more.strip_prefix(' ').unwrap_or(more));
@@ -472,7 +472,7 @@ fn is_ours(text: &str) -> bool {
     outside.split_whitespace().all(plain) && text.matches('`').count().is_multiple_of(2)
 }
 
-/// Adapts words that we wrote into an earlier summary to the present summary.
+/// Adapts to the present summary the words that we wrote into an earlier one.
 fn tame(text: &str, form: &SummaryForm) -> String {
     let pieces: Vec<String> = text
         .split('`')

@@ -14,7 +14,8 @@ use wunderblock_core::literal::literals;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in super::super) enum Cue {
-    /// Prohibition, demand or preference. Found by its weight as a standing rule, not by cue words.
+    /// Prohibition, demand or preference. A sentence of this kind is found by its weight as a standing rule, not by
+    /// cue words.
     Constraint,
     /// Decision that was made.
     Decision,
@@ -55,8 +56,8 @@ fn cues() -> Option<&'static Cues> {
         .as_ref()
 }
 
-/// Calls `told` for each sentence that contains a cue, in order, and once for each kind of cue in the sentence.
-/// Ignores cues in code blocks.
+/// For each sentence that contains a cue, in order, calls `told` once for each kind of cue in the sentence. Ignores
+/// cues in code blocks.
 pub(super) fn sentences<'t>(text: &'t str, mut told: impl FnMut(Cue, &'t str)) {
     let Some(cues) = cues() else { return };
     let fences = fences(text);
@@ -177,8 +178,8 @@ pub(super) fn says_something(sentence: &str) -> bool {
     !is_talk && !is_row && has_content(plain)
 }
 
-/// Returns whether a sentence before a change states its purpose, as "Let me use the exported names:" does although
-/// it reports nothing.
+/// Returns whether a sentence before a change states the purpose of the change, as "Let me use the exported names:"
+/// does although it reports nothing.
 pub(super) fn says_purpose(sentence: &str) -> bool {
     let plain = sentence.trim().trim_end_matches([':', '：', '*', '_', ' ']);
     let is_talk =
@@ -293,7 +294,8 @@ fn fences(text: &str) -> Vec<(usize, usize)> {
     let (open, close) = ELEMENTS.iter().find(|(open, _)| text.contains(open)).unwrap_or(&("```", "```"));
     let mut found = Vec::new();
     let mut at = 0;
-    // The limit bounds the time, because each cue searches all blocks. Further blocks count as prose.
+    // The number of blocks is limited to bound the time, because all blocks are searched for each cue. Blocks beyond
+    // the limit count as prose.
     while found.len() < 256
         && let Some(from) = text.get(at..).and_then(|rest| rest.find(open))
     {

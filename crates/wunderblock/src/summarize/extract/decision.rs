@@ -18,7 +18,7 @@ pub(in super::super) struct Answer {
 /// Judgement on a reply, made by the user or by the program that carries the reply out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Verdict {
-    /// The user took the work back, or asked for that.
+    /// The user took the work back, or asked for it to be taken back.
     TakenBack,
     /// The user called the reply wrong.
     Rejected,

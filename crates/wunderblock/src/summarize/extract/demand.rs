@@ -53,8 +53,8 @@ const SENTENCES_SHARE: u64 = 3;
 const TOKEN_BYTES: u64 = 4;
 
 /// Returns the facts that a summary of this size and template must state: the first request, standing rules, open
-/// tasks, decisions, open errors, changed files, and names in the newest request. The most serious kinds come first
-/// and, within each kind, the newest facts, until their share of the summary is used up.
+/// tasks, decisions, open errors, changed files, and names in the newest request. Facts of the most serious kinds
+/// come first, with the newest first within each kind, until the facts' share of the summary is used up.
 pub(in super::super) fn demands(
     found: &Found<'_>,
     material: &Material<'_>,

@@ -1,4 +1,4 @@
-//! Tracks what happened to files, call after call.
+//! Tracks, call by call, what happened to files.
 
 use super::act::Deed;
 use super::change::DEFINED_MAX;
@@ -45,7 +45,7 @@ impl File {
 pub(in super::super) struct Files {
     list: Vec<File>,
     places: HashMap<String, usize>,
-    /// The latest change to any file, given by its position and the path.
+    /// The latest change to any file, given by the position of the change and the path of the file.
     pub(super) changed: Option<(Seq, String)>,
     /// Position of the newest commit.
     pub(super) committed: Seq,
@@ -103,8 +103,8 @@ impl Files {
     }
 
     /// Records the reason for a change. The new reason replaces the reason for the previous change, which may be
-    /// outdated. Measurements show that the newest reason is right more often than the reason that names the most, at
-    /// the same recall.
+    /// outdated. Measurements show that the newest reason is right more often than the reason that contains the most
+    /// names, at the same recall.
     pub(super) fn explain(&mut self, path: &str, reason: Option<(Seq, String)>) {
         let place = self.places.get(plain(path)).copied();
         if let Some((file, reason)) = place.and_then(|place| self.list.get_mut(place)).zip(reason) {
@@ -156,8 +156,8 @@ impl Files {
         }
     }
 
-    /// Subtracts a change that was taken back from the count of changes. The count stays at least 1, so that the file
-    /// is still listed.
+    /// Reduces the count of a file's changes when one of them was taken back. The count stays at least 1, so that the
+    /// file is still listed.
     pub(super) fn uncount(&mut self, path: &str) {
         let place = self.places.get(plain(path)).copied();
         if let Some(file) = place.and_then(|place| self.list.get_mut(place)) {
@@ -168,7 +168,7 @@ impl Files {
     fn change(&mut self, at: Seq, path: &str, change: FileChange) {
         self.changed = Some((at, path.to_owned()));
         if let Some(file) = self.file(path) {
-            // A change that takes others back is not counted.
+            // A change that takes other changes back is not counted.
             file.changed = (file.changed + u32::from(change != FileChange::Reverted)).max(1);
             (file.change, file.last_changed) = (change, at);
             file.changes.push(at);
@@ -178,7 +178,7 @@ impl Files {
     /// Takes back the changes in a folder since the newest commit.
     fn take_back(&mut self, at: Seq, path: &str) {
         if path == ALL {
-            // The work log applies this to files that only earlier entries changed.
+            // The work log takes back changes to files that only earlier entries changed.
             self.taken_back.push((at, self.committed));
         }
         for file in &mut self.list {
@@ -213,8 +213,7 @@ impl Files {
     }
 }
 
-/// Returns whether reverting the working tree reverts this kind of change, because files that git does not track
-/// stay.
+/// Returns whether reverting the working tree reverts this kind of change; files that git does not track stay.
 pub(super) fn is_taken_back(change: FileChange) -> bool {
     matches!(change, FileChange::Edited | FileChange::Moved | FileChange::Deleted)
 }

@@ -1,6 +1,6 @@
 //! Chooses the items that a summary has room for.
 //!
-//! Each kind gets a share of the room, and room that a kind does not need goes to the others. First each kind gets
+//! Each kind gets a share of the room, and room that a kind does not need goes to other kinds. First each kind gets
 //! one item, so that no part with content stays empty. Then each kind gets its most useful items.
 
 use super::form::SummaryForm;
@@ -21,8 +21,8 @@ const HEAD_TOKENS: u64 = 28;
 const MUST_SHARE: u64 = 6;
 /// Maximum number of messages that did not fit and are listed by their positions, counted from the newest.
 const OLDER_MAX: usize = 48;
-/// Maximum number of consecutive items that do not fit. After that many, the remaining items of their kind are not
-/// tried.
+/// Maximum number of consecutive items that do not fit. After this many consecutive misses, the remaining items of
+/// the kind are not tried.
 const MISSES_MAX: usize = 48;
 
 /// Maximum share of a summary for bare names, in percent. A list of names shows what was touched, but not why.
@@ -39,7 +39,7 @@ pub(super) struct Fit<'f> {
     cost: RefCell<BTreeMap<usize, u64>>,
 }
 
-/// Returns the share of the room for a kind, as a weight, and its place in the order in which kinds are served.
+/// Returns a kind's share of the room, as a weight, and its place in the order in which kinds are served.
 const fn share(fill: Fill) -> (u64, u8) {
     match fill {
         Fill::Current => (15, 0),
@@ -90,8 +90,8 @@ impl Chosen {
         self.items.push(item);
     }
 
-    /// Returns whether everything that an item quotes has already been chosen, either in the same part or, for a
-    /// sentence whose kind has other items, anywhere.
+    /// Returns whether everything that an item quotes has already been chosen, either in the same part or, if the
+    /// item is a sentence and other items of its kind have been chosen, in any part.
     fn says(&self, item: &SummaryItem, form: &SummaryForm) -> bool {
         let quoted = item.refs.first().and_then(|at| self.quoted.get(at));
         let Some((quotes, own)) = quoted.zip(item.quoted()) else { return false };
@@ -184,7 +184,7 @@ impl<'f> Fit<'f> {
         kinds
     }
 
-    /// Returns additional weight for an item that shares words with the focus.
+    /// Returns the additional weight of an item that shares words with the focus.
     fn focused(&self, item: &SummaryItem) -> i64 {
         if self.focus.is_empty() {
             return 0;
@@ -196,7 +196,7 @@ impl<'f> Fit<'f> {
     fn choose(&self, items: &[SummaryItem], room: u64) -> Vec<SummaryItem> {
         let mut chosen = Chosen::default();
         let mut left = room;
-        // A mandatory item is cut if it would crowd out the rest.
+        // A mandatory item is cut if it would crowd out the other items.
         let cap = (room / MUST_SHARE).max(HEAD_TOKENS * 2);
         for (at, item) in items.iter().enumerate().filter(|(_, item)| item.must) {
             let whole = self.cost(at, item);

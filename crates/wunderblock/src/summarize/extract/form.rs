@@ -28,7 +28,7 @@ pub(super) struct SummaryPart {
     pub(super) fills: Vec<Fill>,
     /// Maximum number of items of each kind.
     pub(super) most: usize,
-    /// Multiple of the usual room that the part may take.
+    /// Room that the part may take, as a multiple of the usual room.
     pub(super) weight: u64,
 }
 
@@ -91,8 +91,8 @@ impl SummaryForm {
         self.parts.iter().position(|part| part.fills.contains(&fill))
     }
 
-    /// Returns the kind under which an item of this kind appears, which is its own kind, or a similar one if the
-    /// template has no place for it.
+    /// Returns the kind under which an item of this kind appears: this kind itself or, if the template has no place
+    /// for it, a similar kind.
     pub(super) fn place_of(&self, fill: Fill) -> Option<Fill> {
         let near: &[Fill] = match fill {
             Fill::FilesModified | Fill::FilesRead => &[Fill::FilesModified, Fill::Recent, Fill::Done],

@@ -31,8 +31,8 @@ use wunderblock_core::work::{InvokedSkill, TodoItem};
 const RESULT_LOOK: usize = 2 << 10;
 /// Maximum number of sentences of a kind that are kept from the start.
 const FIRST_SENTENCES: usize = 256;
-/// Number of sentences of a kind that are kept from the end. Older sentences are dropped only when there are twice as
-/// many.
+/// Number of sentences of a kind that are kept from the end. Older sentences are dropped only when twice this number
+/// have accumulated.
 const NEWEST_SENTENCES: usize = 2_048;
 
 /// Programs that say nothing about the task and are too common to name in a summary.
@@ -293,7 +293,7 @@ impl<'a> Found<'a> {
         ends
     }
 
-    /// Returns the last sentence of the newest reply, outside lists, that states the purpose of a change.
+    /// Returns the last sentence in the newest reply that states the purpose of a change, ignoring lists.
     fn reason(&self) -> Option<(Seq, String)> {
         let reply = self.newest_replies().next_back()?;
         let prose = cue::without_code(&reply.text);

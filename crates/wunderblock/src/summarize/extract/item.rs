@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
 
-/// An item that a summary may contain, and how useful it is.
+/// An item that a summary may contain, with its usefulness.
 #[derive(Clone, Debug)]
 pub(super) struct SummaryItem {
     /// Kind of the item.
@@ -15,7 +15,7 @@ pub(super) struct SummaryItem {
     pub(super) refs: Vec<Seq>,
     /// Usefulness compared with other items of its kind; a higher value is better.
     pub(super) weight: i64,
-    /// Whether the summary must contain it.
+    /// Whether the summary must contain the item.
     pub(super) must: bool,
     /// Place of the item among the items of its kind in the text.
     pub(super) order: u64,

@@ -26,7 +26,7 @@ impl Times {
         Self(material.entries.iter().map(|entry| (entry.seq, entry.at)).collect())
     }
 
-    /// Returns the day and time of a position, which are those of its entry or of the last entry before it.
+    /// Returns the day and time of the entry at a position, or of the last entry before the position.
     fn at(&self, seq: Seq) -> Option<(String, String)> {
         let before = self.0.partition_point(|(at, _)| *at <= seq).checked_sub(1);
         let (_, at) = self.0.get(before.unwrap_or(0)).filter(|(_, at)| *at > Millis::ZERO)?;

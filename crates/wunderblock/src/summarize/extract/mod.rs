@@ -1,4 +1,4 @@
-//! Mechanical summaries, the floor below every summariser. Mechanical summaries need no model, cannot fail, and state
+//! Mechanical summaries, the fallback of every summariser. Mechanical summaries need no model, cannot fail, and state
 //! nothing that their range does not contain.
 //!
 //! ```text
@@ -6,7 +6,7 @@
 //!        └─ earlier summaries ─ condense ──┘
 //! ```
 //! Words written by a person or a model are in quotation marks or after `>`, and commands and paths are in backticks.
-//! Each line ends with the position it comes from, for example `#123`. A number of occurrences is written in the form
+//! Each line ends with the position of its source, in the form `#123`. A number of occurrences is written in the form
 //! `×12`.
 
 mod act;
@@ -63,8 +63,8 @@ use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
 
-/// Returns a summary of a range. It has at most `brief.most` tokens by the cost model, and about `brief.target`
-/// tokens if the range has enough content.
+/// Returns a summary of a range. The summary has at most `brief.most` tokens by the cost model, and about
+/// `brief.target` tokens if the range has enough content.
 ///
 /// The same input gives the same text. Runs in time linear in the input: only the beginning, the end and the lines
 /// that report an error are read from a very long text. The summary contains no secret that [`crate::redact`] finds.

@@ -1,4 +1,4 @@
-//! Content of a stretch that people would miss: the user's words, rules, decisions, files and errors.
+//! Content that people would miss from a stretch: the user's words, rules, decisions, files and errors.
 
 use super::cue::Cue;
 use super::glean::{Sentence, glean};
@@ -18,7 +18,7 @@ pub struct Noted {
     pub text: String,
 }
 
-/// Content of a stretch that people would miss, by kind.
+/// Content that people would miss from a stretch, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notable {
     /// Messages of the user.

@@ -39,7 +39,7 @@ static WORDS: LazyLock<OutcomeWords> =
 const PASSED_ON: [&str; 3] = ["npm ERR!", "npm error", "error: could not compile"];
 /// Maximum number of error lines that are compared to find the most informative one.
 const REPORTS: usize = 40;
-/// Maximum number of lines at the end of a result that are searched for a line that sums it up.
+/// Maximum number of lines at the end of a result that are searched for a line that sums the result up.
 const LAST_LINES: usize = 24;
 /// Maximum number of bytes kept of a line.
 const LINE_MAX: usize = 220;
@@ -132,8 +132,8 @@ pub(super) fn commit_line<'t>(text: &'t str, command: &str) -> Option<&'t str> {
     text.lines().find(|line| line.starts_with('[') && line.contains("] ") || names_it(line))
 }
 
-/// Returns whether a search found nothing. In that case, the program exits with 1 and prints nothing, which is not a
-/// failure.
+/// Returns whether a search found nothing. A search that finds nothing exits with 1 and prints nothing, which is not
+/// a failure.
 pub(super) fn found_nothing(what: &str, text: &str, outcome: &Outcome) -> bool {
     SEARCHES.contains(&shell::read(what).last.as_str())
         && outcome.failed

@@ -27,8 +27,8 @@ const REQUEST: usize = 420;
 const FIRST_REQUEST: usize = 1_200;
 /// Weight of each name and number in a request.
 const NAMED: i64 = 125;
-/// Maximum number of names and numbers that count in a request. Eight names and numbers weigh as much as being the
-/// newest request.
+/// Maximum number of names and numbers that count in a request. Eight names and numbers give a request as much weight
+/// as being the newest request.
 const NAMED_MAX: usize = 8;
 /// Weight of each name and number in a sentence, because sentences that name nothing are the least informative.
 const NAMES_OF_SENTENCE: i64 = 60;
@@ -108,8 +108,8 @@ impl<'f> Pick<'f> {
         self.items
     }
 
-    /// Adds sentences related to a focus, whatever their kind. Those that share the most words with the focus come
-    /// first, then the newest.
+    /// Adds sentences related to a focus, whatever their kind. Sentences that share the most words with the focus
+    /// come first and, among equals, the newest.
     fn focused(&mut self, focus: &str) {
         let Some(fill) = self.form.place_of(Fill::Findings) else { return };
         let wanted = distinct_words(focus);
@@ -197,7 +197,8 @@ impl<'f> Pick<'f> {
                 _ => "",
             };
             seen.insert(&sentence.text, self.items.len());
-            // A fault may have been corrected since. The only sign of that is a later change to a file.
+            // A fault may have been corrected since it was reported. The only sign of a correction is a later change
+            // to a file.
             let since = cue == Cue::Finding && cue::names_fault(&sentence.text);
             let since = if since { self.changed_since(sentence.at) } else { String::new() };
             self.quote(fill, lead, &sentence.text, (sentence.at, weight));

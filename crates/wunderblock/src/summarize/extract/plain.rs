@@ -81,7 +81,8 @@ fn one_line(text: &str, marks: Escaping, quote: char) -> String {
     balanced(out)
 }
 
-/// Writes the beginning of an element in harmless form, and returns how many bytes of the text it replaces.
+/// Writes the beginning of an element in harmless form, and returns the number of bytes of the text that this form
+/// replaces.
 fn disarm(text: &str, at: usize, out: &mut String) -> usize {
     out.push('‹');
     // With its slash, the element would look like a path.

@@ -115,7 +115,8 @@ impl Shell {
         let Some((program, rest)) = words.split_first() else { return };
         let check = Check::of(words, &self.folder);
         let program = program.rsplit('/').next().unwrap_or_default();
-        // The output of such a check is not wholly visible: `grep` and `head` hide lines and exit codes.
+        // The output of a check that is piped into another program is not wholly visible: `grep` and `head` hide
+        // lines and exit codes.
         if is_piped && check.is_none() && !matches!(program, "tail" | "tee" | "cat") {
             self.checks.last_mut().into_iter().for_each(|check| check.is_filtered = true);
         }

@@ -1,4 +1,5 @@
-//! Finds skills that an agent invokes, with a dedicated tool or by reading the file that describes the skill.
+//! Finds skills that an agent invokes, either through a dedicated tool or by reading the file that describes the
+//! skill.
 
 use super::act::{Deed, argument};
 use super::plain::{Escaping, head, line};

@@ -80,7 +80,7 @@ impl Plan {
     }
 }
 
-/// Returns whether a tool keeps a list, or some of its items.
+/// Returns whether a tool keeps a whole list or single items of a list.
 pub(super) fn keeps_list(name: &str) -> bool {
     kind(name) == Kind::Plan || WORDS.adds.contains(&plain(name)) || WORDS.changes.contains(&plain(name))
 }
@@ -240,7 +240,7 @@ impl Ticks {
         Some(Self { over: Vec::new(), written: boxes(text)? })
     }
 
-    /// Updates the list of a file. If `is_whole` is set, the file contains nothing else, so the previous list is
+    /// Updates the list of a file. If `is_whole` is set, the file contains only the new list, so the previous list is
     /// dropped.
     pub(super) fn follow(&self, list: &mut Vec<TodoItem>, is_whole: bool) {
         if is_whole {

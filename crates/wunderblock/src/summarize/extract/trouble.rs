@@ -90,7 +90,7 @@ impl Trouble {
         let mut greens = PASSES.iter().filter(|(failed, _)| self.line.contains(failed));
         greens.any(|(failed, passed)| {
             let green = self.line.replacen(failed, passed, 1);
-            // A duration may follow the name.
+            // A duration may follow the name of the test.
             let green = green.split(" (").next().unwrap_or_default().trim_end();
             text.lines().any(|line| {
                 line.trim_start()
@@ -165,13 +165,13 @@ impl Troubles {
         }
     }
 
-    /// Records a failed call. Errors that were found by earlier checks of the same families become uncertain, unless
-    /// the call shows them again.
+    /// Records a failed call. Errors found by earlier checks of the families that the call ran become uncertain,
+    /// unless the call shows them again.
     pub(super) fn fail(&mut self, at: Seq, call: &FailedCall<'_>) {
         let unclosed = self.0.iter_mut().filter(|trouble| trouble.is_unclosed());
         for trouble in unclosed.filter(|trouble| covers(call.checks, &trouble.checks)) {
-            // `outcome` has appended the place on the next line to the message with ` --> `, so the output contains
-            // only the message.
+            // `outcome` has taken the place from the next line and appended it to the message after ` --> `, so the
+            // output contains only the message.
             let message = trouble.line.split(" --> ").next().unwrap_or_default();
             let is_shown = !message.is_empty() && call.shown.iter().any(|text| text.contains(message));
             match trouble.state {
@@ -199,8 +199,8 @@ impl Troubles {
                 trouble.fix(at, changed);
                 gone.insert(trouble.line.clone());
             } else if trouble.is_open() && compiles(checks, &trouble.checks) {
-                // The error may be in code that only the other check looks at, so the error is no longer known to be
-                // open.
+                // The error may be in code that only the check that found it looks at, so the error is no longer
+                // known to be open.
                 trouble.state = TroubleState::Failed;
             } else if trouble.state == TroubleState::Failed && trouble.checks.is_empty() && trouble.key == key
             {
@@ -250,8 +250,8 @@ fn names_place(line: &str) -> bool {
     literals(line).any(|literal| literal.kind == LiteralKind::Path)
 }
 
-/// Returns whether the checks of one command run the programs of another command's checks and look at as much in a
-/// different way, just as clippy compiles what a test compiles.
+/// Returns whether the checks of one command run the same programs as the checks of another command and look at as
+/// much in a different way, just as clippy compiles what a test compiles.
 fn compiles(checks: &[Check], others: &[Check]) -> bool {
     let is_near = |other: &Check| checks.iter().any(|check| check.is_near(other));
     !others.is_empty() && others.iter().all(is_near)

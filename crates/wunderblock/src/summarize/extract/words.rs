@@ -70,9 +70,9 @@ impl SummaryLines {
         Self { lines, is_wide: is_wide(text), names: names(text) }
     }
 
-    /// Returns whether a line states a sentence. If the sentence is in another script, returns whether the summary
-    /// contains half of the sentence's names. Returns `None` if the sentence has no words, or no names to
-    /// compare.
+    /// Returns whether a line states a sentence. If the sentence and the summary are in different scripts, returns
+    /// whether the summary contains half of the sentence's names. Returns `None` if the sentence has no words, or no
+    /// names to compare.
     pub(in super::super) fn says(&self, sentence: &str) -> Option<bool> {
         let head = sentence
             .get(..super::plain::cut(sentence, HEAD))

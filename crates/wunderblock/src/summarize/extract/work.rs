@@ -15,9 +15,9 @@ use wunderblock_core::work::{FileChange, InvokedSkill, LastCheck, Span, TodoItem
 const TODO_MAX: usize = 60;
 /// Maximum number of files that a log keeps.
 const FILES_MAX: usize = 40;
-/// Maximum number of positions that are kept of the changes to a file.
+/// Maximum number of positions kept for the changes to a file.
 const CHANGES_MAX: usize = 6;
-/// Maximum number of positions that are kept of the results that showed a file.
+/// Maximum number of positions kept for the results that showed a file.
 const SHOWN_MAX: usize = 3;
 /// Maximum number of checks that a log keeps.
 const CHECKS_MAX: usize = 8;
@@ -58,7 +58,7 @@ fn todo_after(found: &Found<'_>, before: &WorkLog, span: &dyn Fn(Seq) -> Span) -
     let mut list = before.todo.clone();
     for step in &found.steps {
         // A call without a result is read again later. Until then, the call counts only if applying it twice does no
-        // harm, as with a whole list.
+        // harm, as with a call that writes the whole list.
         let counts = match (&step.outcome, &step.todo) {
             (Some(outcome), _) => !outcome.failed,
             (None, call) => matches!(call, Some(TodoCall::Whole(_) | TodoCall::Merged(_))),
@@ -126,7 +126,7 @@ fn newest_first(places: &mut Vec<Seq>, new: &[Seq], most: usize) {
     places.truncate(most);
 }
 
-/// Puts a check before the others. A check that ended well replaces every check whose families it contains.
+/// Puts a check at the head of the list. A check that ended well replaces every check whose families it contains.
 fn note_check(checks: &mut Vec<LastCheck>, step: &Step, span: Span) {
     let Some(outcome) = &step.outcome else { return };
     let mut family: Vec<Box<str>> = step.checks.iter().map(|check| words(&check.name())).collect();

@@ -5,8 +5,8 @@
 //! removed before anything is cut, because no rule would detect a secret that was cut. Thinking is left out.
 //!
 //! Content that does not fit is shortened: tool results before other records, and the middle of the range before its
-//! ends. After that, records are left out from the middle outwards and replaced by a mark. User messages are kept the
-//! longest.
+//! ends. If shortening is not enough, records are left out from the middle outwards and replaced by a mark. User
+//! messages are kept the longest.
 
 mod put;
 mod record;

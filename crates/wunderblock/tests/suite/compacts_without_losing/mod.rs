@@ -1,4 +1,4 @@
-//! Compacts without losing: policies, summaries, and what they cost and keep.
+//! Compaction without losses: policies, summaries, and what they cost and keep.
 
 pub(crate) mod compaction;
 pub(crate) mod policies;

@@ -79,7 +79,7 @@ impl Scene {
         block_on(self.session.usage(options)).unwrap().unwrap()
     }
 
-    /// Returns the position of the anchor, its measured tokens, and the tokens added since then.
+    /// Returns the position of the anchor, its measured tokens, and the tokens added after the anchor.
     fn anchor(&self) -> Option<(Seq, u64, u64)> {
         let told = self.told(&in_main());
         told.anchor.map(|anchor| (anchor.seq, anchor.measured.0, anchor.since.0))
@@ -183,7 +183,7 @@ fn estimates_are_corrected_by_the_models_own_usage_and_no_others() {
     let scene = growing(MODEL, 600, false);
     let (per_mille, replies) = learned(&scene, MODEL).unwrap();
     // By our estimate, each turn adds 522 tokens for the user's text (411 at a factor of 1.27), 13 for the reply, 24
-    // around both and 22 of frames.
+    // around these two messages and 22 for frames.
     assert_eq!(replies, 9);
     assert!((1_025..=1_040).contains(&per_mille), "{per_mille}");
     assert_eq!(learned(&scene, "claude-sonnet-4-5"), Some((per_mille, replies)), "the same model");

@@ -1,4 +1,4 @@
-//! Nothing is lost: what came in can be read back, whatever happens on the way.
+//! Nothing is lost: whatever enters the ledger can be read back, whatever happens on the way.
 
 pub(crate) mod graph;
 pub(crate) mod ledger;

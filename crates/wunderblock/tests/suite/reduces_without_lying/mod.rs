@@ -1,3 +1,3 @@
-//! Reduces without lying: what is shown shorter has a mark in every gap.
+//! Reduces without lying: shortened content has a mark in every gap.
 
 pub(crate) mod reduce;

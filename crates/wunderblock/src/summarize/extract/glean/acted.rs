@@ -1,13 +1,14 @@
-//! Commands that a model writes at the end of its text, as the model in SWE-agent does. The environment's next output
-//! is their result.
+//! Commands that a model writes at the end of its text, as the model in SWE-agent does. The result of these commands
+//! is the environment's next output.
 
 use super::Found;
 use crate::summarize::extract::act::{Kind, OPEN, open_file};
 use wunderblock_core::units::Seq;
 
-/// Beginning of SWE-agent's output after it has rejected an edit. The reasons follow on lines that begin with a dash.
+/// Beginning of SWE-agent's output after it has rejected an edit. The reasons for the rejection follow on lines that
+/// begin with a dash.
 const REFUSED: &str = "Your proposed edit has introduced new syntax error";
-/// SWE-agent commands that only look further.
+/// SWE-agent commands that only show another part of the open file.
 const LOOKS: [&str; 3] = ["goto", "scroll_down", "scroll_up"];
 
 impl Found<'_> {

@@ -52,7 +52,7 @@ impl<'a> Found<'a> {
                 .strip_prefix("Committing ")
                 .and_then(|rest| rest.strip_suffix(" before applying edits."));
             if let Some(path) = before {
-                // These changes were made by the user, or come from a reply whose edits were made only in part: aider
+                // The user made these changes, or they belong to a reply whose edits were made only in part: aider
                 // prints nothing about those edits.
                 is_users = true;
                 edited.push(path.to_owned());
@@ -115,8 +115,8 @@ impl<'a> Found<'a> {
         self.commits.iter().position(|commit| commit.hash == hash)
     }
 
-    /// Takes commits back. The commits no longer count as done. Neither do the claims of their replies, or their
-    /// changes to files that no other commit changed.
+    /// Takes commits back. Commits that are taken back no longer count as done. The claims in the replies behind
+    /// these commits no longer count either, nor do the replies' changes to files that no other commit changed.
     fn undo(&mut self, at: Seq, which: std::ops::Range<usize>) {
         let undone: Vec<Commit> = self.commits.drain(which).collect();
         let is_undone = |said: &Said<'_>| {

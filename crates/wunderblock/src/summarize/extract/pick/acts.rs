@@ -19,11 +19,11 @@ use wunderblock_core::work::FileChange;
 const SEARCHES: [&str; 5] = ["grep", "glob", "ls", "find", "search"];
 /// Maximum number of bytes quoted from the reason for a change.
 const REASON: usize = 160;
-/// Maximum number of commands that only look, counted from the newest.
+/// Maximum number of commands that only look at something, counted from the newest.
 const LOOKS: usize = 4;
 
 impl Step {
-    /// Returns whether the step is a command that neither changes nor checks anything, or a tool that searches.
+    /// Returns whether the step is a command that changes nothing and checks nothing, or a tool that searches.
     fn only_looks(&self) -> bool {
         let tool = self.what.split_whitespace().next().unwrap_or_default().to_lowercase();
         match self.kind {
@@ -43,8 +43,8 @@ impl Step {
             && self.files.first().is_some_and(changes)
     }
 
-    /// Returns a key for steps that are listed once, with the newest result. The key consists of the checks, whatever
-    /// their flags and filters, or otherwise of the words of the step.
+    /// Returns a key for steps that are listed once, with the newest result. The key consists of the step's checks
+    /// without flags and filters or, if the step runs no check, of its words.
     fn fold_key(&self) -> String {
         if self.checks.is_empty() {
             return self.what.clone();
@@ -121,8 +121,8 @@ impl Pick<'_> {
 
     pub(super) fn commands(&mut self) {
         let found = self.found;
-        // The list of files that were read covers commands that only look. The newest such commands are listed
-        // because they show where the work was.
+        // Commands that only look at files are covered by the list of files that were read. The newest commands that
+        // only look at something are listed, because they show where the work was.
         let looks = found.steps.iter().rev().filter(|step| step.only_looks()).map(|step| step.at);
         let since = looks.take(LOOKS).last().unwrap_or_default();
         let has_files = self.form.has(Fill::FilesModified);

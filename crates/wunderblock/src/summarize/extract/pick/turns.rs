@@ -79,7 +79,7 @@ impl Pick<'_> {
         {
             items.push(current("was given: ", self.short_line(&other.text, CURRENT / 2), other, 7_000));
         }
-        // One step is enough if the lists of commands and files contain the others.
+        // One step is enough if the lists of commands and files contain the other steps.
         let count = if self.form.has(Fill::Commands) && self.form.has(Fill::FilesModified) { 1 } else { 4 };
         let steps = found.steps.iter().rev().filter(|step| step.kind != Kind::Plan).take(count);
         for (weight, step) in (5_997..=6_000).rev().zip(steps) {
@@ -90,7 +90,7 @@ impl Pick<'_> {
     }
 
     /// Returns the last reply that ended a turn and says something, if the newest turn is still going on. Returns
-    /// Returns `None` if the turns already quote the whole reply.
+    /// `None` if the turns already quote the whole reply.
     fn wrap_up(&self) -> Option<SummaryItem> {
         let found = self.found;
         let newest = found.users.last()?.at;

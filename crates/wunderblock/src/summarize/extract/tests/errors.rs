@@ -133,7 +133,7 @@ fn a_test_that_a_filtered_run_shows_to_pass_is_not_open() {
     let again = "sed -i 's/>/>=/' src/ends.rs && cargo test -p core 2>&1 | grep -E '^test |result'";
     let text = errors(&[(check, red, true), (again, green, false)]);
     assert!(text.contains("ends::a_late_one ... FAILED\" → ok later"), "{text}");
-    // Neither a test whose name begins the same way nor a command that is not a check says anything about the error.
+    // Tests whose names only begin the same way, and commands that are not checks, say nothing about the error.
     let other = "test ends::a_late_one_again ... ok\ntest result: ok. 1 passed; 0 failed";
     for (command, shown) in [(again, other), ("cat log.txt", green)] {
         let text = errors(&[(check, red, true), (command, shown, false)]);

@@ -144,7 +144,7 @@ fn lists_are_read_as_agents_write_them() {
     let merged = r#"{"merge":true,"todos":[{"id":"3","content":"test it","status":"completed"},{"id":"2","content":"write the parser","status":"cancelled"}]}"#;
     let last = after(&second, done("6", "todo_write", "", merged));
     assert!(last.is_empty(), "all of it is done or dropped: {last:?}");
-    // Boxes in a model's text do not form the agent's list, and neither does a list that a tool refused.
+    // The agent's list contains no boxes from a model's text, and no list that a tool refused.
     assert!(of(vec![model("- [ ] perhaps this")]).is_empty());
     assert!(of(vec![call("1", "TodoWrite", "", todo), result("1", "Error: locked", true)]).is_empty());
 }

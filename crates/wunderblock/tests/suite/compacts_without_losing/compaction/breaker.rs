@@ -92,7 +92,7 @@ fn a_veto_is_not_counted_as_a_fruitless_round() {
         );
     }
     assert!(scene.rejected().iter().all(|no| no.round == 0));
-    // Between fruitless compactions, a veto neither counts nor resets the count.
+    // A veto between fruitless compactions neither increases nor resets their count.
     for round in 1..=3 {
         assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionResult::NothingGained);
         assert_eq!(scene.rejected().last().unwrap().round, round);

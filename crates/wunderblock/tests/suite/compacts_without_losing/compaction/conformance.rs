@@ -62,7 +62,7 @@ fn a_summary_of_summaries_leads_to_those_and_their_events() {
         let child = nodes.iter().find(|node| node.seq == *source).unwrap();
         assert_eq!(child.parents, [top.seq]);
     }
-    // The expansion contains all of it, verbatim and in order.
+    // The expansion of the summary contains its whole range, verbatim and in order.
     let all = scene.expanded(&top.address);
     let mut at = 0;
     for (seq, message) in scene.messages() {
@@ -233,8 +233,8 @@ fn a_summary_is_capped_in_any_script() {
     }
 }
 
-/// C-22: a provider that rejects the key has written nothing. The record says so, and the lane is compacted all the
-/// same.
+/// C-22: a provider that rejects the key writes no summary. The record states the rejection, and the lane is
+/// compacted nevertheless.
 #[test]
 fn a_refused_key_is_recorded_and_nothing_else_of_it() {
     let scene = Scene::of(30);
@@ -312,7 +312,8 @@ fn a_compaction_that_saves_nothing_says_so() {
     assert!(goes_on(&before, &scene.build(&window(200_000))));
 }
 
-/// C-26: repeated compactions come to an end and report it. No policy goes on compacting forever without a gain.
+/// C-26: a series of compactions comes to an end, which is reported. No policy goes on compacting forever without a
+/// gain.
 #[test]
 fn compacting_again_and_again_comes_to_an_end() {
     for policy in active() {

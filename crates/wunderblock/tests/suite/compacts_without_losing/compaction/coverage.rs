@@ -1,6 +1,6 @@
 //! Every message reaches the model exactly once: as an entry of the request, or through the one summary whose range
-//! contains it. The invariant comes from Mastra's repair of its observational memory, where it had been violated
-//! 2,173 times.
+//! contains it. The invariant is taken from Mastra's repair of its observational memory, in which the invariant had
+//! been violated 2,173 times.
 
 use crate::compacts_without_losing::compaction::scene::*;
 use crate::nothing_is_lost::ledger::history::{Move, Story, step, tries};
@@ -52,9 +52,9 @@ fn summarises(policy: &Policy) -> bool {
     policy.summarises() && !policy.steps.iter().any(|action| matches!(action, Action::Drop { .. }))
 }
 
-/// Returns calls that have missing results, or results after the frontier, together with the other results of these
-/// calls. Such an exchange appears behind the frontier as a whole, and no summary contains it, even if it begins in
-/// the summary's range.
+/// Returns the calls for which a result is missing or lies after the frontier, together with the other results of
+/// these calls. An exchange with calls that are open at the frontier appears as a whole behind the frontier, and no
+/// summary contains the exchange, even if it begins in the summary's range.
 fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
     let ids = |message: &Message| -> BTreeSet<String> {
         let id = |part: &Part| match part {
@@ -193,8 +193,8 @@ fn a_session_that_grows_turn_by_turn_leaves_nothing_out() {
     }
 }
 
-/// Chunks are summarised as they fill, without changing a request. At the level, all summaries of chunks take effect
-/// in one step.
+/// Chunks are summarised as they fill, without changing a request. When the request reaches the level of the policy,
+/// all summaries of chunks take effect in one step.
 #[test]
 fn what_is_made_ahead_takes_effect_together_at_the_level() {
     let (scene, policy) = (Scene::new(), preset("observations"));

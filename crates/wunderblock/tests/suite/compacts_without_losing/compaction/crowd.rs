@@ -15,7 +15,7 @@ use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Seq;
 
 const WINDOW: u64 = 32_000;
-/// Maximum number of checks for the work of another thread: at 20 ms each, half a minute.
+/// Maximum number of checks on the work of another thread; at 20 ms per check, they take half a minute.
 const LOOKS: u32 = 1_500;
 
 fn small() -> Arc<Policy> {
@@ -83,7 +83,7 @@ fn one_lane_is_compacted_by_one_at_a_time() {
     assert_eq!(scene.problems(), [""; 0]);
 }
 
-/// However long a model takes, no other worker writes the same summaries meanwhile.
+/// While a model writes summaries, however long it takes, no other worker writes the same summaries.
 #[test]
 fn a_claim_is_renewed_while_its_worker_works() {
     let scene = Scene::of(30);
@@ -114,8 +114,8 @@ fn a_claim_is_renewed_while_its_worker_works() {
     scene.is_whole();
 }
 
-/// A worker that stalls, for example on a sleeping machine, does not hold up others. When the worker continues, it is
-/// too late.
+/// A worker that stalls, for example on a sleeping machine, does not hold up others. When the stalled worker
+/// continues, it is too late to publish its compaction.
 #[test]
 fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     let scene = Scene::of(30);
@@ -146,7 +146,7 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     scene.is_whole();
 }
 
-/// C-18: appends continue, and appear in the tail.
+/// C-18: appends continue during a compaction, and the new entries appear in the tail.
 #[test]
 fn appends_never_wait_and_stand_in_the_tail() {
     for name in ["balanced", "lossless", "claude-code", "always"] {

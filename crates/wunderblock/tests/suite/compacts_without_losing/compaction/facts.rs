@@ -51,7 +51,7 @@ impl Reader<'_> {
             return Some(0);
         }
         let query = format!("door of room R{number:04} opens with code");
-        // The lists came in order, so the position of a fact is estimated from its number.
+        // The lists were added in order, so the position of a fact is estimated from its number.
         let end = self.ranges.iter().map(|(_, to, _)| *to).max().unwrap_or_default();
         let guess = (2 * number + 1) * end / (2 * self.newest + 2);
         let away =
@@ -85,7 +85,7 @@ fn ranges(shown: &Shown) -> Vec<(u64, u64, String)> {
     all.iter().filter(|one| !within(one)).cloned().collect()
 }
 
-/// Returns the number of the newest list that is named.
+/// Returns the number of the newest list that the request names.
 fn newest(shown: &Shown) -> u64 {
     let named = shown.texts.iter().flat_map(|text| text.split("Go through list ").skip(1));
     let number = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();

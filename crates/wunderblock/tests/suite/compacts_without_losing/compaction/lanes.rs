@@ -44,7 +44,8 @@ fn a_request_without_a_lane_goes_on_with_the_one_for_its_model_window_and_policy
         let built = scene.build(&options);
         assert_eq!((of(&built), built.draft.step), (lane, None));
     }
-    // A lane named by a caller also matches the model, window and policy it was built for; the latest lane wins.
+    // A lane named by a caller also matches requests for the model, window and policy that it was built for; the
+    // latest matching lane wins.
     scene.build(&named("mine", unnamed("balanced", 64_000)));
     assert_eq!(of(&scene.build(&unnamed("balanced", 64_000))), "mine");
     // A generated name that is already in use gets a suffix.

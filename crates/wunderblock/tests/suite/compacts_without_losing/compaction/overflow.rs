@@ -252,8 +252,8 @@ fn a_compaction_is_not_tried_twice_for_one_request() {
     assert!(built.draft.report.total_tokens > Tokens(1_000), "head and tail of it are shown");
 }
 
-/// The newest exchange is in the request even if it is larger than the window, in which case its head and tail appear
-/// along with what led to it. Several results of one exchange are cut to the same length.
+/// The newest exchange is in the request even if the exchange is larger than the window; in that case, its head and
+/// tail appear along with what led to the exchange. Several results of one exchange are cut to the same length.
 #[test]
 fn a_result_larger_than_the_window_is_cut_and_not_left_out() {
     for count in [1_u64, 3] {

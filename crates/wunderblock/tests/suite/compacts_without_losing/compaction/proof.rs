@@ -29,8 +29,8 @@ enum Act {
     Sweep(usize),
     Undo(usize),
     Resize(usize, u64),
-    /// An entry is pinned or hidden, or released. The number gives the position of the entry as a share of the
-    /// session, in units of 1/256.
+    /// An entry is pinned, hidden or released. The number gives the position of the entry as a share of the session,
+    /// in units of 1/256.
     Mark(Visibility, u8),
 }
 

@@ -240,7 +240,7 @@ impl Scene {
     }
 
     /// C-01, C-02: every message is in the request, or under a handle that the request shows. Returns the positions
-    /// of messages that are in neither.
+    /// of the messages that the request and its handles lack.
     pub(crate) fn unreachable(&self, built: &Built) -> Vec<Seq> {
         let shown = Shown::of(&built.draft.body);
         let own = block_on(self.session.info()).unwrap().handle.to_string();
@@ -312,7 +312,7 @@ fn collect(made: &[(Seq, SessionCompacted)], at: Seq, leaves: &mut Vec<(Seq, Seq
     }
     let mut sources = node.sources.clone();
     sources.sort_by_key(|source| made.iter().find(|(seq, _)| seq == source).unwrap().1.from_seq);
-    // An anchored summary covers the summary before it, and directly covers the events since then.
+    // An anchored summary covers the previous summary, and directly covers the events after the previous summary.
     sources.into_iter().for_each(|source| collect(made, source, leaves));
     if leaves.last().is_some_and(|(_, to)| *to < node.to_seq) {
         let from = leaves.last().unwrap().1.next();

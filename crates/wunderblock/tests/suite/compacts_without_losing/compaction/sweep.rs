@@ -59,7 +59,7 @@ struct Cold {
     session: Session,
 }
 
-/// Creates a session of `events` events that was never compacted.
+/// Creates a session of `events` events without any compaction.
 fn cold(events: u64) -> Cold {
     let store = Arc::new(Metered {
         store: MemoryStorage::new(),
@@ -107,8 +107,8 @@ impl Cold {
         assert_eq!(crate::scene::problems(&self.engine), [""; 0]);
     }
 
-    /// Checks that every position of the session is shown or covered by exactly one summary of the view. Returns the
-    /// number of summaries.
+    /// Checks that every position of the session either is shown or is covered by exactly one summary of the view.
+    /// Returns the number of summaries.
     fn is_covered(&self) -> usize {
         let steps = crate::scene::events(&self.session);
         let trim = steps
@@ -213,7 +213,7 @@ fn a_sweep_is_bounded_and_the_next_goes_on() {
     cold.is_covered();
 }
 
-/// Appends during a sweep only move the positions it publishes.
+/// Appends during a sweep only shift the positions at which the sweep publishes.
 #[test]
 fn a_session_may_grow_while_it_is_swept() {
     let cold = cold(6_000);

@@ -275,7 +275,7 @@ fn erasing_in_a_summarised_range_takes_the_summaries_along() {
 #[test]
 fn a_sweep_is_undone_as_a_whole() {
     let scene = Scene::new();
-    // This is more than a view can load.
+    // These turns are more than a view can load.
     for number in 0..1_500 {
         scene.add(turn(number).into_iter().map(said).collect());
     }

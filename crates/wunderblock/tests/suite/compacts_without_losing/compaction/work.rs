@@ -119,7 +119,7 @@ fn without_a_share_nothing_of_it_is_recorded() {
     scene.build(&window(WINDOW));
     assert_eq!(scene.compact(&by_hand(&none, WINDOW)).outcome, CompactionResult::Compacted);
     assert_eq!((logs(&scene), told(&scene.build(&window(WINDOW)))), (Vec::new(), Vec::new()));
-    // A compaction without a share removes the log of a compaction with a share.
+    // A compaction without a share for the work log removes the log of a compaction with such a share.
     let with = scene.compact(&by_hand(&balanced(), WINDOW));
     scene.turns(20..40);
     scene.build(&window(WINDOW));

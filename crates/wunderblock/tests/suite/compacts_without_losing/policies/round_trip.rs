@@ -333,8 +333,8 @@ fn policy() -> impl Strategy<Value = Policy> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// A policy that `faults` accepts comes back unchanged from its file. A policy that `faults` rejects is also
-    /// rejected in a file, for the same reasons.
+    /// A policy that `faults` accepts is unchanged after it has been written to a file and read back. A policy that
+    /// `faults` rejects is also rejected in a file, for the same reasons.
     #[test]
     fn a_policy_comes_back_from_its_file(policy in policy()) {
         let text = toml::to_string(&policy).unwrap();

@@ -406,7 +406,7 @@ fn summaries_can_be_given_one_size() {
     }
 }
 
-/// A summary's "changed FILE" and a work log's "edited FILE" only list the file; neither says anything about it.
+/// A summary's "changed FILE" and a work log's "edited FILE" only list the file and say nothing about it.
 #[test]
 fn work_logs_and_lists_of_files_recall_nothing() {
     let mut all = vec![said("u1", 0, Role::User, "please make the queue faster")];

@@ -57,7 +57,7 @@ proptest! {
             prop_assert_eq!(policy.user_words_share, 1.0, "{}", &policy.name);
             prop_assert_eq!(policy.compactions + policy.steps + policy.refused, 0, "{}", &policy.name);
         }
-        // Neither of the policies shows a call whose result arrives only after the reply.
+        // Under `off` and `balanced` alike, a call whose result arrives only after the reply is not shown.
         prop_assert_eq!(of(&found, "off").near, of(&found, "balanced").near);
         prop_assert_eq!(of(&found, "off").cost, of(&found, "balanced").cost);
     }

@@ -80,8 +80,8 @@ pub(crate) fn of<'s>(found: &'s Simulation, name: &str) -> &'s PolicyResult {
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     User(usize),
-    /// A reply with a given number of bytes of text and its calls, each with the number of bytes in its result, if it
-    /// has one, and whether the result is late.
+    /// A reply, given by the number of bytes in its text and by its calls; each call has the number of bytes in its
+    /// result, if there is one, and whether the result is late.
     Reply(usize, Vec<(Option<usize>, bool)>),
     System(usize),
     Pin(u8),

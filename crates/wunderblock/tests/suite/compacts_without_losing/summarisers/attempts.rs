@@ -1,4 +1,4 @@
-//! Tests which texts from a summariser are accepted, and what replaces the others.
+//! Tests which texts from a summariser are accepted, and what replaces rejected texts.
 
 use crate::compacts_without_losing::summarisers::scene::{
     DIALECTS, FLOOR, GOOD, Scale, brief, draft, material, model, options, patient, redactor, session,

@@ -1,4 +1,4 @@
-//! Each misbehaviour of a provider is one failure, and a summary is made all the same.
+//! Each misbehaviour of a provider is reported as one failure, and a summary is made nevertheless.
 
 use crate::compacts_without_losing::summarisers::scene::{
     DIALECTS, GOOD, KEY, draft, limits, model, patient,
@@ -130,7 +130,7 @@ fn the_time_for_everything_grows_with_what_is_to_be_written() {
 #[test]
 fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
     let provider = ScriptedProvider::start([Behaviour::HangMidStream(good())]).unwrap();
-    // Only the limit between two pieces can end this call.
+    // Only the time limit between two pieces of the answer can end this call.
     let limits =
         ModelLimits { idle: Millis(300), first_byte: Millis(600_000), total: Millis(600_000), ..patient() };
     let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true);

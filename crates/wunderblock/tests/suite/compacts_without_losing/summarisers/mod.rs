@@ -1,4 +1,4 @@
-//! Summarisers that fail in every way, and the summaries that are made all the same.
+//! Summarisers that fail in every way, and the summaries that are made despite the failures.
 
 mod attempts;
 mod commands;

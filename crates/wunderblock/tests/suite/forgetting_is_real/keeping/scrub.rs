@@ -1,4 +1,5 @@
-//! After an erasure, either no file contains the content, or the caller gets an error that says otherwise.
+//! After an erasure, either no file contains the erased content, or the caller gets an error that reports remaining
+//! content.
 
 use crate::forgetting_is_real::keeping::scene::*;
 use futures_executor::block_on;
@@ -58,7 +59,7 @@ fn an_erasure_that_a_reader_keeps_from_ending_says_so_and_is_finished_later() {
     assert!(is_in(home.0.path(), MARK), "and still in the files");
     assert!(problems(&engine).iter().any(|problem| problem.starts_with(UNSCRUBBED)));
     drop(engine);
-    // A writer that opens the ledger meanwhile does not wait for the reader.
+    // A writer that opens the ledger while the reader is active does not wait for the reader.
     let begun = Instant::now();
     let engine = open(&home.db(), "a");
     assert!(begun.elapsed() < took, "an erasure waits, others do not");
@@ -76,7 +77,7 @@ fn the_next_writer_finishes_it() {
     let home = Home::new();
     let (engine, reader) = held(&home);
     erase(&engine).unwrap_err();
-    // Leak the engine as if its process had been killed. Otherwise, closing the engine would try the erasure again.
+    // Leak the engine as if its process had been killed. Closing the engine normally would try the erasure again.
     std::mem::forget(engine);
     drop(reader);
     let next = open(&home.db(), "a");

@@ -6,7 +6,8 @@ use wunderblock_core::event::SessionCompacted;
 use wunderblock_core::message::Body;
 use wunderblock_core::units::{Seq, Tokens};
 
-/// Creates twelve turns, four leaves of three turns, two condensed nodes of two leaves, and a root over both.
+/// Creates twelve turns, four leaves of three turns each, two condensed nodes of two leaves each, and a root over
+/// both nodes.
 fn layered() -> (Scene, Vec<Seq>) {
     let scene = Scene::new();
     let seqs = scene.add((0..12).map(|turn| user(&format!("turn {turn} says so"))).collect());

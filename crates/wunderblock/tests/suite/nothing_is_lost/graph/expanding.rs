@@ -312,7 +312,7 @@ fn value(fact: usize) -> String {
     format!("v{:08x}", fact.wrapping_mul(2_654_435_761) & 0xffff_ffff)
 }
 
-/// Returns the address of the summary on a page whose keys include `key`.
+/// Finds the summary whose keys include `key` on a page, and returns its address.
 fn names(page: &Expanded, key: usize) -> Option<String> {
     let names = |text: &str| {
         let mut ends = text.split("key-").skip(1).map(|rest| rest[..4].parse::<usize>().unwrap());

@@ -112,14 +112,14 @@ fn thinking_behind_another_beginning_is_left_out_for_good() {
     next(&session, &with_system("Be brief."));
     think(&session, 2);
     assert_eq!(signatures(&next(&session, &with_system("Be brief."))).len(), 2);
-    // With another system text, all thinking after the old text is left out, in a recorded step.
+    // If the system text changes, a recorded step leaves out all thinking after the old text.
     let changed = next(&session, &with_system("Be thorough."));
     assert_eq!(signatures(&changed), [] as [&str; 0]);
     assert_eq!(changed.draft.step, Some(TrimReason::Refused));
     let listed = reasons(&changed, Reason::Unbound);
     assert_eq!(listed.iter().map(|run| run.count).sum::<u64>(), 2);
     assert!(listed.iter().all(|run| run.tokens.0 > 0));
-    // The old text does not bring the thinking back. New thinking stays.
+    // Restoring the old text does not restore the thinking. New thinking stays.
     assert_eq!(signatures(&next(&session, &with_system("Be brief."))), [] as [&str; 0]);
     think(&session, 3);
     let after = next(&session, &with_system("Be brief."));

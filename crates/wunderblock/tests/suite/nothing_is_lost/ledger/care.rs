@@ -12,7 +12,8 @@ use wunderblock_core::event::NewEvent;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Seq};
 
-/// C-14, C-15: the same id is the same event or a conflict. The same words can be different events.
+/// C-14, C-15: an event with a known id is either the same event or a conflict. The same words can be different
+/// events.
 #[test]
 fn an_id_identifies_one_event() {
     let home = Home::new();
@@ -305,7 +306,7 @@ fn full(home: &Home) {
 fn doctor_reports_damage_and_rebuilds_derived_data() {
     const BLOB: &str = "(SELECT min(blob) FROM blobs)";
     let flip = "CAST(substr(data, 1, 8) || x'ff' || substr(data, 10) AS BLOB)";
-    // Whether the damaged data is derived, a word of the expected report, and the damage.
+    // Whether the damaged data is derived, a word that the report must contain, and the damage itself.
     let table: [(bool, &str, String); 15] = [
         (false, "missing", format!("DELETE FROM blobs WHERE blob = {BLOB}")),
         (false, "bod", format!("UPDATE blobs SET data = {flip} WHERE blob = {BLOB}")),
@@ -489,14 +490,14 @@ fn a_backup_is_a_ledger_and_forgets_what_was_erased_since() {
     append(&engine, "s", vec![said("3", Role::User, "later")]);
     block_on(session(&engine, "s").erase(Seq(2), Seq(2), None)).unwrap();
     drop(engine);
-    // Restored in another place, the backup is the old ledger.
+    // A backup restored in another place equals the old ledger.
     let elsewhere = home.path("elsewhere/ledger.db");
     block_on(Ledger::restore(&backup, &elsewhere, false, config())).unwrap();
     let other = open(&elsewhere);
     assert_eq!(exported(&session(&other, "s")), before);
     assert_eq!(problems(&other), [""; 0]);
     drop(other);
-    // Restored in its own place, the backup loses what has been erased since.
+    // A backup restored in its original place loses what has been erased since the backup.
     assert!(block_on(Ledger::restore(&backup, &path, false, config())).is_err());
     let restored = block_on(Ledger::restore(&backup, &path, true, config())).unwrap();
     assert_eq!(restored.erased_again, 1);

@@ -156,7 +156,7 @@ fn doctor_names_a_request_without_the_users_newest_turn() {
     assert!(found.len() == 1 && found[0].contains("leaves out position"), "{found:?}");
 }
 
-/// Forged records, as an earlier version accepted them from callers.
+/// Forged records of the kind that an earlier version accepted from callers.
 #[test]
 fn a_forged_record_does_not_brick_a_session() {
     let table: [(&str, &[&str]); 6] = [

@@ -42,7 +42,8 @@ fn sessions(engine: &Engine) -> Vec<(String, u64)> {
     all
 }
 
-/// Writes a file and sets its modification time to `age` seconds ago, which differs from the previous time.
+/// Writes a file and sets its modification time to `age` seconds ago, so that this time differs from the previous
+/// one.
 fn write(path: &Path, bytes: impl AsRef<[u8]>, age: u64) {
     std::fs::write(path, bytes).unwrap();
     let time = SystemTime::now() - Duration::from_secs(age);
@@ -278,7 +279,7 @@ fn another_record_of_the_same_length_in_the_place_of_an_erased_one_is_read() {
     write(&path, &two, 30);
     assert_eq!(import(&engine, &path).appended, 2, "a branch, and what is said in it");
     assert_eq!(original(&engine, "s", None), two.as_bytes());
-    // More records of the same file are imported first, and then the erased record again.
+    // More records of the same file are imported first; then the erased record is imported again.
     write(&path, format!("{two}{}", line("s", "d", Some("c"), "more")), 20);
     assert_eq!(import(&engine, &path).appended, 1);
     write(&path, &one, 10);

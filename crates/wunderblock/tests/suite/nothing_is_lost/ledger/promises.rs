@@ -219,7 +219,7 @@ fn copied(engine: &Engine) {
     let other = home.engine();
     let lines = exported(&session(engine, "s"));
     let mut events: Vec<NewEvent> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    // The live door rejects events that steer a lane, because an export records what happened and does not order it.
+    // The live door rejects events that steer a lane, because an export records what happened and gives no orders.
     // They take the back door.
     let rest = events.split_off(1);
     append(&other, "s", events);

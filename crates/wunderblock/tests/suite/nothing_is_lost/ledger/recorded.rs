@@ -1,4 +1,4 @@
-//! From ledgers written in older formats, every later version gets the same content as the original programs.
+//! Every later version reads the same content from a ledger in an older format as the program that wrote the ledger.
 
 use crate::scene::{Home, config};
 use futures_executor::block_on;
@@ -56,7 +56,7 @@ fn who_may_only_read_it_reads_the_same_and_writes_nothing() {
         let before = std::fs::read(&path).unwrap();
         match compare(&path, Access::Read, &recording.manifest().unwrap()) {
             Ok(differences) => assert_eq!(differences, NONE),
-            // A version that must upgrade the ledger first says so.
+            // If a version must upgrade the ledger first, it reports that.
             Err(Error::Store(error)) => assert!(Error::Store(error.clone()).hint().is_some(), "{error}"),
             Err(error) => panic!("{error}"),
         }

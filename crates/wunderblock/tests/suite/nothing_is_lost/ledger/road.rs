@@ -43,8 +43,8 @@ fn answer(id: &str, parent: &str, (call, text): (&str, &str)) -> String {
     claude("user", id, Some(parent), &format!(r#""message":{{"role":"user","content":[{block}]}}"#))
 }
 
-/// Checks what is true after every import: the file comes back byte for byte, importing it again changes nothing,
-/// `doctor` finds no problem, and every session builds a valid request.
+/// Checks what is true after every import: the file can be returned byte for byte, importing it again changes
+/// nothing, `doctor` finds no problem, and every session builds a valid request.
 fn holds(engine: &Engine, path: &Path, imported: &Imported) {
     let bytes = std::fs::read(path).unwrap();
     assert_eq!(imported.bytes, bytes.len() as u64);
@@ -75,7 +75,7 @@ fn sessions(imported: &Imported) -> Vec<&str> {
     imported.sessions.iter().map(|id| id.as_str()).collect()
 }
 
-/// Returns a session with a reply over several records, parallel calls, rewinds and a new beginning.
+/// Returns a session with a reply that spans several records, parallel calls, rewinds and a new beginning.
 pub(crate) fn rewound() -> String {
     [
         user("u1", None, "one"),
@@ -382,7 +382,7 @@ fn a_file_that_was_rewritten_is_another_revision() {
     let versions = [
         [user("u1", None, "one"), reply("a1", "u1", ("m1", &words("first"))), user("u2", Some("a1"), "two")]
             .concat(),
-        // The beginning is different, so that the records after it move.
+        // The file begins differently, so the records after its beginning move.
         [user("u0", None, "zero"), user("u1", Some("u0"), "one"), reply("a1", "u1", ("m1", &words("first")))]
             .concat(),
         // The same id occurs with different words, and then with different words again.

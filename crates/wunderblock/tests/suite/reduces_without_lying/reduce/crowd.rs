@@ -73,7 +73,7 @@ fn of_two_that_do_the_same_one_counts() {
     targets.sort_unstable();
     targets.dedup();
     assert_eq!((targets.len(), standing.len()), (12, 12), "each of six texts once in each of two lanes");
-    // Two builders of the same request in one lane produce only one.
+    // Two builders of the same request in one lane produce that request only once.
     assert!((2..=4).contains(&scene.replay_all()));
 }
 

@@ -62,7 +62,7 @@ fn a_session_is_built_turn_by_turn() {
     let built = scene.build(&under(&off()));
     assert_eq!(results(&built)[..12], shown);
     assert_eq!(results(&built)[12], output(12, 120), "as it is");
-    // A text shown unchanged stays unchanged under any policy.
+    // A text that has been shown unchanged stays unchanged under any policy.
     let after = scene.build(&under(&fold()));
     assert!(goes_on(&built, &after));
     assert_eq!(results(&after)[12], output(12, 120));

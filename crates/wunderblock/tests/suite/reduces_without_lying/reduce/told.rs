@@ -24,7 +24,7 @@ fn a_report_says_what_became_shorter_and_how_to_read_the_whole() {
     let mut keys = keys;
     keys.sort_unstable();
     assert_eq!(keys, expected);
-    // An entry shown unchanged has no `reduced` field.
+    // An entry that is shown unchanged has no `reduced` field.
     let user = built.draft.report.entries.iter().find(|entry| entry.seq == Some(at.prev().prev())).unwrap();
     assert_eq!(serde_json::to_value(user).unwrap().get("reduced"), None);
 }

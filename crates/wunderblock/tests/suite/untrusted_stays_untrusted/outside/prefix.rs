@@ -18,8 +18,8 @@ pub(crate) fn in_memory() -> Engine {
     futures_executor::block_on(Engine::on(store, true, config())).unwrap()
 }
 
-/// A session told event by event, with a request before each of the assistant's replies. If the session has a twin, a
-/// lane in memory receives the same events and must build the same requests.
+/// A session that is appended event by event, with a request before each of the assistant's replies. If the session
+/// has a twin, a lane in memory receives the same events and must build the same requests.
 struct Telling {
     session: Session,
     twin: Option<Twin>,
@@ -36,7 +36,7 @@ impl Telling {
         Self { session, twin: None, project, dialect, built: 0, last: None, entered: 0 }
     }
 
-    /// Returns the options of the next request: the state changes every few turns, the lists never do.
+    /// Returns the options of the next request: the state changes every few turns, whereas the lists never change.
     fn options(&self) -> ContextOptions {
         let status = format!("{} files changed", self.built / 7);
         let sources = Sources {
@@ -189,7 +189,7 @@ fn grows(dialect: Dialect, replies: usize) {
     telling.twin = (replies < 500).then(Twin::default);
     telling.tell(events, &|_| true);
     assert_eq!(telling.built, replies + 1);
-    // The texts that entered are every change of the state, and the instructions of some directories.
+    // The texts that entered the requests are all changes of the state, and the instructions of some directories.
     assert!(telling.entered > replies / 7 + 2, "{} texts entered", telling.entered);
 }
 

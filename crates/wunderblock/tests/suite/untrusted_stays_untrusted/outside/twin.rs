@@ -66,7 +66,7 @@ fn open(events: Vec<NewEvent>) -> Vec<NewEvent> {
     events.into_iter().filter(|event| event.fact.is_open()).collect()
 }
 
-/// Tells the example session with a request before every `every`-th reply. Returns the number of requests built.
+/// Appends the example session, with a request before every `every`-th reply. Returns the number of requests built.
 fn example_told(every: usize, options: &ContextOptions) -> usize {
     let engine = in_memory();
     let session = engine.session_by_id(stream("told"));

@@ -191,7 +191,7 @@ fn worktrees_of_one_repository_share_a_project() {
     make("tree/.git", &format!("gitdir: {top}/repo/.git/worktrees/tree\n"));
     make("repo/.git/worktrees/tree/commondir", "../..\n");
     make("repo/.git/worktrees/tree/gitdir", &format!("{top}/tree/.git\n"));
-    // One file claims to be the same worktree, and the repository of another is gone.
+    // One `.git` file claims to belong to the same worktree, and another names a repository that is gone.
     make("thief/.git", &format!("gitdir: {top}/repo/.git/worktrees/tree\n"));
     make("lost/.git", "gitdir: ../nowhere/.git/worktrees/lost\n");
     make("lost/in/file", "");

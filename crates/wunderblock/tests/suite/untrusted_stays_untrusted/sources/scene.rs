@@ -8,7 +8,7 @@ use wunderblock_core::instruction::{Finding, InstructionFile};
 
 pub(crate) struct Scene {
     _dir: TempDir,
-    /// Directory of all files; the project is `repo` in it.
+    /// Directory that contains all files; the project is its subdirectory `repo`.
     pub(crate) top: PathBuf,
     pub(crate) rules: InstructionRules,
 }

@@ -19,7 +19,8 @@ use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
 
-/// Returns the number of tokens in the frames around a message of each kind. The cost model supplies the rest.
+/// Returns the number of tokens in the frames around a message of each kind. The cost model supplies the number of
+/// the other tokens.
 const fn frame(role: Role) -> u64 {
     match role {
         Role::User | Role::Reply => 11,

@@ -29,13 +29,13 @@ pub(crate) struct Trace {
     pub(crate) cut: Option<u64>,
     /// Messages that stay unchanged, in the tail or elsewhere.
     pub(crate) verbatim: BTreeSet<u64>,
-    /// Ranges of summaries of events. Verbatim messages may lie within them.
+    /// Ranges of summaries of events. Messages that stay verbatim may lie within these ranges.
     pub(crate) summaries: Vec<RangeInclusive<u64>>,
     /// Ranges of summaries of summaries.
     pub(crate) condensed: Vec<RangeInclusive<u64>>,
     /// Results replaced by a handle.
     pub(crate) stubbed: BTreeSet<u64>,
-    /// Texts cut to head and tail.
+    /// Texts cut to their heads and tails.
     pub(crate) shrunk: BTreeSet<u64>,
     /// Messages left out.
     pub(crate) dropped: BTreeSet<u64>,

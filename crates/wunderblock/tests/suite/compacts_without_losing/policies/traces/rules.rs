@@ -1,5 +1,5 @@
-//! Behaviour of each system on a session, derived from its published description rather than from its preset, namely
-//! the first compaction and its effect on every message.
+//! First compaction of a session by each system and its effect on every message, derived from the system's published
+//! description rather than from its preset.
 //!
 //! Only behaviour visible to users counts. If a source leaves a point open, the rule names the choice made here.
 //! Handles and summaries are assumed to cost nothing; the sessions are chosen so that no result depends on this
@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 /// A rule. Returns `None` if the system never compacts the session.
 pub(crate) type Rule = fn(&Session, Room) -> Option<Trace>;
 
-/// Rules by the name of their preset.
+/// Rules by the names of their presets.
 pub(crate) const RULES: &[(&str, Rule)] = &[
     ("balanced", |session, room| ours(session, room, (90, 95))),
     ("thorough", |session, room| ours(session, room, (94, 98))),
@@ -42,7 +42,7 @@ pub(crate) const RULES: &[(&str, Rule)] = &[
 ];
 
 /// Returns the first position at which no call is open and a condition holds. The condition receives the position and
-/// the tokens up to it.
+/// the number of tokens up to that position.
 fn first(session: &Session, holds: impl Fn(u64, u64) -> bool) -> Option<u64> {
     let mut tokens = 0;
     (1..=session.len()).find(|at| {
@@ -51,7 +51,8 @@ fn first(session: &Session, holds: impl Fn(u64, u64) -> bool) -> Option<u64> {
     })
 }
 
-/// Returns the start of a tail of `tokens` tokens: the message that reaches the amount.
+/// Returns the start of a tail of `tokens` tokens, that is, the position of the message with which the tail reaches
+/// this number.
 fn tail(session: &Session, to: u64, tokens: u64) -> u64 {
     (1..=to).rev().find(|at| session.tokens(*at..=to) >= tokens).unwrap_or(1)
 }
@@ -122,8 +123,8 @@ fn codex(session: &Session, room: Room) -> Option<Trace> {
 }
 
 /// According to compaction.ts of pi, compaction starts when more than the window minus 16,384 tokens is used. The
-/// tail begins at or after the message that brings it to 20,000 tokens, but never with a result. The beginning of a
-/// divided turn gets a separate summary.
+/// tail begins at or after the message that brings the tail to 20,000 tokens, but never with a result. The beginning
+/// of a divided turn gets a separate summary.
 fn pi(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens > room.window - 16_384)?;
     let cut = forward(session, tail(session, at, 20_000), at);
@@ -135,9 +136,9 @@ fn pi(session: &Session, room: Room) -> Option<Trace> {
     Some(trace)
 }
 
-/// According to the article, section 1, tool output is moved outside, while URL, path and parameters stay. The
-/// article names neither a limit nor what counts as recent; this rule uses half of the budget and the newest five
-/// results. Every result here is large enough to be replaced by a handle.
+/// According to the article, section 1, tool output is moved out of the context, while its URL, path and parameters
+/// stay. The article names no limit and does not say what counts as recent; this rule uses half of the budget and the
+/// newest five results. Every result here is large enough to be replaced by a handle.
 fn manus(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 2 >= room.budget)?;
     let results: Vec<u64> = session.all(Role::Result, 1..=at).collect();
@@ -174,7 +175,7 @@ fn letta_partial(session: &Session, _: Room) -> Option<Trace> {
 
 /// According to context_compressor.py of Hermes, compaction starts at 75 % of windows below 512,000. The head is
 /// three messages. The tail is a fortieth of the window, from 10,000 to 25,000 tokens, and at least eight messages,
-/// one of which is the user's. One summary replaces the rest.
+/// one of which is the user's. One summary replaces the messages between the head and the tail.
 fn hermes(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 4 >= room.window * 3 && room.window < 512_000)?;
     let amount = (room.window / 40).clamp(10_000, 25_000);
@@ -211,9 +212,9 @@ fn lossless(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries, verbatim: set(cut..=at), cut: Some(cut), ..Trace::soft(at) })
 }
 
-/// According to headroom/config.py before ICM was retired, compaction starts above the window minus 4,000. First,
-/// tool output of more than 200 tokens is compressed, except in the last two turns. If that is not enough, everything
-/// before these turns is summarised.
+/// According to headroom/config.py before ICM was retired, compaction starts when more than the window minus 4,000
+/// tokens is used. First, tool output of more than 200 tokens is compressed, except in the last two turns. If that is
+/// not enough, everything before the last two turns is summarised.
 fn headroom(session: &Session, room: Room) -> Option<Trace> {
     let limit = room.window - 4_000;
     let at = first(session, |_, tokens| tokens > limit)?;
@@ -249,8 +250,8 @@ fn layered(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { summaries, ..trace })
 }
 
-/// According to decision 4 of the notes, errors count 8 tenths, decisions 6, tools 4 and repeats −5, limited to 0 to
-/// 10 in total.
+/// According to decision 4 of the notes, errors count 8 tenths, decisions 6, tools 4 and repeats −5, and the total is
+/// limited to the range from 0 to 10.
 fn importance(session: &Session, at: u64) -> i64 {
     let message = session.at(at);
     let has = |words: &[&str]| words.iter().any(|word| message.text.contains(word));
@@ -315,8 +316,8 @@ fn minimal(session: &Session, _: Room) -> Option<Trace> {
     Some(Trace { verbatim: kept, dropped, ..Trace::soft(at) })
 }
 
-/// Our own presets compact at one share of the budget at the start or end of a turn, and at a higher share anywhere,
-/// with both shares in hundredths. Other tests cover the effect of the steps.
+/// Our own presets compact at one share of the budget at the start or end of a turn, and at a higher share anywhere;
+/// both shares are given in hundredths. Other tests cover the effect of the steps.
 fn ours(session: &Session, room: Room, (soft, hard): (u64, u64)) -> Option<Trace> {
     let is_turn = |at| matches!(session.role(at), Role::User | Role::Reply);
     let soft = first(session, |at, tokens| is_turn(at) && tokens * 100 >= room.budget * soft);
@@ -349,7 +350,7 @@ fn always(session: &Session, _: Room) -> Option<Trace> {
     Some(Trace { level: "hard", is_partial: true, ..Trace::soft(*first.end()) })
 }
 
-/// Divides a range into chunks of at most `most` tokens, with at least one message each and with calls and results
+/// Divides a range into chunks of at most `most` tokens, but at least one message, and keeps calls and their results
 /// together.
 fn chunks(session: &Session, range: RangeInclusive<u64>, most: u64) -> Vec<RangeInclusive<u64>> {
     let mut chunks: Vec<RangeInclusive<u64>> = Vec::new();

@@ -60,7 +60,7 @@ pub(crate) fn work() -> Session {
             let tokens = RESULTS[results % RESULTS.len()];
             let text = match results % 20 {
                 7 => format!("error: page {pair} of part {turn} is missing"),
-                // This text is the same as the text nine results before. It is not a failure.
+                // This text repeats the text of the result nine results earlier. It is not a failure.
                 13 => "the same table as ever".to_owned(),
                 4 => "the same table as ever".to_owned(),
                 _ => format!("page {pair} of part {turn}"),
