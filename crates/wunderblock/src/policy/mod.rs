@@ -4,10 +4,12 @@
 //! each preset's constants.
 
 mod finding;
+mod lines;
+mod mistake;
 pub(crate) mod nearest;
 mod parse;
 mod preset;
-mod schema;
+mod probe;
 
 pub use finding::{PolicyError, PolicyFinding};
 pub use parse::Parsed;

@@ -17,10 +17,10 @@ pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
         .map(|(_, word)| word)
 }
 
-/// Returns the nearest known word, if any, in the form `; did you mean …?`, followed by the list of all known words.
-pub(super) fn suggestion(typed: &str, known: &[&str]) -> String {
+/// Returns the nearest known word as `; did you mean …?`, if there is one, and the list of all known words.
+pub(super) fn suggestion(typed: &str, known: &[impl AsRef<str>]) -> String {
     let all = quoted(known);
-    match nearest(typed, known.iter().copied()) {
+    match nearest(typed, known.iter().map(AsRef::as_ref)) {
         Some(near) => format!("; did you mean `{near}`? expected one of {all}"),
         None => format!("; expected one of {all}"),
     }
@@ -36,8 +36,8 @@ pub(super) fn shortened(typed: &str) -> String {
 }
 
 /// Returns the words in backticks, separated by commas.
-pub(super) fn quoted(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+pub(super) fn quoted(words: &[impl AsRef<str>]) -> String {
+    words.iter().map(|word| format!("`{}`", word.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -158,3 +158,39 @@ fn flat(value: &toml::Value, path: &str, keys: &mut Vec<String>) {
 fn joined(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
+
+/// Returns the keys that a table may have, as the error for an unknown key lists them.
+fn known_keys(header: &str) -> Vec<String> {
+    let text = format!("name = \"mine\"\n{header}\nno_such_key = 1\n");
+    let error = Policies::embedded().parse(&text, "a file").unwrap_err();
+    let unknown = error.findings.iter().find(|finding| finding.fault.key.ends_with("no_such_key"));
+    let (_, known) = unknown.unwrap().fault.what.split_once("expected one of ").unwrap();
+    known.split(", ").map(|key| key.trim_matches('`').to_owned()).collect()
+}
+
+#[test]
+fn the_complete_example_has_every_key() {
+    let document = std::fs::read_to_string(here("../../docs/policies.md")).unwrap();
+    let example = document.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
+    let example: toml::Value = toml::from_str(example).unwrap();
+    let lacks_none = |table: &toml::Value, header: &str, elsewhere: &[&str]| {
+        let mut missing = known_keys(header);
+        missing.retain(|key| table.get(key).is_none() && !elsewhere.contains(&key.as_str()));
+        assert!(missing.is_empty(), "{header}: {missing:?}");
+    };
+    lacks_none(&example, "", &[]);
+    for (name, table) in example.as_table().unwrap().iter().filter(|(_, value)| value.is_table()) {
+        lacks_none(table, &format!("[{name}]"), &[]);
+    }
+    lacks_none(&example["trigger"]["soft"], "[trigger.soft]", &[]);
+    let template = &example["summary"]["template"];
+    lacks_none(template, "[summary.template]", &[]);
+    lacks_none(&template["section"][0], "[[summary.template.section]]", &[]);
+    for step in example["step"].as_array().unwrap() {
+        // The gains are shown at one step.
+        lacks_none(step, &format!("[[step]]\ndo = {}", step["do"]), &["min_gain", "min_tokens"]);
+    }
+    let kinds = Policies::embedded().parse("name = \"x\"\n[[step]]\ndo = \"?\"\n", "a file").unwrap_err();
+    let kinds = kinds.to_string().rsplit_once("expected one of ").unwrap().1.split(", ").count();
+    assert_eq!(example["step"].as_array().unwrap().len(), kinds);
+}

@@ -13,6 +13,12 @@ fn every_preset_is_read_without_an_error_or_a_warning() {
         assert!(!policy.about.is_empty(), "{name}");
         assert_eq!(policy.faults(), [], "{name}");
         assert_eq!(policies.text(name).is_none(), name == OFF);
+        if let Some(text) = policies.text(name) {
+            let parsed = policies.parse(text, name).unwrap();
+            assert_eq!(parsed.policy, *policy);
+            let keys: Vec<&str> = parsed.warnings.iter().map(|warning| &*warning.fault.key).collect();
+            assert_eq!(keys, ["name"], "{name} warns of more than that it has a preset's name");
+        }
     }
     assert_eq!(policies.named(DEFAULT).unwrap().name, DEFAULT.into());
     assert_eq!(*policies.named(OFF).unwrap(), Policy::never());
