@@ -2,9 +2,9 @@
 //! files that were rejected or left out.
 
 use super::{Advice, Placement, PlacementQuery, line_with};
-use crate::limits;
 use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
+use crate::sources::text_named_by;
 use std::path::Path;
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::instruction::{Finding, FindingKind, pieces};
@@ -145,12 +145,7 @@ fn finding_placement(
 
 /// Returns the line that contains a text, within the part of a file that a finding refers to.
 fn in_file(finding: &Finding, text: &str, root: Option<&Path>) -> Option<String> {
-    let path = root?.join(&*finding.source);
-    let about = std::fs::metadata(&path).ok()?;
-    if !about.is_file() || about.len() > limits::MAX_SOURCE_FILE {
-        return None;
-    }
-    let whole = std::fs::read_to_string(path).ok()?;
+    let whole = text_named_by(finding, root?)?;
     match finding.line.filter(|_| matches!(finding.what, FindingKind::Refused | FindingKind::Replaced)) {
         None => line_with(&whole, text),
         Some(line) => {

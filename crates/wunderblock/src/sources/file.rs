@@ -1,9 +1,11 @@
 //! Reads a file that others wrote, without blocking, with a size limit, and without following broken links.
 
+use crate::limits::MAX_SOURCE_FILE;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use wunderblock_core::instruction::Finding;
 
 /// A text file, read completely.
 pub(super) struct TextFile {
@@ -64,6 +66,16 @@ fn directory(path: &Path, known: &mut HashMap<PathBuf, PathBuf>) -> Option<PathB
 /// # Errors
 /// Returns a message if the file is not a regular file, is too large, binary or not UTF-8, or cannot be read.
 pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
+    text_of(bytes_of(canonical, most)?)
+}
+
+/// Reads the file that a finding names, also one that was rejected. `None` if the file is larger than a source may be,
+/// is not UTF-8, or cannot be read.
+pub(crate) fn text_named_by(finding: &Finding, root: &Path) -> Option<String> {
+    String::from_utf8(bytes_of(&root.join(&*finding.source), MAX_SOURCE_FILE).ok()?).ok()
+}
+
+fn bytes_of(canonical: &Path, most: u64) -> Result<Vec<u8>, String> {
     // The file type is checked before opening, because opening a pipe would wait for a writer.
     regular(&fs::metadata(canonical).map_err(|error| describe_error(&error))?, most)?;
     let file = File::open(canonical).map_err(|error| describe_error(&error))?;
@@ -74,10 +86,7 @@ pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default().saturating_add(1));
     file.take(most + 1).read_to_end(&mut bytes).map_err(|error| describe_error(&error))?;
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    if length > most {
-        return Err(too_large(length, most));
-    }
-    text_of(bytes)
+    if length > most { Err(too_large(length, most)) } else { Ok(bytes) }
 }
 
 /// Converts bytes into a text file.

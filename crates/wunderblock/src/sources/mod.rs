@@ -27,6 +27,7 @@ mod skills;
 mod touched;
 mod workspace;
 
+pub(crate) use file::text_named_by;
 pub use find::{FoundSources, SourceQuery, instructions};
 pub use rules::InstructionRules;
 pub use skills::{SkillFile, skills};
