@@ -12,12 +12,12 @@ use crate::view::SummaryNode;
 pub(super) struct CondenseRules {
     pub(super) leaves: u64,
     pub(super) nodes: u64,
-    pub(super) most: u32,
+    pub(super) most: Option<u32>,
     /// Nothing is condensed while all summaries together take at most this many tokens.
     pub(super) above: Tokens,
     /// Maximum number of tokens in the summaries that are merged into one, unless the required number of summaries
-    /// takes more; 0 for no limit.
-    pub(super) chunk: Tokens,
+    /// takes more.
+    pub(super) chunk: Option<Tokens>,
     /// Whether the summaries must come down to `above`, whatever their levels.
     pub(super) must: bool,
 }
@@ -35,14 +35,14 @@ pub(super) fn job(rules: CondenseRules, policy: &Policy, ask: &PlanInput<'_>) ->
         let mut together = Tokens::ZERO;
         let fits = |node: &&&SummaryNode| {
             together += cost(node);
-            rules.chunk == Tokens::ZERO || together <= rules.chunk
+            rules.chunk.is_none_or(|chunk| together <= chunk)
         };
         run.iter().take_while(fits).count().max(fan).min(run.len())
     };
     let mut levels: Vec<u32> = nodes.iter().map(|node| node.level).collect();
     levels.sort_unstable();
     levels.dedup();
-    for level in levels.into_iter().filter(|level| rules.most == 0 || *level < rules.most) {
+    for level in levels.into_iter().filter(|level| rules.most.is_none_or(|most| *level < most)) {
         let fan = if level == 0 { rules.leaves } else { rules.nodes };
         let fan = usize::try_from(fan).unwrap_or(usize::MAX).max(2);
         let joins = |a: &&SummaryNode, b: &&SummaryNode| a.level == b.level && a.to.next() == b.from;

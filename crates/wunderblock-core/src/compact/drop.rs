@@ -9,9 +9,9 @@ use crate::policy::DropOrder;
 use crate::units::{Seq, Tokens};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Returns the trim that leaves out exchanges in the given order until `keep` messages are left or, if `keep` is 0,
+/// Returns the trim that leaves out exchanges in the given order until `keep` messages are left or, without `keep`,
 /// until `excess` tokens are saved.
-pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Tokens) -> Trim {
+pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: Option<u64>, excess: Tokens) -> Trim {
     let RungInput { ask, guard, arrangement } = input;
     let exchanges = guard::shown(ask, arrangement);
     let scores = scores(by, ask, &exchanges);
@@ -29,7 +29,7 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
     // Among equally important exchanges, the oldest is dropped first. If the best `keep` messages stay, the newest of
     // equals is dropped first, as in the notes that the `minimal` preset follows.
     let rank = |index: usize| match (by, keep) {
-        (DropOrder::Importance, 1..) => usize::MAX - index,
+        (DropOrder::Importance, Some(_)) => usize::MAX - index,
         _ => index,
     };
     order.sort_by_key(|(index, exchange, _)| {
@@ -38,8 +38,8 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
     let count = |exchange: &Exchange| exchange.members.len() as u64;
     let all: u64 = exchanges.iter().map(|(exchange, _)| count(exchange)).sum();
     let mut gone: BTreeSet<Seq> = BTreeSet::new();
-    if by == DropOrder::Importance && keep > 0 {
-        // Keep the best exchanges that fit alongside the protected content.
+    if let (DropOrder::Importance, Some(keep)) = (by, keep) {
+        // Keep the best exchanges that fit alongside what is protected.
         let free: u64 = order.iter().map(|(_, exchange, _)| count(exchange)).sum();
         let mut taken = all - free;
         for (_, exchange, _) in order.iter().rev() {
@@ -53,7 +53,7 @@ pub(super) fn drop(input: RungInput<'_>, by: DropOrder, keep: u64, excess: Token
     }
     let (mut messages, mut saved) = (all, Tokens::ZERO);
     for (_, exchange, tokens) in order {
-        if if keep > 0 { messages <= keep } else { saved >= excess } {
+        if keep.map_or(saved >= excess, |keep| messages <= keep) {
             break;
         }
         messages = messages.saturating_sub(count(exchange));

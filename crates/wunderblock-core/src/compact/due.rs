@@ -102,7 +102,7 @@ pub struct Due {
 #[must_use]
 pub fn due(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
     let Some(found) = live(policy, measure) else { return ahead(policy, measure) };
-    let is_cold = measure.first && !measure.refused && policy.trigger.cold > Permille::ZERO;
+    let is_cold = measure.first && !measure.refused && policy.trigger.cold.get().is_some();
     Some(if is_cold { Due { level: Urgency::Cold, ..found } } else { found })
 }
 
@@ -139,9 +139,8 @@ fn live(policy: &Policy, measure: &LaneMeasurement) -> Option<Due> {
 /// shortening the request costs nothing.
 fn idle(policy: &Policy, measure: &LaneMeasurement) -> Option<String> {
     let trigger = &policy.trigger;
-    let is_set = trigger.idle > Permille::ZERO && measure.cache_lost;
-    let level = trigger.idle.of(whole(trigger.of, measure));
-    (is_set && measure.tokens >= level)
+    let level = trigger.idle.get().filter(|_| measure.cache_lost)?.of(whole(trigger.of, measure));
+    (measure.tokens >= level)
         .then(|| format!("the provider's cache is lost, and {} tokens are {} or more", measure.tokens, level))
 }
 

@@ -125,13 +125,13 @@ impl<'a> Ladder<'a> {
         let limit = plan::limit(&ask).tokens;
         let measure = LaneMeasurement { limit, window: ask.budget.window, ..LaneMeasurement::default() };
         let whole = whole(policy.trigger.of, &measure);
-        let down_to = match policy.trigger.down_to {
-            Permille::ZERO => limit.min(before).saturating_sub(Tokens(1)),
-            part => part.of(whole),
+        let down_to = match policy.trigger.down_to.get() {
+            None => limit.min(before).saturating_sub(Tokens(1)),
+            Some(part) => part.of(whole),
         };
         // A first request at the soft level would be compacted again immediately.
         let soft = policy.trigger.soft.fraction.map_or(limit, |soft| soft.of(whole));
-        let cold = policy.trigger.cold.of(limit).min(COLD_MOST.of(soft));
+        let cold = policy.trigger.cold.get().unwrap_or_default().of(limit).min(COLD_MOST.of(soft));
         let mut ladder = Self {
             policy,
             guard,
@@ -316,11 +316,9 @@ impl<'a> Ladder<'a> {
                 self.within_room(jobs)
             }
             Action::Condense { leaves, nodes, chunk, most, above, above_tokens, .. } => {
-                let above = match (above.of(self.whole), above_tokens) {
-                    (above, Tokens::ZERO) => above,
-                    (above, tokens) => above.min(tokens),
-                };
+                let above = above_tokens.cap(above.of(self.whole));
                 let above = if self.cold { above.min(self.room()) } else { above };
+                let (most, chunk) = (most.get(), chunk.get());
                 let rules = condense::CondenseRules { leaves, nodes, most, above, chunk, must: self.cold };
                 condense::job(rules, self.policy, &ask).into_iter().collect()
             }
@@ -377,7 +375,7 @@ impl<'a> Ladder<'a> {
             }
             Action::Drop { by, keep, .. } => {
                 let excess = self.now.saturating_sub(self.target);
-                let trim = drop::drop(input, by, keep, excess);
+                let trim = drop::drop(input, by, keep.get(), excess);
                 return (trim != *self.view.trim()).then_some((trim, Vec::new()));
             }
             Action::Summarise { as_needed: true, .. } => return self.told_gone(),
@@ -496,12 +494,12 @@ const COLD_ROOM: Permille = Permille(350);
 /// Returns whether a step is taken even below the goal: it keeps a number of messages, or is always taken.
 fn is_standing(action: &Action) -> bool {
     match action {
-        Action::Drop { keep, .. } => *keep > 0,
+        Action::Drop { keep, .. } => keep.get().is_some(),
         // Chunks made ahead take effect at the level, however large the window is.
         Action::Summarise { all, ahead, .. } => *all || *ahead,
         Action::Archive { .. } => true,
         Action::Condense { above, above_tokens, .. } => {
-            *above == Permille::ZERO && *above_tokens == Tokens::ZERO
+            *above == Permille::ZERO && above_tokens.get().is_none()
         }
         _ => false,
     }

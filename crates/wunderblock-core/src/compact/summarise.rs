@@ -6,7 +6,7 @@ use super::task::{TaskRange, TaskState};
 use crate::cost;
 use crate::pair::{Arrangement, Exchange};
 use crate::plan::PlanInput;
-use crate::policy::{Division, Permille, Policy, Summary, chunk_tokens};
+use crate::policy::{Division, Optional, Permille, Policy, Summary, chunk_tokens};
 use crate::units::{Seq, Tokens};
 use crate::view::SummaryNode;
 
@@ -14,9 +14,9 @@ use crate::view::SummaryNode;
 pub(super) struct SummariseRules<'a> {
     pub(super) policy: &'a Policy,
     pub(super) by: Division,
-    pub(super) chunk: Tokens,
-    pub(super) chunk_share: Permille,
-    pub(super) chunk_least: Permille,
+    pub(super) chunk: Optional<Tokens>,
+    pub(super) chunk_share: Optional<Permille>,
+    pub(super) chunk_least: Optional<Permille>,
     pub(super) oldest: Permille,
     pub(super) all: bool,
     /// Whether to summarise only the stretch whose summary saves `excess`.
@@ -33,17 +33,15 @@ pub(super) struct SummariseRules<'a> {
 }
 
 impl SummariseRules<'_> {
-    /// Returns the maximum number of tokens that a summary covers; 0 for no limit.
-    fn chunk(&self, ask: &PlanInput<'_>, mean: Tokens) -> Tokens {
+    /// Returns the maximum number of tokens that a summary covers, if there is one.
+    fn chunk(&self, ask: &PlanInput<'_>, mean: Tokens) -> Option<Tokens> {
         let margin = self.policy.summary.margin;
-        let share = chunk_tokens(self.chunk_share, self.chunk_least, ask.budget.window, mean, margin);
-        // Counts are estimates, so the chunk is smaller by the margin.
-        let share = Tokens(share.0.saturating_mul(1_000) / u64::from(margin.0.max(1)));
-        match (self.chunk, share) {
-            (chunk, Tokens::ZERO) => chunk,
-            (Tokens::ZERO, share) => share,
-            (chunk, share) => chunk.min(share),
-        }
+        let share = self.chunk_share.get().and_then(|share| {
+            let tokens = chunk_tokens(share, self.chunk_least, ask.budget.window, mean, margin);
+            // Counts are estimates, so the chunk is smaller by the margin.
+            Optional::new(Tokens(tokens.0.saturating_mul(1_000) / u64::from(margin.0.max(1)))).get()
+        });
+        [self.chunk.get(), share].into_iter().flatten().min()
     }
 }
 
@@ -93,14 +91,14 @@ pub(super) fn jobs(
         let splits = policy.split.two_summaries && guard.split == Some(exchange.key);
         if (splits || ranges.is_full(tokens, task)) && !joined && ranges.is_worth() {
             saved += ranges.close(false);
-            if !rules.all && chunk > Tokens::ZERO && saved >= rules.excess {
+            if !rules.all && chunk.is_some() && saved >= rules.excess {
                 break;
             }
         }
         used += if is_free { exchange.members.len() as u64 } else { 0 };
         ranges.push(WeighedExchange { exchange, tokens: if is_free { tokens } else { Tokens::ZERO }, task });
     }
-    let waits = rules.ahead && ranges.taken < Tokens(chunk.0 / CHUNK_LEAST);
+    let waits = rules.ahead && chunk.is_some_and(|chunk| ranges.taken < Tokens(chunk.0 / CHUNK_LEAST));
     if !waits || ranges.jobs.is_empty() {
         ranges.close(guard.split.is_some());
     }
@@ -136,7 +134,7 @@ struct WeighedExchange<'a> {
 struct Ranges<'a> {
     policy: &'a Policy,
     by: Division,
-    chunk: Tokens,
+    chunk: Option<Tokens>,
     catalogue: bool,
     jobs: Vec<SummaryJob>,
     begins: Seq,
@@ -149,7 +147,7 @@ impl<'a> Ranges<'a> {
     /// Returns whether a new range must begin before an exchange.
     fn is_full(&self, tokens: Tokens, task: Option<&'a TaskRange>) -> bool {
         let Some(last) = self.open.last() else { return false };
-        let full = self.chunk > Tokens::ZERO && self.taken + tokens > self.chunk;
+        let full = self.chunk.is_some_and(|chunk| self.taken + tokens > chunk);
         let begins = |task: Option<&TaskRange>| task.map(|task| task.from);
         full || (self.by == Division::Task && begins(task) != begins(last.task))
     }

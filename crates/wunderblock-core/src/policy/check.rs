@@ -1,6 +1,7 @@
 //! Checks of a policy that go beyond its schema.
 
 use super::Policy;
+use super::optional::Optional;
 use super::permille::Permille;
 use super::reduce::{FLOOR as REDUCE_FLOOR, TextKind};
 use super::step::Action;
@@ -108,36 +109,36 @@ impl Policy {
         let trigger = &self.trigger;
         let fractions = [trigger.soft.fraction, trigger.hard.fraction];
         if let Some(fraction) = fractions.into_iter().flatten().min()
-            && trigger.down_to >= fraction
-            && trigger.down_to > Permille::ZERO
+            && let Some(down_to) = trigger.down_to.get()
+            && down_to >= fraction
         {
             faults.error(
                 "trigger.down_to",
                 format!(
-                    "{} is not below {fraction}, where the policy fires: it would fire again immediately",
-                    trigger.down_to
+                    "{down_to} is not below {fraction}, where the policy fires: it would fire again immediately"
                 ),
             );
         }
-        if trigger.cold > Permille::ONE {
+        if trigger.cold.get() > Some(Permille::ONE) {
             faults.error("trigger.cold", "must be at most 1: a larger request does not fit");
         }
-        if trigger.idle > Permille::ZERO && trigger.down_to >= trigger.idle {
+        if trigger.idle.get().is_some_and(|idle| trigger.down_to.get() >= Some(idle)) {
             faults.error(
                 "trigger.down_to",
                 "must be below `trigger.idle`: with a lost cache it would fire again immediately",
             );
         }
-        if trigger.down_to > Permille::ONE {
+        let down_to = trigger.down_to.get().unwrap_or_default();
+        if down_to > Permille::ONE {
             faults.error("trigger.down_to", "must be at most 1: a larger request does not fit");
         } else if trigger.regrow > Permille::ONE {
             faults.error("trigger.regrow", "must be at most 1: a context cannot grow by more than the whole");
-        } else if trigger.down_to.0.saturating_add(trigger.regrow.0) > Permille::ONE.0 {
+        } else if down_to.0.saturating_add(trigger.regrow.0) > Permille::ONE.0 {
             faults.error(
                 "trigger.regrow",
                 format!(
-                    "a request cannot grow from {} by {}: the policy would never fire again",
-                    trigger.down_to, trigger.regrow
+                    "a request cannot grow from {down_to} by {}: the policy would never fire again",
+                    trigger.regrow
                 ),
             );
         }
@@ -151,12 +152,13 @@ impl Policy {
             }
         }
         let is_part = protect.history > Permille::ZERO || protect.window > Permille::ZERO;
-        for (key, tokens) in [("protect.at_least", protect.at_least), ("protect.at_most", protect.at_most)] {
-            if tokens > Tokens::ZERO && !is_part {
+        let at_least = Optional::new(protect.at_least);
+        for (key, tokens) in [("protect.at_least", at_least), ("protect.at_most", protect.at_most)] {
+            if tokens.get().is_some() && !is_part {
                 faults.warn(key, "has no effect: neither `window` nor `history` is set");
             }
         }
-        if protect.at_most > Tokens::ZERO && protect.at_least > protect.at_most {
+        if protect.at_most.get().is_some_and(|most| protect.at_least > most) {
             faults.error(
                 "protect.at_least",
                 format!(
@@ -213,32 +215,22 @@ impl Policy {
                 }
             }
             Action::Condense { leaves, nodes, above, .. } => {
-                for (name, count) in [("leaves", leaves), ("nodes", nodes)] {
-                    if *count < 2 {
-                        faults.error(
-                            format!("{key}.{name}"),
-                            format!("must be at least 2, not {count}: a single summary cannot be merged"),
-                        );
-                    }
-                }
-                if *above >= Permille::ONE {
-                    faults.error(format!("{key}.above"), "must be below 1: summaries never take the whole");
-                }
+                check_merge(key, (*leaves, *nodes), *above, faults);
             }
             Action::Summarise { oldest, chunk, chunk_share, chunk_least, ahead, .. } => {
-                if *ahead && *chunk == Tokens::ZERO && *chunk_share == Permille::ZERO {
+                if *ahead && chunk.get().is_none() && chunk_share.get().is_none() {
                     faults
                         .error(format!("{key}.ahead"), "no chunk is ever full: set `chunk` or `chunk_share`");
                 }
                 if *oldest == Permille::ZERO || *oldest > Permille::ONE {
                     faults.error(format!("{key}.oldest"), "must be more than 0 and at most 1");
                 }
-                if *chunk_share > Permille::ONE {
+                if chunk_share.get() > Some(Permille::ONE) {
                     let what =
                         "must be at most 1: a chunk larger than the summariser's window cannot be summarised";
                     faults.error(format!("{key}.chunk_share"), what);
                 }
-                if chunk_least > chunk_share {
+                if chunk_least.get() > chunk_share.get() {
                     let what = format!(
                         "must be at most `chunk_share`: a chunk cannot shrink from {chunk_share} to {chunk_least}"
                     );
@@ -251,7 +243,7 @@ impl Policy {
             Action::Drop { keep, .. } => {
                 let level = [self.trigger.soft.messages, self.trigger.hard.messages];
                 let least = level.into_iter().flatten().min();
-                if least.is_some_and(|messages| *keep > messages) {
+                if least.is_some_and(|messages| keep.get() > Some(messages)) {
                     let what =
                         "more messages stay than a level needs to fire: the step would never do anything";
                     faults.error(format!("{key}.keep"), what);
@@ -314,7 +306,7 @@ impl Policy {
         if summary.grounded > Permille::ONE {
             faults.error("summary.grounded", "must be at most 1: no summary can be more than fully grounded");
         }
-        if summary.input > Tokens::ZERO && summary.input <= summary.target {
+        if summary.input.get().is_some_and(|input| input <= summary.target) {
             let what = format!(
                 "must exceed `target`: {} tokens are too few for a summary of {}",
                 summary.input, summary.target
@@ -358,6 +350,20 @@ impl Policy {
                 faults.error(format!("{key}.fill"), "nothing fills the part: name at least one kind");
             }
         }
+    }
+}
+
+fn check_merge(key: &str, (leaves, nodes): (u64, u64), above: Permille, faults: &mut Faults) {
+    for (name, count) in [("leaves", leaves), ("nodes", nodes)] {
+        if count < 2 {
+            faults.error(
+                format!("{key}.{name}"),
+                format!("must be at least 2, not {count}: a single summary cannot be merged"),
+            );
+        }
+    }
+    if above >= Permille::ONE {
+        faults.error(format!("{key}.above"), "must be below 1: summaries never take the whole");
     }
 }
 

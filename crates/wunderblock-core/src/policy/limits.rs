@@ -1,5 +1,6 @@
 //! Limits at which a policy stops trying.
 
+use super::optional::Optional;
 use serde::{Deserialize, Serialize};
 
 /// Limits at which a policy stops trying, and the behaviour of requests in the meantime.
@@ -13,15 +14,21 @@ pub struct CompactionLimits {
     pub cooldown_s: u64,
     /// Maximum number of model calls for summaries within an hour.
     pub calls_per_hour: u32,
-    /// Maximum number of nodes that one sweep creates; 0 for no limit.
-    pub sweep_nodes: u32,
+    /// Maximum number of nodes that one sweep creates; no limit if unset.
+    pub sweep_nodes: Optional<u32>,
     /// Behaviour of requests while a compaction is in progress.
     pub meanwhile: Meanwhile,
 }
 
 impl Default for CompactionLimits {
     fn default() -> Self {
-        Self { rounds: 3, cooldown_s: 0, calls_per_hour: 24, sweep_nodes: 0, meanwhile: Meanwhile::GoOn }
+        Self {
+            rounds: 3,
+            cooldown_s: 0,
+            calls_per_hour: 24,
+            sweep_nodes: Optional::UNSET,
+            meanwhile: Meanwhile::GoOn,
+        }
     }
 }
 

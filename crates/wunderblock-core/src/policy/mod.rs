@@ -4,6 +4,7 @@
 
 mod check;
 mod limits;
+mod optional;
 mod permille;
 mod protect;
 mod reduce;
@@ -13,6 +14,7 @@ mod trigger;
 
 pub use check::{PolicyFault, Severity};
 pub use limits::{CompactionLimits, Meanwhile};
+pub use optional::Optional;
 pub use permille::Permille;
 pub use protect::{CutPoint, Protect, Split};
 pub use reduce::{FLOOR as REDUCE_FLOOR, LEAST as REDUCE_LEAST, Reduce, ReductionLevel, TextKind};
@@ -101,11 +103,7 @@ impl Policy {
     pub fn chunk_ahead(&self, window: Tokens) -> Option<Tokens> {
         self.steps.iter().find_map(|action| match *action {
             Action::Summarise { ahead: true, chunk, chunk_share, .. } => {
-                Some(match (chunk, chunk_share.of(window)) {
-                    (chunk, Tokens::ZERO) => chunk,
-                    (Tokens::ZERO, share) => share,
-                    (chunk, share) => chunk.min(share),
-                })
+                [chunk, chunk_share.of(window)].into_iter().filter_map(Optional::get).min()
             }
             _ => None,
         })
@@ -115,13 +113,9 @@ impl Policy {
     /// archive's fractions refer.
     #[must_use]
     pub fn archive(&self, whole: Tokens) -> Option<ArchiveSizes> {
-        let part = |part: Permille, most: Tokens| match (part.of(whole), most) {
-            (part, Tokens::ZERO) => part,
-            (part, most) => part.min(most),
-        };
         self.steps.iter().find_map(|action| match *action {
             Action::Archive { above, above_tokens, keep, keep_tokens, catalogue_tokens, .. } => {
-                let (above, keep) = (part(above, above_tokens), part(keep, keep_tokens));
+                let (above, keep) = (above_tokens.cap(above.of(whole)), keep_tokens.cap(keep.of(whole)));
                 Some(ArchiveSizes { above, keep, catalogue: catalogue_tokens.min(above) })
             }
             _ => None,

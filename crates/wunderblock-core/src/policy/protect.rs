@@ -1,5 +1,6 @@
 //! Content that no step touches, and places where the rest may be cut.
 
+use super::optional::Optional;
 use super::permille::Permille;
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
@@ -26,10 +27,10 @@ pub struct Protect {
     pub window: Permille,
     /// Minimum number of tokens in the tail that `window` or `history` asks for.
     pub at_least: Tokens,
-    /// Maximum number of tokens in the tail that `window` or `history` asks for; 0 for no limit.
-    pub at_most: Tokens,
-    /// Maximum size of the tail that `window` or `history` asks for, as a fraction of the window; 0 for no limit.
-    pub at_most_share: Permille,
+    /// Maximum number of tokens in the tail that `window` or `history` asks for; no limit if unset.
+    pub at_most: Optional<Tokens>,
+    /// Maximum size of the tail that `window` or `history` asks for, as a fraction of the window; no limit if unset.
+    pub at_most_share: Optional<Permille>,
     /// Whether the tail reaches back to the user's newest request, whatever lies between.
     pub to_newest_user: bool,
     /// Maximum number of tokens in the user's own messages kept before the tail, newest first.
@@ -67,8 +68,8 @@ impl Default for Protect {
             history: Permille::ZERO,
             window: Permille::ZERO,
             at_least: Tokens::ZERO,
-            at_most: Tokens::ZERO,
-            at_most_share: Permille::ZERO,
+            at_most: Optional::UNSET,
+            at_most_share: Optional::UNSET,
             to_newest_user: false,
             user_tokens: Tokens::ZERO,
             user_share: Permille::ZERO,
@@ -90,11 +91,7 @@ impl Protect {
     /// Limits the size of the tail that `window` or `history` asks for to its minimum and maximum.
     pub(crate) fn bounded(&self, part: Tokens, window: Tokens) -> Tokens {
         let part = if part > Tokens::ZERO { part.max(self.at_least) } else { part };
-        let part = if self.at_most > Tokens::ZERO { part.min(self.at_most) } else { part };
-        match self.at_most_share.of(window) {
-            Tokens::ZERO => part,
-            most => part.min(most),
-        }
+        self.at_most_share.of(window).cap(self.at_most.cap(part))
     }
 }
 

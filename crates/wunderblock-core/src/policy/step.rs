@@ -1,5 +1,6 @@
 //! Steps that a policy takes to make requests smaller.
 
+use super::optional::Optional;
 use super::permille::Permille;
 use crate::units::{Bytes, Tokens};
 use serde::{Deserialize, Serialize};
@@ -88,18 +89,18 @@ pub enum Action {
         /// Criterion that divides the range.
         #[serde(default)]
         by: Division,
-        /// Maximum number of tokens that a summary covers; 0 for the whole range at once.
+        /// Maximum number of tokens that a summary covers; the whole range at once if unset.
         #[serde(default)]
-        chunk: Tokens,
+        chunk: Optional<Tokens>,
         /// Whether earlier summaries are merged into the new one, so that there is only one at any time.
         #[serde(default)]
         anchored: bool,
-        /// Maximum fraction of the summariser's window that a summary covers; 0 for no limit. See [`chunk_tokens`].
+        /// Maximum fraction of the summariser's window that a summary covers; no limit if unset. See [`chunk_tokens`].
         #[serde(default)]
-        chunk_share: Permille,
-        /// Minimum to which `chunk_share` shrinks if messages are large; 0 if it does not shrink.
+        chunk_share: Optional<Permille>,
+        /// Minimum to which `chunk_share` shrinks if messages are large. If unset, it does not shrink.
         #[serde(default)]
-        chunk_least: Permille,
+        chunk_least: Optional<Permille>,
         /// Fraction of the unprotected messages that is summarised, oldest first; 1 for all of them.
         #[serde(default = "one")]
         oldest: Permille,
@@ -132,19 +133,18 @@ pub enum Action {
         /// Minimum number of summaries of summaries to merge.
         nodes: u64,
         /// Maximum number of tokens in the summaries that are merged into one, unless the minimum number of summaries
-        /// takes more; 0 for no limit.
+        /// takes more; no limit if unset.
         #[serde(default)]
-        chunk: Tokens,
-        /// Maximum level of a summary; 0 for no limit.
+        chunk: Optional<Tokens>,
+        /// Maximum level of a summary; no limit if unset.
         #[serde(default)]
-        most: u32,
+        most: Optional<u32>,
         /// Fraction of the whole up to which summaries are not condensed; 0 for no such limit.
         #[serde(default)]
         above: Permille,
-        /// Number of tokens up to which summaries are not condensed; the smaller of the two limits applies. 0 for no
-        /// such limit.
+        /// Number of tokens up to which summaries are not condensed. If set, the smaller of the two limits applies.
         #[serde(default)]
-        above_tokens: Tokens,
+        above_tokens: Optional<Tokens>,
         /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
@@ -157,16 +157,15 @@ pub enum Action {
     Archive {
         /// Fraction of the whole up to which summaries are not archived.
         above: Permille,
-        /// Number of tokens up to which summaries are not archived; the smaller of the two limits applies. 0 for no
-        /// such limit.
+        /// Number of tokens up to which summaries are not archived. If set, the smaller of the two limits applies.
         #[serde(default)]
-        above_tokens: Tokens,
+        above_tokens: Optional<Tokens>,
         /// Maximum size of the newest summaries, which are not archived, as a fraction of the whole.
         keep: Permille,
-        /// Maximum number of tokens in the newest summaries, which are not archived; the smaller of the two limits
-        /// applies. 0 for no such limit.
+        /// Maximum number of tokens in the newest summaries, which are not archived. If set, the smaller of the two
+        /// limits applies.
         #[serde(default)]
-        keep_tokens: Tokens,
+        keep_tokens: Optional<Tokens>,
         /// Maximum number of tokens in the catalogue.
         catalogue_tokens: Tokens,
         /// Minimum fraction of the request to save; see [`Action::gain`].
@@ -181,11 +180,11 @@ pub enum Action {
         /// Order in which exchanges are left out.
         #[serde(default)]
         by: DropOrder,
-        /// Number of best messages that stay, wherever they are; 0 to continue only until the target is reached. If
-        /// the order is by age, the best messages are the newest, and begin at a place where the policy's
+        /// Number of best messages that stay, wherever they are. If unset, the step continues only until the target
+        /// is reached. If the order is by age, the best messages are the newest, starting at a place where the policy's
         /// [`Split`](crate::policy::Split) may cut.
         #[serde(default)]
-        keep: u64,
+        keep: Optional<u64>,
         /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,
@@ -204,14 +203,14 @@ pub enum Action {
 #[must_use]
 pub fn chunk_tokens(
     share: Permille,
-    least: Permille,
+    least: Optional<Permille>,
     window: Tokens,
     mean: Tokens,
     margin: Permille,
 ) -> Tokens {
     let part = Permille::ratio(margin.of(mean).0, window.0).0;
-    let may_shrink = least > Permille::ZERO && part > 100;
-    let less = if may_shrink { part.saturating_mul(2).min(share.0.saturating_sub(least.0)) } else { 0 };
+    let room = least.get().filter(|_| part > 100).map_or(0, |least| share.0.saturating_sub(least.0));
+    let less = part.saturating_mul(2).min(room);
     Permille(share.0 - less.min(share.0)).of(window)
 }
 
@@ -298,11 +297,22 @@ mod tests {
             (0, 50_000, 150, 0),
         ];
         for (window, mean, least, chunk) in table {
-            let found =
-                chunk_tokens(Permille(400), Permille(least), Tokens(window), Tokens(mean), Permille(1_200));
+            let found = chunk_tokens(
+                Permille(400),
+                Optional::new(Permille(least)),
+                Tokens(window),
+                Tokens(mean),
+                Permille(1_200),
+            );
             assert_eq!(found, Tokens(chunk), "{window} {mean} {least}");
         }
-        let share = chunk_tokens(Permille(100), Permille(400), Tokens(1_000), Tokens(900), Permille(1_200));
+        let share = chunk_tokens(
+            Permille(100),
+            Optional::new(Permille(400)),
+            Tokens(1_000),
+            Tokens(900),
+            Permille(1_200),
+        );
         assert_eq!(share, Tokens(100), "a least above the share lessens nothing");
     }
 }

@@ -1,5 +1,6 @@
 //! Form of a policy's summaries.
 
+use super::optional::Optional;
 use super::permille::Permille;
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
@@ -34,8 +35,8 @@ pub struct Summary {
     pub second: Permille,
     /// Maximum number of tokens in the deterministic summary that is used if no other summary was accepted.
     pub floor: Tokens,
-    /// Maximum number of tokens given to a summariser at a time; 0 for as many as its window holds.
-    pub input: Tokens,
+    /// Maximum number of tokens given to a summariser at a time; as many as its window holds if unset.
+    pub input: Optional<Tokens>,
     /// Factor applied to the token count of a summariser's input, because counts are estimates.
     pub margin: Permille,
     /// Minimum fraction of the names in a summary that must occur in its range. A summary below this fraction is
@@ -59,7 +60,7 @@ impl Default for Summary {
             overage: Permille(3_000),
             second: Permille(550),
             floor: Tokens(512),
-            input: Tokens(0),
+            input: Optional::UNSET,
             margin: Permille(1_200),
             grounded: Permille(900),
         }

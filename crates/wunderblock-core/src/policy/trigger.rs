@@ -1,5 +1,6 @@
 //! Triggers of a policy: the conditions under which it compacts.
 
+use super::optional::Optional;
 use super::permille::Permille;
 use crate::units::Tokens;
 use serde::{Deserialize, Serialize};
@@ -17,15 +18,15 @@ pub struct Triggers {
     pub of: FractionBase,
     /// Boundary that the soft level waits for.
     pub boundary: Boundary,
-    /// Maximum fraction of the whole that the request takes after the steps; 0 to accept any request that fits and is
-    /// shorter.
-    pub down_to: Permille,
-    /// Maximum fraction of the limit that a lane's first request after a compaction takes; 0 for `down_to`. Nothing
+    /// Maximum fraction of the whole that the request takes after the steps. If unset, any request that fits and is
+    /// shorter is accepted.
+    pub down_to: Optional<Permille>,
+    /// Maximum fraction of the limit that a lane's first request after a compaction takes; `down_to` if unset. Nothing
     /// in a lane's first request after a compaction has been cached yet, so room for later growth gains nothing.
-    pub cold: Permille,
+    pub cold: Optional<Permille>,
     /// Fraction of the whole at which the policy compacts if the provider's cache of the lane is lost anyway (because
-    /// the lane has been idle longer than the cache lives, or the model has changed); 0 for never.
-    pub idle: Permille,
+    /// the lane has been idle longer than the cache lives, or the model has changed); never if unset.
+    pub idle: Optional<Permille>,
     /// Minimum growth since the last compaction before a level fires again, as a fraction of the whole.
     pub regrow: Permille,
 }

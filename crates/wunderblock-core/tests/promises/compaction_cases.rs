@@ -13,7 +13,7 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{
-    self, Action, CutPoint, DropOrder, Permille, Policy, Protect, Split, Triggers,
+    self, Action, CutPoint, DropOrder, Optional, Permille, Policy, Protect, Split, Triggers,
 };
 use wunderblock_core::render::measure;
 use wunderblock_core::units::{Millis, Seq, Tokens};
@@ -290,7 +290,11 @@ fn each_trigger_fires_at_its_number_and_not_before() {
 /// way.
 #[test]
 fn a_lost_cache_sets_off_a_compaction_that_would_be_paid_for_anyway() {
-    let trigger = Triggers { idle: Permille(500), down_to: Permille(300), ..Triggers::default() };
+    let trigger = Triggers {
+        idle: Optional::new(Permille(500)),
+        down_to: Optional::new(Permille(300)),
+        ..Triggers::default()
+    };
     let policy = Policy { trigger, steps: vec![plain_stub(0)], ..Policy::never() };
     for (tokens, cache_lost, expected) in
         [(499, true, None), (500, false, None), (500, true, Some(Urgency::Soft))]

@@ -11,7 +11,7 @@ use wunderblock_core::compact::importance::{DECISIONS, ERRORS, importance};
 use wunderblock_core::compact::task::{TaskSource, tasks};
 use wunderblock_core::compact::{LaneMeasurement, TaskMark, TaskState, Urgency, due};
 use wunderblock_core::message::{Message, Part, Role};
-use wunderblock_core::policy::{self, Boundary, FractionBase, Permille, Policy, Triggers};
+use wunderblock_core::policy::{self, Boundary, FractionBase, Optional, Permille, Policy, Triggers};
 use wunderblock_core::ports::NoBodies;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 
@@ -43,9 +43,9 @@ fn triggered() -> impl Strategy<Value = Policy> {
                     hard,
                     of,
                     boundary,
-                    down_to: Permille::ZERO,
-                    cold: Permille::ZERO,
-                    idle: Permille::ZERO,
+                    down_to: Optional::UNSET,
+                    cold: Optional::UNSET,
+                    idle: Optional::UNSET,
                     regrow: Permille(regrow),
                 },
                 steps: vec![plain_stub(0)],
@@ -131,7 +131,7 @@ proptest! {
     #[test]
     fn a_first_request_is_cold_wherever_it_is_due(policy in triggered(), measure in measured(), cold in 0..1_000u16) {
         let mut policy = policy;
-        policy.trigger.cold = Permille(cold);
+        policy.trigger.cold = Optional::new(Permille(cold));
         let found = level(&policy, &LaneMeasurement { first: true, ..measure });
         prop_assert_eq!(found.is_some(), level(&policy, &measure).is_some());
         let is_cold = cold > 0 && !measure.refused;

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use wunderblock_core::policy::{
-    Action, CutPoint, Division, DropOrder, Permille, Policy, Protect, Severity, Split, Summary, Triggers,
+    Action, CutPoint, Division, DropOrder, Optional, Permille, Policy, Protect, Severity, Split, Summary,
+    Triggers,
 };
 use wunderblock_core::units::{Bytes, Tokens};
 
@@ -47,16 +48,16 @@ pub(crate) fn action() -> impl Strategy<Value = Action> {
             |(leaves, nodes, (most, chunk), above, (min_gain, min_tokens))| Action::Condense {
                 leaves,
                 nodes,
-                chunk: Tokens(chunk),
-                most,
+                chunk: Optional::new(Tokens(chunk)),
+                most: Optional::new(most),
                 above: Permille(above),
-                above_tokens: Tokens(u64::from(above) * 7),
+                above_tokens: Optional::new(Tokens(u64::from(above) * 7)),
                 min_gain,
                 min_tokens
             }
         ),
         1 => (select(vec![DropOrder::Age, DropOrder::Importance]), select(vec![0u64, 0, 3, 10, 50]), gain())
-            .prop_map(|(by, keep, (min_gain, min_tokens))| Action::Drop { by, keep, min_gain, min_tokens }),
+            .prop_map(|(by, keep, (min_gain, min_tokens))| Action::Drop { by, keep: Optional::new(keep), min_gain, min_tokens }),
     ]
 }
 
@@ -80,11 +81,11 @@ fn summarise() -> impl Strategy<Value = Action> {
     (select(vec![Division::Length, Division::Task]), chunk, share, oldest, flags, gain()).prop_map(
         |(by, chunk, share, oldest, (all, anchored, as_needed), (min_gain, min_tokens))| Action::Summarise {
             by,
-            chunk: Tokens(chunk),
+            chunk: Optional::new(Tokens(chunk)),
             anchored,
             as_needed,
-            chunk_share: Permille(share.0),
-            chunk_least: Permille(share.1),
+            chunk_share: Optional::new(Permille(share.0)),
+            chunk_least: Optional::new(Permille(share.1)),
             oldest: Permille(oldest),
             all,
             ahead: false,
@@ -109,8 +110,8 @@ fn protect() -> impl Strategy<Value = Protect> {
             history: Permille(history),
             window: Permille(window),
             at_least: Tokens(if bounded { 1_000 } else { 0 }),
-            at_most: Tokens(if bounded { 3_000 } else { 0 }),
-            at_most_share: Permille(if bounded { 500 } else { 0 }),
+            at_most: Optional::new(Tokens(if bounded { 3_000 } else { 0 })),
+            at_most_share: Optional::new(Permille(if bounded { 500 } else { 0 })),
             to_newest_user,
             user_tokens: Tokens(tokens.1),
             user_share: Permille(share),
@@ -129,7 +130,7 @@ fn random() -> impl Strategy<Value = Policy> {
             let target = Tokens(summary.0);
             Policy {
                 name: "random".into(),
-                trigger: Triggers { down_to: Permille(down_to), ..Triggers::default() },
+                trigger: Triggers { down_to: Optional::new(Permille(down_to)), ..Triggers::default() },
                 protect,
                 split: Split { at: split.0, forward: split.1, two_summaries: split.2 },
                 steps: same_gains(steps),
@@ -168,11 +169,11 @@ fn same_gains(mut steps: Vec<Action>) -> Vec<Action> {
 pub(crate) fn plain_summarise(chunk: Tokens) -> Action {
     Action::Summarise {
         by: Division::Length,
-        chunk,
+        chunk: Optional::new(chunk),
         anchored: false,
         as_needed: false,
-        chunk_share: Permille::ZERO,
-        chunk_least: Permille::ZERO,
+        chunk_share: Optional::UNSET,
+        chunk_least: Optional::UNSET,
         oldest: Permille::ONE,
         all: true,
         ahead: false,
@@ -198,17 +199,17 @@ pub(crate) fn plain_dedupe() -> Action {
 }
 
 pub(crate) fn plain_drop(by: DropOrder, keep: u64) -> Action {
-    Action::Drop { by, keep, min_gain: Permille::ZERO, min_tokens: Tokens::ZERO }
+    Action::Drop { by, keep: Optional::new(keep), min_gain: Permille::ZERO, min_tokens: Tokens::ZERO }
 }
 
 pub(crate) fn plain_condense(fan: u64, chunk: Tokens) -> Action {
     Action::Condense {
         leaves: fan,
         nodes: fan,
-        chunk,
-        most: 0,
+        chunk: Optional::new(chunk),
+        most: Optional::UNSET,
         above: Permille::ZERO,
-        above_tokens: Tokens::ZERO,
+        above_tokens: Optional::UNSET,
         min_gain: Permille::ZERO,
         min_tokens: Tokens::ZERO,
     }

@@ -372,10 +372,9 @@ impl Sweep<'_> {
         let compactor = &self.options.compactor;
         let cores = if compactor.summariser.is_some() { 1 } else { workers() };
         let made = self.made.len() + self.fresh.len();
-        match usize::try_from(compactor.policy.limits.sweep_nodes).unwrap_or(usize::MAX) {
-            0 => cores,
-            most => cores.min(most.saturating_sub(made)),
-        }
+        let most = compactor.policy.limits.sweep_nodes.get();
+        let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        cores.min(most.saturating_sub(made))
     }
 
     /// Reports the progress. Returns whether to continue.
@@ -466,7 +465,7 @@ fn chunk(policy: &Policy, window: Tokens) -> Tokens {
         return ahead;
     }
     let named = policy.steps.iter().find_map(|act| match act {
-        Action::Summarise { chunk, .. } if *chunk > Tokens::ZERO => Some(*chunk),
+        Action::Summarise { chunk, .. } => chunk.get(),
         _ => None,
     });
     named.unwrap_or(CHUNK)

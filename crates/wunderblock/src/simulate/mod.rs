@@ -57,7 +57,7 @@ use play::{Play, PlayedWindow};
 use std::fmt;
 use std::sync::Arc;
 use watch::Watch;
-use wunderblock_core::policy::{Permille, Policy};
+use wunderblock_core::policy::{Optional, Permille, Policy};
 use wunderblock_core::units::Tokens;
 
 /// Largest change in a window's size, in thousandths. What a policy keeps depends on the position of a cut, and a
@@ -115,8 +115,8 @@ impl SimulateOptions {
         // Even a short range gets a summary of the full size, and no summary may exceed that size.
         (summary.share, summary.overage) = (Permille(1_000), Permille(1_000));
         summary.floor = summary.floor.min(size);
-        if summary.input > Tokens::ZERO {
-            summary.input = summary.input.max(Tokens(2 * size.0));
+        if let Some(input) = summary.input.get() {
+            summary.input = Optional::new(input.max(Tokens(2 * size.0)));
         }
         Arc::new(sized)
     }

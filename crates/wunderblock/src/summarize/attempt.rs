@@ -13,7 +13,7 @@ use crate::summarize::extract::{DATE, ReadMaterial};
 use crate::summarize::task::{Brief, Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::{Manner, Rejection, SummaryCheck, SummarySpend};
-use wunderblock_core::policy::{Permille, SummaryFormat, Template};
+use wunderblock_core::policy::{Optional, Permille, SummaryFormat, Template};
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::stub::head;
 use wunderblock_core::units::Tokens;
@@ -63,8 +63,8 @@ pub struct AttemptOptions<'a> {
     pub overage: Permille,
     /// Target of the second try, as a fraction of the first target.
     pub second: Permille,
-    /// Maximum number of tokens in one prompt; 0 for as many as the summariser's window holds.
-    pub input: Tokens,
+    /// Maximum number of tokens in one prompt; as many as the summariser's window holds if unset.
+    pub input: Optional<Tokens>,
     /// Factor by which the real number of input tokens may exceed our count.
     pub margin: Permille,
     /// Removes secrets before anything is sent or recorded.
@@ -274,7 +274,7 @@ impl AttemptJob<'_> {
         let window = summariser.window().unwrap_or(WINDOW).saturating_sub(self.brief.most);
         let held = u128::from(window.0) * 1_000 / u128::from(margin.0.max(1_000));
         let held = Tokens(u64::try_from(held).unwrap_or(u64::MAX));
-        if input == Tokens::ZERO { held } else { held.min(input) }
+        input.cap(held)
     }
 
     /// Writes the summary without a model, and cuts it if it exceeds its maximum.

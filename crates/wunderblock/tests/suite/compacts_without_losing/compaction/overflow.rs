@@ -7,7 +7,7 @@ use wunderblock_core::budget::{EntryLine, Reason};
 use wunderblock_core::decision::TrimReason;
 use wunderblock_core::event::{ContentPinned, Fact, TurnCompleted};
 use wunderblock_core::message::{Message, Role};
-use wunderblock_core::policy::{Permille, Policy};
+use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 
 /// Number of turns. The turns end without an open call, so that no boundary delays a compaction.
@@ -31,7 +31,7 @@ fn a_request_that_does_not_fit_is_compacted_and_built_once_more() {
         let scene = Scene::of(TURNS);
         let built = scene.build(&under(&policy, 12_000));
         let done = built.compacted.as_ref().unwrap_or_else(|| panic!("{}", policy.name));
-        let level = if policy.trigger.cold.0 > 0 { "cold" } else { "overflow" };
+        let level = if policy.trigger.cold.get().is_some() { "cold" } else { "overflow" };
         assert_eq!(done.due.level.word(), level, "{}", policy.name);
         assert_eq!(done.outcome, CompactionResult::Compacted, "{}: {done:?}", policy.name);
         assert_eq!(reasons(&scene)[0], TrimReason::Compacted, "{}", policy.name);
@@ -142,7 +142,7 @@ fn a_model_with_a_smaller_window_gets_a_compacted_lane() {
         let large = scene.build(&under(&preset(name), 200_000));
         assert!(large.compacted.is_none() && scene.steps().is_empty(), "{name}");
         let small = scene.build(&under(&preset(name), 10_000));
-        let level = if preset(name).trigger.cold > Permille::ZERO { "cold" } else { "overflow" };
+        let level = if preset(name).trigger.cold.get().is_some() { "cold" } else { "overflow" };
         let done = small.compacted.as_ref().unwrap();
         assert_eq!(
             (done.due.level.word(), &done.outcome),

@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use wunderblock::policy::Policies;
 use wunderblock_core::policy::{
     Action, Boundary, CompactionLimits, CutPoint, Division, DropOrder, Fill, FractionBase, Meanwhile,
-    Permille, Policy, Protect, Reduce, ReductionLevel, Severity, Split, Summary, SummaryFormat, Template,
-    TemplateSection, TextKind, TriggerLevel, Triggers,
+    Optional, Permille, Policy, Protect, Reduce, ReductionLevel, Severity, Split, Summary, SummaryFormat,
+    Template, TemplateSection, TextKind, TriggerLevel, Triggers,
 };
 use wunderblock_core::units::{Bytes, Tokens};
 
@@ -77,9 +77,9 @@ fn triggers() -> impl Strategy<Value = Triggers> {
             hard,
             of,
             boundary,
-            down_to,
-            cold,
-            idle,
+            down_to: Optional::new(down_to),
+            cold: Optional::new(cold),
+            idle: Optional::new(idle),
             regrow,
         })
 }
@@ -105,8 +105,8 @@ fn protect() -> impl Strategy<Value = Protect> {
                 history,
                 window,
                 at_least,
-                at_most,
-                at_most_share,
+                at_most: Optional::new(at_most),
+                at_most_share: Optional::new(at_most_share),
                 to_newest_user,
                 user_tokens,
                 user_share,
@@ -175,9 +175,9 @@ fn action() -> impl Strategy<Value = Action> {
                 |(by_task, chunk, chunk_share, chunk_least, oldest, all, (min_gain, min_tokens))| {
                     Action::Summarise {
                         by: if by_task { Division::Task } else { Division::Length },
-                        chunk,
-                        chunk_share,
-                        chunk_least,
+                        chunk: Optional::new(chunk),
+                        chunk_share: Optional::new(chunk_share),
+                        chunk_least: Optional::new(chunk_least),
                         oldest,
                         all,
                         anchored: !all,
@@ -193,10 +193,10 @@ fn action() -> impl Strategy<Value = Action> {
             |(leaves, nodes, (most, chunk), above, above_tokens, (min_gain, min_tokens))| Action::Condense {
                 leaves,
                 nodes,
-                chunk,
-                most,
+                chunk: Optional::new(chunk),
+                most: Optional::new(most),
                 above,
-                above_tokens,
+                above_tokens: Optional::new(above_tokens),
                 min_gain,
                 min_tokens
             }
@@ -205,9 +205,9 @@ fn action() -> impl Strategy<Value = Action> {
             |(above, above_tokens, keep, keep_tokens, catalogue_tokens, (min_gain, min_tokens))| {
                 Action::Archive {
                     above,
-                    above_tokens,
+                    above_tokens: Optional::new(above_tokens),
                     keep,
-                    keep_tokens,
+                    keep_tokens: Optional::new(keep_tokens),
                     catalogue_tokens,
                     min_gain,
                     min_tokens,
@@ -216,7 +216,7 @@ fn action() -> impl Strategy<Value = Action> {
         ),
         (any::<bool>(), 0..700_u64, gain()).prop_map(|(by_age, keep, (min_gain, min_tokens))| Action::Drop {
             by: if by_age { DropOrder::Age } else { DropOrder::Importance },
-            keep,
+            keep: Optional::new(keep),
             min_gain,
             min_tokens
         }),
@@ -283,7 +283,7 @@ fn summary() -> impl Strategy<Value = Summary> {
                 overage: Permille(overage),
                 second,
                 floor,
-                input,
+                input: Optional::new(input),
                 margin: Permille(margin),
                 grounded,
             }
@@ -297,7 +297,7 @@ fn limits() -> impl Strategy<Value = CompactionLimits> {
             rounds,
             cooldown_s,
             calls_per_hour,
-            sweep_nodes,
+            sweep_nodes: Optional::new(sweep_nodes),
             meanwhile: if waits { Meanwhile::Wait } else { Meanwhile::GoOn },
         },
     )

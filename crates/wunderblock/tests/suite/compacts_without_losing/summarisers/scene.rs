@@ -13,7 +13,7 @@ use wunderblock::tokens::Counted;
 use wunderblock_core::compaction::SummaryCheck;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Dialect, MediaForm, Message, Part, Role};
-use wunderblock_core::policy::{Fill, Permille, SummaryFormat, Template, TemplateSection};
+use wunderblock_core::policy::{Fill, Optional, Permille, SummaryFormat, Template, TemplateSection};
 use wunderblock_core::ports::{CostModel, NoBodies};
 use wunderblock_core::units::{Bytes, Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
@@ -184,7 +184,7 @@ pub(crate) fn options(redactor: &Redactor) -> AttemptOptions<'_> {
         by_model: Tokens(2_400),
         overage: Permille(3_000),
         second: Permille(550),
-        input: Tokens::ZERO,
+        input: Optional::UNSET,
         margin: Permille(1_200),
         redactor,
         progress: &|_| true,
