@@ -3,7 +3,7 @@
 use super::Policy;
 use super::optional::Optional;
 use super::permille::Permille;
-use super::reduce::{FLOOR as REDUCE_FLOOR, TextKind};
+use super::reduce::FLOOR as REDUCE_FLOOR;
 use super::step::Action;
 use super::template::SummaryFormat;
 use super::trigger::TriggerLevel;
@@ -87,16 +87,13 @@ impl Policy {
 
     fn check_reduction(&self, faults: &mut Faults) {
         let reduce = &self.reduce;
-        let kinds: BTreeSet<TextKind> = reduce.except.iter().copied().collect();
         if reduce.is_off() {
-            if !kinds.is_empty() {
+            if !reduce.except.is_empty() {
                 faults.warn("reduce.except", "has no effect: `level` is \"off\"");
             }
             return;
         }
-        if kinds.len() == TextKind::ALL.len() {
-            faults.error("reduce.except", "no kind of text is left to reduce: set `level = \"off\"` instead");
-        } else if kinds.len() < reduce.except.len() {
+        if reduce.except.iter().collect::<BTreeSet<_>>().len() < reduce.except.len() {
             faults.warn("reduce.except", "a kind is named twice");
         }
         if reduce.least < REDUCE_FLOOR {

@@ -17,7 +17,7 @@ pub use limits::{CompactionLimits, Meanwhile};
 pub use optional::Optional;
 pub use permille::Permille;
 pub use protect::{CutPoint, Protect, Split};
-pub use reduce::{FLOOR as REDUCE_FLOOR, LEAST as REDUCE_LEAST, Reduce, ReductionLevel, TextKind};
+pub use reduce::{FLOOR as REDUCE_FLOOR, KindName, LEAST as REDUCE_LEAST, Reduce, ReductionLevel};
 pub use step::{Action, Division, DropOrder, chunk_tokens};
 pub use template::{Fill, Summary, SummaryFormat, Template, TemplateSection};
 pub use trigger::{Boundary, FractionBase, TriggerLevel, Triggers};

@@ -13,7 +13,7 @@ pub struct Reduce {
     /// Minimum size of a text that is reduced.
     pub least: Bytes,
     /// Kinds of text that are not reduced.
-    pub except: Vec<TextKind>,
+    pub except: Vec<KindName>,
 }
 
 /// Default minimum size of a text that is reduced: below this size, a mark costs a large part of what it saves.
@@ -52,70 +52,10 @@ impl ReductionLevel {
     }
 }
 
-/// Kinds that reducers assign to texts, in the reducers' own words. Only a reducer can decide the kind of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "the reducers' own words, and described there")]
-pub enum TextKind {
-    Json,
-    Diff,
-    Html,
-    Tests,
-    Build,
-    Infra,
-    Trace,
-    Search,
-    Log,
-    Table,
-    Listing,
-    Blob,
-    Code,
-    Markdown,
-    Prose,
-}
-
-impl TextKind {
-    /// All kinds.
-    pub const ALL: [Self; 15] = [
-        Self::Json,
-        Self::Diff,
-        Self::Html,
-        Self::Tests,
-        Self::Build,
-        Self::Infra,
-        Self::Trace,
-        Self::Search,
-        Self::Log,
-        Self::Table,
-        Self::Listing,
-        Self::Blob,
-        Self::Code,
-        Self::Markdown,
-        Self::Prose,
-    ];
-
-    /// Returns the word used in policies.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Diff => "diff",
-            Self::Html => "html",
-            Self::Tests => "tests",
-            Self::Build => "build",
-            Self::Infra => "infra",
-            Self::Trace => "trace",
-            Self::Search => "search",
-            Self::Log => "log",
-            Self::Table => "table",
-            Self::Listing => "listing",
-            Self::Blob => "blob",
-            Self::Code => "code",
-            Self::Markdown => "markdown",
-            Self::Prose => "prose",
-        }
-    }
-}
+/// Name of a kind that reducers assign to texts, such as `log`. Only the reducers know which kinds exist.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KindName(pub Box<str>);
 
 impl Reduce {
     /// Returns whether nothing is reduced.

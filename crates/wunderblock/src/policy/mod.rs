@@ -4,6 +4,7 @@
 //! each preset's constants.
 
 mod finding;
+mod kinds;
 mod lines;
 mod mistake;
 pub(crate) mod nearest;

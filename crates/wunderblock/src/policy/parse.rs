@@ -5,6 +5,7 @@
 //! ```
 
 use super::finding::{PolicyError, PolicyFinding};
+use super::kinds;
 use super::lines::Lines;
 use super::mistake::mistakes;
 use super::nearest::{shortened, suggestion};
@@ -53,7 +54,8 @@ pub(super) fn parse(text: &str, origin: &str, bases: &Bases<'_>) -> Result<Parse
     let whole = extended(own, bases, &mut Vec::new())
         .map_err(|what| refused(vec![PolicyFinding::error(place(EXTENDS), EXTENDS, what)]))?;
     let policy: Policy = whole.try_into().map_err(other)?;
-    let found = policy.faults().into_iter().map(|fault| PolicyFinding { line: place(&fault.key), fault });
+    let faults = policy.faults().into_iter().chain(kinds::fault(&policy));
+    let found = faults.map(|fault| PolicyFinding { line: place(&fault.key), fault });
     let (errors, warnings): (Vec<_>, Vec<_>) =
         found.partition(|finding| finding.fault.severity == Severity::Error);
     if errors.is_empty() { Ok(Parsed { policy, warnings }) } else { Err(refused(errors)) }

@@ -4,6 +4,7 @@
 //! policy has no neighbours, so what is rejected is this value. The keys and words that error messages list come from
 //! the same answers: no list of them exists beside the types.
 
+use super::kinds;
 use std::sync::LazyLock;
 use toml::{Table, Value};
 use wunderblock_core::policy::Policy;
@@ -82,8 +83,11 @@ fn ask(path: &[Part<'_>], value: Value) -> Answer {
     if let (Value::Table(root), [_, ..]) = (&mut policy, path) {
         root.entry("name").or_insert_with(|| Value::from(UNKNOWN));
     }
-    let Err(error) = policy.try_into::<Policy>() else {
-        return Answer::Accepted(None);
+    let error = match policy.try_into::<Policy>() {
+        Ok(policy) => {
+            return kinds::known_instead(&policy).map_or(Answer::Accepted(None), Answer::UnknownWord);
+        }
+        Err(error) => error,
     };
     // Serde's words are "unknown field `?`, expected one of `a`, `b`". Lists are taken from probes only, whose own
     // words contain no backtick.

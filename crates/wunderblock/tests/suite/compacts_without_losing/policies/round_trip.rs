@@ -6,11 +6,12 @@ use proptest::sample::select;
 use std::sync::LazyLock;
 use wunderblock::policy::Policies;
 use wunderblock_core::policy::{
-    Action, Boundary, CompactionLimits, CutPoint, Division, DropOrder, Fill, FractionBase, Meanwhile,
-    Optional, Permille, Policy, Protect, Reduce, ReductionLevel, Severity, Split, Summary, SummaryFormat,
-    Template, TemplateSection, TextKind, TriggerLevel, Triggers,
+    Action, Boundary, CompactionLimits, CutPoint, Division, DropOrder, Fill, FractionBase, KindName,
+    Meanwhile, Optional, Permille, Policy, PolicyFault, Protect, Reduce, ReductionLevel, Severity, Split,
+    Summary, SummaryFormat, Template, TemplateSection, TriggerLevel, Triggers,
 };
 use wunderblock_core::units::{Bytes, Tokens};
+use wunderblock_reduce::Kind;
 
 /// The presets, parsed once for all cases.
 static PRESETS: LazyLock<Policies> = LazyLock::new(Policies::embedded);
@@ -305,8 +306,9 @@ fn limits() -> impl Strategy<Value = CompactionLimits> {
 
 fn reduce() -> impl Strategy<Value = Reduce> {
     let level = prop_oneof![1 => Just(ReductionLevel::Off), 1 => Just(ReductionLevel::Lossless), 2 => Just(ReductionLevel::Fold)];
-    let some = prop::sample::subsequence(TextKind::ALL.to_vec(), 0..4);
-    let except = prop_oneof![9 => some, 1 => Just(TextKind::ALL.to_vec())];
+    let all: Vec<KindName> = Kind::ALL.iter().map(|kind| KindName(kind.name().into())).collect();
+    let some = prop::sample::subsequence(all.clone(), 0..4);
+    let except = prop_oneof![9 => some, 1 => Just(all)];
     (level, count(), except).prop_map(|(level, least, except)| Reduce { level, least: Bytes(least), except })
 }
 
@@ -340,6 +342,11 @@ proptest! {
         let text = toml::to_string(&policy).unwrap();
         let mut errors: Vec<_> = policy.faults();
         errors.retain(|fault| fault.severity == Severity::Error);
+        // Only the reader of files knows all kinds.
+        if !policy.reduce.is_off() && policy.reduce.except.len() == Kind::ALL.len() {
+            let what = "no kind of text is left to reduce: set `level = \"off\"` instead".to_owned();
+            errors.push(PolicyFault { severity: Severity::Error, key: "reduce.except".to_owned(), what });
+        }
         match PRESETS.parse(&text, "a policy") {
             Ok(parsed) => {
                 prop_assert_eq!(&errors, &[]);
@@ -347,7 +354,7 @@ proptest! {
             }
             Err(error) => {
                 let mut found: Vec<_> = error.findings.iter().map(|finding| finding.fault.clone()).collect();
-                let key = |fault: &wunderblock_core::policy::PolicyFault| (fault.key.clone(), fault.what.clone());
+                let key = |fault: &PolicyFault| (fault.key.clone(), fault.what.clone());
                 found.sort_by_key(key);
                 errors.sort_by_key(key);
                 prop_assert_eq!(found, errors, "{}", text);
