@@ -3,10 +3,10 @@
 //! A command line is parsed as by a shell (quotes, pipes, lists, redirections), but nothing in it is expanded: a
 //! program whose name is unknown without expansion counts as an unknown program.
 
+mod pipeline;
 mod programs;
-mod shell;
 
-use shell::{ShellStage, pipelines};
+use pipeline::{ShellStage, pipelines};
 
 /// Maximum number of shells around a command, for example: `bash -c "sh -c '…'"`.
 const MAX_WRAPPERS: usize = 4;

@@ -49,6 +49,7 @@ mod sample;
 mod segment;
 mod select;
 mod severity;
+pub mod shell;
 mod shown;
 mod sink;
 mod source;

@@ -3,7 +3,7 @@
 use crate::part::PartOfList;
 use std::sync::OnceLock;
 
-use super::shell::ShellStage;
+use super::pipeline::ShellStage;
 
 /// A line of the table: programs of a class, and the condition on their words.
 struct ProgramRule {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use wunderblock_core::units::{Bytes, Millis};
+use wunderblock_reduce::shell::{Unclosed, words};
 
 /// A program, its arguments, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,37 +35,12 @@ pub struct ProcessOutput {
 /// # Errors
 /// Returns the reason why the line is invalid: an unclosed quote, a trailing backslash, or no words.
 pub fn split(line: &str) -> Result<Vec<String>, String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match (quote, c) {
-            (None, ' ' | '\t' | '\n' | '\r') => words.extend(word.take()),
-            (None, '\'' | '"') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (Some(open), c) if c == open => quote = None,
-            (None | Some('"'), '\\') => {
-                let Some(next) = chars.next() else {
-                    return Err("it ends with a backslash".to_owned());
-                };
-                let word = word.get_or_insert_default();
-                // Within double quotes, a backslash is literal unless it precedes a character that it can escape.
-                if quote.is_some() && !matches!(next, '"' | '\\' | '$' | '`') {
-                    word.push('\\');
-                }
-                word.push(next);
-            }
-            (_, c) => word.get_or_insert_default().push(c),
-        }
+    match words(line) {
+        Ok(words) if words.is_empty() => Err("it names no program".to_owned()),
+        Ok(words) => Ok(words),
+        Err(Unclosed::Quote(quote)) => Err(format!("a quote ({quote}) is not closed")),
+        Err(Unclosed::Backslash) => Err("it ends with a backslash".to_owned()),
     }
-    if let Some(quote) = quote {
-        return Err(format!("a quote ({quote}) is not closed"));
-    }
-    words.extend(word);
-    if words.is_empty() { Err("it names no program".to_owned()) } else { Ok(words) }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::act::Deed;
 use super::check::Check;
+use wunderblock_reduce::shell::{Flow, Redirect, ShellToken, ShellWord, tokens, words};
 
 /// Maximum number of bytes that are read from a command.
 const LOOK: usize = 4096;
@@ -35,55 +36,49 @@ pub(super) struct Shell {
     folder: String,
 }
 
-enum ShellPiece {
-    Word(String),
-    /// `>` or, if true, `>>`, which appends.
-    To(bool),
-    /// `<` or `<<`.
-    From,
-    /// `&&`, `||`, `;`, or a line break.
-    End,
-    /// `|`.
-    Pipe,
-    /// `(`: a subshell, whose `cd` does not affect the folder outside.
-    Open,
-    /// `)`.
-    Close,
-}
-
 pub(super) fn read(command: &str) -> Shell {
     let mut shell = Shell { shows: true, ..Shell::default() };
-    let mut words: Vec<String> = Vec::new();
+    let mut given: Vec<String> = Vec::new();
     let mut outside: Vec<String> = Vec::new();
-    let (mut to_file, mut appends, mut from, mut is_piped) = (false, false, false, false);
-    for piece in pieces(command) {
-        match piece {
-            ShellPiece::Word(_) if from => from = false,
-            ShellPiece::Word(word) if to_file => {
-                to_file = false;
-                // `2>&1` and `> /dev/null` write no file.
-                if !word.starts_with('&') && !word.starts_with("/dev/") {
-                    shell.shows = false;
-                    shell.add(if appends { Deed::Changed } else { Deed::Created }, &word);
-                }
+    let (mut here, mut is_piped) = (false, false);
+    let command = command.get(..super::plain::cut(command, LOOK)).unwrap_or_default();
+    for token in tokens(command).take(WORDS_MAX) {
+        match token {
+            ShellToken::Word(word) => given.extend(pieces(&word)),
+            ShellToken::Redirect(Redirect { flow: Flow::Here, .. }) => here = true,
+            ShellToken::Redirect(Redirect { flow: Flow::In, .. }) => {}
+            // `> /dev/null` writes no file.
+            ShellToken::Redirect(redirect) if redirect.target.text().starts_with("/dev/") => {}
+            ShellToken::Redirect(Redirect { flow, target, .. }) => {
+                shell.shows = false;
+                shell.add(if flow == Flow::Append { Deed::Changed } else { Deed::Created }, target.text());
             }
-            ShellPiece::Word(word) => words.push(word),
-            ShellPiece::To(twice) => (to_file, appends) = (true, twice),
-            ShellPiece::From => from = true,
-            ShellPiece::Open => outside.push(shell.folder.clone()),
-            ShellPiece::End | ShellPiece::Pipe | ShellPiece::Close => {
-                shell.segment(&words, is_piped);
-                words.clear();
-                (to_file, from) = (false, false);
-                is_piped = matches!(piece, ShellPiece::Pipe);
-                if matches!(piece, ShellPiece::Close) {
+            // What follows a here-document is not read.
+            ShellToken::Line if here => break,
+            // The `cd` of a subshell does not affect the folder outside.
+            ShellToken::Open => outside.push(shell.folder.clone()),
+            ShellToken::End | ShellToken::Line | ShellToken::Pipe | ShellToken::Close => {
+                shell.segment(&given, is_piped);
+                given.clear();
+                is_piped = token == ShellToken::Pipe;
+                if token == ShellToken::Close {
                     shell.folder = outside.pop().unwrap_or_default();
                 }
             }
         }
     }
-    shell.segment(&words, is_piped);
+    shell.segment(&given, is_piped);
     shell
+}
+
+/// Returns the words of a word: more than one if it contains a command whose output the shell would insert.
+fn pieces(word: &ShellWord) -> Vec<String> {
+    let text = word.text();
+    let by_blanks = |_| text.split_whitespace().map(str::to_owned).collect();
+    let mut parts =
+        if word.has_command() { words(text).unwrap_or_else(by_blanks) } else { vec![text.to_owned()] };
+    parts.retain(|part| !part.is_empty());
+    parts
 }
 
 impl Shell {
@@ -277,80 +272,6 @@ fn looks_like_file(word: &str) -> bool {
     word.contains(['/', '.'])
         && !word.contains(['*', '$', '{', ',', '\'', '|', '='])
         && word.contains(char::is_alphabetic)
-}
-
-/// Splits a command into words and operators. Removes quotes, and stops at the content of a here-document.
-fn pieces(command: &str) -> Vec<ShellPiece> {
-    let end = super::plain::cut(command, LOOK);
-    let mut chars = command.get(..end).unwrap_or_default().chars().peekable();
-    let (mut pieces, mut word, mut here, mut nested) = (Vec::new(), String::new(), false, 0_u32);
-    let flush = |word: &mut String, pieces: &mut Vec<ShellPiece>| {
-        if !word.is_empty() {
-            pieces.push(ShellPiece::Word(std::mem::take(word)));
-        }
-    };
-    while let Some(c) = chars.next() {
-        if pieces.len() >= WORDS_MAX {
-            break;
-        }
-        match c {
-            '\'' | '"' => {
-                while let Some(inner) = chars.next().filter(|inner| *inner != c) {
-                    let is_escape = c == '"' && inner == '\\';
-                    word.extend(if is_escape { chars.next() } else { Some(inner) });
-                }
-            }
-            '\\' => word.extend(chars.next().filter(|c| *c != '\n')),
-            '\n' if here => break,
-            '\n' | ';' | '|' | '&' => {
-                // In `2>&1`, the `&` is part of a word.
-                if c == '&' && matches!(pieces.last(), Some(ShellPiece::To(_))) && word.is_empty() {
-                    word.push('&');
-                    continue;
-                }
-                flush(&mut word, &mut pieces);
-                let is_pipe = c == '|' && chars.next_if_eq(&'|').is_none();
-                pieces.push(if is_pipe { ShellPiece::Pipe } else { ShellPiece::End });
-            }
-            '>' => {
-                if !matches!(word.as_str(), "1" | "2") {
-                    flush(&mut word, &mut pieces);
-                }
-                word.clear();
-                let mut twice = false;
-                while chars.peek() == Some(&'>') {
-                    chars.next();
-                    twice = true;
-                }
-                pieces.push(ShellPiece::To(twice));
-            }
-            '<' => {
-                flush(&mut word, &mut pieces);
-                while chars.peek() == Some(&'<') {
-                    here = true;
-                    chars.next();
-                }
-                pieces.push(ShellPiece::From);
-            }
-            c if c.is_whitespace() => flush(&mut word, &mut pieces),
-            '(' if word.is_empty() && nested == 0 => pieces.push(ShellPiece::Open),
-            ')' if nested == 0 => {
-                flush(&mut word, &mut pieces);
-                pieces.push(ShellPiece::Close);
-            }
-            c => {
-                // `$(…)` is part of a word.
-                nested = match c {
-                    '(' => nested + 1,
-                    ')' => nested.saturating_sub(1),
-                    _ => nested,
-                };
-                word.push(c);
-            }
-        }
-    }
-    flush(&mut word, &mut pieces);
-    pieces
 }
 
 #[cfg(test)]
