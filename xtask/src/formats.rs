@@ -15,6 +15,12 @@ const fn about(format: Format) -> &'static str {
         Format::Pi => {
             "pi's and OpenClaw's sessions, versions 1 to 3: `~/.pi/agent/sessions/…`, `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. Records form a tree over `parentId`."
         }
+        Format::GeminiCli => {
+            "Gemini CLI's sessions, JSONL and JSON: `~/.gemini/tmp/<project>/chats/session-….jsonl`; and saved chats, `checkpoint-<tag>.json`. A message that is written again as it grows is one message; a rewind becomes a branch."
+        }
+        Format::Copilot => {
+            "Copilot CLI's sessions: `~/.copilot/session-state/<id>/events.jsonl`. Sub-agents become sessions, and a rewind becomes a branch. The file holds no usage per request, so none is read."
+        }
         Format::OpenaiChat => {
             "Chat messages: a JSON document (an array, or an object with `messages`), or JSON lines of messages or conversations; each conversation of a file becomes a session."
         }

@@ -176,6 +176,8 @@ pub(crate) enum FormatArg {
     Codex,
     Pi,
     Openclaw,
+    GeminiCli,
+    Copilot,
     OpenaiChat,
     Aider,
     JsonLines,

@@ -22,6 +22,8 @@ pub(crate) fn format(arg: FormatArg) -> Option<Format> {
         FormatArg::ClaudeCode => Format::ClaudeCode,
         FormatArg::Codex => Format::Codex,
         FormatArg::Pi | FormatArg::Openclaw => Format::Pi,
+        FormatArg::GeminiCli => Format::GeminiCli,
+        FormatArg::Copilot => Format::Copilot,
         FormatArg::OpenaiChat => Format::OpenaiChat,
         FormatArg::Aider => Format::Aider,
         FormatArg::JsonLines => Format::JsonLines,

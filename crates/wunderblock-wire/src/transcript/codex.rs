@@ -14,7 +14,7 @@ use super::seen::hash;
 use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use wunderblock_core::event::{TurnCompleted, UsageMeasured};
+use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
 
@@ -268,12 +268,12 @@ impl Codex {
                     record.push(RecordItem::Usage(usage));
                 }
             }
-            "task_complete" | "turn_complete" => record.push(turn("end", None, None)),
-            "turn_aborted" => record.push(turn("aborted", None, event.word("reason"))),
+            "task_complete" | "turn_complete" => record.push(RecordItem::turn("end", None, None)),
+            "turn_aborted" => record.push(RecordItem::turn("aborted", None, event.word("reason"))),
             "error" => {
                 let info = event.get("codex_error_info");
                 let code = info.filter(|info| info.get() != "null").and_then(|info| error_code(info.get()));
-                record.push(turn("error", code, event.word("message")));
+                record.push(RecordItem::turn("error", code, event.word("message")));
             }
             "thread_rolled_back" => {
                 self.taken_back = self.taken_back.saturating_add(event.number("num_turns").unwrap_or(1));
@@ -361,11 +361,6 @@ fn compacted(record: &mut TranscriptRecord, payload: &Object<'_>) {
 fn spawned_by(meta: &Object<'_>) -> Option<Box<str>> {
     let subagent = meta.object("source")?.object("subagent")?;
     subagent.object("thread_spawn")?.word("parent_thread_id")
-}
-
-fn turn(stop_reason: &str, error_code: Option<Box<str>>, detail: Option<Box<str>>) -> RecordItem {
-    let stop_reason = stop_reason.into();
-    RecordItem::Turn(TurnCompleted { stop_reason, error_code, detail, overflow: None })
 }
 
 /// Returns an error's code. Codex names errors by a word, or by an object with one key.

@@ -2,7 +2,7 @@
 
 use super::format::{FileShape, Format};
 use super::object::{Object, array};
-use super::{aider, openai_chat};
+use super::{aider, gemini_cli, openai_chat};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -139,20 +139,40 @@ fn document(name: &str, text: &str) -> Option<Format> {
             return Some(Format::JsonLines);
         }
     }
-    Some(if holds_chat(trimmed) { Format::OpenaiChat } else { Format::JsonDocument })
+    Some(if is_gemini_cli(trimmed) {
+        Format::GeminiCli
+    } else if holds_chat(trimmed) {
+        Format::OpenaiChat
+    } else {
+        Format::JsonDocument
+    })
+}
+
+/// Returns whether a document is a session of Gemini CLI, or a chat that was saved there.
+fn is_gemini_cli(text: &str) -> bool {
+    let (head, _) = Object::parse_head(text);
+    is_gemini_header(&head) || gemini_cli::is_saved(&first_element(text, "\"history\""))
 }
 
 /// Returns whether a document contains chat messages, under its key `messages` or as its elements.
 fn holds_chat(text: &str) -> bool {
+    is_plain_chat(&first_element(text, "\"messages\""))
+}
+
+/// Returns the first element of a document: of the array, or of the array under a key, which is given in quotes.
+fn first_element<'t>(text: &'t str, key: &str) -> Object<'t> {
     let from = if text.starts_with('[') {
         text.get(1..)
     } else {
-        let key = text.find("\"messages\"").and_then(|at| text.get(at + "\"messages\"".len()..));
-        key.and_then(|rest| rest.trim_start().strip_prefix(':'))
+        let rest = text.find(key).and_then(|at| text.get(at + key.len()..));
+        rest.and_then(|rest| rest.trim_start().strip_prefix(':'))
             .and_then(|rest| rest.trim_start().strip_prefix('['))
     };
-    let (first, _) = Object::parse_head(from.unwrap_or("").trim_start());
-    is_plain_chat(&first)
+    Object::parse_head(from.unwrap_or("").trim_start()).0
+}
+
+fn is_gemini_header(object: &Object<'_>) -> bool {
+    object.has("sessionId") && object.has("projectHash") && !object.has("uuid")
 }
 
 /// Returns whether an object is a chat message without the fields of a richer format.
@@ -216,8 +236,11 @@ fn vote(object: &Object<'_>, cut: Option<&Cow<'_, str>>) -> Option<(Format, u32)
     let kind = object.text("type").unwrap_or_default();
     let message = object.object("message").unwrap_or_default();
     let signs = [
-        // Qwen uses Claude Code's tree with Gemini's parts. Gemini CLI has its own ids.
-        (message.has("parts") || has("systemPayload") || has("projectHash"), Format::JsonLines, 3),
+        (is_gemini_header(object) || (kind == "gemini" && has("id")), Format::GeminiCli, 6),
+        (has("$set") || has("$rewindTo"), Format::GeminiCli, 2),
+        (kind.contains('.') && has("data") && has("id") && has("parentId"), Format::Copilot, 4),
+        // Qwen uses Claude Code's tree with Gemini's parts.
+        (message.has("parts") || has("systemPayload"), Format::JsonLines, 3),
         (CODEX_TYPES.contains(&kind.as_ref()) && has("payload"), Format::Codex, 4),
         (kind == "session" && has("id") && (has("cwd") || has("version")), Format::Pi, 6),
         (is_claude(object, &kind, &has), Format::ClaudeCode, 3),

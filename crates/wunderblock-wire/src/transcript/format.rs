@@ -9,6 +9,10 @@ pub enum Format {
     Codex,
     /// pi and OpenClaw sessions (JSONL v1 to v3).
     Pi,
+    /// Gemini CLI sessions and saved chats: JSONL or a JSON document.
+    GeminiCli,
+    /// Copilot CLI sessions: JSONL of events.
+    Copilot,
     /// OpenAI chat messages: a JSON document or JSONL.
     OpenaiChat,
     /// aider's Markdown history.
@@ -32,11 +36,13 @@ pub enum FileShape {
 
 impl Format {
     /// All formats, in the order in which detection prefers them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Wunderblock,
         Self::ClaudeCode,
         Self::Codex,
         Self::Pi,
+        Self::GeminiCli,
+        Self::Copilot,
         Self::OpenaiChat,
         Self::Aider,
         Self::JsonLines,
@@ -50,6 +56,8 @@ impl Format {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::Pi => "pi",
+            Self::GeminiCli => "gemini-cli",
+            Self::Copilot => "copilot",
             Self::OpenaiChat => "openai-chat",
             Self::Aider => "aider",
             Self::JsonLines => "json-lines",

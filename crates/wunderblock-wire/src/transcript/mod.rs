@@ -9,17 +9,20 @@ mod aider;
 mod blocks;
 mod claude_code;
 mod codex;
+mod copilot;
 mod detect;
 mod elements;
 mod environment;
 mod export;
 mod format;
+mod gemini_cli;
 mod generic;
 mod object;
 mod openai_chat;
 mod pi;
 mod reader;
 mod record;
+mod rewinds;
 mod seen;
 mod time;
 
@@ -31,17 +34,21 @@ pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 impl Format {
     /// Returns whether a file of this format that begins with `head` is read line by line or as a whole.
     ///
-    /// OpenAI chat has both shapes: several JSON values on separate lines, or one document. One value on one line is
+    /// OpenAI chat and Gemini CLI have both shapes: several JSON values on separate lines, or one document. One value on one line is
     /// a document. If the first line is longer than `head`, an object is taken for a line and an array for a
     /// document.
     #[must_use]
     pub fn shape(self, head: &[u8]) -> FileShape {
         match self {
-            Self::ClaudeCode | Self::Codex | Self::Pi | Self::Aider | Self::JsonLines | Self::Wunderblock => {
-                FileShape::Lines
-            }
+            Self::ClaudeCode
+            | Self::Codex
+            | Self::Pi
+            | Self::Copilot
+            | Self::Aider
+            | Self::JsonLines
+            | Self::Wunderblock => FileShape::Lines,
             Self::JsonDocument => FileShape::Document,
-            Self::OpenaiChat => detect::chat_shape(head),
+            Self::OpenaiChat | Self::GeminiCli => detect::chat_shape(head),
         }
     }
 
@@ -52,6 +59,8 @@ impl Format {
             Self::ClaudeCode => claude_code::RECORD_TYPES,
             Self::Codex => codex::RECORD_TYPES,
             Self::Pi => pi::RECORD_TYPES,
+            Self::GeminiCli => gemini_cli::RECORD_TYPES,
+            Self::Copilot => copilot::RECORD_TYPES,
             Self::OpenaiChat => openai_chat::RECORD_TYPES,
             Self::Aider => aider::RECORD_TYPES,
             Self::Wunderblock => export::RECORD_TYPES,

@@ -7,9 +7,11 @@ pub use checkpoint::Checkpoint;
 use super::aider::Aider;
 use super::claude_code::ClaudeCode;
 use super::codex::Codex;
+use super::copilot::Copilot;
 use super::elements;
 use super::export::ExportReader;
 use super::format::Format;
+use super::gemini_cli::GeminiCli;
 use super::generic::Generic;
 use super::object::{self, Object};
 use super::openai_chat::OpenaiChat;
@@ -65,6 +67,8 @@ enum FormatState {
     ClaudeCode(Box<ClaudeCode>),
     Codex(Box<Codex>),
     Pi(Box<Pi>),
+    GeminiCli(Box<GeminiCli>),
+    Copilot(Box<Copilot>),
     OpenaiChat(OpenaiChat),
     Aider(Box<Aider>),
     Wunderblock(Box<ExportReader>),
@@ -79,6 +83,8 @@ impl TranscriptReader {
             Format::ClaudeCode => FormatState::ClaudeCode(Box::new(ClaudeCode::new(name))),
             Format::Codex => FormatState::Codex(Box::default()),
             Format::Pi => FormatState::Pi(Box::default()),
+            Format::GeminiCli => FormatState::GeminiCli(Box::default()),
+            Format::Copilot => FormatState::Copilot(Box::default()),
             Format::OpenaiChat => FormatState::OpenaiChat(OpenaiChat::default()),
             Format::Aider => FormatState::Aider(Box::default()),
             Format::Wunderblock => FormatState::Wunderblock(Box::default()),
@@ -101,6 +107,8 @@ impl TranscriptReader {
             FormatState::ClaudeCode(state) => state.session(),
             FormatState::Codex(state) => state.session(),
             FormatState::Pi(state) => state.session(),
+            FormatState::GeminiCli(state) => state.session(),
+            FormatState::Copilot(state) => state.session(),
             FormatState::Wunderblock(state) => state.session(),
             FormatState::OpenaiChat(_) | FormatState::Aider(_) | FormatState::Generic(_) => None,
         }
@@ -145,6 +153,7 @@ impl TranscriptReader {
                 let part = elements::span_of(value.get(), text, at_text(span, text));
                 match &mut self.state {
                     FormatState::OpenaiChat(state) => state.document(part, value.get()),
+                    FormatState::GeminiCli(state) => state.document(part, value.get()),
                     FormatState::Generic(state) => state.document(part, value.get()),
                     _ => self.value(part, value.get()),
                 }
@@ -217,6 +226,8 @@ impl TranscriptReader {
             FormatState::ClaudeCode(state) => vec![state.read(span, object)],
             FormatState::Codex(state) => state.read(span, object),
             FormatState::Pi(state) => vec![state.read(span, object)],
+            FormatState::GeminiCli(state) => vec![state.read(span, object)],
+            FormatState::Copilot(state) => vec![state.read(span, object)],
             FormatState::OpenaiChat(state) => state.line(span, text, object),
             FormatState::Generic(state) => state.line(span, text, object),
             FormatState::Wunderblock(state) => vec![state.read(span, text, object)],

@@ -66,6 +66,11 @@ impl RecordItem {
         let scope = Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() };
         Self::Opened(SessionOpened { scope, format: Some(format.into()), cwd, version, parent: None })
     }
+
+    /// Returns the end of a turn: the reason, and an error's code and text.
+    pub(crate) fn turn(reason: &str, error_code: Option<Box<str>>, detail: Option<Box<str>>) -> Self {
+        Self::Turn(TurnCompleted { stop_reason: reason.into(), error_code, detail, overflow: None })
+    }
 }
 
 /// How well a record was understood.

@@ -111,10 +111,11 @@ impl TranscriptReader {
         let Ok(text) = std::str::from_utf8(bytes) else { return Vec::new() };
         let values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
         let objects = values.map_while(Result::ok).filter_map(Object::of);
-        let ids = objects.filter_map(|object| match &self.state {
-            FormatState::ClaudeCode(state) => state.unknown(&object),
-            FormatState::Pi(state) => state.unknown(&object),
-            _ => None,
+        let ids = objects.flat_map(|object| match &self.state {
+            FormatState::ClaudeCode(state) => state.unknown(&object).into_iter().collect(),
+            FormatState::Pi(state) => state.unknown(&object).into_iter().collect(),
+            FormatState::GeminiCli(state) => state.unknown(&object),
+            _ => Vec::new(),
         });
         ids.collect()
     }
@@ -127,6 +128,7 @@ impl TranscriptReader {
         match &mut self.state {
             FormatState::ClaudeCode(state) => state.remind(id, session),
             FormatState::Pi(state) => state.remind(id),
+            FormatState::GeminiCli(state) => state.remind(id),
             _ => {}
         }
     }
@@ -141,6 +143,7 @@ impl TranscriptReader {
             // The end of `parentUuid` and of `logicalParentUuid`.
             FormatState::ClaudeCode(_) => b"arentUuid\"",
             FormatState::Pi(_) => b"parentId\"",
+            FormatState::GeminiCli(_) => return memmem::find(bytes, b"\"$").is_some(),
             _ => return false,
         };
         memmem::find_iter(bytes, key).any(|at| {

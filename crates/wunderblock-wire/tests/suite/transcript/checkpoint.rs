@@ -225,6 +225,53 @@ fn pi_line(steps: &[Step], index: usize) -> String {
     format!("{{{}}}", fields.join(","))
 }
 
+fn gemini_line(steps: &[Step], index: usize) -> String {
+    let step = &steps[index];
+    if index == 0 && step.flags[0] {
+        return r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-02T03:04:05Z"}"#.to_owned();
+    }
+    let earlier = earlier(steps, index);
+    let text = pick(&["", "one", "two"], step.pick);
+    let result = if step.flags[1] { r#","result":[{"text":"out"}]"# } else { "" };
+    match step.kind / 8 {
+        0 => format!(r#"{{"$rewindTo":"{earlier}"}}"#),
+        1 => format!(
+            r#"{{"$set":{{"messages":[{{"id":"n{index}","type":"user","content":"{text}"}},{{"id":"{earlier}","type":"user","content":""}}]}}}}"#
+        ),
+        2 => r#"{"$set":{"lastUpdated":"2026-01-02T03:04:05Z"}}"#.to_owned(),
+        3 | 4 => format!(r#"{{"id":"i{}","type":"user","content":[{{"text":"{text}"}}]}}"#, step.id),
+        5 => format!(r#"{{"id":"{earlier}","type":"gemini","content":"{text}","tokens":{{"input":3}}}}"#),
+        6 => {
+            format!(r#"{{"role":"model","parts":[{{"text":"{text}"}},{{"functionCall":{{"name":"ls"}}}}]}}"#)
+        }
+        _ => format!(
+            r#"{{"id":"i{}","type":"gemini","content":"{text}","toolCalls":[{{"id":"c","name":"ls"{result}}}]}}"#,
+            step.id
+        ),
+    }
+}
+
+fn copilot_line(steps: &[Step], index: usize) -> String {
+    let step = &steps[index];
+    let text = pick(&["", "one", "two"], step.pick);
+    let (kind, data) = match step.kind / 6 {
+        0 => ("session.start", format!(r#""sessionId":"{text}","selectedModel":"m""#)),
+        1 => ("session.snapshot_rewind", format!(r#""upToEventId":"{}""#, earlier(steps, index))),
+        2 | 3 => ("user.message", format!(r#""content":"{text}","transformedContent":"now: {text}""#)),
+        4 => ("assistant.reasoning", format!(r#""content":"{text}""#)),
+        5 | 6 => (
+            "assistant.message",
+            format!(r#""content":"{text}","reasoningText":"{text}","toolRequests":[{{"name":"ls"}}]"#),
+        ),
+        7 => ("tool.execution_complete", format!(r#""success":false,"error":{{"message":"{text}"}}"#)),
+        8 => ("subagent.started", format!(r#""toolCallId":"{text}""#)),
+        9 => ("session.compaction_complete", format!(r#""success":true,"summaryContent":"{text}""#)),
+        _ => ("novelty", format!(r#""role":"user","content":"{text}""#)),
+    };
+    let agent = if step.flags[0] { r#","parentToolCallId":"one""# } else { "" };
+    format!(r#"{{"type":"{kind}","data":{{{data}{agent}}},"id":"i{}","parentId":null}}"#, step.id)
+}
+
 fn codex_line(steps: &[Step], index: usize) -> String {
     let step = &steps[index];
     let text = pick(&["one", "two"], step.pick);
@@ -299,6 +346,16 @@ proptest! {
     #[test]
     fn sessions_of_pi_go_on_where_they_stopped(steps in steps()) {
         check_splits(Format::Pi, "s.jsonl", file(&steps, pi_line).as_bytes());
+    }
+
+    #[test]
+    fn sessions_of_gemini_cli_go_on_where_they_stopped(steps in steps()) {
+        check_splits(Format::GeminiCli, "s.jsonl", file(&steps, gemini_line).as_bytes());
+    }
+
+    #[test]
+    fn sessions_of_copilot_go_on_where_they_stopped(steps in steps()) {
+        check_splits(Format::Copilot, "events.jsonl", file(&steps, copilot_line).as_bytes());
     }
 
     #[test]

@@ -60,8 +60,31 @@ fn formats_are_told_apart_by_their_first_bytes() {
         ("notes.md", "x\n# aider chat started at 2024-08-05 19:33:02\n", Aider),
         (".aider.chat.history.md", "#### hello\n", Aider),
     ] {
-        let shown: String = head.chars().take(80).collect();
-        assert_eq!(detect(name, head.as_bytes()), Ok(expected), "{name}: {shown}");
+        assert_detected(name, head, expected);
+    }
+}
+
+fn assert_detected(name: &str, head: &str, expected: Format) {
+    let shown: String = head.chars().take(80).collect();
+    assert_eq!(detect(name, head.as_bytes()), Ok(expected), "{name}: {shown}");
+}
+
+#[test]
+fn sessions_of_copilot_and_gemini_cli_are_told_apart_from_other_json() {
+    use Format::{Copilot, GeminiCli};
+    for (name, head, expected) in [
+        ("a.jsonl", r#"{"type":"session.start","data":{"sessionId":"s"},"id":"1","parentId":null}"#, Copilot),
+        ("a.jsonl", r#"{"sessionId":"s","projectHash":"p","startTime":"t"}"#, GeminiCli),
+        (
+            "a.jsonl",
+            "{\"$set\":{\"lastUpdated\":\"t\"}}\n{\"id\":\"1\",\"type\":\"gemini\",\"content\":\"a\"}\n",
+            GeminiCli,
+        ),
+        ("a.json", "{\n \"sessionId\": \"s\",\n \"projectHash\": \"p\",\n \"messages\": []}", GeminiCli),
+        ("a.json", "{\n \"history\": [{\"role\":\"user\",\"parts\":[{\"text\":\"a\"}]}]}", GeminiCli),
+        ("a.json", "[\n {\"role\":\"model\",\"parts\":[{\"text\":\"a\"}]}]", GeminiCli),
+    ] {
+        assert_detected(name, head, expected);
     }
 }
 

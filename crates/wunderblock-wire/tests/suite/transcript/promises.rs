@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptReader, detect};
 
 /// Keys and values that the readers look up, so that random objects reach their branches.
-const KEYS: [&str; 44] = [
+const KEYS: [&str; 50] = [
     "type",
     "role",
     "content",
@@ -50,10 +50,17 @@ const KEYS: [&str; 44] = [
     "input",
     "tool_use_id",
     "prompt",
+    "toolCalls",
+    "tokens",
+    "$set",
+    "$rewindTo",
+    "projectHash",
+    "functionCall",
 ];
-const WORDS: [&str; 34] = [
+const WORDS: [&str; 35] = [
     "user",
     "assistant",
+    "gemini",
     "system",
     "tool",
     "attachment",

@@ -1,0 +1,386 @@
+//! Gemini CLI sessions: JSONL in which a message is written again when it grows, or one JSON document.
+//!
+//! The program writes a reply first with its text, then with its tokens, its calls and their results, each time as a
+//! whole line with the same id. The reader returns what each line adds. Only the newest message grows, so the reader
+//! remembers what it has read of one message. The format is described by the types of Gemini CLI's own recorder
+//! (`packages/core/src/services/chatRecordingTypes.ts`).
+
+use super::blocks::{Blocks, CallPairing};
+use super::elements;
+use super::object::Object;
+use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
+use super::rewinds::Rewinds;
+use super::seen::{SeenIds, hash};
+use super::{generic, time};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use wunderblock_core::event::UsageMeasured;
+use wunderblock_core::id::CallId;
+use wunderblock_core::message::{Dialect, Message, Part, Role};
+
+/// Record types, and what is read from each of them.
+pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
+    ("session", "opening of the session"),
+    ("user", "message"),
+    ("gemini", "message, usage, tool results; a line that repeats a message adds what is new in it"),
+    ("error", "end of a turn"),
+    ("info", "kept in the source"),
+    ("warning", "kept in the source"),
+    ("$set", "compaction if its `messages` begin with unknown ones, else kept in the source"),
+    ("$rewindTo", "the next record continues before this prompt"),
+    ("user (saved)", "message or tool results, from a saved chat"),
+    ("model (saved)", "message, from a saved chat"),
+    ("document", "kept in the source: the document around its messages"),
+];
+
+/// Types of a message.
+const MESSAGES: [&str; 5] = ["user", "gemini", "info", "error", "warning"];
+
+/// State of a file that is being read.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct GeminiCli {
+    own: Option<Box<str>>,
+    opened: bool,
+    newest: NewestMessage,
+    rewinds: Rewinds,
+    pairing: CallPairing,
+    /// This field is not part of a checkpoint, because it grows with the file.
+    #[serde(skip)]
+    seen: SeenIds,
+}
+
+/// Parts of the newest message that have been read.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct NewestMessage {
+    id: Box<str>,
+    /// Hash of the content, or `None` while the content is empty.
+    content: Option<u64>,
+    usage: bool,
+    calls: Vec<CallId>,
+    results: Vec<CallId>,
+}
+
+impl GeminiCli {
+    pub(super) fn session(&self) -> Option<&str> {
+        self.own.as_deref()
+    }
+
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.seen.get(id).is_some()
+    }
+
+    pub(super) fn remind(&mut self, id: &str) {
+        self.seen.remind(id, 0);
+    }
+
+    /// Returns the ids of earlier records on which a line's meaning depends, if they are unknown.
+    pub(super) fn unknown(&self, object: &Object<'_>) -> Vec<Box<str>> {
+        let set = object.object("$set").unwrap_or_default();
+        let messages = set.array("messages").unwrap_or_default();
+        let listed = messages.into_iter().filter_map(|message| Object::of(message)?.word("id"));
+        listed.chain(object.word("$rewindTo")).filter(|id| !self.knows(id)).collect()
+    }
+
+    pub(super) fn read(&mut self, span: ByteSpan, object: &Object<'_>) -> TranscriptRecord {
+        let mut record = TranscriptRecord::bookkeeping(span, "");
+        record.at = time::field(object, "timestamp");
+        if let Some(id) = object.word("$rewindTo") {
+            self.rewind(&mut record, &id);
+        } else if object.has("$set") {
+            record.kind = "$set".into();
+            self.set(&mut record, &object.object("$set").unwrap_or_default());
+        } else if is_message(object) {
+            self.message(&mut record, object);
+        } else if object.has("sessionId") && object.has("projectHash") {
+            self.header(&mut record, object);
+        } else if is_saved(object) {
+            self.saved(&mut record, object);
+        } else {
+            record.set_opaque("unknown record of Gemini CLI");
+            generic::read_message(object, &mut self.pairing, &mut record);
+        }
+        if let Some(id) = &record.id {
+            self.seen.insert(id, 0);
+        }
+        self.complete(&mut record);
+        record
+    }
+
+    /// Reads a session in one document, or a saved chat.
+    pub(super) fn document(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
+        let Ok(value) = serde_json::from_str::<&RawValue>(text) else { return Vec::new() };
+        let document = Object::of(value).unwrap_or_default();
+        let lists = elements::lists(value, &|object| is_message(object) || is_saved(object));
+        let Some(list) = elements::longest(&lists) else { return vec![self.read(span, &document)] };
+        self.own = document.word("sessionId");
+        let parts: Vec<&str> = list.elements.iter().map(|element| element.get()).collect();
+        let spans = elements::spans(&parts, text, span);
+        let records = list.elements.iter().zip(spans).map(|(element, span)| match Object::of(element) {
+            Some(object) => self.read(span, &object),
+            None => TranscriptRecord::opaque(span, "element", "expected a message, found another value"),
+        });
+        elements::with_rest(records.collect(), text, span)
+    }
+
+    fn header(&mut self, record: &mut TranscriptRecord, object: &Object<'_>) {
+        record.kind = "session".into();
+        record.kept = RecordStatus::Understood;
+        record.at = record.at.or_else(|| time::field(object, "startTime"));
+        if self.own.is_none() {
+            self.own = object.word("sessionId");
+            self.opened = true;
+            record.push(RecordItem::opened("gemini-cli", None, None));
+        }
+    }
+
+    fn message(&mut self, record: &mut TranscriptRecord, object: &Object<'_>) {
+        let kind = object.text("type").unwrap_or_default();
+        record.kind = kind.as_ref().into();
+        let id = object.word("id").unwrap_or_default();
+        match kind.as_ref() {
+            "info" | "warning" => record.id = Some(id),
+            "error" => {
+                record.id = Some(id);
+                let detail =
+                    object.word("content").or_else(|| object.get("content").map(|it| it.get().into()));
+                record.push(RecordItem::turn("error", None, detail));
+            }
+            _ => self.said(record, object, id),
+        }
+    }
+
+    /// Reads a message of a person or of the model, and returns what earlier lines did not contain.
+    fn said(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, id: Box<str>) {
+        let again = self.newest.id == id;
+        if !again {
+            self.newest = NewestMessage { id: id.clone(), ..NewestMessage::default() };
+        }
+        let new = self.grown(object);
+        let suffix = new.suffix();
+        if again && suffix.is_none() {
+            record.id = None;
+            return;
+        }
+        record.id = Some(match suffix.filter(|_| again) {
+            Some(suffix) => format!("{id}/{suffix}").into(),
+            None => id.clone(),
+        });
+        if new.rewritten {
+            record
+                .set_opaque("a message of Gemini CLI that was rewritten; the new text is kept in the source");
+            return;
+        }
+        let role = if *record.kind == *"user" { Role::User } else { Role::Assistant };
+        if role == Role::Assistant || !new.parts.is_empty() {
+            let mut message = Message::new(role, new.parts);
+            if role == Role::Assistant {
+                message.api_id = Some(id.clone());
+                message.model = object.word("model");
+            }
+            let empty = message.parts.is_empty();
+            if !empty {
+                record.say(message.clone());
+            }
+            if let Some(counts) = new.usage {
+                record.push(RecordItem::Usage(UsageMeasured::of(&message, counts)));
+            }
+        }
+        if !new.results.is_empty() {
+            record.push(RecordItem::Message(Message::new(Role::Tool, new.results)));
+        }
+    }
+
+    /// Returns the parts of a message that have not been read yet, and remembers them.
+    fn grown(&mut self, object: &Object<'_>) -> Growth {
+        let newest = &mut self.newest;
+        let id = newest.id.clone();
+        let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, &id);
+        let mut new = Growth::default();
+        let content = object.some("content").filter(|content| !matches!(content.get(), "\"\"" | "[]"));
+        let content_hash = content.map(|content| hash([content.get()]));
+        if content_hash.is_some() && content_hash != newest.content {
+            new.rewritten = newest.content.is_some();
+            newest.content = content_hash;
+            new.parts.extend(thoughts(object));
+            new.parts.extend(blocks.content(content));
+            new.names.push("content".into());
+        }
+        for (index, call) in object.array("toolCalls").unwrap_or_default().into_iter().enumerate() {
+            let Some(call) = Object::of(call) else { continue };
+            let name = call.word("id").unwrap_or_else(|| format!("call-{id}-{index}").into());
+            let made = CallId(name.clone());
+            if !newest.calls.contains(&made)
+                && let Some(part) = blocks.tool_call_as(Some(name.clone()), &call)
+            {
+                if new.parts.is_empty() && newest.content.is_none() && newest.calls.is_empty() {
+                    new.parts.extend(thoughts(object));
+                }
+                new.parts.push(part);
+                new.names.push(name.clone());
+                newest.calls.push(made.clone());
+            }
+            let Some(result) = call.some("result").filter(|_| !newest.results.contains(&made)) else {
+                continue;
+            };
+            new.results.push(Part::ToolResult {
+                content: answer(&mut blocks, result),
+                failed: matches!(call.text("status").as_deref(), Some("error" | "cancelled")),
+                call: made.clone(),
+                extra: None,
+            });
+            new.names.push(format!("{name}/result").into());
+            newest.results.push(made);
+        }
+        let usage = object.object("tokens").and_then(|tokens| counts(&tokens));
+        if usage.is_some() && !std::mem::replace(&mut newest.usage, true) {
+            new.usage = usage;
+            new.names.push("usage".into());
+        }
+        new
+    }
+
+    fn rewind(&mut self, record: &mut TranscriptRecord, id: &str) {
+        record.kind = "$rewindTo".into();
+        record.kept = RecordStatus::Understood;
+        self.newest = NewestMessage::default();
+        if self.rewinds.back_to(id) {
+            return;
+        }
+        if self.knows(id) {
+            record.set_opaque("a rewind to a message that is not a prompt");
+        } else {
+            // Gemini CLI removes every message if it does not know the id.
+            self.rewinds.back_to_start();
+        }
+    }
+
+    /// Reads changed data of the session. `messages` is the whole conversation after a compression, or after the
+    /// program shortened old tool output.
+    fn set(&mut self, record: &mut TranscriptRecord, set: &Object<'_>) {
+        record.at = time::field(set, "lastUpdated");
+        let messages: Vec<Object<'_>> =
+            set.array("messages").unwrap_or_default().into_iter().filter_map(Object::of).collect();
+        let is_known = |message: &&Object<'_>| message.word("id").is_some_and(|id| self.knows(&id));
+        let Some(kept) = messages.iter().find(is_known).and_then(|message| message.word("id")) else {
+            if !messages.is_empty() {
+                record.set_opaque("a conversation of which the file has no earlier message");
+            }
+            return;
+        };
+        let added: Vec<&Object<'_>> = messages.iter().take_while(|message| !is_known(message)).collect();
+        if added.is_empty() {
+            return;
+        }
+        let mut summary = String::new();
+        for message in added.iter().filter(|message| message.text("type").as_deref() == Some("user")) {
+            let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, "");
+            for part in blocks.content(message.get("content")) {
+                if let Part::Text { text, .. } = part {
+                    summary.push_str(text.inline().unwrap_or_default());
+                }
+            }
+        }
+        // The program writes the same messages again later. The first one is then known.
+        record.id = added.first().and_then(|message| message.word("id"));
+        record.push(RecordItem::Compacted {
+            from: None,
+            before: Some(kept),
+            summary: (!summary.is_empty()).then_some(summary),
+            trigger: None,
+            tokens_before: None,
+        });
+    }
+
+    /// Reads a message of a saved chat: the content of a request, without an id.
+    fn saved(&mut self, record: &mut TranscriptRecord, object: &Object<'_>) {
+        let user = object.text("role").as_deref() == Some("user");
+        record.kind = if user { "user (saved)" } else { "model (saved)" }.into();
+        record.at = record.at.or_else(|| time::field(object, "ts"));
+        let base = record.id_base();
+        let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, &base);
+        let parts = blocks.content(object.get("parts"));
+        let (results, parts): (Vec<Part>, Vec<Part>) =
+            parts.into_iter().partition(|part| matches!(part, Part::ToolResult { .. }));
+        if !results.is_empty() {
+            record.push(RecordItem::Message(Message::new(Role::Tool, results)));
+        }
+        if !parts.is_empty() {
+            record.say(Message::new(if user { Role::User } else { Role::Assistant }, parts));
+        }
+        record.kept = RecordStatus::Understood;
+    }
+
+    /// Adds the fields that depend on earlier records.
+    fn complete(&mut self, record: &mut TranscriptRecord) {
+        if record.items.is_empty() {
+            return;
+        }
+        let id = record.id.clone();
+        self.rewinds.continue_with(record, id.as_deref());
+        if !std::mem::replace(&mut self.opened, true) {
+            record.open("gemini-cli");
+        }
+    }
+}
+
+/// Content of a message that earlier lines did not have.
+#[derive(Debug, Default)]
+struct Growth {
+    parts: Vec<Part>,
+    results: Vec<Part>,
+    usage: Option<[u64; 4]>,
+    /// Names of the new parts, in order.
+    names: Vec<Box<str>>,
+    /// Whether a different text replaces a text that was already read.
+    rewritten: bool,
+}
+
+impl Growth {
+    /// Returns the end of the record's id: the name of the first new part.
+    fn suffix(&self) -> Option<&str> {
+        self.names.first().map(|name| &**name)
+    }
+}
+
+/// Returns whether an object is a message of a session.
+pub(super) fn is_message(object: &Object<'_>) -> bool {
+    let kind = object.text("type").unwrap_or_default();
+    MESSAGES.contains(&kind.as_ref()) && object.has("id") && object.has("content") && !object.has("uuid")
+}
+
+/// Returns whether an object is a message of a saved chat.
+pub(super) fn is_saved(object: &Object<'_>) -> bool {
+    let role = object.text("role").unwrap_or_default();
+    matches!(role.as_ref(), "user" | "model" | "gemini") && object.array("parts").is_some()
+}
+
+/// Returns the model's thoughts as one part.
+fn thoughts(object: &Object<'_>) -> Option<Part> {
+    let thoughts = object.array("thoughts")?.into_iter().filter_map(Object::of);
+    let texts = thoughts.map(|thought| {
+        let texts = ["subject", "description"].into_iter().filter_map(|key| thought.word(key));
+        texts.collect::<Vec<_>>().join(": ")
+    });
+    let text = texts.collect::<Vec<_>>().join("\n");
+    (!text.is_empty()).then(|| Part::Thinking { text: text.into(), signature: None, extra: None })
+}
+
+/// Returns the content of a call's result: the contents of its `functionResponse` parts, and all other parts.
+fn answer(blocks: &mut Blocks<'_>, result: &RawValue) -> Vec<Part> {
+    let parts = blocks.content(Some(result)).into_iter();
+    let contents = parts.flat_map(|part| match part {
+        Part::ToolResult { content, .. } => content,
+        part => vec![part],
+    });
+    contents.collect()
+}
+
+/// Returns the reported usage. `input` includes the tokens read from the cache, and `output` excludes the thoughts.
+/// Tokens of tool results that the provider added to the request (`tool`) are input.
+fn counts(tokens: &Object<'_>) -> Option<[u64; 4]> {
+    let [input, output, cached, thoughts, tool] =
+        ["input", "output", "cached", "thoughts", "tool"].map(|key| tokens.number(key).unwrap_or(0));
+    let uncached = input.saturating_sub(cached).saturating_add(tool);
+    let all = [uncached, cached, 0, output.saturating_add(thoughts)];
+    (all != [0; 4]).then_some(all)
+}
