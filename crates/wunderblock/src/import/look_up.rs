@@ -8,10 +8,24 @@ use crate::error::Error;
 use crate::store::codec::record_key;
 use std::collections::HashSet;
 use wunderblock_core::id::{EventId, StreamId};
-use wunderblock_wire::transcript::{RecordPlace, TranscriptReader, TranscriptRecord};
+use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, TranscriptRecord};
 
 /// Maximum number of branches of a session in which records without ids are looked up.
 const BRANCHES: usize = 8;
+
+/// Returns the ids of earlier records that a record refers to.
+fn earlier_records(record: &TranscriptRecord) -> impl Iterator<Item = &str> {
+    let place = match &record.place {
+        RecordPlace::After(id) => Some(&**id),
+        RecordPlace::Next | RecordPlace::Root | RecordPlace::RolledBack { .. } => None,
+    };
+    let items = record.items.iter().flat_map(|item| match item {
+        RecordItem::Compacted { from, before, .. } => [from.as_deref(), before.as_deref()],
+        RecordItem::About { record, .. } => [Some(&**record), None],
+        _ => [None, None],
+    });
+    place.into_iter().chain(items.flatten())
+}
 
 impl Feed<'_> {
     /// Looks up records, given with their raw bytes, before they are taken in. A file whose sessions are all new
@@ -42,9 +56,7 @@ impl Feed<'_> {
                     self.known.said.entry(session).or_insert_with(|| (id.clone(), message.clone()));
                 }
             }
-            if let RecordPlace::After(id) = &record.place {
-                wanted.insert(record_key(id));
-            }
+            wanted.extend(earlier_records(record).map(record_key));
             if let (None, Some(told)) = (&record.id, NamelessRecord::of(record, raw)?) {
                 if was_before && has_no_ids(self.format) {
                     wanted.insert(told.key(&self.engine.tenant));

@@ -258,6 +258,47 @@ fn a_compaction_that_kept_all_messages_replaces_only_the_opening() {
 }
 
 #[test]
+fn a_session_of_gemini_cli_is_the_same_read_line_by_line_or_at_once() {
+    let lines = [
+        r#"{"sessionId":"gemini-1","projectHash":"p","startTime":"2026-01-02T03:04:05Z"}"#,
+        r#"{"id":"1","type":"user","content":[{"text":"list"}]}"#,
+        r#"{"$set":{"lastUpdated":"2026-01-02T03:04:06Z"}}"#,
+        r#"{"id":"2","type":"gemini","content":"sure","model":"m"}"#,
+        r#"{"id":"2","type":"gemini","content":"sure","model":"m","tokens":{"input":9,"output":1}}"#,
+        r#"{"id":"2","type":"gemini","content":"sure","toolCalls":[{"id":"k","name":"ls","args":{}}]}"#,
+        r#"{"id":"2","type":"gemini","content":"sure","toolCalls":[{"id":"k","name":"ls","args":{},"result":"x"}]}"#,
+        r#"{"id":"3","type":"user","content":"more"}"#,
+        r#"{"id":"4","type":"gemini","content":"no"}"#,
+        r#"{"$rewindTo":"3"}"#,
+        r#"{"id":"5","type":"user","content":"this"}"#,
+        r#"{"$set":{"messages":[{"id":"s","type":"user","content":"so far"},{"id":"5","type":"user","content":"this"}]}}"#,
+        r#"{"id":"6","type":"gemini","content":"yes"}"#,
+    ];
+    let shared = ["user: list", "assistant: sure", "assistant: ls#k", "tool: #k = x"];
+    let (first, second) = (["user: more", "assistant: no"], ["user: this", "assistant: yes"]);
+    let mut told = Vec::new();
+    for at_once in [true, false] {
+        let home = Home::new();
+        let engine = home.engine();
+        let path = home.path("session-1.jsonl");
+        let from = if at_once { lines.len() } else { 1 };
+        for len in from..=lines.len() {
+            let text: String = lines[..len].iter().map(|line| format!("{line}\n")).collect();
+            let imported = import(&engine, &home.file("session-1.jsonl", text));
+            assert_eq!(imported.format, Format::GeminiCli);
+            if at_once {
+                holds(&engine, &path, &imported);
+            }
+        }
+        assert_eq!(transcript(&session(&engine, "gemini-1~1")), [&shared[..], &first[..]].concat());
+        assert_eq!(transcript(&session(&engine, "gemini-1~2")), [&shared[..], &second[..]].concat());
+        let facts = events(&session(&engine, "gemini-1~2")).into_iter().map(|event| (event.seq, event.fact));
+        told.push(facts.collect::<Vec<_>>());
+    }
+    assert_eq!(told[0], told[1]);
+}
+
+#[test]
 fn pi_chats_aider_and_unknown_lines() {
     let pi = [
         r#"{"type":"session","version":3,"id":"pi-1","cwd":"/w"}"#,
