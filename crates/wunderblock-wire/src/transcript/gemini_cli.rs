@@ -5,7 +5,7 @@
 //! remembers what it has read of one message. The format is described by the types of Gemini CLI's own recorder
 //! (`packages/core/src/services/chatRecordingTypes.ts`).
 
-use super::blocks::{Blocks, CallPairing};
+use super::blocks::{Blocks, CallPairing, first};
 use super::elements;
 use super::object::Object;
 use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
@@ -23,6 +23,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("session", "opening of the session"),
     ("user", "message"),
     ("gemini", "message, usage, tool results; a line that repeats a message adds what is new in it"),
+    ("model", "the same as `gemini`"),
     ("error", "end of a turn"),
     ("info", "kept in the source"),
     ("warning", "kept in the source"),
@@ -34,7 +35,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
 ];
 
 /// Types of a message.
-const MESSAGES: [&str; 5] = ["user", "gemini", "info", "error", "warning"];
+const MESSAGES: [&str; 6] = ["user", "gemini", "model", "info", "error", "warning"];
 
 /// State of a file that is being read.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -196,7 +197,8 @@ impl GeminiCli {
         let id = newest.id.clone();
         let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, &id);
         let mut new = Growth::default();
-        let content = object.some("content").filter(|content| !matches!(content.get(), "\"\"" | "[]"));
+        let content =
+            first(object, &["content", "parts"]).filter(|content| !matches!(content.get(), "\"\"" | "[]"));
         let content_hash = content.map(|content| hash([content.get()]));
         if content_hash.is_some() && content_hash != newest.content {
             new.rewritten = newest.content.is_some();
@@ -345,7 +347,8 @@ impl Growth {
 /// Returns whether an object is a message of a session.
 pub(super) fn is_message(object: &Object<'_>) -> bool {
     let kind = object.text("type").unwrap_or_default();
-    MESSAGES.contains(&kind.as_ref()) && object.has("id") && object.has("content") && !object.has("uuid")
+    let has_content = object.has("content") || object.has("parts");
+    MESSAGES.contains(&kind.as_ref()) && object.has("id") && has_content && !object.has("uuid")
 }
 
 /// Returns whether an object is a message of a saved chat.

@@ -121,7 +121,8 @@ fn a_session_in_one_document() {
   "messages": [
     {"id": "1", "timestamp": "2026-01-02T03:04:06Z", "type": "user", "content": "go"},
     {"id": "2", "type": "gemini", "content": "", "tokens": {"input": 5, "output": 1},
-     "toolCalls": [{"id": "k", "name": "ls", "args": {}, "result": [{"functionResponse": {"id": "k", "response": {"output": "x"}}}]}]}
+     "toolCalls": [{"id": "k", "name": "ls", "args": {}, "result": [{"functionResponse": {"id": "k", "response": {"output": "x"}}}]}]},
+    {"id": "3", "type": "model", "parts": [{"text": "done"}]}
   ]
 }"#;
     let records = read("session-1.json", text);
@@ -131,6 +132,7 @@ fn a_session_in_one_document() {
         document-
         user opened() + User(go)
         gemini Assistant(call k ls {}) + usage(2 5/0/0/1) + Tool(result k x)
+        model Assistant(done)
         document-
         "#,
     );
