@@ -344,7 +344,11 @@ fn named(sessions: &[StreamId]) -> String {
 }
 
 pub(crate) fn file_error(path: &Path, error: &std::io::Error) -> Error {
-    Error::File { path: path.display().to_string(), why: error.to_string() }
+    let why = match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+        _ => error.to_string(),
+    };
+    Error::File { path: path.display().to_string(), why }
 }
 
 pub(crate) fn write_error(error: &std::io::Error) -> Error {

@@ -568,7 +568,7 @@ fn files_other_than_transcripts_are_refused() {
         (home.file("noise.jsonl", noise), "binary"),
         (home.file("wide.jsonl", utf16), "UTF-16"),
         (home.file("notes.txt", "Some notes.\nMore of them.\n"), "not JSON"),
-        (home.path("none.jsonl"), "No such file"),
+        (home.path("none.jsonl"), "no such file"),
         (big, "documents are read whole"),
     ];
     for (path, expected) in table {
