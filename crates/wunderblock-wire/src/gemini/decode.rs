@@ -307,13 +307,20 @@ fn inline_data(mut fields: RawFields<'_>, mut hints: Vec<ExtraForm>) -> Option<P
     Some(Part::Media { mime: mime.into(), form: MediaForm::Base64, body, extra })
 }
 
+/// Host of the provider's file store.
+const FILE_HOST: &str = "googleapis.com";
+
 /// Reads a file, which is either stored by the provider or available at a public address.
 fn file_data(mut fields: RawFields<'_>) -> Option<Part> {
     let mut inner = fields_of(fields.take("fileData")?)?;
     let uri = inner.take_text("fileUri")?;
     let mime = inner.take_word("mimeType").unwrap_or_default();
+    let host = uri.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#', ':']).next());
     // Addresses at this host belong to the provider's own file store.
-    let is_open = uri.starts_with("http") && !uri.contains("googleapis.com");
+    let is_own = host.is_some_and(|host| {
+        host == FILE_HOST || host.strip_suffix(FILE_HOST).is_some_and(|sub| sub.ends_with('.'))
+    });
+    let is_open = uri.starts_with("http") && !is_own;
     let form = if is_open { MediaForm::Url } else { MediaForm::File };
     let hints = extra::object(inner.rest()).map(|rest| (INNER, rest)).into_iter().collect();
     let extra = extra::medium(OWN, form, hints, fields);

@@ -99,6 +99,20 @@ fn the_rest_of_a_request_survives() {
 }
 
 #[test]
+fn only_addresses_at_the_providers_host_are_its_own_files() {
+    for (uri, form) in [
+        ("https://generativelanguage.googleapis.com/v1beta/files/x", MediaForm::File),
+        ("gs://b/x", MediaForm::File),
+        ("https://x.example/?from=storage.googleapis.com", MediaForm::Url),
+        ("https://notgoogleapis.com/a.pdf", MediaForm::Url),
+    ] {
+        let message =
+            decode_message(OWN, &user(&format!(r#"{{"fileData":{{"fileUri":"{uri}"}}}}"#))).unwrap();
+        assert!(matches!(&message[0].parts[..], [Part::Media { form: read, .. }] if *read == form), "{uri}");
+    }
+}
+
+#[test]
 fn schemas_in_capitals_reach_other_dialects_in_small_letters() {
     let tools = r#"[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT","properties":{"a":{"type":"ARRAY","items":{"type":"STRING"}}}}}]}]"#;
     let json = format!(r#"{{"tools":{tools},"contents":[{}]}}"#, user(TEXT));
