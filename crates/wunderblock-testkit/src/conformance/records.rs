@@ -159,6 +159,7 @@ pub(super) fn erasures_are_listed(scene: &TestTenant<'_>) {
     let nowhere = scene.erasing("nowhere", &[], Vec::new(), vec![gone("c", Gone::Session)]);
     assert!(scene.try_commit(vec![nowhere]).is_ok(), "without positions it is about no stream");
     assert_eq!(list(&["c"]), [gone("c", Gone::Session)]);
+    assert_eq!(list(&[]), list(&["a", "b", "c"]), "without sessions, those of all");
 }
 
 /// An event's checksum is returned unchanged by every query, and is erased with the payload.

@@ -58,6 +58,15 @@ impl LedgerTables {
         });
     }
 
+    /// Sessions with erasures, in order.
+    pub(super) fn erased_sessions(&self, tenant: TenantNo) -> Vec<String> {
+        let rows = self.erasures.range((tenant, String::new(), Gone::Session)..);
+        let own = rows.take_while(|((owner, ..), ())| *owner == tenant);
+        let mut sessions: Vec<String> = own.map(|((_, session, _), ())| session.clone()).collect();
+        sessions.dedup();
+        sessions
+    }
+
     /// Erasures of a session, sorted, with the erasure of the session itself first.
     pub(super) fn erasures_of(&self, tenant: TenantNo, session: String) -> Vec<Erasure> {
         let rows = self.erasures.range((tenant, session.clone(), Gone::Session)..);

@@ -66,6 +66,7 @@ impl LedgerTables {
                 Answer::Known(ids.into_iter().map(|id| self.known(&lineage, id)).collect())
             }
             Query::Erasures { tenant, sessions } => {
+                let sessions = if sessions.is_empty() { self.erased_sessions(tenant) } else { sessions };
                 let of = |session| self.erasures_of(tenant, session);
                 Answer::Erasures(sessions.into_iter().flat_map(of).collect())
             }
