@@ -87,8 +87,10 @@ impl Storage for Overlay {
             let known = Query::Ids { tenant, stream: stream.clone(), ids: ids.clone() };
             let (info, answers) = self.ask(leases.chain([known]).collect()).await?;
             let mut answers = answers.into_iter();
-            // Writes go to a copy, which replaces the tail only if all of them succeed.
-            let mut next = self.tail().clone();
+            // Writes go to a copy, which replaces the tail only if all of them succeed. The tail stays locked meanwhile,
+            // so that no other commit is lost.
+            let mut tail = self.tail();
+            let mut next = tail.clone();
             for (key, answer) in keys.into_iter().zip(answers.by_ref()) {
                 if let Some(lease) = answer.lease().flatten() {
                     next.leases.entry(key).or_insert(lease);
@@ -125,7 +127,7 @@ impl Storage for Overlay {
                     _ => return Err(StoreError::ReadOnly),
                 });
             }
-            *self.tail() = next;
+            *tail = next;
             Ok(written)
         })
     }
