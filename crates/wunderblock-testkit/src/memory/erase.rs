@@ -58,17 +58,19 @@ impl LedgerTables {
         });
     }
 
-    /// Sessions with erasures, in order.
-    pub(super) fn erased_sessions(&self, tenant: TenantNo) -> Vec<String> {
-        let rows = self.erasures.range((tenant, String::new(), Gone::Session)..);
-        let own = rows.take_while(|((owner, ..), ())| *owner == tenant);
-        let mut sessions: Vec<String> = own.map(|((_, session, _), ())| session.clone()).collect();
-        sessions.dedup();
-        sessions
+    /// Erasures of sessions, in the given order, or of all sessions if none is given.
+    pub(super) fn erasures(&self, tenant: TenantNo, mut sessions: Vec<String>) -> Vec<Erasure> {
+        if sessions.is_empty() {
+            let rows = self.erasures.range((tenant, String::new(), Gone::Session)..);
+            let own = rows.take_while(|((owner, ..), ())| *owner == tenant);
+            sessions = own.map(|((_, session, _), ())| session.clone()).collect();
+            sessions.dedup();
+        }
+        sessions.into_iter().flat_map(|session| self.erasures_of(tenant, session)).collect()
     }
 
     /// Erasures of a session, sorted, with the erasure of the session itself first.
-    pub(super) fn erasures_of(&self, tenant: TenantNo, session: String) -> Vec<Erasure> {
+    fn erasures_of(&self, tenant: TenantNo, session: String) -> Vec<Erasure> {
         let rows = self.erasures.range((tenant, session.clone(), Gone::Session)..);
         let own = rows.take_while(|((owner, name, _), ())| *owner == tenant && *name == session);
         own.map(|((.., what), ())| Erasure { session: session.clone(), what: what.clone() }).collect()

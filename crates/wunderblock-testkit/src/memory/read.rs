@@ -65,11 +65,7 @@ impl LedgerTables {
                 let lineage = self.lineage(self.must_find(tenant, &stream)?);
                 Answer::Known(ids.into_iter().map(|id| self.known(&lineage, id)).collect())
             }
-            Query::Erasures { tenant, sessions } => {
-                let sessions = if sessions.is_empty() { self.erased_sessions(tenant) } else { sessions };
-                let of = |session| self.erasures_of(tenant, session);
-                Answer::Erasures(sessions.into_iter().flat_map(of).collect())
-            }
+            Query::Erasures { tenant, sessions } => Answer::Erasures(self.erasures(tenant, sessions)),
             Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
             Query::Epoch => Answer::Epoch(self.epoch),
             Query::Segments { tenant } => {
