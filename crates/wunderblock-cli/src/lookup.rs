@@ -132,12 +132,18 @@ pub(crate) async fn reading_at(
     global: &Global,
     text: &str,
 ) -> Result<(Engine, Session, Positions), Failure> {
-    match (reading(settings, global, text).await, split_place(text)) {
-        (Err(Failure::Engine(Error::NoSession(_))), Some((id, at))) => {
-            let (engine, session) = reading(settings, global, id).await?;
-            Ok((engine, session, Some(at)))
-        }
-        (found, _) => found.map(|(engine, session)| (engine, session, None)),
+    let ((engine, session), at) = with_place(text, async |id| reading(settings, global, id).await).await?;
+    Ok((engine, session, at))
+}
+
+/// Finds by an id, or by the part before a `#` if no session has the whole text as its id.
+async fn with_place<T>(
+    text: &str,
+    find: impl AsyncFn(&str) -> Result<T, Failure>,
+) -> Result<(T, Positions), Failure> {
+    match (find(text).await, split_place(text)) {
+        (Err(Failure::Engine(Error::NoSession(_))), Some((id, at))) => Ok((find(id).await?, Some(at))),
+        (found, _) => Ok((found?, None)),
     }
 }
 
@@ -147,12 +153,7 @@ pub(crate) async fn known_at(
     global: &Global,
     text: &str,
 ) -> Result<(Session, Positions), Failure> {
-    match (known_session(engine, global, text).await, split_place(text)) {
-        (Err(Failure::Engine(Error::NoSession(_))), Some((id, at))) => {
-            Ok((known_session(engine, global, id).await?, Some(at)))
-        }
-        (found, _) => Ok((found?, None)),
-    }
+    with_place(text, async |id| known_session(engine, global, id).await).await
 }
 
 /// Like [`session`], but also returns the positions that follow a `#`.
@@ -161,12 +162,7 @@ pub(crate) async fn session_at(
     global: &Global,
     text: &str,
 ) -> Result<(Session, Positions), Failure> {
-    match (session(engine, global, text).await, split_place(text)) {
-        (Err(Failure::Engine(Error::NoSession(_))), Some((id, at))) => {
-            Ok((session(engine, global, id).await?, Some(at)))
-        }
-        (found, _) => Ok((found?, None)),
-    }
+    with_place(text, async |id| session(engine, global, id).await).await
 }
 
 /// Returns the single position that an option or a place gives.
