@@ -149,15 +149,26 @@ pub(crate) struct Help {
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock import ~/.claude/projects        every session of Claude Code
+  wunderblock import                           find the histories of your agents, ask, import them
+  wunderblock import --agent codex --watch     import what Codex wrote, and what it writes from now on
   wunderblock import chat.json --format openai-chat
   wunderblock import ~/.claude/projects -v     a line per file, and every warning
 
-Importing again adds only what is new. The original is kept byte for byte: `export --original`.")]
+Importing again adds only what is new, also after an interruption. The original is kept byte for byte:
+`export --original`.")]
 pub(crate) struct Import {
-    /// Files, or folders of transcripts
-    #[arg(required = true, value_name = "PATH")]
+    /// Files, or folders of transcripts [default: the histories of the agents on this machine]
+    #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
+    /// Without a path: only the histories of this agent
+    #[arg(long, value_name = "AGENT", conflicts_with = "paths")]
+    pub(crate) agent: Vec<String>,
+    /// Without a path: import without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// Stay, and import what the agents write, until interrupted
+    #[arg(long)]
+    pub(crate) watch: bool,
     /// Format of the files
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Auto)]
     pub(crate) format: FormatArg,

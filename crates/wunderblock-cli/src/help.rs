@@ -68,7 +68,7 @@ const AFTER: &str = "
 Every command:  --db PATH  --config FILE  --tenant NAME  --json  -q  -v
 
 Start with:
-  wunderblock import ~/.claude/projects
+  wunderblock import
   wunderblock context session.jsonl --window 32000 --out request.json
 
 Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage, 3 refused

@@ -20,27 +20,32 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const WARNINGS: usize = 5;
 
 /// The parts of an import's output that are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shown<'b> {
     /// A progress bar and the warnings.
     All,
-    /// Only the warnings, because there is already a bar for the whole folder.
-    Warnings,
-    /// Neither.
-    Nothing,
+    /// Progress on the bar of an import of many files.
+    Part {
+        /// Bar of all files, in bytes.
+        bar: &'b ProgressBar,
+        /// Length of the files before this one.
+        before: u64,
+        /// Whether to show the warnings.
+        warnings: bool,
+    },
 }
 
 /// Options that determine how a transcript is imported and what is shown of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ImportOptions {
+pub(crate) struct ImportOptions<'b> {
     /// Format of the file; `None` to detect it.
     pub(crate) format: Option<Format>,
     /// Whether to compare a file whole even if it looks unchanged.
     pub(crate) verify: bool,
-    pub(crate) shown: Shown,
+    pub(crate) shown: Shown<'b>,
 }
 
-impl ImportOptions {
+impl ImportOptions<'_> {
     /// Detects the format, trusts the file's modification time, and shows everything.
     pub(crate) const DEFAULT: Self = Self { format: None, verify: false, shown: Shown::All };
 }
@@ -50,7 +55,7 @@ pub(crate) async fn import(
     global: &Global,
     engine: &Engine,
     path: &Path,
-    ImportOptions { format, verify, shown }: ImportOptions,
+    ImportOptions { format, verify, shown }: ImportOptions<'_>,
 ) -> Result<Imported, Failure> {
     let name = path.to_string_lossy();
     let mut importing = Importing::begin(global, &name, shown);
@@ -59,9 +64,9 @@ pub(crate) async fn import(
         true => engine.verify_import(path, format, progress).await,
         false => engine.import(path, format, progress).await,
     };
-    importing.bar.finish_and_clear();
+    importing.finish();
     let imported = imported?;
-    if !global.quiet && shown != Shown::Nothing {
+    if !global.quiet && !matches!(shown, Shown::Part { warnings: false, .. }) {
         warn(global, &imported.warnings);
     }
     Ok(imported)
@@ -72,25 +77,29 @@ struct Importing<'g> {
     global: &'g Global,
     path: &'g str,
     bar: ProgressBar,
+    /// Length of the files before this one, if the bar is the one of many files.
+    before: Option<u64>,
     /// Time since which no bytes have been read, because another import holds the file.
     since: Option<Instant>,
     told: bool,
 }
 
 impl<'g> Importing<'g> {
-    fn begin(global: &'g Global, path: &'g str, shown: Shown) -> Self {
+    fn begin(global: &'g Global, path: &'g str, shown: Shown<'_>) -> Self {
         let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
-        let template = "importing {msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}";
-        let bar = match shown {
-            Shown::All => bar(global, &clean(&name.unwrap_or_default()), template),
-            _ => ProgressBar::hidden(),
+        let (bar, before) = match shown {
+            Shown::All => (import_bar(global, &clean(&name.unwrap_or_default())), None),
+            Shown::Part { bar, before, .. } => (bar.clone(), Some(before)),
         };
-        Self { global, path, bar, since: None, told: false }
+        Self { global, path, bar, before, since: None, told: false }
     }
 
     /// Shows the progress. An import that waits for another one keeps reporting that no bytes have been read.
     fn update(&mut self, done: u64, total: u64) {
-        update(&self.bar, done, total);
+        match self.before {
+            Some(before) => self.bar.set_position(before + done),
+            None => update(&self.bar, done, total),
+        }
         self.since = (done == 0).then(|| self.since.unwrap_or_else(Instant::now));
         if !self.told && self.since.is_some_and(|since| since.elapsed() >= PATIENCE) {
             self.told = true;
@@ -98,6 +107,18 @@ impl<'g> Importing<'g> {
             self.bar.suspend(|| say(self.global, &text));
         }
     }
+
+    /// Removes the bar, unless other files follow.
+    fn finish(&self) {
+        if self.before.is_none() {
+            self.bar.finish_and_clear();
+        }
+    }
+}
+
+/// Creates the bar of an import, in bytes.
+pub(crate) fn import_bar(global: &Global, message: &str) -> ProgressBar {
+    bar(global, message, "importing {msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {eta}")
 }
 
 /// Prints the warnings of an import to stderr: the first few, or all with `-v`.

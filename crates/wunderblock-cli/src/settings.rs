@@ -7,8 +7,10 @@ use crate::exit::{FAILED, Failure, wrong};
 use crate::input::{read, refused};
 use crate::spool::{self, OrphanSpool};
 use etcetera::BaseStrategy;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use wunderblock::agents::Places;
 use wunderblock::catalog::Catalog;
 use wunderblock::redact::Redactor;
 use wunderblock::store::sqlite::Access;
@@ -116,6 +118,14 @@ fn strategy() -> Result<impl BaseStrategy, Failure> {
 
 fn default_db() -> Result<PathBuf, Failure> {
     Ok(strategy()?.data_dir().join("wunderblock").join("ledger.db"))
+}
+
+/// Returns the places in which the user's agents keep their sessions. `projects` are the folders in which agents may
+/// have left a history.
+pub(crate) fn places(projects: Vec<PathBuf>) -> Result<Places, Failure> {
+    let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value));
+    let variables = std::env::vars_os().filter_map(named).collect();
+    Ok(Places { home: strategy()?.home_dir().to_owned(), variables, projects })
 }
 
 fn person() -> Option<Person> {

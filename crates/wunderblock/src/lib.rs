@@ -15,6 +15,7 @@
 
 mod address;
 mod agent_view;
+pub mod agents;
 #[cfg(feature = "sqlite")]
 mod backup;
 pub mod catalog;

@@ -22,6 +22,7 @@ mod fields;
 mod fixture;
 mod graph;
 mod help;
+mod histories;
 mod hostile;
 mod keeping;
 mod names;

@@ -13,12 +13,18 @@ use wunderblock_wire::transcript::Format;
 
 /// Maximum number of folders that have a row of their own, so that the whole report has about ten lines.
 const FOLDERS: usize = 4;
+/// Maximum number of agents that have a row of their own.
+const AGENTS: usize = 20;
 /// Minimum width of a folder's name, in columns.
 const NAME: usize = 24;
 
 /// Totals of an import of many files.
 #[derive(Debug, Default)]
 pub(super) struct ImportSummary {
+    /// Name of the first column.
+    head: &'static str,
+    /// Maximum number of rows.
+    rows: usize,
     folders: BTreeMap<PathBuf, FolderTotal>,
     notices: BTreeMap<ImportNotice, (u64, u64)>,
     /// Number of files that contain no transcript.
@@ -66,10 +72,19 @@ impl FolderTotal {
 }
 
 impl ImportSummary {
-    /// Adds the outcome of one file.
-    pub(super) fn add(&mut self, imported: &Imported) {
-        let folder = imported.path.parent().unwrap_or(Path::new("")).to_owned();
-        let total = self.folders.entry(folder).or_default();
+    /// Creates empty totals with a row per folder.
+    pub(super) fn of_folders() -> Self {
+        Self { head: "folder", rows: FOLDERS, ..Self::default() }
+    }
+
+    /// Creates empty totals with a row per agent.
+    pub(super) fn of_agents() -> Self {
+        Self { head: "agent", rows: AGENTS, ..Self::default() }
+    }
+
+    /// Adds the outcome of one file to a row.
+    pub(super) fn add(&mut self, row: PathBuf, imported: &Imported) {
+        let total = self.folders.entry(row).or_default();
         total.files += 1;
         total.sessions.extend(imported.sessions.iter().cloned());
         total.events += imported.appended;
@@ -87,19 +102,20 @@ impl ImportSummary {
         let mut folders: Vec<(&PathBuf, &FolderTotal)> = self.folders.iter().collect();
         folders.sort_by_key(|(_, total)| std::cmp::Reverse(total.events));
         let mut rows: Vec<(String, &FolderTotal)> = Vec::new();
-        rows.extend(folders.iter().take(FOLDERS).map(|(path, total)| (name(root, path), *total)));
+        rows.extend(folders.iter().take(self.rows).map(|(path, total)| (name(root, path), *total)));
         let mut rest = FolderTotal::default();
-        folders.iter().skip(FOLDERS).for_each(|(_, total)| rest.add(total));
+        folders.iter().skip(self.rows).for_each(|(_, total)| rest.add(total));
         if rest.files > 0 {
-            let count = folders.len() - FOLDERS;
-            rows.push((plural(count as u64, "folder more", "folders more"), &rest));
+            let count = folders.len() - self.rows;
+            let (one, many) = (format!("{} more", self.head), format!("{}s more", self.head));
+            rows.push((plural(count as u64, &one, &many), &rest));
         }
         let mut all = FolderTotal::default();
         folders.iter().for_each(|(_, total)| all.add(total));
         if rows.len() > 1 {
             rows.push(("in all".to_owned(), &all));
         }
-        let mut out = table(&rows);
+        let mut out = table(self.head, &rows);
         out.push_str(&self.notices(&all));
         let seconds = format!("{}.{} s", time.as_secs(), time.subsec_millis() / 100);
         let ledger = clean(&ledger.to_string_lossy());
@@ -150,7 +166,7 @@ fn name(root: &Path, path: &Path) -> String {
     clean(&inner.unwrap_or(path).to_string_lossy())
 }
 
-fn table(rows: &[(String, &FolderTotal)]) -> String {
+fn table(head: &str, rows: &[(String, &FolderTotal)]) -> String {
     let heads = ["files", "sessions", "events"];
     let cells: Vec<[String; 3]> = rows.iter().map(|(_, total)| total.cells()).collect();
     let wide: [usize; 3] = std::array::from_fn(|column| {
@@ -160,7 +176,7 @@ fn table(rows: &[(String, &FolderTotal)]) -> String {
     let formats = 22;
     let room = width().saturating_sub(wide.iter().map(|wide| wide + 2).sum::<usize>() + 2 + formats);
     let longest = rows.iter().map(|(name, _)| columns(name)).max().unwrap_or_default();
-    let first = longest.clamp("folder".len(), room.max(NAME));
+    let first = longest.clamp(head.len(), room.max(NAME));
     let [files, sessions, events] = wide;
     let line = |name: &str, [a, b, c]: [&str; 3], formats: &str| {
         let line = format!(
@@ -169,7 +185,7 @@ fn table(rows: &[(String, &FolderTotal)]) -> String {
         );
         format!("{}\n", line.trim_end())
     };
-    let mut out = line("folder", heads, "format");
+    let mut out = line(head, heads, "format");
     for ((name, total), [a, b, c]) in rows.iter().zip(&cells) {
         out.push_str(&line(name, [a, b, c], &total.formats()));
     }
