@@ -2,6 +2,7 @@
 
 mod compaction;
 mod erase;
+mod finding;
 mod graph;
 mod reduce;
 mod shared;
@@ -11,9 +12,12 @@ mod visibility;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
 pub(crate) use erase::Erase;
+pub(crate) use finding::{Cost, CostBy, Grep, Search, Sessions};
 pub(crate) use graph::{Describe, Expand};
 pub(crate) use reduce::{HowArgs, LevelArg, OnTerminalArgs, ReduceArgs, RunArgs};
-pub(crate) use shared::{BuildArgs, DialectArg, SessionArg, SourceArgs};
+pub(crate) use shared::{
+    BuildArgs, DialectArg, MessageFilterArgs, RoleArg, SessionArg, SessionFilterArgs, SourceArgs,
+};
 pub(crate) use simulate::SimulateArgs;
 use std::path::PathBuf;
 pub(crate) use visibility::VisibilityArgs;
@@ -75,6 +79,8 @@ pub(crate) enum Command {
     Import(Import),
     /// List sessions, the latest first
     Sessions(Sessions),
+    /// Show what sessions cost: reported usage at the prices of its day
+    Cost(Cost),
     /// Show the messages of a session
     Show(Show),
     /// Search what was said, best match first
@@ -207,32 +213,6 @@ pub(crate) struct Append {
     /// Session's id; a new session is opened
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = "Examples:
-  wunderblock sessions             the latest 50
-  wunderblock sessions 3f9c        ids that begin with 3f9c
-  wunderblock sessions -v          whole ids, and the files they were read from
-  wunderblock sessions --json      one JSON object per line
-
-ID~2 is a branch of ID: the session was rewound and went on from there.")]
-pub(crate) struct Sessions {
-    /// Beginning of the ids
-    #[arg(default_value = "", hide_default_value = true)]
-    pub(crate) prefix: String,
-    /// Only this project, as recorded (often its folder)
-    #[arg(long, value_name = "PROJECT")]
-    pub(crate) project: Option<String>,
-    /// Only this agent
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<String>,
-    /// Only sessions with an event since 2026-11-01, or 2026-11-01T09:30:00Z
-    #[arg(long, value_name = "TIME")]
-    pub(crate) since: Option<String>,
-    /// Maximum number of sessions
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
-    pub(crate) limit: u64,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -404,60 +384,6 @@ pub(crate) struct Read {
     /// Page sized for a model, counted from 1
     #[arg(long, value_name = "N")]
     pub(crate) page: Option<u64>,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = "Examples:
-  wunderblock grep \"error[E0308]\"                    literally, in every session
-  wunderblock grep -i --regex \"panicked at .*rs\" -n 20
-  wunderblock grep unwrap --session 3f9c -C 3           with three lines before and after
-
-A match is named by its place, SESSION#950:15: position 950, line 15. Exit 1 when nothing matches, as grep does.")]
-pub(crate) struct Grep {
-    /// Text, taken literally
-    #[arg(value_name = "PATTERN")]
-    pub(crate) pattern: String,
-    /// Only this session
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) session: Option<String>,
-    /// Treat the pattern as a regular expression
-    #[arg(long)]
-    pub(crate) regex: bool,
-    /// Ignore case
-    #[arg(short, long)]
-    pub(crate) ignore_case: bool,
-    /// Maximum number of matching lines
-    #[arg(short = 'n', long, value_name = "N")]
-    pub(crate) limit: Option<u64>,
-    /// Show this many lines before and after each match
-    #[arg(short = 'C', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    pub(crate) context: usize,
-}
-
-#[derive(Debug, ClapArgs)]
-#[command(after_help = "Examples:
-  wunderblock search flaky test timeout
-  wunderblock search 'timeout -retry \"connection refused\"'
-  wunderblock search 数据库 --newest
-
-+word is required, -word excluded, \"several words\" must stand in a row; quote them for the shell. The index holds
-redacted text: secrets are not found here; grep looks in the originals. Exit 1 when nothing is found.")]
-pub(crate) struct Search {
-    /// Words to search for
-    #[arg(required = true, value_name = "QUERY", num_args = 1..)]
-    pub(crate) query: Vec<String>,
-    /// Only this session
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) session: Option<String>,
-    /// Latest first, and all words required, instead of best first
-    #[arg(long)]
-    pub(crate) newest: bool,
-    /// Maximum number of hits
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
-    pub(crate) limit: usize,
-    /// Show this many messages before and after each hit, a line each
-    #[arg(short = 'C', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    pub(crate) context: u64,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -5,6 +5,7 @@ mod append;
 mod backup;
 mod build;
 mod compact;
+mod cost;
 mod describe;
 mod diff;
 mod doctor;
@@ -61,6 +62,7 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Import(wanted) => import::run(global, &settings, &wanted).await,
         Command::Append(wanted) => append::run(global, &settings, &wanted).await,
         Command::Sessions(wanted) => sessions::run(global, &settings, &wanted).await,
+        Command::Cost(wanted) => cost::run(global, &settings, &wanted).await,
         Command::Show(wanted) => show::run(global, &settings, &wanted).await,
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,
         Command::Context(wanted) => build::context(global, &settings, wanted).await,

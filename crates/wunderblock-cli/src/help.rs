@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
         "Look",
         &[
             (&["import"], ""),
-            (&["sessions"], ""),
+            (&["sessions", "cost"], "List sessions, the latest first; what they cost"),
             (&["show"], ""),
             (&["search", "grep"], "Search, best match first; find an exact text"),
             (&["read", "expand"], "Read what a handle names; what a summary replaces"),

@@ -9,6 +9,7 @@ mod console;
 mod conversation;
 mod entry;
 mod exit;
+mod filter;
 mod help;
 mod hint;
 mod importing;

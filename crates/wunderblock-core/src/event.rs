@@ -3,6 +3,7 @@
 #[macro_use]
 mod kind;
 mod place;
+mod session;
 
 use crate::budget::Budget;
 use crate::calibration::{Calibration, Overhead};
@@ -11,7 +12,7 @@ pub use crate::compaction::{
     SummaryCheck, SummarySpend,
 };
 use crate::decision::{Injection, Plan, Trim, TrimReason};
-use crate::id::{EventId, Handle, LaneId, Scope, StreamId, TenantId};
+use crate::id::{EventId, Handle, LaneId, StreamId, TenantId};
 use crate::message::{Body, Dialect, Message};
 use crate::preamble::PreambleChanged;
 pub use crate::reduction::{ContentReduced, Reduction};
@@ -19,6 +20,7 @@ use crate::request::CachePoint;
 use crate::section::Section;
 use crate::units::{Bytes, Cost, Millis, Seq, Tokens};
 use crate::work::WorkLog;
+pub use session::{SessionClosed, SessionDescribed, SessionForked, SessionOpened};
 
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +109,8 @@ kinds! {
         SessionOpened(SessionOpened) = "session.opened",
         /// A session ended.
         SessionClosed(SessionClosed) = "session.closed",
+        /// A session got a title or tags.
+        SessionDescribed(SessionDescribed) = "session.described",
         /// A unit of work began.
         TaskStarted(TaskStarted) = "task.started",
         /// A unit of work ended.
@@ -218,43 +222,6 @@ impl Fact {
             _ => Vec::new(),
         }
     }
-}
-
-/// Fields of [`Fact::SessionOpened`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionOpened {
-    /// Project, agent or user that the session belongs to.
-    #[serde(default)]
-    pub scope: Scope,
-    /// Format of the source from which the session was imported, if it was imported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub format: Option<Box<str>>,
-    /// Working directory of the agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<Box<str>>,
-    /// Version of the agent program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<Box<str>>,
-    /// Session that started this one as a sub-agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<StreamId>,
-}
-
-/// Fields of [`Fact::SessionForked`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionForked {
-    /// Session that the fork continues.
-    pub parent: StreamId,
-    /// Last position that the two sessions share. The fork's own events follow it.
-    pub at_seq: Seq,
-}
-
-/// Fields of [`Fact::SessionClosed`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionClosed {
-    /// Reason why the session ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Box<str>>,
 }
 
 /// Fields of [`Fact::TaskStarted`].

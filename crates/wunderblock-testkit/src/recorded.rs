@@ -24,7 +24,7 @@ pub struct Recording {
 }
 
 /// Recorded ledgers of all older formats, oldest first.
-pub const RECORDINGS: [Recording; 2] = [
+pub const RECORDINGS: [Recording; 3] = [
     Recording {
         format: 1,
         ledger: include_bytes!("../fixtures/format1/ledger.db.zst"),
@@ -34,6 +34,11 @@ pub const RECORDINGS: [Recording; 2] = [
         format: 2,
         ledger: include_bytes!("../fixtures/format2/ledger.db.zst"),
         manifest: include_str!("../fixtures/format2/manifest.json"),
+    },
+    Recording {
+        format: 3,
+        ledger: include_bytes!("../fixtures/format3/ledger.db.zst"),
+        manifest: include_str!("../fixtures/format3/manifest.json"),
     },
 ];
 

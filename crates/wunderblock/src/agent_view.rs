@@ -9,7 +9,7 @@ use crate::grep::{GrepOptions, Match};
 use crate::limits;
 use crate::placement::around;
 use crate::session::Session;
-use crate::store::{Answer, Marked, Query};
+use crate::store::{Answer, EventFilter, Marked, Query};
 use crate::stored::read_texts;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -225,7 +225,12 @@ async fn boundaries(session: &Session, at: Seq) -> Result<Vec<AgentBoundary>, Er
 
 /// Returns the positions among `seqs` that hold messages.
 async fn said_at(session: &Session, seqs: Vec<Seq>) -> Result<BTreeSet<Seq>, Error> {
-    let query = Query::At { tenant: session.engine.tenant.no, stream: session.id.clone(), seqs };
+    let query = Query::At {
+        tenant: session.engine.tenant.no,
+        stream: session.id.clone(),
+        seqs,
+        filter: EventFilter::default(),
+    };
     let rows = session.engine.ask(query, Answer::events).await?;
     Ok(rows.into_iter().filter(|row| row.kind == "message.appended").map(|row| row.seq).collect())
 }

@@ -7,7 +7,7 @@ use crate::doctor::diagnosis::Diagnosis;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::query_batch::{EVERY, marked};
-use crate::store::{Answer, Marked, Query, ReadOrder, StreamInfo};
+use crate::store::{Answer, EventFilter, Marked, Query, ReadOrder, StreamInfo};
 use crate::stored::decode_event;
 use wunderblock_core::event::{ContentErased, Fact};
 use wunderblock_core::units::{Bytes, Seq};
@@ -101,6 +101,7 @@ async fn find_survivor(
         limit: u64::from(u32::MAX),
         text: Bytes(i64::MAX.unsigned_abs()),
         counts: false,
+        filter: EventFilter::default(),
     };
     let rows = engine.ask(query, Answer::events).await?;
     Ok(rows.iter().find(|row| row.kind == "message.appended" && row.payload.is_some()).map(|row| row.seq))

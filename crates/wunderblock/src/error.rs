@@ -66,6 +66,9 @@ pub enum Unappendable {
     /// The id begins like one of the engine's own ids, which consist of a kind and a position.
     #[error("ids that begin with `{0}` are reserved for the engine")]
     Id(String),
+    /// The title or a tag of a session is invalid.
+    #[error("{0}")]
+    Description(String),
 }
 
 /// Error of an engine. [`Error::hint`] returns what to do next.

@@ -6,7 +6,7 @@ use crate::future::BoxFuture;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE};
 use crate::parallel;
 use crate::store::codec::Unpacker;
-use crate::store::{Answer, Query, ReadOrder, StoreError, StoredEvent};
+use crate::store::{Answer, EventFilter, Query, ReadOrder, StoreError, StoredEvent, StreamFilter};
 use crate::stored::decode_event;
 use memchr::memmem;
 use serde::Serialize;
@@ -28,6 +28,10 @@ pub struct GrepOptions {
     pub ignore_case: bool,
     /// Number of lines returned before and after each match.
     pub context: usize,
+    /// Sessions to search, if `session` is `None`.
+    pub sessions: StreamFilter,
+    /// Filter for the events.
+    pub events: EventFilter,
 }
 
 /// A matching line.
@@ -68,6 +72,8 @@ pub(crate) struct StreamScan<'a> {
     pub(crate) said_only: bool,
     /// Number of lines around a match.
     pub(crate) context: usize,
+    /// Filter for the events.
+    pub(crate) filter: EventFilter,
 }
 
 /// Number of events that one thread searches at a time.
@@ -169,7 +175,7 @@ impl Engine {
             let streams = match &options.session {
                 Some(session) => vec![(session.clone(), Seq::START)],
                 None => {
-                    let all = self.streams("", u64::from(u32::MAX)).await?;
+                    let all = self.listed(options.sessions.clone(), u64::from(u32::MAX)).await?;
                     // A forked session is searched from its fork onwards: earlier events are found in the session to
                     // which they belong.
                     all.into_iter()
@@ -184,6 +190,7 @@ impl Engine {
                     to: Seq(i64::MAX.unsigned_abs()),
                     said_only: false,
                     context: options.context,
+                    filter: options.events.clone(),
                 };
                 if grep_stream(self, &all, &pattern, found).await?.is_break() {
                     break;
@@ -197,7 +204,7 @@ impl Engine {
 /// Searches a stream. The store reads the next page while the current one is searched.
 pub(crate) async fn grep_stream(
     engine: &Engine,
-    &StreamScan { stream, from: first, to: last, said_only, context }: &StreamScan<'_>,
+    &StreamScan { stream, from: first, to: last, said_only, context, ref filter }: &StreamScan<'_>,
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
 ) -> Result<ControlFlow<()>, Error> {
@@ -205,8 +212,9 @@ pub(crate) async fn grep_stream(
     let mut limit = GREP_FIRST_PAGE;
     let rows = |to: Seq, limit: u64| {
         let (tenant, stream, order) = (engine.tenant.no, stream.clone(), ReadOrder::Descending);
+        let (text, filter) = (PAGE_TEXT, filter.clone());
         let query =
-            Query::Events { tenant, stream, from: first, to, order, limit, text: PAGE_TEXT, counts: false };
+            Query::Events { tenant, stream, from: first, to, order, limit, text, counts: false, filter };
         engine.storage.query(vec![query])
     };
     let mut coming = Some(rows(last, limit));

@@ -69,6 +69,12 @@ impl IntoEvents for NewEvent {
     }
 }
 
+impl IntoEvents for Fact {
+    fn into_events(self, stamp: &Stamp) -> Result<Vec<NewEvent>, Error> {
+        Ok(vec![stamp.event(self)?])
+    }
+}
+
 impl IntoEvents for Message {
     fn into_events(self, stamp: &Stamp) -> Result<Vec<NewEvent>, Error> {
         Ok(vec![stamp.event(Fact::MessageAppended(MessageAppended { message: self }))?])

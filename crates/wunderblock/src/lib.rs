@@ -13,6 +13,7 @@
 //! This crate adds storage, token counting and the text index. This crate reads neither environment variables nor the
 //! home directory: callers pass a [`Config`] when they open an engine.
 
+pub mod account;
 mod address;
 mod agent_view;
 pub mod agents;
@@ -59,6 +60,7 @@ mod placement;
 pub mod policy;
 pub mod prelude;
 pub mod process;
+mod project;
 mod query_batch;
 mod read;
 mod record;
@@ -120,6 +122,7 @@ pub use output::{Keep, Output, OutputOptions, ShortenedOutput};
 pub use page::Page;
 pub use placement::{Advice, Placement};
 pub use policy::nearest::nearest;
+pub use project::{project_folders, repository_of};
 pub use read::{Content, Slice};
 pub use record::ReadyEvent;
 pub use request::draft::Draft;

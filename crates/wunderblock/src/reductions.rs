@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::store::{Answer, Query, StreamInfo};
+use crate::store::{Answer, EventFilter, Query, StreamInfo};
 use crate::stored::decode_event;
 use std::collections::HashSet;
 use wunderblock_core::event::Fact;
@@ -27,7 +27,8 @@ pub(crate) async fn holders_of(engine: &Engine, handle: Handle) -> Result<Vec<Ho
     for (no, seq) in engine.ask(query, Answer::holders).await? {
         let query = Query::StreamsByNo { tenant, streams: vec![no] };
         let Some(stream) = engine.ask(query, Answer::streams).await?.into_iter().next() else { continue };
-        let query = Query::At { tenant, stream: stream.id.clone(), seqs: vec![seq] };
+        let query =
+            Query::At { tenant, stream: stream.id.clone(), seqs: vec![seq], filter: EventFilter::default() };
         let rows = engine.ask(query, Answer::events).await?;
         let Some(row) = rows.first() else { continue };
         let fact = decode_event(engine, &stream.id, row)?.fact;

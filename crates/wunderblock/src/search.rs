@@ -12,7 +12,7 @@ use crate::index::{
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_CATCH_UP, SEARCH_RETRIES};
 use crate::parallel;
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, Query, StoreError, StreamInfo, StreamNo};
+use crate::store::{Answer, EventFilter, Query, StoreError, StreamFilter, StreamInfo, StreamNo};
 use crate::stored::{decode_event, read_page, read_texts};
 use crate::texts::Texts;
 use serde::Serialize;
@@ -38,11 +38,22 @@ pub struct SearchOptions {
     pub limit: usize,
     /// Whether the query is plain text, in which there are no operators and every word is optional.
     pub free_text: bool,
+    /// Sessions to search, if `session` is `None`.
+    pub sessions: StreamFilter,
+    /// Filter for the messages.
+    pub events: EventFilter,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { session: None, order: SearchOrder::Ranked, limit: 10, free_text: false }
+        Self {
+            session: None,
+            order: SearchOrder::Ranked,
+            limit: 10,
+            free_text: false,
+            sessions: StreamFilter::default(),
+            events: EventFilter::default(),
+        }
     }
 }
 
@@ -109,7 +120,7 @@ impl Engine {
         Box::pin(async move {
             let words = if options.free_text { Words::from_text(query) } else { Words::parse(query) };
             let words = words.map_err(|error| Error::Query(error.to_string()))?;
-            let ground = find_ground(self, options.session.as_ref()).await?;
+            let ground = find_ground(self, options).await?;
             let open: u64 = ground.behind.iter().map(|info| info.head.0 - info.indexed.0).sum();
             if open > SCAN_MAX && self.can_write() {
                 catch_up_before_search(self).await?;
@@ -139,7 +150,7 @@ async fn catch_up_before_search(engine: &Engine) -> Result<(), Error> {
 }
 
 async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) -> Result<SearchResult, Error> {
-    let ground = find_ground(engine, options.session.as_ref()).await?;
+    let ground = find_ground(engine, options).await?;
     let (tail, scanned) = search_tail(engine, words, &ground).await?;
     let (scope, segments) = (ground.scope, ground.segments);
     let headers: Vec<&Header> = segments.iter().map(|(_, header)| header.as_ref()).collect();
@@ -157,7 +168,7 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
             },
         )?;
         let all = hits.len() < limit;
-        let found = resolve_hits(engine, hits, words).await?;
+        let found = resolve_hits(engine, hits, (words, &options.events)).await?;
         if found.len() >= options.limit || all {
             let hits = found.into_iter().take(options.limit).collect();
             return Ok(SearchResult { hits, scanned });
@@ -169,19 +180,31 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
 }
 
 /// Collects what to search from one snapshot, so that every message is either indexed or scanned, and none is both.
-async fn find_ground(engine: &Engine, session: Option<&StreamId>) -> Result<Ground, Error> {
+async fn find_ground(engine: &Engine, options: &SearchOptions) -> Result<Ground, Error> {
     let tenant = engine.tenant.no;
     let mut batch = QueryBatch::default();
     let behind = batch.ask(Query::Behind { tenant, limit: u64::from(u32::MAX) }, Answer::streams);
     let segments = batch.ask(Query::Segments { tenant }, Answer::segments);
     let lineage = |stream: &StreamId| Query::Lineage { tenant, stream: stream.clone() };
-    let lineage = session.map(|stream| batch.ask(lineage(stream), Answer::lineage));
+    let lineage = options.session.as_ref().map(|stream| batch.ask(lineage(stream), Answer::lineage));
+    let filter = Some(&options.sessions).filter(|filter| lineage.is_none() && !filter.is_open());
+    let streams =
+        |filter: &StreamFilter| Query::Streams { tenant, filter: filter.clone(), limit: u64::from(u32::MAX) };
+    let chosen = filter.map(|filter| batch.ask(streams(filter), Answer::streams));
     let mut answers = engine.ask_all(batch).await?;
     let (mut behind, segments) = (answers.take(behind)?, answers.take(segments)?);
     // Streams that are only waiting for counts are searched through the index.
     behind.retain(|info| info.indexed < info.head);
     let mut ground =
         Ground { scope: DocScope::everything(), behind, segments: engine.known.headers(segments)? };
+    if let Some(chosen) = chosen {
+        let chosen = answers.take(chosen)?;
+        // A fork is searched from its own positions on: the earlier ones belong to the session that it continues.
+        let own = |info: &StreamInfo| info.fork.as_ref().map_or(Seq::START, |(_, base)| *base).next();
+        let ranges = chosen.iter().map(|info| (info.no.0, own(info).0..=info.head.0));
+        ground.scope = DocScope::of(ranges);
+        ground.behind.retain(|info| chosen.iter().any(|chosen| chosen.no == info.no));
+    }
     if let Some(lineage) = lineage {
         let stretches = answers.take(lineage)?;
         let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
@@ -249,7 +272,11 @@ fn redacted_texts(engine: &Engine, message: &Message, texts: &Texts) -> Vec<Stri
 }
 
 /// Resolves index hits to messages, and drops those whose text does not contain the phrases of the query.
-async fn resolve_hits(engine: &Engine, hits: Vec<DocHit>, words: &Words) -> Result<Vec<SearchHit>, Error> {
+async fn resolve_hits(
+    engine: &Engine,
+    hits: Vec<DocHit>,
+    (words, filter): (&Words, &EventFilter),
+) -> Result<Vec<SearchHit>, Error> {
     let mut by_stream: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
     for hit in &hits {
         by_stream.entry(StreamNo(hit.doc.stream)).or_default().push(Seq(hit.doc.seq));
@@ -258,7 +285,9 @@ async fn resolve_hits(engine: &Engine, hits: Vec<DocHit>, words: &Words) -> Resu
     let query = Query::StreamsByNo { tenant, streams: by_stream.keys().copied().collect() };
     let streams = engine.ask(query, Answer::streams).await?;
     let names: HashMap<StreamNo, StreamId> = streams.into_iter().map(|info| (info.no, info.id)).collect();
-    let at = |(no, seqs)| Some(Query::At { tenant, stream: names.get(&no)?.clone(), seqs });
+    let at = |(no, seqs)| {
+        Some(Query::At { tenant, stream: names.get(&no)?.clone(), seqs, filter: filter.clone() })
+    };
     let mut rows = HashMap::new();
     for answer in engine.storage.query(by_stream.into_iter().filter_map(at).collect()).await? {
         let found = answer.events().ok_or_else(unexpected)?;

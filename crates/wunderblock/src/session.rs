@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::store::overlay::Overlay;
-use crate::store::{Answer, Query, ReadOrder, StreamInfo, codec};
+use crate::store::{Answer, EventFilter, Query, ReadOrder, StreamInfo, codec};
 use std::sync::Arc;
 use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;
@@ -70,6 +70,7 @@ impl Session {
                 limit,
                 text,
                 counts: false,
+                filter: EventFilter::default(),
             };
             let rows = self.engine.ask(query, Answer::events).await?;
             rows.iter()

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::store::Answer;
+use crate::store::EventFilter;
 use crate::store::Query;
 use crate::store::ReadOrder;
 use crate::store::StoredEvent;
@@ -69,6 +70,7 @@ pub(crate) async fn read_page(
         limit,
         text,
         counts: false,
+        filter: EventFilter::default(),
     };
     engine.ask(query, Answer::events).await
 }

@@ -8,6 +8,7 @@ use clap::Args as ClapArgs;
   wunderblock describe 3f9c#412              the summary recorded at position 412
   wunderblock describe 3f9c#12-80            the one that replaces positions 12 to 80
   wunderblock describe wb:77aa01c2d9e4b836   the one with this text
+  wunderblock describe 3f9c --title \"Port to 4711\" --tag release
 
 `shown`: it is part of its lane's present view. `#12–80 · 9,120 → 640 tokens`: the positions it replaces, and tokens
 before and after.")]
@@ -15,6 +16,15 @@ pub(crate) struct Describe {
     /// A session, or a summary (SESSION#412, SESSION#12-80, or its text's handle)
     #[arg(value_name = "SESSION|PLACE|HANDLE")]
     pub(crate) node: String,
+    /// Give the session a title; an empty one removes it
+    #[arg(long, value_name = "TITLE")]
+    pub(crate) title: Option<String>,
+    /// Add a tag to the session
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Vec<String>,
+    /// Remove a tag from the session
+    #[arg(long, value_name = "TAG")]
+    pub(crate) untag: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -12,6 +12,47 @@ pub(crate) struct SessionArg {
     pub(crate) session: String,
 }
 
+/// Sessions that a command considers.
+#[derive(Clone, Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Only some sessions")]
+pub(crate) struct SessionFilterArgs {
+    /// Only this project: a folder, with the worktrees and subfolders of its repository, or a name
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Only this agent, such as codex
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Only sessions with this tag; several tags must all be there
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Vec<String>,
+    /// Only what was said since then: 2w, 3d, 12h, 2026-11-01, or 2026-11-01T09:30:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+}
+
+/// Messages that a search considers.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Only some messages")]
+pub(crate) struct MessageFilterArgs {
+    /// Only messages of this role
+    #[arg(long, value_enum, value_name = "ROLE")]
+    pub(crate) role: Option<RoleArg>,
+    /// Only calls of this tool, and their results
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) tool: Option<String>,
+    /// Only calls about this file or folder, and their results
+    #[arg(long, value_name = "PATH")]
+    pub(crate) path: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoleArg {
+    System,
+    User,
+    Assistant,
+    Tool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DialectArg {
     Neutral,

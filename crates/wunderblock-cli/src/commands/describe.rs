@@ -4,19 +4,25 @@ use crate::args::{Describe, Global};
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, say};
 use crate::exit::Exit;
-use crate::lookup::{is_place, reading, session_address};
+use crate::lookup::{is_place, known_session, reading, session_address};
 use crate::names::{placed, short};
 use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
 use std::collections::{BTreeMap, BTreeSet};
+use wunderblock::agents::resume;
 use wunderblock::graph::{ChildNode, Described, GraphNode, ReadingCost};
-use wunderblock::report::SummariesReport;
+use wunderblock::originals;
+use wunderblock::report::{SessionReport, SummariesReport};
 use wunderblock_core::compaction::{LostFact, Manner};
+use wunderblock_core::event::{Fact, SessionDescribed};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe) -> Exit {
+    if wanted.title.is_some() || !wanted.tag.is_empty() || !wanted.untag.is_empty() {
+        return label(global, settings, wanted).await;
+    }
     if wanted.node.starts_with("wb:") || is_place(&wanted.node) {
         let engine = settings.read_only().await?;
         let address = session_address(&engine, global, &wanted.node).await?;
@@ -31,6 +37,29 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe)
     let name = short(&session).await?;
     let report = SummariesReport { session: session.id(), nodes: &nodes };
     answer(global, &report, || tree(&name, &nodes, Paint::stdout()))
+}
+
+/// Gives a session a title and tags.
+async fn label(global: &Global, settings: &Settings, wanted: &Describe) -> Exit {
+    let engine = settings.existing().await?;
+    let session = known_session(&engine, global, &wanted.node).await?;
+    let info = session.info().await?;
+    let mut tags = info.tags.clone();
+    let new = wanted.tag.iter().map(|tag| tag.trim().into()).filter(|tag| !info.tags.contains(tag));
+    tags.extend(new);
+    tags.retain(|tag| !wanted.untag.iter().any(|untag| untag.trim() == &**tag));
+    let title = wanted.title.as_ref().map(|title| title.trim().into());
+    let described = SessionDescribed { title, tags: Some(tags).filter(|tags| *tags != info.tags) };
+    if described != SessionDescribed::default() {
+        session.append(Fact::SessionDescribed(described)).await?;
+    }
+    let (info, name) = (session.info().await?, short(&session).await?);
+    let report = SessionReport::new(info, originals(&session).await?, resume(&session).await?);
+    answer(global, &report, || {
+        let title = report.title.as_deref().map_or("no title of its own".to_owned(), clean);
+        let tags: Vec<String> = report.tags.iter().map(|tag| format!(" [{}]", clean(tag))).collect();
+        format!("{name}: {title}{}\n", tags.concat())
+    })
 }
 
 /// Lists all nodes, each under the first node that was made from it.

@@ -5,6 +5,7 @@ use crate::columns::{fit, pad};
 use crate::console::age;
 use crate::entry::{excerpt, role};
 use crate::exit::{Exit, FAILED};
+use crate::filter::{message_filter, session_filter};
 use crate::names::Names;
 use crate::paint::Paint;
 use crate::settings::Settings;
@@ -22,8 +23,12 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
         Some(text) => Some(crate::lookup::known_session(&engine, global, text).await?.id().clone()),
         None => None,
     };
+    let sessions = session_filter(&wanted.sessions, "")?;
+    let events = message_filter(&wanted.messages, &sessions);
     let options = GrepOptions {
         session,
+        sessions,
+        events,
         regex: wanted.regex,
         ignore_case: wanted.ignore_case,
         context: wanted.context,

@@ -5,6 +5,7 @@ use crate::columns::{fit, wrap};
 use crate::console::{age, print, print_report, say, time};
 use crate::entry::role;
 use crate::exit::{Exit, FAILED, Failure};
+use crate::filter::{message_filter, session_filter};
 use crate::names::Names;
 use crate::paint::Paint;
 use crate::settings::Settings;
@@ -24,7 +25,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
         None => None,
     };
     let order = if wanted.newest { SearchOrder::Newest } else { SearchOrder::Ranked };
-    let options = SearchOptions { session, order, limit: wanted.limit, ..SearchOptions::default() };
+    let sessions = session_filter(&wanted.sessions, "")?;
+    let events = message_filter(&wanted.messages, &sessions);
+    let (limit, free_text) = (wanted.limit, false);
+    let options = SearchOptions { session, order, limit, free_text, sessions, events };
     let found = engine.search(&wanted.query.join(" "), &options).await?;
     if found.scanned > 0 {
         say(global, &format!("{} events are not indexed yet and were scanned", found.scanned));

@@ -24,7 +24,10 @@ const DOCUMENTS: [&str; 15] = [
 
 /// Commands whose exit code is not 0, each identified by a part of its text: they show a refusal, or that nothing is
 /// left.
-const OTHER_EXITS: [(&str, i32); 6] = [
+const OTHER_EXITS: [(&str, i32); 8] = [
+    // The prepared sessions belong to no project of the folder, and call no tool of Codex.
+    ("--project . --role", 1),
+    ("--tool Bash --agent", 1),
     // The messages of the dissolved summary do not fit the window of the walk-through.
     ("--dissolve", 3),
     ("restore copy.db", 3),

@@ -19,6 +19,7 @@ mod dialects;
 mod documents;
 mod exit;
 mod fields;
+mod finding;
 mod fixture;
 mod graph;
 mod help;

@@ -5,9 +5,9 @@ use super::tenant::{body, handle, stream_id};
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, Begin, BodyCount, Erasure, EventMark, Facets, Gone, Marked, Opening, PackedEvent, PackedSegment,
-    Query, ReadOrder, SegmentReach, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError,
-    StreamFilter, StreamInfo, TenantNo, Write, Written,
+    Answer, Begin, BodyCount, Erasure, EventFilter, EventMark, EventUsage, Facets, Gone, Marked, Opening,
+    PackedEvent, PackedSegment, Query, ReadOrder, SegmentReach, SessionFacets, SourceBy, SourceInfo,
+    SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -95,13 +95,34 @@ fn event(id: u8, content: u8) -> PackedEvent {
         text: Bytes(text.len() as u64),
         checksum: i64::from(content),
         facets: Facets {
-            role: (content % 6 > 1).then_some(Role::Assistant),
+            role: (content % 6 > 1).then_some(if content % 5 == 1 { Role::Tool } else { Role::Assistant }),
+            tool: (content % 7 > 3).then(|| format!("tool {}", content % 2).into()),
+            path: (content % 7 > 4).then(|| format!("/a/file {}", content % 3).into()),
             lane: (mark == EventMark::Control && content % 4 > 0).then(|| lane(content % 4)),
-            ..Facets::default()
+            session: content.is_multiple_of(3).then(|| Box::new(session_facets(content))),
         },
         records: (0..content % 3)
             .map(|which| record_key(&record_name(content.wrapping_add(which))))
             .collect(),
+    }
+}
+
+/// What an event says about its session: with some content a title, tags, a model or usage.
+fn session_facets(content: u8) -> SessionFacets {
+    SessionFacets {
+        title: (content % 5 < 2).then(|| "title ".repeat(usize::from(content % 5)).into()),
+        tags: content
+            .is_multiple_of(4)
+            .then(|| (0..content % 3).map(|tag| format!("tag {tag}").into()).collect()),
+        branch: content.is_multiple_of(7).then(|| format!("branch {}", content % 2).into()),
+        model: content.is_multiple_of(2).then(|| format!("model {}", content % 5).into()),
+        usage: (content % 2 == 1).then(|| EventUsage {
+            key: format!("reply {}", content % 3).into(),
+            model: None,
+            input: Tokens(u64::from(content)),
+            output: Tokens(1),
+            ..EventUsage::default()
+        }),
     }
 }
 
@@ -390,6 +411,25 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         limit,
         text: Bytes(text),
         counts: text > 20,
+        filter: EventFilter::default(),
+    };
+    let only = |role| EventFilter { role: Some(role), ..EventFilter::default() };
+    let of = |tool: &str, path: Option<&str>| EventFilter {
+        tool: Some(tool.into()),
+        path: path.map(Into::into),
+        since: Some(Millis(7)),
+        ..EventFilter::default()
+    };
+    let filtered = |filter: EventFilter, order, limit, text| Query::Events {
+        tenant,
+        stream: stream(),
+        from: Seq(1),
+        to: Seq(99),
+        order,
+        limit,
+        text: Bytes(text),
+        counts: false,
+        filter,
     };
     let marked = |what, to, limit| Query::Marked { tenant, stream: stream(), what, to: Seq(to), limit };
     let mut queries = vec![
@@ -397,7 +437,12 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         events((1, 99), ReadOrder::Ascending, 99, 1 << 20),
         events((2, 9), ReadOrder::Descending, 4, 25),
         events((0, 5), ReadOrder::Ascending, 3, 12),
-        Query::At { tenant, stream: stream(), seqs: seqs() },
+        filtered(only(Role::Tool), ReadOrder::Descending, 99, 1 << 20),
+        filtered(only(Role::Assistant), ReadOrder::Descending, 2, 20),
+        filtered(of("tool 1", None), ReadOrder::Ascending, 99, 30),
+        filtered(of("tool 0", Some("file 1")), ReadOrder::Descending, 99, 1 << 20),
+        Query::At { tenant, stream: stream(), seqs: seqs(), filter: of("tool 1", Some("/a")) },
+        Query::At { tenant, stream: stream(), seqs: seqs(), filter: EventFilter::default() },
         marked(Marked::System, 99, 99),
         marked(Marked::System, 5, 2),
         marked(Marked::UserTurn, 99, 99),
@@ -420,12 +465,15 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
     let streams = |prefix: &str, project: Option<u8>, limit| {
         let filter = StreamFilter {
             prefix: prefix.to_owned(),
-            project: project.map(|number| format!("project {number}")),
+            projects: project.map(|number| format!("project {number}")).into_iter().collect(),
             agent: None,
+            tags: Vec::new(),
             since: project.map(|_| Millis(20)),
         };
         Query::Streams { tenant, filter, limit }
     };
+    let tagged = |tag: &str| StreamFilter { tags: vec![tag.to_owned()], ..StreamFilter::default() };
+    let since = StreamFilter { since: Some(Millis(20)), ..StreamFilter::default() };
     let bodies = || (0..4).map(|number| handle(&body_name(number))).collect::<Vec<_>>();
     let mut queries = vec![
         Query::Tenant { name: "left".to_owned() },
@@ -434,6 +482,10 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
         streams("stream 1", None, 99),
         streams("", None, 2),
         streams("", Some(1), 99),
+        Query::Streams { tenant, filter: tagged("tag 1"), limit: 99 },
+        Query::Usage { tenant, filter: StreamFilter::default() },
+        Query::Usage { tenant, filter: tagged("tag 0") },
+        Query::Usage { tenant, filter: since },
         Query::Sources { tenant },
         Query::Records { tenant, records: (0..6).map(|number| record_key(&record_name(number))).collect() },
         Query::Erasures { tenant, sessions: (0..2).map(session_name).collect() },

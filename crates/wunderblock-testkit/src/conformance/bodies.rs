@@ -8,8 +8,8 @@ use super::tenant::{
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, BodyCount, Erasure, EventMark, Gone, HandleTarget, Marked, PackedBlob, PackedEvent, Query,
-    SourceBy, Storage, StoreError, Write, Written,
+    Answer, BodyCount, Erasure, EventFilter, EventMark, Gone, HandleTarget, Marked, PackedBlob, PackedEvent,
+    Query, SourceBy, Storage, StoreError, Write, Written,
 };
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
@@ -157,7 +157,7 @@ fn all_of_the_stream(scene: &TestTenant<'_>) -> Vec<Answer> {
     let queries = vec![
         Query::Lineage { tenant, stream: stream() },
         scene.range("s", 1, 99),
-        Query::At { tenant, stream: stream(), seqs: vec![Seq(1), Seq(4)] },
+        Query::At { tenant, stream: stream(), seqs: vec![Seq(1), Seq(4)], filter: EventFilter::default() },
         Query::Marked { tenant, stream: stream(), what: Marked::System, to: Seq(9), limit: 9 },
         Query::Marked { tenant, stream: stream(), what: Marked::Kind("kind"), to: Seq(9), limit: 9 },
         Query::Tallies { tenant, stream: stream(), seqs: vec![Seq(1), Seq(4)] },

@@ -67,6 +67,8 @@ cases! {
     events_of_lanes,
     streams_by_prefix,
     streams_by_scope,
+    sessions_of_a_project_are_found,
+    sessions_are_described,
     tenants_are_listed,
     counts_of_bodies,
     counts_come_with_events,

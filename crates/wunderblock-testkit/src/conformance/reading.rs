@@ -3,11 +3,11 @@
 use super::derived::tally;
 use super::tenant::{TestTenant, answered, happened, happened_in, placed, said, seqs, stream_id, texts};
 use wunderblock::store::{
-    Answer, EventMark, Marked, Opening, PackedEvent, Query, ReadOrder, StoreError, StreamFilter, StreamNo,
-    Stretch, TenantNo, Write,
+    Answer, EventFilter, EventMark, EventUsage, Facets, Marked, Opening, PackedEvent, Query, ReadOrder,
+    SessionFacets, StoreError, StreamFilter, StreamNo, Stretch, TenantNo, Write,
 };
 use wunderblock_core::id::{LaneId, Scope};
-use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// Opens three streams: `a` (1 to 6), `b` (forked from `a` at 4; 5 to 7), and `c` (forked from `b` at 6; 7 and 8).
 fn three_levels(scene: &TestTenant<'_>) {
@@ -51,6 +51,7 @@ pub(super) fn a_fork_reads_through(scene: &TestTenant<'_>) {
         limit: 4,
         text: Bytes(100),
         counts: false,
+        filter: EventFilter::default(),
     };
     assert_eq!(texts(&scene.events_of(between)), ["c7", "b6", "b5", "a4"]);
 }
@@ -119,6 +120,7 @@ pub(super) fn ranges_have_limits(scene: &TestTenant<'_>) {
         limit,
         text: Bytes(text),
         counts: false,
+        filter: EventFilter::default(),
     };
     let (up, down) = (ReadOrder::Ascending, ReadOrder::Descending);
     let cases: [(Query, &[u64]); 14] = [
@@ -263,8 +265,9 @@ pub(super) fn streams_by_scope(scene: &TestTenant<'_>) {
     let list = |prefix: &str, project: Option<&str>, agent: Option<&str>, since: Option<i64>| {
         let filter = StreamFilter {
             prefix: prefix.to_owned(),
-            project: project.map(Into::into),
+            projects: project.map(Into::into).into_iter().collect(),
             agent: agent.map(Into::into),
+            tags: Vec::new(),
             since: since.map(Millis),
         };
         scene.streams_of(Query::Streams { tenant: scene.tenant.no, filter, limit: 9 })
@@ -277,7 +280,103 @@ pub(super) fn streams_by_scope(scene: &TestTenant<'_>) {
     assert_eq!(list("", Some("on"), None, None), [""; 0], "a project is named in full");
     assert_eq!(list("", None, None, Some(30)), ["b1", "a3"], "the time itself belongs to it");
     scene.tell("a1", &["later"]);
-    assert_eq!(list("", None, None, Some(31)), ["a1", "b1"], "what counts is the newest event");
+    assert_eq!(list("", None, None, Some(31)), ["a1", "b1"], "what counts is the newest message");
+    scene.append("a2", vec![PackedEvent { at: Millis(9000), ..happened("x", "context.built", "") }]);
+    assert_eq!(list("", None, None, Some(31)), ["a1", "b1"], "a request is not a message");
+}
+
+/// A project is named by its folder, by a folder above it, or by its name.
+pub(super) fn sessions_of_a_project_are_found(scene: &TestTenant<'_>) {
+    for (id, project) in [
+        ("1", "/home/ann/garden"),
+        ("2", "/home/ann/garden/pond"),
+        ("3", "/home/ann/gardens"),
+        ("4", "plain"),
+    ] {
+        let mut write = scene.opening(id, Opening::New { parent: None });
+        if let Write::Open { scope, .. } = &mut write {
+            scope.project = Some(project.to_owned());
+        }
+        scene.commit(write);
+    }
+    scene.open("5");
+    let list = |projects: &[&str]| {
+        let projects = projects.iter().map(|project| (*project).to_owned()).collect();
+        let filter = StreamFilter { projects, ..StreamFilter::default() };
+        scene.streams_of(Query::Streams { tenant: scene.tenant.no, filter, limit: 9 })
+    };
+    assert_eq!(list(&["/home/ann/garden"]), ["2", "1"]);
+    assert_eq!(list(&["/home/ann"]), ["3", "2", "1"]);
+    assert_eq!(list(&["garden"]), ["1"]);
+    assert_eq!(list(&["garden", "plain"]), ["4", "1"]);
+    assert_eq!(list(&["gard"]), [""; 0]);
+    assert_eq!(list(&["ann/garden"]), [""; 0], "a path is given from its root");
+    assert_eq!(list(&["%", "_"]), [""; 0], "no sign has a special meaning");
+}
+
+/// A session has the title and the tags that were given last, the model of its latest reply, and the usage of each
+/// reply once, until the events that say so are erased.
+pub(super) fn sessions_are_described(scene: &TestTenant<'_>) {
+    scene.open("s");
+    let says = |id: &str, facets: SessionFacets| {
+        let kind = if facets.usage.is_some() { "usage.measured" } else { "session.described" };
+        let facets = Facets { session: Some(Box::new(facets)), ..Facets::default() };
+        PackedEvent { facets, ..happened(id, kind, "") }
+    };
+    let tags = |tags: &[&str]| Some(tags.iter().map(|tag| Box::from(*tag)).collect());
+    let used = |key: &str, input: u64| SessionFacets {
+        model: Some(format!("model {key}").into()),
+        usage: Some(EventUsage { key: key.into(), input: Tokens(input), ..EventUsage::default() }),
+        ..SessionFacets::default()
+    };
+    scene.append(
+        "s",
+        vec![
+            says(
+                "1",
+                SessionFacets {
+                    title: Some("first".into()),
+                    branch: Some("main".into()),
+                    ..SessionFacets::default()
+                },
+            ),
+            says("2", SessionFacets { tags: tags(&["a", "\"b\""]), ..SessionFacets::default() }),
+            says("3", used("m1", 5)),
+            says("4", used("m1", 7)),
+            says("5", used("m2", 1)),
+        ],
+    );
+    let info = scene.info("s");
+    assert_eq!(
+        (info.title.as_deref(), info.branch.as_deref(), info.model.as_deref()),
+        (Some("first"), Some("main"), Some("model m2"))
+    );
+    assert_eq!(info.tags, ["a", "\"b\""].map(Box::from));
+    let usage = |tag: &str| {
+        let filter = StreamFilter { tags: vec![tag.to_owned()], ..StreamFilter::default() };
+        let Answer::Usage(rows) = scene.ask(Query::Usage { tenant: scene.tenant.no, filter }) else {
+            panic!("no usage")
+        };
+        rows.iter().map(|row| (row.seq, row.usage.input)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        usage("\"b\""),
+        [(Seq(4), Tokens(7)), (Seq(5), Tokens(1))],
+        "a later report replaces an earlier one"
+    );
+    assert_eq!(usage("b"), []);
+    scene.append(
+        "s",
+        vec![says(
+            "6",
+            SessionFacets { title: Some("".into()), tags: tags(&["c"]), ..SessionFacets::default() },
+        )],
+    );
+    assert_eq!((scene.info("s").title, scene.info("s").tags.len()), (None, 1));
+    scene.erase("s", &[5], Vec::new());
+    assert_eq!(usage("c"), [(Seq(4), Tokens(7))]);
+    scene.erase("s", &[6], Vec::new());
+    assert!(scene.info("s").tags.is_empty());
 }
 
 /// Tenants are listed in the order in which they were created.

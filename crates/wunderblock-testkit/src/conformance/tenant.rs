@@ -3,9 +3,9 @@
 use futures_executor::block_on;
 use wunderblock::store::codec::{checksum, pack, record_key};
 use wunderblock::store::{
-    Answer, Appended, Erasure, EventMark, Facets, HandleTarget, Marked, Opening, PackedBlob, PackedEvent,
-    Query, ReadOrder, SegmentReach, SourceNo, SourceSpan, Storage, StoreError, StoredEvent, StreamFilter,
-    StreamInfo, TallyRow, Tenant, Write, Written,
+    Answer, Appended, Erasure, EventFilter, EventMark, Facets, HandleTarget, Marked, Opening, PackedBlob,
+    PackedEvent, Query, ReadOrder, SegmentReach, SourceNo, SourceSpan, Storage, StoreError, StoredEvent,
+    StreamFilter, StreamInfo, TallyRow, Tenant, Write, Written,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -46,7 +46,7 @@ pub(super) fn said(id: &str, text: &str) -> PackedEvent {
             role: Some(Role::Assistant),
             tool: Some("Read".into()),
             path: Some("/f".into()),
-            lane: None,
+            ..Facets::default()
         },
         records: vec![record_key(id)],
     }
@@ -212,12 +212,18 @@ impl<'a> TestTenant<'a> {
             limit: 1 << 40,
             text: Bytes(1 << 40),
             counts: false,
+            filter: EventFilter::default(),
         }
     }
 
     pub(super) fn at(&self, id: &str, seqs: &[u64]) -> Vec<StoredEvent> {
         let seqs = seqs.iter().copied().map(Seq).collect();
-        self.events_of(Query::At { tenant: self.tenant.no, stream: stream_id(id), seqs })
+        self.events_of(Query::At {
+            tenant: self.tenant.no,
+            stream: stream_id(id),
+            seqs,
+            filter: EventFilter::default(),
+        })
     }
 
     /// Checks that every query that reads from a stream reports the stream as unknown.
@@ -227,7 +233,7 @@ impl<'a> TestTenant<'a> {
         let queries = [
             Query::Lineage { tenant, stream: stream() },
             self.range(id, 1, 9),
-            Query::At { tenant, stream: stream(), seqs: vec![Seq(1)] },
+            Query::At { tenant, stream: stream(), seqs: vec![Seq(1)], filter: EventFilter::default() },
             Query::Marked { tenant, stream: stream(), what: Marked::System, to, limit },
             Query::Tallies { tenant, stream: stream(), seqs: vec![Seq(1)] },
         ];

@@ -31,10 +31,12 @@ impl LedgerTables {
             };
             (row.event.payload, row.event.proof) = (None, None);
             (row.event.origin, row.event.checksum) = (None, None);
+            (row.facets.tool, row.facets.path) = (None, None);
             for handle in std::mem::take(&mut row.blobs) {
                 self.refs.remove(&(tenant, handle, key.0, seq));
                 blobs += u64::from(self.drop_unheld(tenant, handle));
             }
+            self.forget_facets(key, &row.event.kind);
             self.events.put(key, row);
             events += 1;
         }
@@ -43,6 +45,23 @@ impl LedgerTables {
             self.erasures.put((tenant, session, what), ());
         }
         Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
+    }
+
+    /// Removes what an erased event said about its whole session.
+    fn forget_facets(&mut self, (stream, seq): (StreamNo, Seq), kind: &str) {
+        match kind {
+            "session.described" => {
+                self.streams.change(&stream, |row| (row.info.title, row.info.tags) = (None, Vec::new()));
+            }
+            "usage.measured" => {
+                let own = self.usage.range((stream, Box::from(""))..).take_while(|(key, _)| key.0 == stream);
+                let key = own.into_iter().find(|(_, row)| row.seq == seq).map(|(key, _)| key.clone());
+                key.iter().for_each(|key| {
+                    self.usage.remove(key);
+                });
+            }
+            _ => {}
+        }
     }
 
     /// Removes the content keys under which records without ids are found at a position.

@@ -5,10 +5,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 use wunderblock::store::{
-    Answer, HandleTarget, KnownEvent, Marked, Query, ReadOrder, StoreError, StoredEvent, StreamFilter,
-    StreamInfo, StreamNo, Stretch, TenantNo,
+    Answer, EventFilter, HandleTarget, KnownEvent, Marked, Query, ReadOrder, StoreError, StoredEvent,
+    StreamFilter, StreamInfo, StreamNo, Stretch, TenantNo, UsageRow,
 };
 use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Seq};
 
 impl LedgerTables {
@@ -66,6 +67,7 @@ impl LedgerTables {
                 Answer::Known(ids.into_iter().map(|id| self.known(&lineage, id)).collect())
             }
             Query::Erasures { tenant, sessions } => Answer::Erasures(self.erasures(tenant, sessions)),
+            Query::Usage { tenant, filter } => Answer::Usage(self.usage(tenant, filter)),
             Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
             Query::Epoch => Answer::Epoch(self.epoch),
             Query::Segments { tenant } => {
@@ -92,7 +94,7 @@ impl LedgerTables {
             Query::Streams { tenant, filter, limit } => {
                 let mut streams = self.streams_with(tenant, &filter.prefix);
                 streams.retain(|info| passes(&filter, info));
-                streams.sort_by_key(|info| Reverse((info.updated_at, info.no)));
+                streams.sort_by_key(|info| Reverse((info.said_at, info.no)));
                 streams.truncate(size(limit));
                 Answer::Streams(streams)
             }
@@ -111,6 +113,20 @@ impl LedgerTables {
             // Not reached: `answer` passes only the queries above.
             _ => Answer::Stream(None),
         }
+    }
+
+    fn usage(&self, tenant: TenantNo, mut filter: StreamFilter) -> Vec<UsageRow> {
+        // The time of a filter applies to the reports, not to the streams.
+        let since = filter.since.take();
+        let mut rows: Vec<UsageRow> = Vec::new();
+        for info in self.streams_with(tenant, &filter.prefix).iter().filter(|info| passes(&filter, info)) {
+            let all = self.usage.range((info.no, Box::from(""))..).take_while(|(key, _)| key.0 == info.no);
+            rows.extend(
+                all.map(|(_, row)| row.clone()).filter(|row| since.is_none_or(|since| row.at >= since)),
+            );
+        }
+        rows.sort_by_key(|row| (row.stream, row.seq));
+        rows
     }
 
     /// Streams that contain a record, with its last position in each.
@@ -136,23 +152,24 @@ impl LedgerTables {
 
     fn events_for(&self, query: Query) -> Result<Vec<StoredEvent>, StoreError> {
         Ok(match query {
-            Query::Events { tenant, stream, from, to, order, limit, text, counts } => {
+            Query::Events { tenant, stream, from, to, order, limit, text, counts, filter } => {
                 let mut spans = self.spans(tenant, &stream, from, to)?;
                 if order == ReadOrder::Ascending {
                     spans.reverse();
                 }
-                let mut events = self.run_of_events(&spans, order, size(limit), text);
+                let mut events = self.run_of_events(&spans, order, size(limit), (text, &filter));
                 if counts {
                     self.add_counts(tenant, &mut events);
                 }
                 events
             }
-            Query::At { tenant, stream, seqs } => {
+            Query::At { tenant, stream, seqs, filter } => {
                 let spans = self.spans(tenant, &stream, Seq(1), Seq(u64::MAX))?;
                 let holder = |seq: Seq| {
                     spans.iter().find_map(|span| within(span, seq, seq)).map(|span| (span.no, seq))
                 };
-                let mut events = self.stored(seqs.into_iter().filter_map(holder));
+                let places = seqs.into_iter().filter_map(holder);
+                let mut events = self.stored(places.filter(|place| self.accepts(&filter, *place)));
                 self.add_counts(tenant, &mut events);
                 events
             }
@@ -208,7 +225,7 @@ impl LedgerTables {
         spans: &[Stretch],
         order: ReadOrder,
         limit: usize,
-        text: Bytes,
+        (text, filter): (Bytes, &EventFilter),
     ) -> Vec<StoredEvent> {
         let rows = spans.iter().flat_map(|span| {
             let rows = self.events.range((span.no, span.from)..=(span.no, span.to));
@@ -218,16 +235,43 @@ impl LedgerTables {
             };
             rows
         });
-        let (mut events, mut length) = (Vec::new(), Bytes::ZERO);
-        // The length is checked after the push, so at least one event is returned, even if it is longer than `text`.
-        for (_, row) in rows.take(limit) {
+        let mut events = Vec::new();
+        // The length counts from the first event on, also over events that the filter skips.
+        let mut before: Option<Bytes> = None;
+        for (_, row) in rows.filter(|(place, _)| self.accepts(filter, **place)).take(limit) {
+            let first = *before.get_or_insert(match order {
+                ReadOrder::Ascending => row.text.saturating_sub(row.own_text),
+                ReadOrder::Descending => row.text,
+            });
             events.push(row.event.clone());
-            length += row.own_text;
+            let length = match order {
+                ReadOrder::Ascending => row.text.saturating_sub(first),
+                ReadOrder::Descending => first.saturating_sub(row.text.saturating_sub(row.own_text)),
+            };
             if length > text {
                 break;
             }
         }
         events
+    }
+
+    /// Returns whether an event passes a filter.
+    fn accepts(&self, filter: &EventFilter, (stream, seq): (StreamNo, Seq)) -> bool {
+        let Some(row) = self.events.get(&(stream, seq)) else { return false };
+        let own = &row.facets;
+        // A result belongs to the latest message of the assistant before it.
+        let before = || {
+            let mut rows =
+                self.events.range((stream, Seq(0))..(stream, seq)).rev().map(|(_, row)| &row.facets);
+            let call = rows.find(|facets| facets.role == Some(Role::Assistant));
+            call.filter(|_| own.role == Some(Role::Tool))
+        };
+        let tool = own.tool.as_deref().or_else(|| before()?.tool.as_deref());
+        let path = own.path.as_deref().or_else(|| before()?.path.as_deref());
+        (filter.role.is_none() || filter.role == own.role)
+            && (filter.tool.is_none() || filter.tool.as_deref() == tool)
+            && filter.path.as_deref().is_none_or(|wanted| path.is_some_and(|path| is_of_path(path, wanted)))
+            && filter.since.is_none_or(|since| row.event.at >= since)
     }
 
     fn stored(&self, places: impl Iterator<Item = (StreamNo, Seq)>) -> Vec<StoredEvent> {
@@ -269,11 +313,28 @@ impl LedgerTables {
     }
 }
 
+/// Returns whether a path is the wanted one, is below it, or ends with it.
+fn is_of_path(path: &str, wanted: &str) -> bool {
+    let below = path.strip_prefix(wanted);
+    let named = path.strip_suffix(wanted);
+    below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        || named.is_some_and(|before| before.ends_with('/'))
+}
+
 fn passes(filter: &StreamFilter, info: &StreamInfo) -> bool {
-    let same = |wanted: &Option<String>, there: &Option<String>| wanted.is_none() || wanted == there;
-    same(&filter.project, &info.scope.project)
-        && same(&filter.agent, &info.scope.agent)
-        && filter.since.is_none_or(|since| info.updated_at >= since)
+    let project = info.scope.project.as_deref();
+    let is_in = |wanted: &String| {
+        project.is_some_and(|project| {
+            let below = project.strip_prefix(wanted.as_str());
+            let named = project.strip_suffix(wanted.as_str()).filter(|_| !wanted.contains('/'));
+            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                || named.is_some_and(|before| before.ends_with('/'))
+        })
+    };
+    (filter.projects.is_empty() || filter.projects.iter().any(is_in))
+        && (filter.agent.is_none() || filter.agent == info.scope.agent)
+        && filter.tags.iter().all(|tag| info.tags.iter().any(|own| **own == **tag))
+        && filter.since.is_none_or(|since| info.said_at >= since)
 }
 
 pub(super) fn size(limit: u64) -> usize {

@@ -2,8 +2,8 @@
 
 use super::table::RollbackTable;
 use wunderblock::store::{
-    BodyCount, Chunk, EventMark, Gone, Lease, PackedBlob, RevisionInfo, SegmentInfo, SourceNo, StoredEvent,
-    StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, Chunk, EventMark, Facets, Gone, Lease, PackedBlob, RevisionInfo, SegmentInfo, SourceNo,
+    StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
@@ -36,6 +36,8 @@ pub(super) struct EventRow {
     /// Length of all texts up to and including this event, including those of the lineage, in bytes.
     pub(super) text: Bytes,
     pub(super) blobs: Vec<Handle>,
+    /// Attributes by which the event is filtered.
+    pub(super) facets: Facets,
 }
 
 /// Key for finding events by something other than position and id.
@@ -109,6 +111,8 @@ tables! {
         /// Events that contain a body.
         refs: RollbackTable<(TenantNo, Handle, StreamNo, Seq), ()>,
         counts: RollbackTable<(TenantNo, Handle), BodyCount>,
+        /// Usage of each reply, by its identity in its stream.
+        usage: RollbackTable<(StreamNo, Box<str>), UsageRow>,
         /// Sum of the tokens of a stream's own events up to a position.
         tokens: RollbackTable<(StreamNo, Seq), u64>,
         sources: SourceTables,

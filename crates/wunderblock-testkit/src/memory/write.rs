@@ -3,9 +3,9 @@
 use super::rows::{EventRow, LedgerTables, MarkKey, StreamRow};
 use wunderblock::store::codec::{self, VERSION, commitment};
 use wunderblock::store::{
-    Appended, BodyCount, EventMark, Lease, MAX_HOLDERS, Opening, PackedBlob, PackedEvent, PackedSegment,
+    Appended, BodyCount, Facets, Lease, MAX_HOLDERS, Opening, PackedBlob, PackedEvent, PackedSegment,
     SegmentInfo, SegmentReach, StoreError, StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant,
-    TenantNo, Write, Written,
+    TenantNo, UsageRow, Write, Written,
 };
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -117,7 +117,13 @@ impl LedgerTables {
             text: shared.text,
             first_user,
             said: base,
+            said_at: at,
+            title: None,
+            tags: Vec::new(),
+            branch: None,
+            model: None,
             counted: base,
+            tokens: Tokens::ZERO,
             indexed: base,
         };
         let row = StreamRow { tenant, fork_of, info: info.clone() };
@@ -202,16 +208,9 @@ impl LedgerTables {
 
     fn add(&mut self, stream: &mut StreamRow, event: PackedEvent) -> Result<Seq, StoreError> {
         let (tenant, stream) = (stream.tenant, &mut stream.info);
-        let (no, seq) = (stream.no, stream.head.next());
-        stream.head = seq;
-        stream.messages += u64::from(event.mark != EventMark::Control);
-        stream.text += event.text;
-        stream.updated_at = stream.updated_at.max(event.at);
-        if event.mark == EventMark::UserTurn {
-            stream.first_user.get_or_insert(seq);
-        }
-        if event.facets.role.is_some() {
-            stream.said = seq;
+        let (no, seq) = (stream.no, stream.grow(&event));
+        if let Some(usage) = event.facets.session.as_ref().and_then(|session| session.usage.clone()) {
+            self.usage.put((no, usage.key.clone()), UsageRow { stream: no, seq, at: event.at, usage });
         }
         event.records.iter().for_each(|record| self.place(tenant, *record, (no, seq)));
         let mut blobs = Vec::with_capacity(event.blobs.len());
@@ -231,7 +230,7 @@ impl LedgerTables {
             id: event.id,
             at: event.at,
             kind: event.kind.to_owned(),
-            lane: event.facets.lane,
+            lane: event.facets.lane.clone(),
             version: VERSION,
             origin: event.origin,
             payload: Some(event.payload),
@@ -240,7 +239,8 @@ impl LedgerTables {
             counts: Vec::new(),
         };
         let (messages, text) = (stream.messages, stream.text);
-        let row = EventRow { event: stored, own_text: event.text, messages, text, blobs };
+        let facets = Facets { session: None, lane: None, ..event.facets };
+        let row = EventRow { event: stored, own_text: event.text, messages, text, blobs, facets };
         self.events.put((no, seq), row);
         Ok(seq)
     }
@@ -301,7 +301,7 @@ impl LedgerTables {
             sum = sum.saturating_add(own.0);
             self.tokens.put((no, counted), sum);
         }
-        self.streams.change(&no, |row| row.info.counted = counted);
+        self.streams.change(&no, |row| (row.info.counted, row.info.tokens) = (counted, Tokens(sum)));
         Ok(Written::Done)
     }
 
@@ -366,6 +366,7 @@ impl LedgerTables {
             self.streams.change(&no, |row| {
                 let base = row.base();
                 (row.info.counted, row.info.indexed) = (base, base);
+                row.info.tokens = Tokens::ZERO;
             });
         }
         Written::Done

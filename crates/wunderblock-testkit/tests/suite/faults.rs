@@ -4,8 +4,8 @@ use futures_executor::block_on;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wunderblock::store::{
-    Answer, EventMark, Facets, Opening, PackedEvent, Query, ReadOrder, Storage, StoreError, TenantNo, Write,
-    Written,
+    Answer, EventFilter, EventMark, Facets, Opening, PackedEvent, Query, ReadOrder, Storage, StoreError,
+    TenantNo, Write, Written,
 };
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -140,8 +140,17 @@ fn a_lost_answer_is_repaired_by_saying_it_again() {
     };
     assert!(placed.iter().all(|one| one.duplicate));
     let (from, to, limit, text) = (Seq(1), Seq(9), 9, Bytes(99));
-    let all =
-        Query::Events { tenant, stream, from, to, order: ReadOrder::Ascending, limit, text, counts: false };
+    let all = Query::Events {
+        tenant,
+        stream,
+        from,
+        to,
+        order: ReadOrder::Ascending,
+        limit,
+        text,
+        counts: false,
+        filter: EventFilter::default(),
+    };
     let answers = block_on(store.query(vec![all])).unwrap();
     assert!(matches!(answers.as_slice(), [Answer::Events(events)] if events.len() == 2));
 }

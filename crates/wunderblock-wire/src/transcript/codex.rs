@@ -218,7 +218,8 @@ impl Codex {
         if self.own.is_none() {
             self.own = id;
             self.parent = meta.word("parent_thread_id").or_else(|| spawned_by(meta));
-            record.push(RecordItem::opened("codex", meta.word("cwd"), meta.word("cli_version")));
+            let opened = RecordItem::opened("codex", meta.word("cwd"), meta.word("cli_version"));
+            record.push(opened.on_branch(meta.object("git").and_then(|git| git.word("branch"))));
         }
         let base = meta.object("base_instructions");
         let text = base

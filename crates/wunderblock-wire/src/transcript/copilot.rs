@@ -140,8 +140,10 @@ impl Copilot {
         if self.own.is_none() {
             self.own = data.word("sessionId");
             self.opened = true;
-            let cwd = data.object("context").and_then(|context| context.word("cwd"));
-            record.push(RecordItem::opened("copilot", cwd, data.word("copilotVersion")));
+            let context = data.object("context");
+            let word = |name| context.as_ref().and_then(|context| context.word(name));
+            let opened = RecordItem::opened("copilot", word("cwd"), data.word("copilotVersion"));
+            record.push(opened.on_branch(word("branch")));
         }
     }
 

@@ -147,9 +147,10 @@ impl ExportedSession {
             Fact::SubagentSpawned(spawned) => Some(RecordItem::Spawned(spawned.session.as_str().into())),
             Fact::SessionCompacted(made) => self.summary(*made),
             fact @ (Fact::ContentPinned(_) | Fact::ContentHidden(_)) => self.about(fact),
-            fact @ (Fact::SessionClosed(_) | Fact::TaskStarted(_) | Fact::TaskFinished(_)) => {
-                Some(RecordItem::Fact(Box::new(fact)))
-            }
+            fact @ (Fact::SessionClosed(_)
+            | Fact::SessionDescribed(_)
+            | Fact::TaskStarted(_)
+            | Fact::TaskFinished(_)) => Some(RecordItem::Fact(Box::new(fact))),
             _ => None,
         };
         if let Some(item) = item {

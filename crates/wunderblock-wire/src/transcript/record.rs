@@ -64,7 +64,16 @@ impl RecordItem {
     /// Returns the opening of a session. The session's project is the folder in which the agent worked.
     pub(crate) fn opened(format: &str, cwd: Option<Box<str>>, version: Option<Box<str>>) -> Self {
         let scope = Scope { project: cwd.as_deref().map(str::to_owned), ..Scope::default() };
-        Self::Opened(SessionOpened { scope, format: Some(format.into()), cwd, version, parent: None })
+        let format = Some(format.into());
+        Self::Opened(SessionOpened { scope, format, cwd, version, ..SessionOpened::default() })
+    }
+
+    /// Names the branch of the repository in which the agent worked, if this is the opening of a session.
+    pub(crate) fn on_branch(mut self, name: Option<Box<str>>) -> Self {
+        if let Self::Opened(opened) = &mut self {
+            opened.branch = name.filter(|name| !name.is_empty());
+        }
+        self
     }
 
     /// Returns the end of a turn: the reason, and an error's code and text.

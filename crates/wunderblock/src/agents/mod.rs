@@ -5,9 +5,11 @@
 
 mod history;
 mod places;
+mod resume;
 
 pub use history::{AgentHistory, HistoryFile, histories};
 pub use places::Places;
+pub use resume::{Resume, resume};
 
 use serde::Deserialize;
 use std::sync::LazyLock;

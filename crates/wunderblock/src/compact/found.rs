@@ -6,7 +6,7 @@ use crate::edit_error::EditError;
 use crate::error::Error;
 use crate::request::snapshot::view_handles;
 use crate::session::Session;
-use crate::store::{Answer, Query};
+use crate::store::{Answer, EventFilter, Query};
 use crate::stored::{decode_event, read_more_texts};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -45,7 +45,12 @@ async fn standing(
 /// Returns the records of the summaries at the positions in `at`, in ascending order, except erased ones.
 async fn summary_records(session: &Session, at: &[Seq]) -> Result<Vec<(Event, SessionCompacted)>, Error> {
     let engine = &session.engine;
-    let query = Query::At { tenant: engine.tenant.no, stream: session.id.clone(), seqs: at.to_vec() };
+    let query = Query::At {
+        tenant: engine.tenant.no,
+        stream: session.id.clone(),
+        seqs: at.to_vec(),
+        filter: EventFilter::default(),
+    };
     let mut found = Vec::new();
     for row in engine.ask(query, Answer::events).await? {
         let event = decode_event(engine, &session.id, &row)?;

@@ -11,7 +11,7 @@ use crate::request::snapshot::{
 };
 use crate::request::target::SessionModel;
 use crate::store::codec::{self, CodecError};
-use crate::store::{Answer, BodyCount, Marked, Query, ReadOrder, StoredEvent, StreamInfo};
+use crate::store::{Answer, BodyCount, EventFilter, Marked, Query, ReadOrder, StoredEvent, StreamInfo};
 use crate::stored::decode_event;
 use crate::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -152,6 +152,7 @@ impl Loading<'_> {
             limit: VIEW_EVENTS,
             text: wanted.text,
             counts: true,
+            filter: EventFilter::default(),
         };
         let kind = |kind, limit| marked(self.engine, self.stream, Marked::Kind(kind), (to, limit));
         let of_lane = |kind| match &wanted.lane {
@@ -314,13 +315,17 @@ impl Loading<'_> {
             limit: EVERY,
             text: Bytes(i64::MAX.unsigned_abs()),
             counts: true,
+            filter: EventFilter::default(),
         };
         let mut batch = QueryBatch::default();
         let missing = asked.missing.map(|range| batch.ask(events(range), Answer::events));
         let opening = asked.opening.map(|to| batch.ask(events((Seq::START, to)), Answer::events));
         let singles = (!asked.singles.is_empty()).then(|| {
             let seqs = asked.singles.into_iter().collect();
-            batch.ask(Query::At { tenant, stream: stream.clone(), seqs }, Answer::events)
+            batch.ask(
+                Query::At { tenant, stream: stream.clone(), seqs, filter: EventFilter::default() },
+                Answer::events,
+            )
         });
         let blobs = (!asked.texts.is_empty())
             .then(|| batch.ask(Query::Blobs { tenant, handles: asked.texts }, Answer::blobs));

@@ -18,7 +18,7 @@ use crate::request::recall::answer;
 use crate::request::snapshot::view_handles;
 use crate::search::{SearchOptions, SearchOrder};
 use crate::session::Session;
-use crate::store::{Answer, Query, codec};
+use crate::store::{Answer, EventFilter, Query, codec};
 use crate::stored::{decode_event, read_more_texts, read_texts};
 use crate::texts::Texts;
 use load::load_lane;
@@ -85,10 +85,12 @@ async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>
         order: SearchOrder::Ranked,
         limit: RECALL_HITS,
         free_text: true,
+        ..SearchOptions::default()
     };
     let found = engine.search(query, &options).await?;
     let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).collect();
-    let at = Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs };
+    let at =
+        Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs, filter: EventFilter::default() };
     let mut hits = Vec::new();
     for row in engine.ask(at, Answer::events).await? {
         if let Some(Fact::MessageAppended(said)) = decode_event(engine, stream, &row)?.fact {

@@ -11,7 +11,7 @@ use super::place::{GraphPlace, Positions};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::grep::{GrepOptions, Pattern, StreamScan, grep_stream};
-use crate::store::{Answer, Query, StreamInfo};
+use crate::store::{Answer, EventFilter, Query, StreamInfo};
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use std::cmp::Reverse;
@@ -138,7 +138,7 @@ async fn range_hits(
 ) -> Result<Expanded, Error> {
     let Positions { stream: StreamInfo { id: stream, handle, .. }, from, to } = range;
     let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
-    let scan = StreamScan { stream, from, to, said_only: true, context: 0 };
+    let scan = StreamScan { stream, from, to, said_only: true, context: 0, filter: EventFilter::default() };
     let _ = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
         let merit = wanted.merit(&hit.text);
         let all = found.entry(hit.seq).or_default();
@@ -170,7 +170,8 @@ async fn excerpts(
     wanted: &QueryWords,
 ) -> Result<Vec<PagePiece>, Error> {
     let seqs = ranked.iter().map(|(seq, _)| *seq).collect();
-    let query = Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs };
+    let query =
+        Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs, filter: EventFilter::default() };
     let rows = engine.ask(query, Answer::events).await?;
     let mut facts = Vec::with_capacity(rows.len());
     for row in &rows {

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::hint::Hint;
 use crate::reductions::holders_of;
-use crate::store::{Answer, HandleTarget, Query, StreamInfo};
+use crate::store::{Answer, EventFilter, HandleTarget, Query, StreamInfo};
 use crate::stored::decode_event;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
@@ -103,7 +103,12 @@ async fn fact_at(
     info: &StreamInfo,
     seq: Seq,
 ) -> Result<Option<(String, Option<Fact>)>, Error> {
-    let query = Query::At { tenant: engine.tenant.no, stream: info.id.clone(), seqs: vec![seq] };
+    let query = Query::At {
+        tenant: engine.tenant.no,
+        stream: info.id.clone(),
+        seqs: vec![seq],
+        filter: EventFilter::default(),
+    };
     let rows = engine.ask(query, Answer::events).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     Ok(Some((row.kind.clone(), decode_event(engine, &info.id, row)?.fact)))

@@ -7,7 +7,7 @@
 use super::grid::HEAD;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::store::{Answer, Query, ReadOrder, StoredEvent, TallyRow};
+use crate::store::{Answer, EventFilter, Query, ReadOrder, StoredEvent, TallyRow};
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use std::collections::HashMap;
@@ -112,6 +112,7 @@ impl<'e> TokenLine<'e> {
             limit,
             text,
             counts: true,
+            filter: EventFilter::default(),
         };
         self.engine.ask(query, Answer::events).await
     }

@@ -8,6 +8,7 @@ use crate::import::name::new_name;
 use crate::import::name::offset_of;
 use crate::originals::readers_of;
 use crate::store::Answer;
+use crate::store::EventFilter;
 use crate::store::Query;
 use crate::store::ReadOrder;
 use crate::store::SourceInfo;
@@ -48,6 +49,7 @@ pub(crate) async fn last_nameless(engine: &Engine, stream: &StreamId) -> Result<
             limit: 64,
             text: Bytes(64 << 10),
             counts: false,
+            filter: EventFilter::default(),
         };
         let rows = engine.ask(query, Answer::events).await?;
         if let Some(offset) = rows.iter().find_map(|row| offset_of(row.id.as_str())) {

@@ -17,14 +17,17 @@ use super::name::{event_id, is_of, path_mark, session_name};
 use super::saved::Saved;
 use super::tree::{Belongs, Branch, SessionOrigin, SessionTree};
 use super::twin::name_file;
+use crate::agents::Agent;
 use crate::erase::{indexed_stretches, native, root};
 use crate::error::{Error, ImportReason};
 use crate::imported_records::Lost;
+use crate::project::repository_of;
 use crate::record::{StreamStart, forking_writes, opening_writes};
 use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
+use std::path::Path;
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpened};
-use wunderblock_core::id::StreamId;
+use wunderblock_core::id::{Scope, StreamId};
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, TranscriptRecord};
@@ -163,6 +166,7 @@ async fn open_session(
             opened = SessionOpened { format: format.clone(), ..said.clone() };
         }
     }
+    settle_scope(&mut opened.scope, feed.format.name());
     opened.parent = record.parent_session.as_ref().and_then(|name| StreamId::new(name.to_string()).ok());
     let at = record.at.unwrap_or(feed.newest);
     let from = Some((feed.claim.source, feed.claim.revision));
@@ -171,6 +175,17 @@ async fn open_session(
     begin_stream(feed, writes).await?;
     let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
     Ok(SessionTree::new(stream, name, SessionOrigin::Open { before: false }, branch))
+}
+
+/// Names the repository of the folder in which the agent worked as the project, and the agent that writes the format.
+fn settle_scope(scope: &mut Scope, format: &str) {
+    let repository = scope.project.as_ref().and_then(|folder| repository_of(Path::new(folder)));
+    if let Some(repository) = repository.as_deref().and_then(Path::to_str) {
+        scope.project = Some(repository.to_owned());
+    }
+    if scope.agent.is_none() {
+        scope.agent = Agent::of_format(format).map(|agent| agent.name.to_string());
+    }
 }
 
 /// Creates the tree of a session that is already in the ledger, and links it to this file.

@@ -1,5 +1,6 @@
 //! Reports about a ledger and its sessions: diagnosis, list of sessions, summaries, reads, erasures.
 
+use crate::agents::Resume;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::erase::{Erased, TextFound};
 use crate::graph::GraphNode;
@@ -7,7 +8,7 @@ use crate::read::Content;
 use crate::store::{SourceInfo, StreamInfo};
 use serde::Serialize;
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// Result of examining a ledger.
 #[derive(Clone, Debug, Serialize)]
@@ -43,8 +44,22 @@ pub struct SessionReport {
     pub imported: bool,
     /// Whether the import has not reached the end of the file yet.
     pub unfinished: bool,
-    /// Project of the session.
+    /// Time of the latest message.
+    pub said_at: Millis,
+    /// Title that was given to the session.
+    pub title: Option<Box<str>>,
+    /// Tags of the session.
+    pub tags: Vec<Box<str>>,
+    /// Project of the session: the repository in which the agent worked, or its folder.
     pub project: Option<String>,
+    /// Branch of the repository.
+    pub branch: Option<Box<str>>,
+    /// Model of the latest reply.
+    pub model: Option<Box<str>>,
+    /// Tokens (o200k) of the session's own messages; `null` until they are counted.
+    pub tokens: Option<Tokens>,
+    /// How to continue the session in its agent.
+    pub resume: Option<Resume>,
     /// Agent of the session.
     pub agent: Option<String>,
     /// Files from which the session was imported.
@@ -139,7 +154,7 @@ pub struct EraseTextReport<'r> {
 impl SessionReport {
     /// Creates the report of a session and of the [files it was imported from](crate::originals).
     #[must_use]
-    pub fn new(info: StreamInfo, sources: Vec<SourceInfo>) -> Self {
+    pub fn new(info: StreamInfo, sources: Vec<SourceInfo>, resume: Option<Resume>) -> Self {
         let forked_from = info.fork.map(|(session, at_seq)| ForkReport { session, at_seq });
         Self {
             session: info.id,
@@ -148,6 +163,13 @@ impl SessionReport {
             text_bytes: info.text,
             opened_at: info.opened_at,
             updated_at: info.updated_at,
+            said_at: info.said_at,
+            title: info.title,
+            tags: info.tags,
+            branch: info.branch,
+            model: info.model,
+            tokens: (info.counted == info.head).then_some(info.tokens),
+            resume,
             forked_from,
             parent: info.parent,
             imported: info.source.is_some(),

@@ -6,12 +6,12 @@
 //! stored.
 
 use crate::store::row::{Chunk, StoredEvent};
-use crate::store::write::{EventMark, Facets, PackedBlob, PackedChunk, PackedEvent};
+use crate::store::write::{EventMark, PackedBlob, PackedChunk, PackedEvent};
 use serde::Serialize;
 use std::cell::RefCell;
 use wunderblock_core::event::{Event, EventSource, Fact, NewEvent, Remains};
 use wunderblock_core::id::{Handle, StreamId, TenantId};
-use wunderblock_core::message::{Body, MessageOrigin, Part, Role, count_lines};
+use wunderblock_core::message::{Body, Part, Role, count_lines};
 use wunderblock_core::units::Bytes;
 
 /// Version of the records that this program writes. The program reads this version and all earlier ones.
@@ -291,7 +291,7 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
     // summaries would change how far another lane's window looks back.
     let bodies = fact.bodies().into_iter().filter(|_| fact.lane().is_none());
     let text = bodies.map(Body::bytes).sum();
-    let facets = facets(&fact);
+    let facets = super::facets::facets(&id, &fact);
     let mut blobs = Vec::new();
     move_out(key, &mut fact, &mut |blob, text| blobs.push(packed(blob, text)));
     let origin = match source {
@@ -314,31 +314,6 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         facets,
         records: Vec::new(),
     })
-}
-
-/// Returns the attributes by which a fact can be filtered. Messages outside the conversation have no role.
-fn facets(fact: &Fact) -> Facets {
-    let Fact::MessageAppended(said) = fact else {
-        return Facets { lane: fact.lane().cloned(), ..Facets::default() };
-    };
-    let message = &said.message;
-    let call = message.parts.iter().find_map(|part| match part {
-        Part::ToolCall { name, input, .. } => Some((name.clone(), input.inline().and_then(path_of))),
-        _ => None,
-    });
-    let (tool, path) = call.unzip();
-    let role = (!matches!(message.standing, MessageOrigin::Aside(_))).then_some(message.role);
-    Facets { role, tool, path: path.flatten(), lane: None }
-}
-
-/// Returns the path argument of a tool call, under any of the names that agents use for it.
-fn path_of(input: &str) -> Option<Box<str>> {
-    #[derive(serde::Deserialize)]
-    struct Input {
-        #[serde(alias = "path", alias = "notebook_path", alias = "filePath", alias = "absolute_path")]
-        file_path: Option<Box<str>>,
-    }
-    serde_json::from_str::<Input>(input).ok()?.file_path
 }
 
 /// Moves bodies of a fact into blobs: bodies that are read on demand, and all bodies of [`INLINE_MAX`] bytes or more.

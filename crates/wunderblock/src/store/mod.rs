@@ -6,6 +6,7 @@
 //! Records arrive encoded ([`codec`]): a store compares, orders and counts records, but never parses their content.
 
 pub mod codec;
+mod facets;
 pub(crate) mod overlay;
 mod query;
 mod row;
@@ -18,13 +19,13 @@ mod write;
 
 pub use query::{Answer, Marked, Query, ReadOrder, SourceBy};
 pub use row::{
-    BodyCount, Chunk, Erasure, Gone, HandleTarget, KnownEvent, Lease, Owner, RevisionInfo, SegmentInfo,
-    SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant,
-    TenantNo,
+    BodyCount, Chunk, Erasure, EventFilter, Gone, HandleTarget, KnownEvent, Lease, Owner, RevisionInfo,
+    SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow,
+    Tenant, TenantNo, UsageRow,
 };
 pub use write::{
-    Appended, Begin, EventMark, Facets, MAX_HOLDERS, Opening, PackedBlob, PackedChunk, PackedEvent,
-    PackedSegment, REPEATED_MIN, SegmentReach, SourceSpan, Write, Written,
+    Appended, Begin, EventMark, EventUsage, Facets, MAX_HOLDERS, Opening, PackedBlob, PackedChunk,
+    PackedEvent, PackedSegment, REPEATED_MIN, SegmentReach, SessionFacets, SourceSpan, Write, Written,
 };
 
 use std::future::Future;

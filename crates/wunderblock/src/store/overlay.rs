@@ -180,17 +180,7 @@ impl Tail {
 
     fn insert(&mut self, event: PackedEvent) -> Seq {
         let Some((_, info)) = &mut self.grown else { return Seq::START };
-        let seq = info.head.next();
-        info.head = seq;
-        info.messages += u64::from(event.mark != EventMark::Control);
-        info.text += event.text;
-        info.updated_at = info.updated_at.max(event.at);
-        if event.mark == EventMark::UserTurn {
-            info.first_user.get_or_insert(seq);
-        }
-        if event.facets.role.is_some() {
-            info.said = seq;
-        }
+        let seq = info.grow(&event);
         let tally = TallyRow { messages: info.messages, text: info.text, tokens: None };
         let blobs = event.blobs.iter().map(|blob| blob.handle).collect();
         self.blobs.extend(event.blobs.into_iter().map(|blob| (blob.handle, blob)));

@@ -1,8 +1,8 @@
 //! Queries to a store, and their answers.
 
 use super::row::{
-    BodyCount, Chunk, Erasure, HandleTarget, KnownEvent, Lease, SegmentInfo, SourceInfo, SourceNo,
-    StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, Chunk, Erasure, EventFilter, HandleTarget, KnownEvent, Lease, SegmentInfo, SourceInfo,
+    SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow,
 };
 use super::write::PackedBlob;
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
@@ -69,6 +69,8 @@ pub enum Query {
         text: Bytes,
         /// Whether to include token counts of the events' bodies.
         counts: bool,
+        /// Filter for the events. The other events are skipped and do not count.
+        filter: EventFilter,
     },
     /// Reads events at given positions, with token counts of their bodies. Answers [`Answer::Events`].
     At {
@@ -78,6 +80,8 @@ pub enum Query {
         stream: StreamId,
         /// Positions of the events.
         seqs: Vec<Seq>,
+        /// Filter for the events.
+        filter: EventFilter,
     },
     /// Finds events that are not plain messages, latest first. Answers [`Answer::Events`].
     Marked {
@@ -216,6 +220,13 @@ pub enum Query {
         /// Numbers of the streams.
         streams: Vec<StreamNo>,
     },
+    /// Lists the usage that providers reported, by stream and position. Answers [`Answer::Usage`].
+    Usage {
+        /// Tenant that owns the streams.
+        tenant: TenantNo,
+        /// Filter for the streams. Its `since` is the minimum time of a report.
+        filter: StreamFilter,
+    },
     /// Lists streams that are not yet fully counted and indexed. Answers [`Answer::Streams`].
     Behind {
         /// Tenant that owns the streams.
@@ -320,6 +331,8 @@ pub enum Answer {
     Erasures(Vec<Erasure>),
     /// See [`Query::Chunks`].
     Chunks(Vec<Chunk>),
+    /// See [`Query::Usage`].
+    Usage(Vec<UsageRow>),
     /// See [`Query::Lease`].
     Lease(Option<Lease>),
     /// See [`Query::Segments`].
@@ -361,6 +374,7 @@ reads! {
     known: Known(Vec<Option<KnownEvent>>),
     erasures: Erasures(Vec<Erasure>),
     chunks: Chunks(Vec<Chunk>),
+    usage: Usage(Vec<UsageRow>),
     lease: Lease(Option<Lease>),
     segments: Segments(Vec<SegmentInfo>),
     blocks: Blocks(Vec<Option<Vec<u8>>>),

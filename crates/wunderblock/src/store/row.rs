@@ -1,6 +1,8 @@
 //! Rows of a store.
 
+use super::write::{EventMark, EventUsage, PackedEvent};
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
+use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// Number of a tenant in the store.
@@ -72,10 +74,62 @@ pub struct StreamInfo {
     pub first_user: Option<Seq>,
     /// Position of the latest message in the conversation, or the stream's base if there is no such message.
     pub said: Seq,
+    /// Time of the latest message in the conversation, by the messages' own clocks; the time of opening if there is no
+    /// such message.
+    pub said_at: Millis,
+    /// Title that was given to the session.
+    pub title: Option<Box<str>>,
+    /// Tags of the session.
+    pub tags: Vec<Box<str>>,
+    /// Branch of the repository in which the agent began.
+    pub branch: Option<Box<str>>,
+    /// Model of the latest reply.
+    pub model: Option<Box<str>>,
     /// Last position up to which tokens are counted.
     pub counted: Seq,
+    /// Tokens (o200k) of the stream's own events up to that position.
+    pub tokens: Tokens,
     /// Last position up to which the text is indexed.
     pub indexed: Seq,
+}
+
+impl StreamInfo {
+    /// Appends an event to the description of its stream, and returns the event's position.
+    pub fn grow(&mut self, event: &PackedEvent) -> Seq {
+        let seq = self.head.next();
+        self.head = seq;
+        self.messages += u64::from(event.mark != EventMark::Control);
+        self.text += event.text;
+        // Imported events may be older than the latest one.
+        self.updated_at = self.updated_at.max(event.at);
+        if event.mark == EventMark::UserTurn {
+            self.first_user.get_or_insert(seq);
+        }
+        if event.facets.role.is_some() {
+            self.said = seq;
+            self.said_at = self.said_at.max(event.at);
+        }
+        if let Some(facets) = event.facets.session.as_deref().cloned() {
+            self.title = facets.title.or(self.title.take()).filter(|title| !title.is_empty());
+            self.tags = facets.tags.unwrap_or(std::mem::take(&mut self.tags));
+            self.branch = facets.branch.or(self.branch.take());
+            self.model = facets.model.or(self.model.take());
+        }
+        seq
+    }
+}
+
+/// Usage of one reply, and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageRow {
+    /// Number of the stream that contains the reply.
+    pub stream: StreamNo,
+    /// Position of the report.
+    pub seq: Seq,
+    /// Time of the report.
+    pub at: Millis,
+    /// Usage of the reply.
+    pub usage: EventUsage,
 }
 
 /// A stored event. `payload` is `None` if the event is erased.
@@ -237,17 +291,50 @@ pub enum Gone {
     Record(String),
 }
 
-/// Filter for listing sessions.
+/// Filter for listing sessions. Every condition that is set must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamFilter {
     /// Required prefix of the session id.
     pub prefix: String,
-    /// Required project.
-    pub project: Option<String>,
+    /// Accepted projects: the project itself, a folder below it, or a folder with this name. All, if empty.
+    pub projects: Vec<String>,
     /// Required agent.
     pub agent: Option<String>,
-    /// Minimum time of the latest event.
+    /// Required tags.
+    pub tags: Vec<String>,
+    /// Minimum time of the latest message.
     pub since: Option<Millis>,
+}
+
+impl StreamFilter {
+    /// Returns whether the filter accepts every session.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Filter for events. Every condition that is set must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// Required role of a message.
+    pub role: Option<Role>,
+    /// Required tool: calls of the tool, and their results. A result belongs to the latest assistant message before it
+    /// in its stream. Of a message with several calls, the first one counts.
+    pub tool: Option<Box<str>>,
+    /// File that a call refers to, also for its results: the whole path, a folder above the file, or the end of the
+    /// path.
+    pub path: Option<Box<str>>,
+    /// Minimum time of the event.
+    pub since: Option<Millis>,
+}
+
+impl EventFilter {
+    /// Returns whether the filter accepts every event.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Holder of a piece of work. See [`super::Write::Claim`].

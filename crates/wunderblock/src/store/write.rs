@@ -76,6 +76,40 @@ pub struct Facets {
     pub path: Option<Box<str>>,
     /// Lane to which the event belongs. The lane is not content, so erasing the event does not remove it.
     pub lane: Option<LaneId>,
+    /// What the event says about its whole session.
+    pub session: Option<Box<SessionFacets>>,
+}
+
+/// What an event says about its whole session. A field that is `None` changes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionFacets {
+    /// Title of the session; empty to remove the title.
+    pub title: Option<Box<str>>,
+    /// All tags of the session.
+    pub tags: Option<Vec<Box<str>>>,
+    /// Branch of the repository.
+    pub branch: Option<Box<str>>,
+    /// Name of the model that replied.
+    pub model: Option<Box<str>>,
+    /// Usage that a provider reported.
+    pub usage: Option<EventUsage>,
+}
+
+/// Usage of one reply, as a provider reported it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventUsage {
+    /// Identity of the reply within its stream. A later report with the same key replaces an earlier one.
+    pub key: Box<str>,
+    /// Name of the model, if known.
+    pub model: Option<Box<str>>,
+    /// Input tokens that were neither read from nor written to a cache.
+    pub input: Tokens,
+    /// Input tokens read from the cache.
+    pub cache_read: Tokens,
+    /// Input tokens written to the cache.
+    pub cache_write: Tokens,
+    /// Output tokens, including reasoning.
+    pub output: Tokens,
 }
 
 /// How a stream begins.

@@ -313,7 +313,10 @@ impl FileSessions {
         }
         if !std::mem::replace(&mut session.opened, true) {
             let (cwd, version) = (object.word("cwd"), object.word("version"));
-            record.items.insert(0, RecordItem::opened("claude-code", cwd, version));
+            record.items.insert(
+                0,
+                RecordItem::opened("claude-code", cwd, version).on_branch(object.word("gitBranch")),
+            );
         }
     }
 }

@@ -19,7 +19,9 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         }
         Query::Lineage { tenant, stream } => Answer::Lineage(read::lineage(db, *tenant, stream)?),
         Query::Events { .. } => Answer::Events(read::events(db, query)?),
-        Query::At { tenant, stream, seqs } => Answer::Events(read::at(db, *tenant, stream, seqs)?),
+        Query::At { tenant, stream, seqs, filter } => {
+            Answer::Events(read::at(db, *tenant, stream, (seqs, filter))?)
+        }
         Query::Marked { tenant, stream, what, to, limit } => {
             Answer::Events(marked(db, *tenant, stream, what, Newest { to: *to, limit: *limit })?)
         }
@@ -61,6 +63,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
             Answer::Streams(found.into_iter().flatten().collect())
         }
         Query::Behind { tenant, limit } => Answer::Streams(read::behind(db, *tenant, *limit)?),
+        Query::Usage { tenant, filter } => Answer::Usage(read::usage(db, *tenant, filter)?),
         Query::Lease { tenant, key } => Answer::Lease(lease(db, *tenant, key)?),
         Query::Epoch => Answer::Epoch(read::epoch(db)?),
         Query::Segments { tenant } => Answer::Segments(read::segments(db, *tenant)?),

@@ -1,24 +1,19 @@
 //! Appending events: positions, idempotency, bodies.
 
 use super::failure::failure;
+use super::read::json;
 use super::sql::{handle_sql, row, run};
 use crate::store::StoreError;
 use crate::store::codec::{self, commitment};
-use crate::store::row::{StreamNo, TenantNo};
-use crate::store::write::{Appended, EventMark, MAX_HOLDERS, PackedBlob, PackedEvent};
+use crate::store::row::{StreamInfo, StreamNo, TenantNo};
+use crate::store::write::{Appended, MAX_HOLDERS, PackedBlob, PackedEvent};
 use rusqlite::{Connection, OptionalExtension, params};
 use wunderblock_core::id::{EventId, LaneId, StreamId};
-use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::units::Seq;
 
-/// Counters of a stream while events are appended.
-struct StreamCounters {
-    no: StreamNo,
-    head: Seq,
-    messages: u64,
-    text: u64,
-    first_user: Option<Seq>,
-    updated_at: Millis,
-    said: Seq,
+/// A stream while events are appended to it.
+struct GrowingStream {
+    info: StreamInfo,
     /// Streams that this one continues, each with the last shared position.
     ancestors: Vec<(StreamNo, Seq)>,
 }
@@ -33,17 +28,10 @@ pub(super) fn append(
     let info =
         super::read::stream(db, tenant, stream)?.ok_or_else(|| StoreError::NoStream(stream.clone()))?;
     let lineage = super::read::lineage(db, tenant, stream)?;
-    let mut growing = StreamCounters {
-        no: info.no,
-        head: info.head,
-        messages: info.messages,
-        text: info.text.0,
-        first_user: info.first_user,
-        updated_at: info.updated_at,
-        said: info.said,
-        ancestors: lineage.iter().skip(1).map(|stretch| (stretch.no, stretch.to)).collect(),
-    };
-    if let Some(expected) = expect_head.filter(|expected| *expected != info.head) {
+    let ancestors = lineage.iter().skip(1).map(|stretch| (stretch.no, stretch.to)).collect();
+    let head = info.head;
+    let mut growing = GrowingStream { info, ancestors };
+    if let Some(expected) = expect_head.filter(|expected| *expected != head) {
         // The append may be a retry whose first answer was lost, in which case all of the events are already stored.
         let there: Result<Option<Vec<Seq>>, StoreError> =
             events.iter().map(|event| seen(db, tenant, &growing, event)).collect();
@@ -51,9 +39,7 @@ pub(super) fn append(
             Ok(Some(seqs)) if !seqs.is_empty() => {
                 Ok(seqs.into_iter().map(|seq| Appended { seq, duplicate: true }).collect())
             }
-            Ok(_) | Err(StoreError::Conflict { .. }) => {
-                Err(StoreError::HeadMoved { expected, actual: info.head })
-            }
+            Ok(_) | Err(StoreError::Conflict { .. }) => Err(StoreError::HeadMoved { expected, actual: head }),
             Err(error) => Err(error),
         };
     }
@@ -61,21 +47,29 @@ pub(super) fn append(
     for event in events {
         appended.push(match seen(db, tenant, &growing, event)? {
             Some(seq) => Appended { seq, duplicate: true },
-            None => Appended { seq: insert(db, tenant, &mut growing, event)?, duplicate: false },
+            None => Appended { seq: insert(db, tenant, &mut growing.info, event)?, duplicate: false },
         });
     }
+    let info = &growing.info;
+    let tags = (!info.tags.is_empty()).then(|| json(&info.tags)).transpose()?;
     run(
         db,
-        "UPDATE streams SET head = ?2, messages = ?3, text = ?4, first_user = ?5, updated_at = ?6, said = ?7
+        "UPDATE streams SET head = ?2, messages = ?3, text = ?4, first_user = ?5, updated_at = ?6, said = ?7,
+             said_at = ?8, title = ?9, tags = ?10, branch = ?11, model = ?12
          WHERE stream = ?1",
         params![
-            growing.no.0,
-            growing.head.0,
-            growing.messages,
-            growing.text,
-            growing.first_user.map(|seq| seq.0),
-            growing.updated_at.0,
-            growing.said.0
+            info.no.0,
+            info.head.0,
+            info.messages,
+            info.text.0,
+            info.first_user.map(|seq| seq.0),
+            info.updated_at.0,
+            info.said.0,
+            info.said_at.0,
+            info.title,
+            tags,
+            info.branch,
+            info.model
         ],
     )?;
     Ok(appended)
@@ -85,10 +79,10 @@ pub(super) fn append(
 fn seen(
     db: &Connection,
     tenant: TenantNo,
-    growing: &StreamCounters,
+    growing: &GrowingStream,
     event: &PackedEvent,
 ) -> Result<Option<Seq>, StoreError> {
-    let own = (growing.no, growing.head);
+    let own = (growing.info.no, growing.info.head);
     for (stream, to) in std::iter::once(&own).chain(&growing.ancestors) {
         let found = db
             .prepare_cached(
@@ -119,20 +113,10 @@ fn seen(
 fn insert(
     db: &Connection,
     tenant: TenantNo,
-    growing: &mut StreamCounters,
+    info: &mut StreamInfo,
     event: &PackedEvent,
 ) -> Result<Seq, StoreError> {
-    let seq = growing.head.next();
-    growing.messages += u64::from(event.mark != EventMark::Control);
-    growing.text += event.text.0;
-    // Imported events may be older than the latest one.
-    growing.updated_at = growing.updated_at.max(event.at);
-    if event.mark == EventMark::UserTurn && growing.first_user.is_none() {
-        growing.first_user = Some(seq);
-    }
-    if event.facets.role.is_some() {
-        growing.said = seq;
-    }
+    let seq = info.grow(event);
     run(
         db,
         "INSERT INTO events (tenant, stream, seq, id, at, kind, mark, version, messages, text, origin, salt, proof,
@@ -140,15 +124,15 @@ fn insert(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
         params![
             tenant.0,
-            growing.no.0,
+            info.no.0,
             seq.0,
             event.id.as_str(),
             event.at.0,
             event.kind,
             event.mark as u8,
             codec::VERSION,
-            growing.messages,
-            growing.text,
+            info.messages,
+            info.text.0,
             event.origin,
             event.salt,
             commitment(&event.salt, &event.content),
@@ -166,13 +150,31 @@ fn insert(
         run(
             db,
             "INSERT OR IGNORE INTO refs (tenant, blob, stream, seq) VALUES (?1, ?2, ?3, ?4)",
-            params![tenant.0, blob, growing.no.0, seq.0],
+            params![tenant.0, blob, info.no.0, seq.0],
         )?;
     }
     for record in &event.records {
-        place(db, tenant, (growing.no, seq), *record)?;
+        place(db, tenant, (info.no, seq), *record)?;
     }
-    growing.head = seq;
+    if let Some(usage) = event.facets.session.as_ref().and_then(|session| session.usage.as_ref()) {
+        run(
+            db,
+            "INSERT OR REPLACE INTO usage (tenant, stream, key, seq, at, model, input, cache_read, cache_write, output)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                tenant.0,
+                info.no.0,
+                usage.key,
+                seq.0,
+                event.at.0,
+                usage.model,
+                usage.input.0,
+                usage.cache_read.0,
+                usage.cache_write.0,
+                usage.output.0
+            ],
+        )?;
+    }
     Ok(seq)
 }
 

@@ -42,6 +42,7 @@ pub(super) fn erase(
             params![tenant.0, holder.no.0, seq.0],
         )? as u64;
         blobs += unref(db, tenant, (holder.no.0, seq.0))?;
+        forget_facets(db, tenant, (holder.no.0, seq.0))?;
     }
     let source_bytes = overwrite_all(db, tenant, spans)?;
     for Erasure { session, what } in erasures {
@@ -54,6 +55,23 @@ pub(super) fn erase(
         run(db, sql, params![tenant.0, session, kind, name])?;
     }
     Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
+}
+
+/// Removes what an erased event said about its whole session: its usage, or a title and tags.
+fn forget_facets(db: &Connection, tenant: TenantNo, (stream, seq): (u32, u64)) -> Result<(), StoreError> {
+    let sql = "SELECT kind FROM events WHERE tenant = ?1 AND stream = ?2 AND seq = ?3";
+    let kind: Option<String> = row(db, sql, params![tenant.0, stream, seq], |row| row.get(0))?;
+    match kind.as_deref() {
+        Some("session.described") => {
+            run(db, "UPDATE streams SET title = NULL, tags = NULL WHERE stream = ?1", params![stream])?;
+        }
+        Some("usage.measured") => {
+            let sql = "DELETE FROM usage WHERE tenant = ?1 AND stream = ?2 AND seq = ?3";
+            run(db, sql, params![tenant.0, stream, seq])?;
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Deletes the content hashes of records without ids at erased positions. Only hashes of content are odd.

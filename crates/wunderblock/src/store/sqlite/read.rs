@@ -5,10 +5,10 @@ use super::sql::{handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::StoreError;
 use crate::store::query::{Query, ReadOrder};
 use crate::store::row::{
-    BodyCount, HandleTarget, KnownEvent, SegmentInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo,
-    StreamNo, Stretch, TallyRow, Tenant, TenantNo,
+    BodyCount, EventFilter, HandleTarget, KnownEvent, SegmentInfo, SourceNo, StoredEvent, StreamFilter,
+    StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow,
 };
-use crate::store::write::PackedBlob;
+use crate::store::write::{EventUsage, PackedBlob};
 use rusqlite::{Connection, Row, params};
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -26,6 +26,7 @@ pub(super) fn tenants(db: &Connection) -> Result<Vec<String>, StoreError> {
 const STREAM: &str =
     "SELECT s.stream, s.id, s.handle, s.head, p.id, s.base, s.parent, s.user, s.project, s.agent, s.session, s.run,
      k.source, k.revision, s.opened_at, s.updated_at, s.messages, s.text, s.first_user, s.said, s.counted, s.indexed,
+     s.said_at, s.title, s.tags, s.branch, s.model, s.tokens,
      EXISTS (SELECT 1 FROM source_revisions r WHERE r.source = k.source AND r.revision = k.revision AND r.whole = 0)
      FROM streams s LEFT JOIN streams p ON p.stream = s.fork_of
      LEFT JOIN stream_sources k ON k.link = (SELECT max(link) FROM stream_sources WHERE stream = s.stream)";
@@ -57,7 +58,13 @@ fn stream_row(row: &Row<'_>) -> rusqlite::Result<StreamInfo> {
         said: Seq(row.get(19)?),
         counted: Seq(row.get(20)?),
         indexed: Seq(row.get(21)?),
-        unfinished: row.get(22)?,
+        said_at: Millis(row.get(22)?),
+        title: row.get(23)?,
+        tags: tags_of(row.get(24)?)?,
+        branch: row.get(25)?,
+        model: row.get(26)?,
+        tokens: Tokens(row.get(27)?),
+        unfinished: row.get(28)?,
     })
 }
 
@@ -79,6 +86,15 @@ pub(super) fn stream_by_no(
     row(db, &sql, params![tenant.0, no.0], stream_row)
 }
 
+/// Condition of a [`StreamFilter`] on a row `s` of streams, without its time: the prefix is parameter 2, the JSON list of
+/// projects 3, the agent 4, the JSON list of tags 5.
+const PASSES: &str = "s.what = 0 AND substr(s.id, 1, length(?2)) = ?2
+     AND (json_array_length(?3) = 0 OR EXISTS (SELECT 1 FROM json_each(?3) p WHERE s.project = p.value
+         OR substr(s.project, 1, length(p.value) + 1) = p.value || '/'
+         OR (instr(p.value, '/') = 0 AND substr(s.project, -length(p.value) - 1) = '/' || p.value)))
+     AND (?4 IS NULL OR s.agent = ?4)
+     AND NOT EXISTS (SELECT 1 FROM json_each(?5) t WHERE t.value NOT IN (SELECT value FROM json_each(coalesce(s.tags, '[]'))))";
+
 pub(super) fn streams(
     db: &Connection,
     tenant: TenantNo,
@@ -86,15 +102,52 @@ pub(super) fn streams(
     limit: u64,
 ) -> Result<Vec<StreamInfo>, StoreError> {
     let sql = format!(
-        "{STREAM} WHERE s.tenant = ?1 AND s.what = 0 AND substr(s.id, 1, length(?2)) = ?2
-         AND (?3 IS NULL OR s.project = ?3) AND (?4 IS NULL OR s.agent = ?4) AND s.updated_at >= ?5
-         ORDER BY s.updated_at DESC, s.stream DESC LIMIT ?6"
+        "{STREAM} WHERE s.tenant = ?1 AND {PASSES} AND s.said_at >= ?6
+         ORDER BY s.said_at DESC, s.stream DESC LIMIT ?7"
     );
+    let (projects, tags) = (json(&filter.projects)?, json(&filter.tags)?);
     let since = filter.since.map_or(i64::MIN, |since| since.0);
     // SQLite's integers are signed, so limits and positions are capped at `i64::MAX`.
-    let values =
-        params![tenant.0, filter.prefix, filter.project, filter.agent, since, limit.min(i64::MAX as u64)];
-    rows(db, &sql, values, stream_row)
+    let limit = limit.min(i64::MAX as u64);
+    rows(db, &sql, params![tenant.0, filter.prefix, projects, filter.agent, tags, since, limit], stream_row)
+}
+
+pub(super) fn usage(
+    db: &Connection,
+    tenant: TenantNo,
+    filter: &StreamFilter,
+) -> Result<Vec<UsageRow>, StoreError> {
+    let sql = format!(
+        "SELECT u.stream, u.seq, u.at, u.key, u.model, u.input, u.cache_read, u.cache_write, u.output
+         FROM usage u JOIN streams s ON s.stream = u.stream
+         WHERE u.tenant = ?1 AND {PASSES} AND u.at >= ?6 ORDER BY u.stream, u.seq"
+    );
+    let (projects, tags) = (json(&filter.projects)?, json(&filter.tags)?);
+    let since = filter.since.map_or(i64::MIN, |since| since.0);
+    rows(db, &sql, params![tenant.0, filter.prefix, projects, filter.agent, tags, since], |row| {
+        Ok(UsageRow {
+            stream: StreamNo(row.get(0)?),
+            seq: Seq(row.get(1)?),
+            at: Millis(row.get(2)?),
+            usage: EventUsage {
+                key: row.get(3)?,
+                model: row.get(4)?,
+                input: Tokens(row.get(5)?),
+                cache_read: Tokens(row.get(6)?),
+                cache_write: Tokens(row.get(7)?),
+                output: Tokens(row.get(8)?),
+            },
+        })
+    })
+}
+
+/// Encodes a list of texts as SQLite's JSON functions read it.
+pub(super) fn json<T: AsRef<str> + serde::Serialize>(texts: &[T]) -> Result<String, StoreError> {
+    serde_json::to_string(texts).map_err(|error| StoreError::Io(error.to_string()))
+}
+
+fn tags_of(json: Option<String>) -> rusqlite::Result<Vec<Box<str>>> {
+    json.map_or(Ok(Vec::new()), |json| serde_json::from_str(&json).map_err(unreadable))
 }
 
 pub(super) fn read_from(
@@ -198,8 +251,32 @@ pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     })
 }
 
+/// Condition of an [`EventFilter`]. The role is parameter 6, the tool 7, the path 8, the time 9. The tool and the path of
+/// a result are those of the latest assistant message before it.
+const ACCEPTED: &str = "
+     AND (?6 IS NULL OR role = ?6)
+     AND (?7 IS NULL OR ?7 = coalesce(tool, CASE WHEN role = 3 THEN (SELECT c.tool FROM events c
+         WHERE c.tenant = ?1 AND c.stream = ?2 AND c.seq < events.seq AND c.role = 2 ORDER BY c.seq DESC LIMIT 1) END))
+     AND (?8 IS NULL OR EXISTS (SELECT 1 FROM (SELECT coalesce(path, CASE WHEN role = 3 THEN (SELECT c.path FROM events c
+         WHERE c.tenant = ?1 AND c.stream = ?2 AND c.seq < events.seq AND c.role = 2 ORDER BY c.seq DESC LIMIT 1) END) AS p)
+         WHERE p = ?8 OR substr(p, 1, length(?8) + 1) = ?8 || '/' OR substr(p, -length(?8) - 1) = '/' || ?8))
+     AND at >= ?9";
+
+/// Returns the values of [`ACCEPTED`], none for a filter that accepts everything.
+fn accepted(filter: &EventFilter) -> Vec<Box<dyn rusqlite::ToSql>> {
+    if filter.is_open() {
+        return Vec::new();
+    }
+    vec![
+        Box::new(filter.role.map(|role| role as u8)),
+        Box::new(filter.tool.clone()),
+        Box::new(filter.path.clone()),
+        Box::new(filter.since.map_or(i64::MIN, |since| since.0)),
+    ]
+}
+
 pub(super) fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>, StoreError> {
-    let Query::Events { tenant, stream, from, to, order, limit, text, counts } = query else {
+    let Query::Events { tenant, stream, from, to, order, limit, text, counts, filter } = query else {
         return Ok(Vec::new());
     };
     let mut stretches = lineage(db, *tenant, stream)?;
@@ -209,8 +286,9 @@ pub(super) fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>,
         stretches.reverse();
     }
     let direction = if *order == ReadOrder::Ascending { "ASC" } else { "DESC" };
+    let passes = if filter.is_open() { "" } else { ACCEPTED };
     let sql = format!(
-        "{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq {direction} LIMIT ?5"
+        "{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq BETWEEN ?3 AND ?4 {passes} ORDER BY seq {direction} LIMIT ?5"
     );
     let mut found = Vec::new();
     for stretch in stretches {
@@ -220,9 +298,12 @@ pub(super) fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>,
             continue;
         }
         let mut statement = db.prepare_cached(&sql).map_err(|error| failure(&error))?;
-        let values =
-            params![tenant.0, stretch.no.0, low.0, high.0.min(i64::MAX as u64), left.min(i64::MAX as u64)];
-        let mut rows = statement.query(values).map_err(|error| failure(&error))?;
+        let (high, left) = (high.0.min(i64::MAX as u64), left.min(i64::MAX as u64));
+        let own = params![tenant.0, stretch.no.0, low.0, high, left];
+        let conditions = accepted(filter);
+        let values = own.iter().copied().chain(conditions.iter().map(AsRef::as_ref));
+        let mut rows =
+            statement.query(rusqlite::params_from_iter(values)).map_err(|error| failure(&error))?;
         while let Some(row) = rows.next().map_err(|error| failure(&error))? {
             let upto: u64 = row.get(10).map_err(|error| failure(&error))?;
             let mut event = event_row(row).map_err(|error| failure(&error))?;
@@ -248,15 +329,22 @@ pub(super) fn at(
     db: &Connection,
     tenant: TenantNo,
     stream: &StreamId,
-    seqs: &[Seq],
+    (seqs, filter): (&[Seq], &EventFilter),
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let stretches = lineage(db, tenant, stream)?;
-    let sql = format!("{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq = ?3");
+    let passes = if filter.is_open() { "" } else { ACCEPTED };
+    let conditions = accepted(filter);
+    // The parameters 4 and 5 belong to ranges of events.
+    let sql = format!(
+        "{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq = ?3 AND ?4 IS NULL AND ?5 IS NULL {passes}"
+    );
     let mut found = Vec::with_capacity(seqs.len());
     for seq in seqs {
         let holder = stretches.iter().find(|stretch| stretch.from <= *seq && *seq <= stretch.to);
         if let Some(holder) = holder {
-            let event = row(db, &sql, params![tenant.0, holder.no.0, seq.0], event_row)?;
+            let own = params![tenant.0, holder.no.0, seq.0, None::<u64>, None::<u64>];
+            let values = own.iter().copied().chain(conditions.iter().map(AsRef::as_ref));
+            let event = row(db, &sql, rusqlite::params_from_iter(values), event_row)?;
             if let Some(mut event) = event {
                 event.counts = event_counts(db, tenant, &event)?;
                 found.push(event);

@@ -1,5 +1,5 @@
--- The ledger, format 3. Ground truth: ledger, tenants, streams, events, blobs, refs, records, sources and their parts,
--- erasures. All other tables are derived. `upgrade.rs` upgrades older formats to this one.
+-- The ledger, format 4. Ground truth: ledger, tenants, streams, events, blobs, refs, records, usage, sources and their
+-- parts, erasures. All other tables are derived. `upgrade.rs` upgrades older formats to this one.
 
 CREATE TABLE ledger (                -- one row: state of the file as a whole
     one        INTEGER PRIMARY KEY CHECK (one = 1),
@@ -35,6 +35,11 @@ CREATE TABLE streams (
     text       INTEGER NOT NULL,
     first_user INTEGER,
     said       INTEGER NOT NULL DEFAULT 0,  -- position of the latest message in the conversation
+    said_at    INTEGER NOT NULL DEFAULT 0,  -- time of the latest message in the conversation
+    title      TEXT,                -- as given; erased with the event that gave it
+    tags       TEXT,                -- JSON list of texts; erased with the event that gave it
+    branch     TEXT,                -- of the repository, at the beginning
+    model      TEXT,                -- of the latest reply
     counted    INTEGER NOT NULL,    -- derived: last position with counted tokens
     tokens     INTEGER NOT NULL,    -- derived: sum of tokens up to that position
     indexed    INTEGER NOT NULL,    -- derived: last indexed position
@@ -69,6 +74,20 @@ CREATE TABLE events (
 CREATE UNIQUE INDEX events_by_id ON events (tenant, stream, id);
 CREATE INDEX events_marked ON events (tenant, stream, mark, kind, seq) WHERE mark >= 1;
 CREATE INDEX events_by_lane ON events (tenant, stream, kind, lane, seq) WHERE lane IS NOT NULL;
+
+CREATE TABLE usage (                -- of each reply, as its provider reported it
+    tenant      INTEGER NOT NULL,
+    stream      INTEGER NOT NULL,
+    key         TEXT NOT NULL,      -- identity of the reply; a later report replaces an earlier one
+    seq         INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    model       TEXT,
+    input       INTEGER NOT NULL,
+    cache_read  INTEGER NOT NULL,
+    cache_write INTEGER NOT NULL,
+    output      INTEGER NOT NULL,
+    PRIMARY KEY (tenant, stream, key)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE blobs (
     blob   INTEGER PRIMARY KEY,

@@ -106,6 +106,34 @@ const LANE_OF: &str = "
         'view.trimmed', 'preamble.changed', 'budget.warned', 'session.compacted', 'compaction.rejected',
         'compaction.undone');";
 
+/// Adds the columns of format 4 to the streams of formats 2 and 3. The streams of format 1 are created with them.
+const DESCRIBED: &str = "
+    ALTER TABLE streams ADD COLUMN said_at INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE streams ADD COLUMN title TEXT;
+    ALTER TABLE streams ADD COLUMN tags TEXT;
+    ALTER TABLE streams ADD COLUMN branch TEXT;
+    ALTER TABLE streams ADD COLUMN model TEXT;";
+
+/// Fills what format 4 knows about a session from the records: the time of the latest message, the agent, whose name is
+/// that of its transcript format, the usage of each reply, and the model of the latest one. A damaged record is skipped.
+const FACETS: &str = "
+    UPDATE streams SET said_at = coalesce((SELECT e.at FROM events e
+        WHERE e.tenant = streams.tenant AND e.stream = streams.stream AND e.seq = streams.said), updated_at);
+    UPDATE streams SET agent = (SELECT r.format FROM stream_sources k JOIN source_revisions r
+            ON r.source = k.source AND r.revision = k.revision WHERE k.stream = streams.stream
+            AND r.format IN ('claude-code', 'codex', 'pi', 'gemini-cli', 'copilot', 'aider')
+            ORDER BY k.link LIMIT 1)
+        WHERE agent IS NULL;
+    INSERT OR REPLACE INTO usage (tenant, stream, key, seq, at, model, input, cache_read, cache_write, output)
+    SELECT tenant, stream, coalesce(fact ->> '$.api_id', id), seq, at, fact ->> '$.model',
+        coalesce(fact ->> '$.input', 0), coalesce(fact ->> '$.cache_read', 0), coalesce(fact ->> '$.cache_write', 0),
+        coalesce(fact ->> '$.output', 0)
+    FROM (SELECT tenant, stream, seq, id, at, CAST(payload AS TEXT) AS fact FROM events
+          WHERE mark = 3 AND kind = 'usage.measured' AND payload IS NOT NULL AND json_valid(CAST(payload AS TEXT)))
+    ORDER BY stream, seq;
+    UPDATE streams SET model = (SELECT u.model FROM usage u WHERE u.tenant = streams.tenant
+        AND u.stream = streams.stream AND u.model IS NOT NULL ORDER BY u.seq DESC LIMIT 1);";
+
 /// Upgrades a ledger of an older format to the current one.
 pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| failure(&error);
@@ -115,10 +143,11 @@ pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     if from >= FORMAT {
         return Ok(());
     }
-    transaction.execute_batch(LANES).map_err(failed)?;
-    if from < 2 {
-        transaction.execute_batch(BEFORE).map_err(failed)?;
+    if from < 3 {
+        transaction.execute_batch(LANES).map_err(failed)?;
     }
+    let before = if from < 2 { BEFORE } else { DESCRIBED };
+    transaction.execute_batch(before).map_err(failed)?;
     transaction.execute_batch(&created(include_str!("schema.sql"))).map_err(failed)?;
     if from < 2 {
         for step in [STREAMS, SOURCES, LINKS, ERASED] {
@@ -129,8 +158,11 @@ pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
         let first = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, randomblob(16), 0)";
         run(&transaction, first, [])?;
     }
-    transaction.execute_batch(LANE_OF).map_err(failed)?;
-    name_erased(&transaction)?;
+    if from < 3 {
+        transaction.execute_batch(LANE_OF).map_err(failed)?;
+        name_erased(&transaction)?;
+    }
+    transaction.execute_batch(FACETS).map_err(failed)?;
     transaction.execute_batch(&format!("PRAGMA user_version = {FORMAT}")).map_err(failed)?;
     transaction.commit().map_err(failed)
 }

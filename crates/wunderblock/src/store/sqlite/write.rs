@@ -114,9 +114,9 @@ fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
     };
     run(
         db,
-        "INSERT INTO streams (tenant, id, handle, base, head, said, fork_of, parent, user, project, agent, session, run,
+        "INSERT INTO streams (tenant, id, handle, base, head, said, said_at, fork_of, parent, user, project, agent, session, run,
              opened_at, updated_at, messages, text, first_user, counted, tokens, indexed)
-         VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, ?15, ?4, 0, ?4)",
+         VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?12, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, ?15, ?4, 0, ?4)",
         params![
             tenant.0,
             stream.as_str(),

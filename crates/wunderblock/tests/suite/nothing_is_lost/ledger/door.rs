@@ -11,9 +11,10 @@ use wunderblock_core::units::Tokens;
 use wunderblock_testkit::backdoor::put;
 
 /// A fact of each kind.
-const FACTS: [&str; 21] = [
+const FACTS: [&str; 22] = [
     r#"{"kind":"session.opened"}"#,
     r#"{"kind":"session.closed"}"#,
+    r#"{"kind":"session.described","title":"t","tags":["a"]}"#,
     r#"{"kind":"task.started","task":"1"}"#,
     r#"{"kind":"task.finished","task":"1"}"#,
     r#"{"kind":"message.appended","message":{"role":"user","parts":[]}}"#,
@@ -65,7 +66,7 @@ fn only_open_kinds_are_appended() {
     let mut kinds: Vec<&str> = facts.iter().map(Fact::kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 21, "a fact of every kind");
+    assert_eq!(kinds.len(), 22, "a fact of every kind");
     assert_eq!(Fact::OPEN_KINDS.len() + Fact::ENGINE_KINDS.len(), kinds.len());
     for fact in facts {
         let kind = fact.kind();

@@ -3,6 +3,8 @@
 use crate::scene::{Home, config};
 use futures_executor::block_on;
 use std::path::Path;
+use wunderblock::account::spend;
+use wunderblock::store::StreamFilter;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Engine, Error};
 use wunderblock_core::id::TenantId;
@@ -45,6 +47,31 @@ fn gives_what_it_gave(recording: &Recording) {
         let engine = block_on(Engine::open_with(&path, Access::Write, config)).unwrap();
         let found = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap().problems;
         assert!(found.iter().all(|problem| problem.derived), "{tenant}: {found:?}");
+    }
+}
+
+#[test]
+fn a_ledger_of_an_older_format_knows_what_format_4_knows() {
+    let described = |engine: &Engine| {
+        let filter = StreamFilter { prefix: "7478b9f5".to_owned(), ..StreamFilter::default() };
+        let infos = block_on(engine.listed(filter.clone(), 99)).unwrap();
+        let info = infos.iter().find(|info| info.fork.is_none()).unwrap();
+        let spend = block_on(spend(engine, filter, &|reply| reply.session.id.to_string())).unwrap();
+        (info.scope.agent.clone(), info.model.clone(), info.said_at, spend.get(info.id.as_str()).cloned())
+    };
+    for recording in &RECORDINGS {
+        let home = Home::new();
+        let path = recording.unpack(home.folder.path()).unwrap();
+        let engine = block_on(Engine::open_with(&path, Access::Write, config())).unwrap();
+        let there = described(&engine);
+        assert!(there.0.is_some() && there.1.is_some() && there.3.is_some(), "{there:?}");
+        // The same file, imported by this version, gives the same.
+        let fresh = Home::new();
+        let file = fresh.folder.path().join("session.jsonl");
+        let session = block_on(engine.find_session("7478b9f5")).unwrap();
+        block_on(session.export_original(None, &mut std::fs::File::create(&file).unwrap())).unwrap();
+        block_on(fresh.engine().import(&file, None, &mut |_, _| {})).unwrap();
+        assert_eq!(there, described(&fresh.engine()), "format {}", recording.format);
     }
 }
 

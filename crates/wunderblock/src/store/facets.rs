@@ -1,0 +1,57 @@
+//! Attributes of events: by these, a store can filter events and describe sessions without reading their content.
+
+use super::write::{EventUsage, Facets, SessionFacets};
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::EventId;
+use wunderblock_core::message::{MessageOrigin, Part};
+
+/// Returns the attributes by which a fact can be filtered. Messages outside the conversation have no role.
+pub(super) fn facets(id: &EventId, fact: &Fact) -> Facets {
+    let session = session_facets(id, fact).map(Box::new);
+    let Fact::MessageAppended(said) = fact else {
+        return Facets { lane: fact.lane().cloned(), session, ..Facets::default() };
+    };
+    let message = &said.message;
+    let call = message.parts.iter().find_map(|part| match part {
+        Part::ToolCall { name, input, .. } => Some((name.clone(), input.inline().and_then(path_of))),
+        _ => None,
+    });
+    let (tool, path) = call.unzip();
+    let role = (!matches!(message.standing, MessageOrigin::Aside(_))).then_some(message.role);
+    Facets { role, tool, path: path.flatten(), lane: None, session }
+}
+
+/// Returns what a fact says about its whole session.
+fn session_facets(id: &EventId, fact: &Fact) -> Option<SessionFacets> {
+    let nothing = SessionFacets::default();
+    Some(match fact {
+        Fact::SessionOpened(opened) => SessionFacets { branch: Some(opened.branch.clone()?), ..nothing },
+        Fact::SessionDescribed(described) => {
+            SessionFacets { title: described.title.clone(), tags: described.tags.clone(), ..nothing }
+        }
+        Fact::MessageAppended(said) => SessionFacets { model: Some(said.message.model.clone()?), ..nothing },
+        Fact::UsageMeasured(usage) => SessionFacets {
+            model: usage.model.clone(),
+            usage: Some(EventUsage {
+                key: usage.api_id.clone().unwrap_or_else(|| id.as_str().into()),
+                model: usage.model.clone(),
+                input: usage.input,
+                cache_read: usage.cache_read,
+                cache_write: usage.cache_write,
+                output: usage.output,
+            }),
+            ..nothing
+        },
+        _ => return None,
+    })
+}
+
+/// Returns the path argument of a tool call, under any of the names that agents use for it.
+fn path_of(input: &str) -> Option<Box<str>> {
+    #[derive(serde::Deserialize)]
+    struct Input {
+        #[serde(alias = "path", alias = "notebook_path", alias = "filePath", alias = "absolute_path")]
+        file_path: Option<Box<str>>,
+    }
+    serde_json::from_str::<Input>(input).ok()?.file_path
+}
