@@ -1,6 +1,7 @@
 //! Finds the histories of agents: folders and the files in them that may be transcripts.
 
-use super::{Agent, HistoryPlace, Places};
+use super::agent::{Agent, HistoryPlace};
+use super::places::Places;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

@@ -1,6 +1,6 @@
 //! How to continue a session in the agent that wrote it.
 
-use super::Agent;
+use super::agent::Agent;
 use crate::erase::native;
 use crate::error::Error;
 use crate::future::BoxFuture;
