@@ -21,6 +21,13 @@ const fn about(format: Format) -> &'static str {
         Format::Copilot => {
             "Copilot CLI's sessions: `~/.copilot/session-state/<id>/events.jsonl`. Sub-agents become sessions, and a rewind becomes a branch. The file holds no usage per request, so none is read."
         }
+        Format::Anthropic => {
+            "Logs of requests to Anthropic Messages: JSON lines or a document of requests, each alone or with its reply (`{request, response}`, claude-trace's `{request: {body}, response: {body_raw}}` and similar), and lists of messages with this API's blocks. A request adds only what no earlier one contained; one that repeats a part of an earlier one is a branch, and one with another first message is another session. Sessions and messages are named after their content, so that the parts of a log that was rotated are one session."
+        }
+        Format::OpenaiResponses => {
+            "Logs of requests to OpenAI Responses, read like those of Anthropic. A request with `previous_response_id` continues after that reply if it is the latest."
+        }
+        Format::Gemini => "Logs of requests to Gemini's `generateContent`, read like those of Anthropic.",
         Format::OpenaiChat => {
             "Chat messages: a JSON document (an array, or an object with `messages`), or JSON lines of messages or conversations; each conversation of a file becomes a session."
         }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use wunderblock_core::request::CachePoint;
 
 /// Field that holds a cache mark.
-pub(super) const FIELD: &str = "cache_control";
+pub(crate) const FIELD: &str = "cache_control";
 /// Mark with the API's default lifetime: five minutes, restarted by each use.
 pub(super) const MARK: &str = r#"{"type":"ephemeral"}"#;
 

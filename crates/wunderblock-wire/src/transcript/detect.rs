@@ -1,10 +1,10 @@
 //! Detects the format of a file from its beginning.
 
 use super::format::{FileShape, Format};
-use super::object::{Object, array};
+use super::object::Object;
+use super::requests::{dialect_of_line, dialect_of_list};
 use super::{aider, gemini_cli, openai_chat};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 
 /// Error for a file that is neither JSON nor an aider history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -129,9 +129,7 @@ fn document(name: &str, text: &str) -> Option<Format> {
     };
     if !trimmed.contains('\n') || whole.is_some_and(|value| !value.get().contains('\n')) {
         // A single line is either a line-based file that has only one line, or a document without line breaks.
-        let (object, cut) = Object::parse_head(trimmed);
-        let line = vote(&object, cut.as_ref());
-        if let Some((format, _)) = line.filter(|(format, _)| *format != Format::JsonLines) {
+        if let Some((format, _)) = vote(trimmed).filter(|(format, _)| *format != Format::JsonLines) {
             return Some(format);
         }
         let lines = [".jsonl", ".ndjson"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));
@@ -141,11 +139,19 @@ fn document(name: &str, text: &str) -> Option<Format> {
     }
     Some(if is_gemini_cli(trimmed) {
         Format::GeminiCli
+    } else if let Some(format) = requests_in(trimmed) {
+        format
     } else if holds_chat(trimmed) {
         Format::OpenaiChat
     } else {
         Format::JsonDocument
     })
+}
+
+/// Returns the format of requests, if a text begins with one that only one provider accepts, or with a list of them.
+fn requests_in(text: &str) -> Option<Format> {
+    let list = text.starts_with('[');
+    Format::of_requests(if list { dialect_of_list(text) } else { dialect_of_line(text) }?)
 }
 
 /// Returns whether a document is a session of Gemini CLI, or a chat that was saved there.
@@ -192,15 +198,11 @@ fn lines(text: &str) -> Option<Format> {
         }
         json += 1;
         if line.starts_with('[') {
-            let messages: Option<bool> =
-                serde_json::from_str::<&RawValue>(line).ok().and_then(array).map(|list| {
-                    list.first().copied().and_then(Object::of).is_some_and(|first| is_plain_chat(&first))
-                });
-            add(&mut votes, if messages == Some(true) { Format::OpenaiChat } else { Format::JsonLines }, 1);
+            let other = if holds_chat(line) { Format::OpenaiChat } else { Format::JsonLines };
+            add(&mut votes, requests_in(line).unwrap_or(other), 1);
             continue;
         }
-        let (object, cut) = Object::parse_head(line);
-        let (format, weight) = vote(&object, cut.as_ref()).unwrap_or((Format::JsonLines, 0));
+        let (format, weight) = vote(line).unwrap_or((Format::JsonLines, 0));
         add(&mut votes, format, weight);
         if votes.iter().any(|votes| *votes >= ENOUGH) {
             break;
@@ -228,13 +230,15 @@ fn add(votes: &mut [u32; Format::ALL.len()], format: Format, weight: u32) {
 }
 
 /// Returns the format that a line votes for, and the number of its votes.
-fn vote(object: &Object<'_>, cut: Option<&Cow<'_, str>>) -> Option<(Format, u32)> {
-    let has = |key: &str| object.has(key) || cut.is_some_and(|cut| cut == key);
+fn vote(line: &str) -> Option<(Format, u32)> {
+    let (object, cut) = &Object::parse_head(line);
+    let has = |key: &str| object.has(key) || cut.as_ref().is_some_and(|cut| cut == key);
     if ["tenant", "stream", "seq", "id", "at", "source"].into_iter().all(has) {
         return Some((Format::Wunderblock, 6));
     }
     let kind = object.text("type").unwrap_or_default();
     let message = object.object("message").unwrap_or_default();
+    let other = requests_in(line);
     let signs = [
         (is_gemini_header(object) || (kind == "gemini" && has("id")), Format::GeminiCli, 6),
         (has("$set") || has("$rewindTo"), Format::GeminiCli, 2),
@@ -248,6 +252,7 @@ fn vote(object: &Object<'_>, cut: Option<&Cow<'_, str>>) -> Option<(Format, u32)
         (kind == "message" && has("id") && has("parentId"), Format::Pi, 1),
         (kind == "session_start", Format::JsonLines, 8),
         (is_bare_codex(object, &kind, &has), Format::Codex, 2),
+        (other.is_some(), other.unwrap_or(Format::JsonLines), 6),
         (is_plain_chat(object) || is_conversation(object), Format::OpenaiChat, 2),
         (cut.is_some() || object.iter().next().is_some(), Format::JsonLines, 1),
     ];

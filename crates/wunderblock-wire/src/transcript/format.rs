@@ -1,5 +1,7 @@
 //! Transcript formats and their names.
 
+use wunderblock_core::message::Dialect;
+
 /// A transcript format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
@@ -13,6 +15,12 @@ pub enum Format {
     GeminiCli,
     /// Copilot CLI sessions: JSONL of events.
     Copilot,
+    /// Requests of Anthropic Messages, with or without replies: a JSON document or JSONL.
+    Anthropic,
+    /// Requests of OpenAI Responses, with or without replies: a JSON document or JSONL.
+    OpenaiResponses,
+    /// Requests of Gemini `generateContent`, with or without replies: a JSON document or JSONL.
+    Gemini,
     /// OpenAI chat messages: a JSON document or JSONL.
     OpenaiChat,
     /// aider's Markdown history.
@@ -36,13 +44,16 @@ pub enum FileShape {
 
 impl Format {
     /// All formats, in the order in which detection prefers them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Wunderblock,
         Self::ClaudeCode,
         Self::Codex,
         Self::Pi,
         Self::GeminiCli,
         Self::Copilot,
+        Self::Anthropic,
+        Self::OpenaiResponses,
+        Self::Gemini,
         Self::OpenaiChat,
         Self::Aider,
         Self::JsonLines,
@@ -58,11 +69,25 @@ impl Format {
             Self::Pi => "pi",
             Self::GeminiCli => "gemini-cli",
             Self::Copilot => "copilot",
-            Self::OpenaiChat => "openai-chat",
+            Self::Anthropic => Dialect::Anthropic.name(),
+            Self::OpenaiResponses => Dialect::OpenaiResponses.name(),
+            Self::Gemini => Dialect::Gemini.name(),
+            Self::OpenaiChat => Dialect::OpenaiChat.name(),
             Self::Aider => "aider",
             Self::JsonLines => "json-lines",
             Self::JsonDocument => "json",
             Self::Wunderblock => "wunderblock",
+        }
+    }
+
+    /// Returns the format of logs of requests in a dialect. The neutral dialect has none.
+    pub(crate) const fn of_requests(dialect: Dialect) -> Option<Self> {
+        match dialect {
+            Dialect::Anthropic => Some(Self::Anthropic),
+            Dialect::OpenaiResponses => Some(Self::OpenaiResponses),
+            Dialect::Gemini => Some(Self::Gemini),
+            Dialect::OpenaiChat => Some(Self::OpenaiChat),
+            Dialect::Neutral => None,
         }
     }
 

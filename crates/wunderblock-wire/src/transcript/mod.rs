@@ -7,6 +7,7 @@
 
 mod aider;
 mod blocks;
+mod chain;
 mod claude_code;
 mod codex;
 mod copilot;
@@ -22,6 +23,7 @@ mod openai_chat;
 mod pi;
 mod reader;
 mod record;
+mod requests;
 mod rewinds;
 mod seen;
 mod time;
@@ -34,8 +36,8 @@ pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 impl Format {
     /// Returns whether a file of this format that begins with `head` is read line by line or as a whole.
     ///
-    /// OpenAI chat and Gemini CLI have both shapes: several JSON values on separate lines, or one document. One value on one line is
-    /// a document. If the first line is longer than `head`, an object is taken for a line and an array for a
+    /// Chats and logs of requests have both shapes: several JSON values on separate lines, or one document. One value
+    /// on one line is a document. If the first line is longer than `head`, an object is taken for a line and an array for a
     /// document.
     #[must_use]
     pub fn shape(self, head: &[u8]) -> FileShape {
@@ -48,7 +50,9 @@ impl Format {
             | Self::JsonLines
             | Self::Wunderblock => FileShape::Lines,
             Self::JsonDocument => FileShape::Document,
-            Self::OpenaiChat | Self::GeminiCli => detect::chat_shape(head),
+            Self::Anthropic | Self::OpenaiResponses | Self::Gemini | Self::OpenaiChat | Self::GeminiCli => {
+                detect::chat_shape(head)
+            }
         }
     }
 
@@ -61,6 +65,7 @@ impl Format {
             Self::Pi => pi::RECORD_TYPES,
             Self::GeminiCli => gemini_cli::RECORD_TYPES,
             Self::Copilot => copilot::RECORD_TYPES,
+            Self::Anthropic | Self::OpenaiResponses | Self::Gemini => requests::RECORD_TYPES,
             Self::OpenaiChat => openai_chat::RECORD_TYPES,
             Self::Aider => aider::RECORD_TYPES,
             Self::Wunderblock => export::RECORD_TYPES,

@@ -17,8 +17,10 @@ use super::object::{self, Object};
 use super::openai_chat::OpenaiChat;
 use super::pi::Pi;
 use super::record::{ByteSpan, TranscriptRecord};
+use super::requests::RequestLog;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use wunderblock_core::message::Dialect;
 
 /// UTF-8 byte order mark.
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -69,6 +71,7 @@ enum FormatState {
     Pi(Box<Pi>),
     GeminiCli(Box<GeminiCli>),
     Copilot(Box<Copilot>),
+    Requests(Box<RequestLog>),
     OpenaiChat(OpenaiChat),
     Aider(Box<Aider>),
     Wunderblock(Box<ExportReader>),
@@ -79,12 +82,16 @@ impl TranscriptReader {
     /// Creates a reader for one file. `name` is the file's name, which identifies the file of a sub-agent.
     #[must_use]
     pub fn new(format: Format, name: &str) -> Self {
+        let requests = |dialect| FormatState::Requests(Box::new(RequestLog::new(dialect)));
         let state = match format {
             Format::ClaudeCode => FormatState::ClaudeCode(Box::new(ClaudeCode::new(name))),
             Format::Codex => FormatState::Codex(Box::default()),
             Format::Pi => FormatState::Pi(Box::default()),
             Format::GeminiCli => FormatState::GeminiCli(Box::default()),
             Format::Copilot => FormatState::Copilot(Box::default()),
+            Format::Anthropic => requests(Dialect::Anthropic),
+            Format::OpenaiResponses => requests(Dialect::OpenaiResponses),
+            Format::Gemini => requests(Dialect::Gemini),
             Format::OpenaiChat => FormatState::OpenaiChat(OpenaiChat::default()),
             Format::Aider => FormatState::Aider(Box::default()),
             Format::Wunderblock => FormatState::Wunderblock(Box::default()),
@@ -110,6 +117,7 @@ impl TranscriptReader {
             FormatState::GeminiCli(state) => state.session(),
             FormatState::Copilot(state) => state.session(),
             FormatState::Wunderblock(state) => state.session(),
+            FormatState::Requests(state) => state.session(),
             FormatState::OpenaiChat(_) | FormatState::Aider(_) | FormatState::Generic(_) => None,
         }
     }
@@ -154,6 +162,7 @@ impl TranscriptReader {
                 match &mut self.state {
                     FormatState::OpenaiChat(state) => state.document(part, value.get()),
                     FormatState::GeminiCli(state) => state.document(part, value.get()),
+                    FormatState::Requests(state) => state.read(part, value.get()),
                     FormatState::Generic(state) => state.document(part, value.get()),
                     _ => self.value(part, value.get()),
                 }
@@ -228,6 +237,7 @@ impl TranscriptReader {
             FormatState::Pi(state) => vec![state.read(span, object)],
             FormatState::GeminiCli(state) => vec![state.read(span, object)],
             FormatState::Copilot(state) => vec![state.read(span, object)],
+            FormatState::Requests(state) => state.read(span, text),
             FormatState::OpenaiChat(state) => state.line(span, text, object),
             FormatState::Generic(state) => state.line(span, text, object),
             FormatState::Wunderblock(state) => vec![state.read(span, text, object)],
@@ -239,6 +249,7 @@ impl TranscriptReader {
     fn other(&mut self, span: ByteSpan, text: &str) -> Vec<TranscriptRecord> {
         if text.starts_with('[') {
             let records = match &mut self.state {
+                FormatState::Requests(state) => state.read(span, text),
                 FormatState::OpenaiChat(state) => state.array(span, text),
                 FormatState::Generic(state) => state.array(span, text),
                 _ => Vec::new(),

@@ -44,6 +44,12 @@ pub(super) fn has_no_ids(format: Format) -> bool {
     matches!(format, Format::OpenaiChat | Format::Aider | Format::JsonLines | Format::JsonDocument)
 }
 
+/// Returns whether equal ids of records mean equal messages. A log repeats a message in other words: without
+/// reasoning, or without the id of its reply. The message that was stored first counts.
+pub(super) fn names_content(format: Format) -> bool {
+    matches!(format, Format::Anthropic | Format::OpenaiResponses | Format::Gemini)
+}
+
 /// Returns the name of a record's session: the agent's id, or the file's name if the agent gives none.
 pub(crate) fn session_name(
     format: Format,

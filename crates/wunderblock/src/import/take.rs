@@ -5,6 +5,7 @@ use crate::import::feed::Feed;
 use crate::import::imported::Imported;
 use crate::import::known::items_of;
 use crate::import::name::event_id;
+use crate::import::name::names_content;
 use crate::import::name::raw_of;
 use crate::import::name::record_name;
 use crate::import::place::Arriving;
@@ -139,8 +140,13 @@ pub(crate) async fn take_in(
         len: record.len,
     };
     let gone = gone.unwrap_or_default();
+    let is_same = there.is_some() && names_content(feed.format);
     for (number, item) in items.into_iter().enumerate() {
         if gone.get(number) == Some(&true) {
+            continue;
+        }
+        if is_same && matches!(item, RecordItem::Message(_)) {
+            feed.done.duplicates += 1;
             continue;
         }
         let id = event_id(&name, number)?;

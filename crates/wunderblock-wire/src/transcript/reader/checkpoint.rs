@@ -110,8 +110,11 @@ impl TranscriptReader {
         }
         let Ok(text) = std::str::from_utf8(bytes) else { return Vec::new() };
         let values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-        let objects = values.map_while(Result::ok).filter_map(Object::of);
-        let ids = objects.flat_map(|object| match &self.state {
+        let values = values.map_while(Result::ok);
+        if let FormatState::Requests(state) = &self.state {
+            return state.unknown(values.collect());
+        }
+        let ids = values.filter_map(Object::of).flat_map(|object| match &self.state {
             FormatState::ClaudeCode(state) => state.unknown(&object).into_iter().collect(),
             FormatState::Pi(state) => state.unknown(&object).into_iter().collect(),
             FormatState::GeminiCli(state) => state.unknown(&object),
@@ -129,6 +132,7 @@ impl TranscriptReader {
             FormatState::ClaudeCode(state) => state.remind(id, session),
             FormatState::Pi(state) => state.remind(id),
             FormatState::GeminiCli(state) => state.remind(id),
+            FormatState::Requests(state) => state.remind(id),
             _ => {}
         }
     }
@@ -143,6 +147,7 @@ impl TranscriptReader {
             // The end of `parentUuid` and of `logicalParentUuid`.
             FormatState::ClaudeCode(_) => b"arentUuid\"",
             FormatState::Pi(_) => b"parentId\"",
+            FormatState::Requests(_) => return true,
             FormatState::GeminiCli(_) => return memmem::find(bytes, b"\"$").is_some(),
             _ => return false,
         };

@@ -89,6 +89,47 @@ fn sessions_of_copilot_and_gemini_cli_are_told_apart_from_other_json() {
 }
 
 #[test]
+fn requests_of_each_provider_are_told_apart_from_chats() {
+    use Format::{Anthropic, Gemini, JsonDocument, OpenaiChat, OpenaiResponses};
+    let long = "x".repeat(70_000);
+    let cut = format!(
+        r#"{{"request":{{"url":"u","body":{{"model":"claude-x","max_tokens":1,"messages":[{{"role":"user","content":"{long}"#
+    );
+    for (name, head, expected) in [
+        ("a.jsonl", r#"{"system":"s","messages":[{"role":"user","content":"a"}]}"#, Anthropic),
+        ("a.json", "{\n\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"system\":\"s\"}", Anthropic),
+        ("a.jsonl", &cut, Anthropic),
+        (
+            "a.json",
+            r#"[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t"}]}]"#,
+            Anthropic,
+        ),
+        (
+            "a.jsonl",
+            "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\"}]}\n",
+            Anthropic,
+        ),
+        (
+            "a.jsonl",
+            r#"{"model":"claude-x","messages":[{"role":"system","content":"a"}],"max_tokens":1}"#,
+            OpenaiChat,
+        ),
+        (
+            "a.jsonl",
+            r#"{"model":"gpt-x","messages":[{"role":"user","content":"a"}],"max_tokens":1}"#,
+            OpenaiChat,
+        ),
+        ("a.jsonl", r#"{"model":"m","instructions":"s","input":"a"}"#, OpenaiResponses),
+        ("a.json", "{\n\"input\":[{\"type\":\"function_call_output\",\"call_id\":\"c\"}]}", OpenaiResponses),
+        ("a.json", "{\n\"model\":\"m\",\"input\":\"embed this\"}", JsonDocument),
+        ("a.jsonl", r#"{"req":{"contents":[{"role":"user","parts":[{"text":"a"}]}]}}"#, Gemini),
+        ("a.json", "{\n\"response\":{\"candidates\":[{\"content\":{\"parts\":[]}}]}}", Gemini),
+    ] {
+        assert_detected(name, head, expected);
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_refused_with_what_it_is_and_what_is_missing() {
     for (name, head, found) in [
         ("a", &b""[..], "an empty file"),

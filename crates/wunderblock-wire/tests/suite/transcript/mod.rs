@@ -12,6 +12,7 @@ mod json;
 mod openai_chat;
 mod pi;
 mod promises;
+mod requests;
 mod wunderblock;
 
 use wunderblock_core::event::Fact;
@@ -50,12 +51,22 @@ fn read(name: &str, text: &str) -> Vec<TranscriptRecord> {
     let format = detect(name, text.as_bytes()).unwrap();
     let records = read_as(format, name, text.as_bytes());
     check_spans(text.as_bytes(), &records);
+    check_order(format, &records);
     records
 }
 
-/// Asserts that every byte with content is in exactly one record, and that the records are in order.
+/// Asserts that the records are in the order of the file. Only logs of requests have another order: clients write the
+/// system text after the messages.
+fn check_order(format: Format, records: &[TranscriptRecord]) {
+    let is_log = matches!(format, Format::Anthropic | Format::OpenaiResponses | Format::Gemini);
+    assert!(is_log || records.is_sorted_by_key(|record| record.offset), "{format:?}: {}", tell(records));
+}
+
+/// Asserts that every byte with content is in exactly one record.
 fn check_spans(text: &[u8], records: &[TranscriptRecord]) {
     let mut end = 0;
+    let mut records: Vec<&TranscriptRecord> = records.iter().collect();
+    records.sort_by_key(|record| record.offset);
     for record in records {
         let (from, to) = (record.offset as usize, (record.offset + record.len) as usize);
         assert!(from >= end, "record at {from} overlaps the one before it, which ends at {end}");

@@ -1,11 +1,11 @@
 //! Guarantees that hold for any file content.
 
-use super::{check_spans, feed, read_as};
+use super::{check_order, check_spans, feed, read_as};
 use proptest::prelude::*;
 use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptReader, detect};
 
 /// Keys and values that the readers look up, so that random objects reach their branches.
-const KEYS: [&str; 50] = [
+const KEYS: [&str; 62] = [
     "type",
     "role",
     "content",
@@ -56,6 +56,18 @@ const KEYS: [&str; 50] = [
     "$rewindTo",
     "projectHash",
     "functionCall",
+    "request",
+    "body",
+    "contents",
+    "candidates",
+    "instructions",
+    "previous_response_id",
+    "error",
+    "history",
+    "trajectory",
+    "observation",
+    "traj",
+    "mapping",
 ];
 const WORDS: [&str; 35] = [
     "user",
@@ -172,6 +184,7 @@ proptest! {
                 let mut records = feed(&mut reader, shape, &bytes);
                 records.extend(reader.finish());
                 check_spans(&bytes, &records);
+                check_order(format, &records);
                 for record in &records {
                     if matches!(record.kept, RecordStatus::Bookkeeping | RecordStatus::Broken { .. }) {
                         prop_assert!(record.items.is_empty(), "{record:?}");

@@ -9,6 +9,7 @@ mod examples;
 pub(crate) mod history;
 mod imports;
 mod live;
+mod logs;
 mod promises;
 mod recorded;
 mod road;
