@@ -28,6 +28,12 @@ const fn about(format: Format) -> &'static str {
             "Logs of requests to OpenAI Responses, read like those of Anthropic. A request with `previous_response_id` continues after that reply if it is the latest."
         }
         Format::Gemini => "Logs of requests to Gemini's `generateContent`, read like those of Anthropic.",
+        Format::SweAgent => {
+            "SWE-agent's trajectories, `<instance>.traj`: the messages of `history`. A command in a reply is a call, and the output of the environment is its result; a demonstration is an injected message. The counts in `info.model_stats` are sums over a run, so they are not read as the usage of a request."
+        }
+        Format::TauBench => {
+            "tau-bench's results, a document of runs, each of which becomes a session named after its task and trial; and its example dialogues, JSON lines with `messages_display`."
+        }
         Format::OpenaiChat => {
             "Chat messages: a JSON document (an array, or an object with `messages`), or JSON lines of messages or conversations; each conversation of a file becomes a session."
         }

@@ -198,6 +198,8 @@ pub(crate) enum FormatArg {
     Anthropic,
     OpenaiResponses,
     Gemini,
+    SweAgent,
+    TauBench,
     OpenaiChat,
     Aider,
     JsonLines,

@@ -27,6 +27,8 @@ pub(crate) fn format(arg: FormatArg) -> Option<Format> {
         FormatArg::Anthropic => Format::Anthropic,
         FormatArg::OpenaiResponses => Format::OpenaiResponses,
         FormatArg::Gemini => Format::Gemini,
+        FormatArg::SweAgent => Format::SweAgent,
+        FormatArg::TauBench => Format::TauBench,
         FormatArg::OpenaiChat => Format::OpenaiChat,
         FormatArg::Aider => Format::Aider,
         FormatArg::JsonLines => Format::JsonLines,

@@ -3,7 +3,7 @@
 use super::format::{FileShape, Format};
 use super::object::Object;
 use super::requests::{dialect_of_line, dialect_of_list};
-use super::{aider, gemini_cli, openai_chat};
+use super::{aider, gemini_cli, openai_chat, swe_agent, tau_bench};
 use serde_json::value::RawValue;
 
 /// Error for a file that is neither JSON nor an aider history.
@@ -139,13 +139,27 @@ fn document(name: &str, text: &str) -> Option<Format> {
     }
     Some(if is_gemini_cli(trimmed) {
         Format::GeminiCli
-    } else if let Some(format) = requests_in(trimmed) {
+    } else if let Some(format) = benchmark(trimmed).or_else(|| requests_in(trimmed)) {
         format
     } else if holds_chat(trimmed) {
         Format::OpenaiChat
     } else {
         Format::JsonDocument
     })
+}
+
+/// Returns the format of a benchmark's runs, if a text begins with one.
+fn benchmark(text: &str) -> Option<Format> {
+    let is_list = text.starts_with('[');
+    let is_trajectory = || {
+        swe_agent::is_step(&first_element(text, "\"trajectory\""))
+            || swe_agent::is_message(&first_element(text, "\"history\""))
+    };
+    if !is_list && is_trajectory() {
+        return Some(Format::SweAgent);
+    }
+    let run = if is_list { first_element(text, "") } else { Object::parse_head(text).0 };
+    tau_bench::is_run(&run).then_some(Format::TauBench)
 }
 
 /// Returns the format of requests, if a text begins with one that only one provider accepts, or with a list of them.
@@ -238,7 +252,7 @@ fn vote(line: &str) -> Option<(Format, u32)> {
     }
     let kind = object.text("type").unwrap_or_default();
     let message = object.object("message").unwrap_or_default();
-    let other = requests_in(line);
+    let other = benchmark(line).or_else(|| requests_in(line));
     let signs = [
         (is_gemini_header(object) || (kind == "gemini" && has("id")), Format::GeminiCli, 6),
         (has("$set") || has("$rewindTo"), Format::GeminiCli, 2),

@@ -21,6 +21,10 @@ pub enum Format {
     OpenaiResponses,
     /// Requests of Gemini `generateContent`, with or without replies: a JSON document or JSONL.
     Gemini,
+    /// SWE-agent trajectories (a JSON document).
+    SweAgent,
+    /// Results of tau-bench (a JSON document), or its example dialogues (JSONL).
+    TauBench,
     /// OpenAI chat messages: a JSON document or JSONL.
     OpenaiChat,
     /// aider's Markdown history.
@@ -44,7 +48,7 @@ pub enum FileShape {
 
 impl Format {
     /// All formats, in the order in which detection prefers them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Wunderblock,
         Self::ClaudeCode,
         Self::Codex,
@@ -54,6 +58,8 @@ impl Format {
         Self::Anthropic,
         Self::OpenaiResponses,
         Self::Gemini,
+        Self::SweAgent,
+        Self::TauBench,
         Self::OpenaiChat,
         Self::Aider,
         Self::JsonLines,
@@ -72,6 +78,8 @@ impl Format {
             Self::Anthropic => Dialect::Anthropic.name(),
             Self::OpenaiResponses => Dialect::OpenaiResponses.name(),
             Self::Gemini => Dialect::Gemini.name(),
+            Self::SweAgent => "swe-agent",
+            Self::TauBench => "tau-bench",
             Self::OpenaiChat => Dialect::OpenaiChat.name(),
             Self::Aider => "aider",
             Self::JsonLines => "json-lines",

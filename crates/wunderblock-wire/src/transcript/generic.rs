@@ -150,11 +150,11 @@ impl Generic {
     /// Reads a conversation that is written as one text, with `role: ` at the beginning of each turn.
     fn display(&mut self, span: ByteSpan, text: &str, value: &RawValue) -> Vec<TranscriptRecord> {
         let object = Object::of(value).unwrap_or_default();
-        let Some(shown) = object.text("messages_display").or_else(|| object.text("transcript")) else {
+        let Some(shown) = object.text("transcript") else {
             return Vec::new();
         };
         let mut record =
-            TranscriptRecord::opaque(span, "messages_display", "a conversation written out as one text");
+            TranscriptRecord::opaque(span, "transcript", "a conversation written out as one text");
         record.items = turns(&shown).into_iter().map(RecordItem::Message).collect();
         if record.items.is_empty() {
             return Vec::new();
@@ -371,7 +371,7 @@ fn role_of(word: &str) -> Option<Role> {
 
 /// Returns the turns of a conversation in one text. A line `role: ` begins a turn, and other lines belong to the turn
 /// before.
-fn turns(shown: &str) -> Vec<Message> {
+pub(super) fn turns(shown: &str) -> Vec<Message> {
     let mut turns: Vec<(Role, String)> = Vec::new();
     for line in shown.lines() {
         let begins = line.split_once(": ").and_then(|(who, text)| {

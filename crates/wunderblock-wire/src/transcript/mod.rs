@@ -26,6 +26,8 @@ mod record;
 mod requests;
 mod rewinds;
 mod seen;
+mod swe_agent;
+mod tau_bench;
 mod time;
 
 pub use detect::{Unrecognised, detect};
@@ -50,9 +52,13 @@ impl Format {
             | Self::JsonLines
             | Self::Wunderblock => FileShape::Lines,
             Self::JsonDocument => FileShape::Document,
-            Self::Anthropic | Self::OpenaiResponses | Self::Gemini | Self::OpenaiChat | Self::GeminiCli => {
-                detect::chat_shape(head)
-            }
+            Self::Anthropic
+            | Self::OpenaiResponses
+            | Self::Gemini
+            | Self::SweAgent
+            | Self::TauBench
+            | Self::OpenaiChat
+            | Self::GeminiCli => detect::chat_shape(head),
         }
     }
 
@@ -66,6 +72,8 @@ impl Format {
             Self::GeminiCli => gemini_cli::RECORD_TYPES,
             Self::Copilot => copilot::RECORD_TYPES,
             Self::Anthropic | Self::OpenaiResponses | Self::Gemini => requests::RECORD_TYPES,
+            Self::SweAgent => swe_agent::RECORD_TYPES,
+            Self::TauBench => tau_bench::RECORD_TYPES,
             Self::OpenaiChat => openai_chat::RECORD_TYPES,
             Self::Aider => aider::RECORD_TYPES,
             Self::Wunderblock => export::RECORD_TYPES,

@@ -132,7 +132,8 @@ impl OpenaiChat {
         record.items.extend(measured.map(RecordItem::Usage));
     }
 
-    fn message(&mut self, record: &mut TranscriptRecord, object: &Object<'_>) {
+    /// Reads one message into a record.
+    pub(super) fn message(&mut self, record: &mut TranscriptRecord, object: &Object<'_>) {
         let role = object.text("role").unwrap_or_default();
         record.kind = role.as_ref().into();
         record.at =

@@ -18,6 +18,8 @@ use super::openai_chat::OpenaiChat;
 use super::pi::Pi;
 use super::record::{ByteSpan, TranscriptRecord};
 use super::requests::RequestLog;
+use super::swe_agent::SweAgent;
+use super::tau_bench::TauBench;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::message::Dialect;
@@ -72,6 +74,8 @@ enum FormatState {
     GeminiCli(Box<GeminiCli>),
     Copilot(Box<Copilot>),
     Requests(Box<RequestLog>),
+    SweAgent(SweAgent),
+    TauBench(TauBench),
     OpenaiChat(OpenaiChat),
     Aider(Box<Aider>),
     Wunderblock(Box<ExportReader>),
@@ -92,6 +96,8 @@ impl TranscriptReader {
             Format::Anthropic => requests(Dialect::Anthropic),
             Format::OpenaiResponses => requests(Dialect::OpenaiResponses),
             Format::Gemini => requests(Dialect::Gemini),
+            Format::SweAgent => FormatState::SweAgent(SweAgent::default()),
+            Format::TauBench => FormatState::TauBench(TauBench::default()),
             Format::OpenaiChat => FormatState::OpenaiChat(OpenaiChat::default()),
             Format::Aider => FormatState::Aider(Box::default()),
             Format::Wunderblock => FormatState::Wunderblock(Box::default()),
@@ -118,7 +124,11 @@ impl TranscriptReader {
             FormatState::Copilot(state) => state.session(),
             FormatState::Wunderblock(state) => state.session(),
             FormatState::Requests(state) => state.session(),
-            FormatState::OpenaiChat(_) | FormatState::Aider(_) | FormatState::Generic(_) => None,
+            FormatState::SweAgent(state) => state.session(),
+            FormatState::TauBench(_)
+            | FormatState::OpenaiChat(_)
+            | FormatState::Aider(_)
+            | FormatState::Generic(_) => None,
         }
     }
 
@@ -163,6 +173,7 @@ impl TranscriptReader {
                     FormatState::OpenaiChat(state) => state.document(part, value.get()),
                     FormatState::GeminiCli(state) => state.document(part, value.get()),
                     FormatState::Requests(state) => state.read(part, value.get()),
+                    FormatState::TauBench(state) => state.read(part, value.get()),
                     FormatState::Generic(state) => state.document(part, value.get()),
                     _ => self.value(part, value.get()),
                 }
@@ -238,6 +249,8 @@ impl TranscriptReader {
             FormatState::GeminiCli(state) => vec![state.read(span, object)],
             FormatState::Copilot(state) => vec![state.read(span, object)],
             FormatState::Requests(state) => state.read(span, text),
+            FormatState::SweAgent(state) => state.read(span, text),
+            FormatState::TauBench(state) => state.read(span, text),
             FormatState::OpenaiChat(state) => state.line(span, text, object),
             FormatState::Generic(state) => state.line(span, text, object),
             FormatState::Wunderblock(state) => vec![state.read(span, text, object)],
@@ -250,6 +263,7 @@ impl TranscriptReader {
         if text.starts_with('[') {
             let records = match &mut self.state {
                 FormatState::Requests(state) => state.read(span, text),
+                FormatState::TauBench(state) => state.read(span, text),
                 FormatState::OpenaiChat(state) => state.array(span, text),
                 FormatState::Generic(state) => state.array(span, text),
                 _ => Vec::new(),

@@ -41,7 +41,10 @@ pub(crate) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
 
 /// Returns whether files of a format have no ids for sessions and records.
 pub(super) fn has_no_ids(format: Format) -> bool {
-    matches!(format, Format::OpenaiChat | Format::Aider | Format::JsonLines | Format::JsonDocument)
+    matches!(
+        format,
+        Format::TauBench | Format::OpenaiChat | Format::Aider | Format::JsonLines | Format::JsonDocument
+    )
 }
 
 /// Returns whether equal ids of records mean equal messages. A log repeats a message in other words: without
@@ -88,7 +91,8 @@ const MARK: usize = 8;
 /// Returns the name of the file after which a session is named.
 pub(super) fn file_of(session: &StreamId) -> Option<&str> {
     let name = native(session);
-    let counted = ["-chat-", "-line-", "-conversation-"].into_iter().filter_map(|word| name.rfind(word));
+    let counted =
+        ["-chat-", "-line-", "-conversation-", "-task-"].into_iter().filter_map(|word| name.rfind(word));
     let is_file = |name: &&str| {
         let mark = name.rsplit_once('-').map_or("", |(_, mark)| mark);
         mark.len() == MARK && mark.bytes().all(|byte| byte.is_ascii_hexdigit())

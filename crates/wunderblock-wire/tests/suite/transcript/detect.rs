@@ -130,6 +130,24 @@ fn requests_of_each_provider_are_told_apart_from_chats() {
 }
 
 #[test]
+fn runs_of_benchmarks_are_told_apart_from_other_json() {
+    use Format::{JsonDocument, SweAgent, TauBench};
+    let long = "x".repeat(70_000);
+    let cut = format!(
+        "{{\n\"environment\": \"e\",\n\"trajectory\": [{{\"action\": \"a\", \"observation\": \"{long}"
+    );
+    for (name, head, expected) in [
+        ("a.traj", &*cut.replace(&long, "o\"}]}"), SweAgent),
+        ("a.json", "{\n\"history\": [{\"role\":\"system\",\"content\":\"a\",\"agent\":\"main\"}]}", SweAgent),
+        ("a.traj", "{\n\"history\": [{\"role\":\"system\",\"text\":\"a\"}]}", JsonDocument),
+        ("a.json", "[\n{\"task_id\": 1, \"reward\": 0.0, \"traj\": []}]", TauBench),
+        ("a.jsonl", "{\"messages_display\":\"user: a\"}\n{\"messages_display\":\"user: b\"}\n", TauBench),
+    ] {
+        assert_detected(name, head, expected);
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_refused_with_what_it_is_and_what_is_missing() {
     for (name, head, found) in [
         ("a", &b""[..], "an empty file"),

@@ -90,12 +90,13 @@ fn a_document_without_messages_still_gives_its_text() {
 
 #[test]
 fn a_conversation_written_out_is_a_session_a_line() {
-    let text = "{\"messages_display\": \"user: hi\\nthere\\nassistant: yes\\ntool: 3\"}\n{\"messages_display\": \"user: b\"}\n";
+    let text =
+        "{\"transcript\": \"user: hi\\nthere\\nassistant: yes\\ntool: 3\"}\n{\"transcript\": \"user: b\"}\n";
     check(
-        &read("few_shot.jsonl", text),
+        &read("dialogues.jsonl", text),
         "
-        messages_display? [line-1] opened() + User(hi/there) + Assistant(yes) + User injected=tool output(3)
-        messages_display? [line-2] opened() + User(b)
+        transcript? [line-1] opened() + User(hi/there) + Assistant(yes) + User injected=tool output(3)
+        transcript? [line-2] opened() + User(b)
         ",
     );
 }
@@ -115,16 +116,16 @@ fn values_other_than_objects_are_kept() {
     );
 }
 
-/// A SWE-agent trajectory: its history is read as messages, and its shell output does not count as the user's.
+/// Messages of SWE-agent in another program's file: shell output does not count as the user's.
 #[test]
-fn a_trajectory_tells_who_spoke() {
-    let text = r#"{"environment":"swe_main","trajectory":[{"action":"ls","observation":"a.py"}],"history":[
-        {"role":"system","content":"rules","agent":"primary"},
-        {"role":"user","content":"shown","is_demo":true,"agent":"primary"},
-        {"role":"user","content":"the task\nbash-$","agent":"primary"},
-        {"role":"assistant","content":"ls","thought":"I look.","action":"ls","agent":"primary"},
-        {"role":"user","content":"a.py\nbash-$","agent":"primary"}],"info":{}}"#;
-    let said = tell(&read("a.traj", text));
+fn output_of_a_shell_is_not_the_users() {
+    let text = r#"{"run":7,"history":[
+        {"role":"system","content":"rules"},
+        {"role":"user","content":"shown","is_demo":true},
+        {"role":"user","content":"the task\nbash-$"},
+        {"role":"assistant","content":"ls","thought":"I look.","action":"ls"},
+        {"role":"user","content":"a.py\nbash-$"}],"info":{}}"#;
+    let said = tell(&read("a.json", text));
     for one in [
         "User injected=demonstration(shown)",
         "User(the task/bash-$)",

@@ -13,6 +13,8 @@ mod openai_chat;
 mod pi;
 mod promises;
 mod requests;
+mod swe_agent;
+mod tau_bench;
 mod wunderblock;
 
 use wunderblock_core::event::Fact;
