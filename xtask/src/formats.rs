@@ -21,6 +21,19 @@ const fn about(format: Format) -> &'static str {
         Format::Copilot => {
             "Copilot CLI's sessions: `~/.copilot/session-state/<id>/events.jsonl`. Sub-agents become sessions, and a rewind becomes a branch. The file holds no usage per request, so none is read."
         }
+        Format::Droid => {
+            "droid's sessions, `~/.factory/sessions/<id>.jsonl`, a tree over `parentId`; and its output with `--output-format stream-json`."
+        }
+        Format::Grok => "Grok CLI's chats, `chat_history.jsonl`. They have no ids and no times.",
+        Format::Kimi => {
+            "Kimi Code's sessions, `~/.kimi-code/sessions/<project>/<session>/agents/<agent>/wire.jsonl`. The pieces of a step are one reply."
+        }
+        Format::Qwen => {
+            "Qwen Code's sessions, `~/.qwen/projects/<project>/chats/<session>.jsonl`. Records form a tree over `parentUuid`; rewinds become branches."
+        }
+        Format::Antigravity => {
+            "Antigravity CLI's sessions. A result names no call, so results are paired with calls by their order."
+        }
         Format::Anthropic => {
             "Logs of requests to Anthropic Messages: JSON lines or a document of requests, each alone or with its reply (`{request, response}`, claude-trace's `{request: {body}, response: {body_raw}}` and similar), and lists of messages with this API's blocks. A request adds only what no earlier one contained; one that repeats a part of an earlier one is a branch, and one with another first message is another session. Sessions and messages are named after their content, so that the parts of a log that was rotated are one session."
         }

@@ -11,6 +11,10 @@ pub(crate) mod encode;
 mod parts;
 mod schema;
 
+use crate::json::RawFields;
+use wunderblock_core::event::UsageMeasured;
+use wunderblock_core::message::Message;
+
 /// Prefix of a model's name in this API.
 const MODELS: &str = "models/";
 /// Prefix of the id made for a call and its result if neither had an id.
@@ -40,4 +44,12 @@ fn takes(mime: &str) -> bool {
         "text/plain",
     ];
     TYPES.contains(&mime) || mime.starts_with("audio/") || mime.starts_with("video/")
+}
+
+/// Returns the token usage in `usageMetadata`. The prompt count excludes prompts of the provider's own tools, and the
+/// candidates' count excludes thoughts.
+pub(crate) fn usage(usage: &RawFields<'_>, message: &Message) -> UsageMeasured {
+    let prompt = usage.count("promptTokenCount").saturating_add(usage.count("toolUsePromptTokenCount"));
+    let output = usage.count("candidatesTokenCount").saturating_add(usage.count("thoughtsTokenCount"));
+    crate::openai_chat::usage(prompt, [usage.count("cachedContentTokenCount"), 0], output, message)
 }

@@ -48,12 +48,7 @@ fn single(bytes: &[u8]) -> Result<ModelReply, ReplyFault> {
     message.api_id = fields.text("responseId").map(String::into_boxed_str);
     message.model = fields.text("modelVersion").map(String::into_boxed_str);
     message.stop = word.map(String::into_boxed_str);
-    let usage = fields.object("usageMetadata").map(|usage| {
-        // The prompt count excludes prompts of the provider's own tools, and the candidates' count excludes thoughts.
-        let prompt = usage.count("promptTokenCount").saturating_add(usage.count("toolUsePromptTokenCount"));
-        let output = usage.count("candidatesTokenCount").saturating_add(usage.count("thoughtsTokenCount"));
-        crate::openai_chat::usage(prompt, [usage.count("cachedContentTokenCount"), 0], output, &message)
-    });
+    let usage = fields.object("usageMetadata").map(|usage| crate::gemini::usage(&usage, &message));
     let mut odd = Vec::new();
     if candidates.len() > 1 {
         note(&mut odd, || format!("{} candidates, of which the first counts", candidates.len()));

@@ -207,7 +207,7 @@ fn lines(text: &str) -> Option<Format> {
     for line in text.lines().filter(|line| !line.trim().is_empty()).take(MAX_LINES) {
         let line = line.trim();
         looked_at += 1;
-        if serde_json::from_str::<&RawValue>(line).is_err() && !is_cut(text, line) {
+        if !begins_with_json(line) && !is_cut(text, line) {
             continue;
         }
         json += 1;
@@ -229,6 +229,12 @@ fn lines(text: &str) -> Option<Format> {
     let format = winner.map_or(Format::JsonLines, |(format, _)| *format);
     let min = if format == Format::JsonLines { looked_at.div_ceil(2) } else { looked_at.div_ceil(10) };
     (json >= min.max(1)).then_some(format)
+}
+
+/// Returns whether a line is JSON, or begins with an object: programs that lose a line end write two on one line.
+fn begins_with_json(line: &str) -> bool {
+    let mut values = serde_json::Deserializer::from_str(line).into_iter::<&RawValue>();
+    matches!(values.next(), Some(Ok(_))) && (line.starts_with('{') || values.next().is_none())
 }
 
 /// Returns whether a line is the last one of the text and may be incomplete because the text ends there.
@@ -258,13 +264,19 @@ fn vote(line: &str) -> Option<(Format, u32)> {
         (has("$set") || has("$rewindTo"), Format::GeminiCli, 2),
         (kind.contains('.') && has("data") && has("id") && has("parentId"), Format::Copilot, 4),
         // Qwen uses Claude Code's tree with Gemini's parts.
-        (message.has("parts") || has("systemPayload"), Format::JsonLines, 3),
+        ((message.has("parts") || has("systemPayload")) && has("uuid"), Format::Qwen, 3),
+        (message.has("parts"), Format::JsonLines, 3),
         (CODEX_TYPES.contains(&kind.as_ref()) && has("payload"), Format::Codex, 4),
+        (kind == "session_start" && has("id"), Format::Droid, ENOUGH),
+        (is_droid_stream(&kind, &has), Format::Droid, 4),
+        (kind == "metadata" && has("protocol_version"), Format::Kimi, ENOUGH),
+        (kind.starts_with("context.append_") || kind == "turn.prompt", Format::Kimi, 4),
+        (has("step_index") && has("source") && has("status"), Format::Antigravity, 4),
+        (is_grok(&kind, &has), Format::Grok, 4),
         (kind == "session" && has("id") && (has("cwd") || has("version")), Format::Pi, 6),
         (is_claude(object, &kind, &has), Format::ClaudeCode, 3),
         (is_pi(&kind, &message, &has), Format::Pi, 3),
         (kind == "message" && has("id") && has("parentId"), Format::Pi, 1),
-        (kind == "session_start", Format::JsonLines, 8),
         (is_bare_codex(object, &kind, &has), Format::Codex, 2),
         (other.is_some(), other.unwrap_or(Format::JsonLines), 6),
         (is_plain_chat(object) || is_conversation(object), Format::OpenaiChat, 2),
@@ -285,6 +297,26 @@ fn is_claude(object: &Object<'_>, kind: &str, has: &dyn Fn(&str) -> bool) -> boo
         || (kind == "summary" && has("leafUuid"))
         || CLAUDE_TYPES.contains(&kind)
         || (kind == "mode" && object.has("sessionId"))
+}
+
+fn is_droid_stream(kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    let has_session = has("session_id") || has("sessionId");
+    match kind {
+        "message" => has_session && has("role") && has("text"),
+        "tool_call" => has_session && has("toolName"),
+        "tool_result" => has_session && has("value"),
+        "completion" => has("finalText"),
+        _ => false,
+    }
+}
+
+fn is_grok(kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    match kind {
+        "user" => has("content") && (has("prompt_index") || has("synthetic_reason")),
+        "assistant" => has("content") && has("model_id"),
+        "backend_tool_call" => has("kind"),
+        _ => false,
+    }
 }
 
 fn is_pi(kind: &str, message: &Object<'_>, has: &dyn Fn(&str) -> bool) -> bool {

@@ -15,6 +15,16 @@ pub enum Format {
     GeminiCli,
     /// Copilot CLI sessions: JSONL of events.
     Copilot,
+    /// droid sessions, and its output as a stream (JSONL).
+    Droid,
+    /// Grok CLI chats (JSONL).
+    Grok,
+    /// Kimi Code sessions (JSONL).
+    Kimi,
+    /// Qwen Code sessions (JSONL, a tree over `parentUuid`).
+    Qwen,
+    /// Antigravity CLI sessions (JSONL).
+    Antigravity,
     /// Requests of Anthropic Messages, with or without replies: a JSON document or JSONL.
     Anthropic,
     /// Requests of OpenAI Responses, with or without replies: a JSON document or JSONL.
@@ -48,13 +58,18 @@ pub enum FileShape {
 
 impl Format {
     /// All formats, in the order in which detection prefers them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 20] = [
         Self::Wunderblock,
         Self::ClaudeCode,
         Self::Codex,
         Self::Pi,
         Self::GeminiCli,
         Self::Copilot,
+        Self::Droid,
+        Self::Grok,
+        Self::Kimi,
+        Self::Qwen,
+        Self::Antigravity,
         Self::Anthropic,
         Self::OpenaiResponses,
         Self::Gemini,
@@ -75,6 +90,11 @@ impl Format {
             Self::Pi => "pi",
             Self::GeminiCli => "gemini-cli",
             Self::Copilot => "copilot",
+            Self::Droid => "droid",
+            Self::Grok => "grok",
+            Self::Kimi => "kimi",
+            Self::Qwen => "qwen",
+            Self::Antigravity => "antigravity",
             Self::Anthropic => Dialect::Anthropic.name(),
             Self::OpenaiResponses => Dialect::OpenaiResponses.name(),
             Self::Gemini => Dialect::Gemini.name(),

@@ -14,6 +14,7 @@ mod copilot;
 mod detect;
 mod elements;
 mod environment;
+mod event_log;
 mod export;
 mod format;
 mod gemini_cli;
@@ -48,6 +49,11 @@ impl Format {
             | Self::Codex
             | Self::Pi
             | Self::Copilot
+            | Self::Droid
+            | Self::Grok
+            | Self::Kimi
+            | Self::Qwen
+            | Self::Antigravity
             | Self::Aider
             | Self::JsonLines
             | Self::Wunderblock => FileShape::Lines,
@@ -64,13 +70,16 @@ impl Format {
 
     /// Returns every record type that the format's reader knows, and what is read from each of them.
     #[must_use]
-    pub const fn record_types(self) -> &'static [(&'static str, &'static str)] {
-        match self {
+    pub fn record_types(self) -> Vec<(&'static str, &'static str)> {
+        let types = match self {
             Self::ClaudeCode => claude_code::RECORD_TYPES,
             Self::Codex => codex::RECORD_TYPES,
             Self::Pi => pi::RECORD_TYPES,
             Self::GeminiCli => gemini_cli::RECORD_TYPES,
             Self::Copilot => copilot::RECORD_TYPES,
+            Self::Droid | Self::Grok | Self::Kimi | Self::Qwen | Self::Antigravity => {
+                return event_log::Layout::of(self).map(event_log::Layout::record_types).unwrap_or_default();
+            }
             Self::Anthropic | Self::OpenaiResponses | Self::Gemini => requests::RECORD_TYPES,
             Self::SweAgent => swe_agent::RECORD_TYPES,
             Self::TauBench => tau_bench::RECORD_TYPES,
@@ -78,6 +87,7 @@ impl Format {
             Self::Aider => aider::RECORD_TYPES,
             Self::Wunderblock => export::RECORD_TYPES,
             Self::JsonLines | Self::JsonDocument => generic::RECORD_TYPES,
-        }
+        };
+        types.to_vec()
     }
 }

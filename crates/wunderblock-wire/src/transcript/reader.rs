@@ -9,6 +9,7 @@ use super::claude_code::ClaudeCode;
 use super::codex::Codex;
 use super::copilot::Copilot;
 use super::elements;
+use super::event_log::{EventLog, Layout};
 use super::export::ExportReader;
 use super::format::Format;
 use super::gemini_cli::GeminiCli;
@@ -73,6 +74,7 @@ enum FormatState {
     Pi(Box<Pi>),
     GeminiCli(Box<GeminiCli>),
     Copilot(Box<Copilot>),
+    EventLog(Box<EventLog>),
     Requests(Box<RequestLog>),
     SweAgent(SweAgent),
     TauBench(TauBench),
@@ -93,6 +95,9 @@ impl TranscriptReader {
             Format::Pi => FormatState::Pi(Box::default()),
             Format::GeminiCli => FormatState::GeminiCli(Box::default()),
             Format::Copilot => FormatState::Copilot(Box::default()),
+            Format::Droid | Format::Grok | Format::Kimi | Format::Qwen | Format::Antigravity => {
+                FormatState::EventLog(Box::new(EventLog::new(Layout::of(format))))
+            }
             Format::Anthropic => requests(Dialect::Anthropic),
             Format::OpenaiResponses => requests(Dialect::OpenaiResponses),
             Format::Gemini => requests(Dialect::Gemini),
@@ -123,6 +128,7 @@ impl TranscriptReader {
             FormatState::GeminiCli(state) => state.session(),
             FormatState::Copilot(state) => state.session(),
             FormatState::Wunderblock(state) => state.session(),
+            FormatState::EventLog(state) => state.session(),
             FormatState::Requests(state) => state.session(),
             FormatState::SweAgent(state) => state.session(),
             FormatState::TauBench(_)
@@ -248,6 +254,7 @@ impl TranscriptReader {
             FormatState::Pi(state) => vec![state.read(span, object)],
             FormatState::GeminiCli(state) => vec![state.read(span, object)],
             FormatState::Copilot(state) => vec![state.read(span, object)],
+            FormatState::EventLog(state) => vec![state.read(span, object)],
             FormatState::Requests(state) => state.read(span, text),
             FormatState::SweAgent(state) => state.read(span, text),
             FormatState::TauBench(state) => state.read(span, text),

@@ -18,7 +18,7 @@ use super::object::{Object, array, position};
 use super::record::{ByteSpan, RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 use super::seen::SeenIds;
 use crate::reply::{ModelReply, ReplyFault};
-use entry::{Element, Exchange, Reply};
+use entry::{Element, Exchange, Position, Reply};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
@@ -51,18 +51,6 @@ pub(super) struct RequestLog {
     /// This field is not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
     seen: SeenIds,
-}
-
-/// A place in a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Position {
-    /// Hash of the conversation's first message.
-    session: u64,
-    /// Hash of the conversation up to this place.
-    chain: u64,
-    /// Hash of the reply's id, if the conversation ends with a reply that has one. A request of OpenAI Responses may
-    /// name it instead of repeating the conversation.
-    reply: Option<u64>,
 }
 
 impl RequestLog {

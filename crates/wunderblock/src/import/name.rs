@@ -43,7 +43,14 @@ pub(crate) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
 pub(super) fn has_no_ids(format: Format) -> bool {
     matches!(
         format,
-        Format::TauBench | Format::OpenaiChat | Format::Aider | Format::JsonLines | Format::JsonDocument
+        Format::Grok
+            | Format::Kimi
+            | Format::Antigravity
+            | Format::TauBench
+            | Format::OpenaiChat
+            | Format::Aider
+            | Format::JsonLines
+            | Format::JsonDocument
     )
 }
 

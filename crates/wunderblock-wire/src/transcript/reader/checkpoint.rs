@@ -92,6 +92,7 @@ impl TranscriptReader {
         }
         let state = match state {
             FormatState::ClaudeCode(state) => FormatState::ClaudeCode(Box::new(state.restored(name)?)),
+            FormatState::EventLog(state) => FormatState::EventLog(Box::new(state.restored(format))),
             FormatState::Generic(state) => FormatState::Generic(state.restored(format.name())),
             state => state,
         };
@@ -117,6 +118,7 @@ impl TranscriptReader {
         let ids = values.filter_map(Object::of).flat_map(|object| match &self.state {
             FormatState::ClaudeCode(state) => state.unknown(&object).into_iter().collect(),
             FormatState::Pi(state) => state.unknown(&object).into_iter().collect(),
+            FormatState::EventLog(state) => state.unknown(&object).into_iter().collect(),
             FormatState::GeminiCli(state) => state.unknown(&object),
             _ => Vec::new(),
         });
@@ -132,6 +134,7 @@ impl TranscriptReader {
             FormatState::ClaudeCode(state) => state.remind(id, session),
             FormatState::Pi(state) => state.remind(id),
             FormatState::GeminiCli(state) => state.remind(id),
+            FormatState::EventLog(state) => state.remind(id),
             FormatState::Requests(state) => state.remind(id),
             _ => {}
         }
@@ -147,7 +150,7 @@ impl TranscriptReader {
             // The end of `parentUuid` and of `logicalParentUuid`.
             FormatState::ClaudeCode(_) => b"arentUuid\"",
             FormatState::Pi(_) => b"parentId\"",
-            FormatState::Requests(_) => return true,
+            FormatState::EventLog(_) | FormatState::Requests(_) => return true,
             FormatState::GeminiCli(_) => return memmem::find(bytes, b"\"$").is_some(),
             _ => return false,
         };

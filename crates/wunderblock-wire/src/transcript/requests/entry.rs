@@ -4,7 +4,6 @@
 //! also with a stream as the text `body_raw`), `{request, response}`, `{req, res}`, `{request_body, response_body}`,
 //! or the bodies alone. All names are tried, down to a few levels.
 
-use super::Position;
 use crate::json::RawFields;
 use crate::outcome::WireError;
 use crate::reply::{ModelReply, ReplyReader, decode_reply};
@@ -13,6 +12,7 @@ use crate::transcript::object::{Object, array, position, string};
 use crate::transcript::seen::hash;
 use crate::transcript::time;
 use crate::{anthropic, dialect, openai_responses};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use wunderblock_core::message::{Dialect, Extra, Message, Part, Role};
 use wunderblock_core::units::Millis;
@@ -54,6 +54,18 @@ pub(super) const LEVELS: usize = 3;
 /// Fields that may contain the time of a request or a reply.
 const TIMES: [&str; 9] =
     ["timestamp", "created_at", "createdAt", "logged_at", "time", "ts", "date", "startTime", "start_time"];
+
+/// A place in a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Position {
+    /// Hash of the conversation's first message.
+    pub(super) session: u64,
+    /// Hash of the conversation up to this place.
+    pub(super) chain: u64,
+    /// Hash of the reply's id, if the conversation ends with a reply that has one. A request of OpenAI Responses may
+    /// name it instead of repeating the conversation.
+    pub(super) reply: Option<u64>,
+}
 
 /// The content of one entry.
 pub(super) struct Exchange<'a> {

@@ -2,7 +2,7 @@ use wunderblock_wire::transcript::{FileShape, Format, detect};
 
 #[test]
 fn formats_are_told_apart_by_their_first_bytes() {
-    use Format::{Aider, ClaudeCode, Codex, JsonDocument, JsonLines, OpenaiChat, Pi};
+    use Format::{Aider, ClaudeCode, Codex, Droid, JsonDocument, JsonLines, OpenaiChat, Pi, Qwen};
     let long = "x".repeat(70_000);
     let cut_claude =
         format!(r#"{{"parentUuid":null,"isSidechain":false,"type":"user","message":{{"content":"{long}"#);
@@ -34,7 +34,7 @@ fn formats_are_told_apart_by_their_first_bytes() {
         (
             "a.jsonl",
             "{\"type\":\"session_start\",\"id\":\"x\"}\n{\"type\":\"message\",\"id\":\"1\",\"parentId\":\"x\",\"message\":{\"role\":\"user\",\"content\":\"a\"}}\n",
-            JsonLines,
+            Droid,
         ),
         (
             "a.jsonl",
@@ -55,7 +55,7 @@ fn formats_are_told_apart_by_their_first_bytes() {
         (
             "a.jsonl",
             "{\"uuid\":\"1\",\"parentUuid\":null,\"sessionId\":\"s\",\"type\":\"user\",\"message\":{\"role\":\"user\",\"parts\":[]}}\n{\"a\":1}\n",
-            JsonLines,
+            Qwen,
         ),
         ("notes.md", "x\n# aider chat started at 2024-08-05 19:33:02\n", Aider),
         (".aider.chat.history.md", "#### hello\n", Aider),

@@ -7,6 +7,7 @@ mod claude_code;
 mod codex;
 mod copilot;
 mod detect;
+mod event_log;
 mod gemini_cli;
 mod json;
 mod openai_chat;

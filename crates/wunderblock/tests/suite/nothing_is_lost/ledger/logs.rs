@@ -35,7 +35,7 @@ fn a_log_that_grows_or_is_rotated_or_copied_is_one_session_without_anything_twic
     for len in 1..=lines.len() {
         import(&engine, &home.file("log.jsonl", lines[..len].concat()));
     }
-    let expected = |last: &'static str| ["system: rules", "user: list", "assistant: ls#k", last];
+    let expected = |last: &'static str| ["system: rules", "user: list", "assistant: (hm) | ls#k", last];
     let imported = import(&engine, &home.file("copy.jsonl", lines.concat()));
     assert_eq!((imported.format, imported.appended), (Format::Anthropic, 0));
     // The rest of a log that was rotated repeats the conversation without the reasoning and the id of the reply.
