@@ -75,12 +75,12 @@ fn a_reply_and_the_request_that_repeats_it_are_one_message() {
 
 #[test]
 fn a_streamed_reply_is_assembled() {
-    let events = r#"event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"r1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"claude-x\",\"content\":[],\"usage\":{\"input_tokens\":7}}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"hel\"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"lo\"}}\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":4}}\n\ndata: {\"type\":\"message_stop\"}\n\n"#;
+    let events = r#"event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"r1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"claude-x\",\"content\":[],\"usage\":{\"input_tokens\":7}}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"one \"}}\n\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"two\"}}\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":4}}\n\ndata: {\"type\":\"message_stop\"}\n\n"#;
     let text =
         format!(r#"{{"request":{{"body":{}}},"response":{{"body_raw":"{events}"}}}}"#, request(&[ASKED]));
     let records = read("log.jsonl", &text);
     let reply = records.iter().find(|record| *record.kind == *"reply").unwrap();
-    check(std::slice::from_ref(reply), "reply Assistant(hello) + usage(r1 7/0/0/4)");
+    check(std::slice::from_ref(reply), "reply Assistant(one two) + usage(r1 7/0/0/4)");
 }
 
 #[test]
