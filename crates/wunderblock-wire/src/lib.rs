@@ -5,7 +5,8 @@
 //! that comes from a provider and goes back to it keeps its meaning, including unknown fields and blocks, the numbers
 //! and key order of tool inputs, and signatures. [`validate`](validate::validate) checks a body against the rules of
 //! the providers, and shares no code with the encoders. [`decode_reply`] and [`ReplyReader`] read a provider's reply,
-//! whole or as a stream. The crate does no I/O and makes no decisions.
+//! whole or as a stream. [`hook`] reads the inputs of agents' hooks and writes their answers. The crate does no I/O and
+//! makes no decisions.
 
 pub mod anthropic;
 mod call_id;
@@ -13,6 +14,7 @@ mod dialect;
 mod extra;
 pub mod gemini;
 pub mod gist;
+pub mod hook;
 mod json;
 mod live;
 pub mod neutral;

@@ -8,6 +8,7 @@
     reason = "a test that meets what it does not expect fails"
 )]
 
+mod hook;
 mod live;
 mod newer_replies;
 mod reply;
