@@ -6,7 +6,8 @@
 //! Context can also be added at `Stop` and `SubagentStop`, but then the agent continues instead of stopping, so an
 //! answer adds none there. At `PreCompact`, `PostCompact`, `SessionEnd`, `PermissionRequest` and `PermissionDenied`,
 //! no context can be added; after a compaction, `SessionStart` follows with the source `compact`. A new input
-//! replaces the whole input. Without a decision beside it, the agent asks for permission as it does for every call.
+//! replaces the whole input. Without a decision beside it, the agent asks for permission as it does for every call, and
+//! asks about the new input (seen in 2.1.332).
 
 use crate::hook::call::HookEvent;
 use crate::hook::contract::Contract;

@@ -1,7 +1,7 @@
 //! Hooks of Codex CLI, and its notification at the end of a turn.
 //!
 //! Source: `codex-rs/hooks/schema/generated` and `codex-rs/hooks/src` of Codex (2026), and the page `hooks` of its
-//! documentation. The names of the events and of their fields are those of Claude Code; the schema of each event has
+//! documentation; seen in 0.171.0. The names of the events and of their fields are those of Claude Code; the schema of each event has
 //! fewer of them: compactions have no summary, and results have neither a duration nor an error. `Interrupt` is an
 //! event of Codex alone.
 //!

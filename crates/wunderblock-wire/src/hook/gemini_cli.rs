@@ -2,7 +2,9 @@
 //!
 //! Source: `docs/hooks/reference.md` of `@google/gemini-cli` 0.61.0, and `packages/core/src/hooks/types.ts`.
 //!
-//! No event follows a compaction, and `SessionStart` has no source for it. `AfterAgent` can only reject the agent's
+//! `PreCompress` precedes every request, whether or not a compaction follows (seen in 0.61.0). No event follows a
+//! compaction, and `SessionStart` has no source for it. The prompt of `BeforeAgent` may begin with the context that an
+//! answer to `SessionStart` added, in `<hook_context>`. `AfterAgent` can only reject the agent's
 //! answer, so no context can be added there. A new input is merged with the tool's own: a field that it lacks keeps
 //! its value. Events of the model's requests (`BeforeModel`, `AfterModel`, `BeforeToolSelection`) and
 //! `Notification` have no meaning here.

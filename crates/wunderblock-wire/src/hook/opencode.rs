@@ -8,7 +8,7 @@
 //! | event | source |
 //! |---|---|
 //! | `session.created`, `session.deleted`, `session.idle`, `session.error`, `session.compacted`, `permission.replied` | `event` |
-//! | `chat.message`, `tool.execute.before`, `tool.execute.after`, `experimental.session.compacting`, `dispose` | hooks of the same name |
+//! | `chat.message`, `tool.execute.before`, `tool.execute.after`, `experimental.session.compacting` | hooks of the same name |
 //!
 //! When a session begins that has a parent, the plugin sends the parent as `session_id` and the new session as
 //! `agent_id`. The plugin adds context at the events that let it change a message, an
@@ -44,7 +44,7 @@ fn event<'a>(name: &str, from: &RawFields<'a>) -> HookEvent<'a> {
         "session.compacted" => HookEvent::AfterCompaction(fields::trigger(from), None),
         "session.idle" => fields::turn_end(from),
         "session.error" => fields::turn_failure(from),
-        "session.deleted" | "dispose" => fields::session_end(from),
+        "session.deleted" => fields::session_end(from),
         _ => HookEvent::Other,
     }
 }
