@@ -7,6 +7,7 @@ mod agent;
 mod history;
 mod places;
 mod resume;
+pub mod settings;
 
 pub use agent::{Agent, agents};
 pub use history::{AgentHistory, HistoryFile, histories};
