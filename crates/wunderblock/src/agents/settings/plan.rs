@@ -44,9 +44,17 @@ impl Installation<'_> {
         let mut after: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
         for row in files(self.agent) {
             let paths = self.paths(row);
-            let is_there = |path: &&PathBuf| existing.contains_key(*path) || after.contains_key(*path);
+            let is_there = |path: &&PathBuf| existing.contains_key(*path);
             let Some(path) = paths.iter().find(is_there).or(paths.last()) else { continue };
-            let before = after.get(path).or(existing.get(path)).map(Vec::as_slice);
+            for other in &paths {
+                let Some(before) = after.get(other).or(existing.get(other)).cloned() else { continue };
+                // An earlier installation may have used a file that is not preferred any more.
+                let bytes = if other == path { Ok(Some(before)) } else { self.removed(row, other, before) };
+                if let Some(bytes) = bytes.map_err(|problem| error(other, problem))? {
+                    after.insert(other.clone(), bytes);
+                }
+            }
+            let before = after.get(path).map(Vec::as_slice);
             let bytes = self.added(row, path, before).map_err(|problem| error(path, problem))?;
             after.insert(path.clone(), bytes);
         }

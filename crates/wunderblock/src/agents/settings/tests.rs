@@ -226,6 +226,13 @@ fn a_file_that_exists_is_preferred() {
     };
     assert_eq!(changed(&[]), [OPENCODE, PLUGIN].map(PathBuf::from));
     assert_eq!(changed(&[(OPENCODE_COMMENTS, "{}")]), [OPENCODE_COMMENTS, PLUGIN].map(PathBuf::from));
+    // Hooks in a file that is not preferred any more would run twice.
+    let codex = installation(Codex, PROGRAM);
+    let mut files = applied(ExistingFiles::new(), &codex.install(&ExistingFiles::new()).unwrap());
+    files.insert(CODEX_HOOKS.into(), b"{}".to_vec());
+    let moved = applied(files.clone(), &codex.install(&files).unwrap());
+    assert!(!text(&moved, CODEX).contains("hooks") && text(&moved, CODEX).contains("mcp_servers"));
+    assert!(text(&moved, CODEX_HOOKS).contains(PROGRAM));
     let folder = |base: &str| (base == "$CODEX_HOME").then(|| PathBuf::from("/work/codex home"));
     let moved = Installation { folder: &folder, ..installation(Codex, PROGRAM) };
     assert_eq!(
