@@ -44,6 +44,15 @@ fn short(hash: &blake3::Hash) -> String {
     hash.to_hex().chars().take(16).collect()
 }
 
+/// Returns a text as data in its fence, for a reader who sees it outside of a request. The label names the source of
+/// the text.
+#[must_use]
+pub fn data(label: &str, text: &str) -> String {
+    let tag = short(&blake3::hash(text.as_bytes()));
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("⟨{tag}: {}. {}⟩\n{text}{end}⟨{tag}: end⟩", plain(label), weight(Authority::Data))
+}
+
 /// Returns the message for texts that enter at the tail, each in its fence.
 #[must_use]
 pub fn injected(items: &[Injection]) -> Message {
