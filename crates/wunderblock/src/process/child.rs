@@ -2,7 +2,7 @@
 
 mod head;
 
-use super::program::{ProcessOutput, Program};
+use super::program::{CapturedOutput, ProcessOutput, Program, ProgramEnd};
 use crate::summarize::task::SummaryFailure;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
@@ -32,30 +32,64 @@ pub fn run(
     stdin: &[u8],
     progress: &mut dyn FnMut(usize) -> bool,
 ) -> Result<ProcessOutput, SummaryFailure> {
-    let Some((name, arguments)) = program.argv.split_first() else {
-        return Err(SummaryFailure::Unreachable("no program is named".to_owned()));
-    };
-    let end = Instant::now() + Duration::from_millis(u64::try_from(program.time.0).unwrap_or_default());
-    let mut command = Command::new(name);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    if let Some(cwd) = &program.cwd {
-        command.current_dir(cwd);
-    }
-    // The program gets a separate process group, so that everything it starts can be ended with it.
-    let spawned = command.process_group(0).spawn();
-    let mut child =
-        spawned.map_err(|error| SummaryFailure::Unreachable(format!("`{name}` does not start: {error}")))?;
+    let (name, mut command) = prepare(program)?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = start(name, &mut command)?;
     let errors = listen(&mut child, stdin);
-    let (sender, pieces) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        std::thread::spawn(move || read(stdout, &sender));
-    }
-    let running = RunningProgram { program, name, end, pieces };
-    let (status, bytes) = running.follow(&mut child, progress).inspect_err(|_| end_all(&mut child))?;
+    let stdout = child.stdout.take();
+    let (end, bytes) = RunningProgram::of(program, name, stdout).follow(&mut child, progress)?;
+    let status = match end {
+        ProgramEnd::Exited(status) => status,
+        ProgramEnd::TimedOut => return Err(SummaryFailure::TimedOut),
+        ProgramEnd::Stopped => return Err(SummaryFailure::Stopped),
+        ProgramEnd::TooLong => {
+            let most = program.output;
+            return Err(SummaryFailure::Broken(format!("`{name}` wrote more than {most} bytes")));
+        }
+    };
     // Processes left behind may hold stderr open, too.
     let errors = errors.recv_timeout(GRACE).unwrap_or_default();
     let errors = String::from_utf8_lossy(&errors).trim().to_owned();
     Ok(ProcessOutput { status, text: String::from_utf8_lossy(&bytes).into_owned(), errors })
+}
+
+/// Runs a program without input and returns what it wrote on both streams, in one order, whatever ended it. Calls
+/// `progress` with the number of bytes written, and stops the program if `progress` returns false.
+///
+/// # Errors
+/// Fails if the program does not start ([`SummaryFailure::Unreachable`]) or cannot be waited for
+/// ([`SummaryFailure::Broken`]).
+pub fn capture(
+    program: &Program,
+    progress: &mut dyn FnMut(usize) -> bool,
+) -> Result<CapturedOutput, SummaryFailure> {
+    let (name, mut command) = prepare(program)?;
+    let no_pipe = |error: io::Error| SummaryFailure::Unreachable(format!("no pipe for `{name}`: {error}"));
+    let (reader, writer) = io::pipe().map_err(no_pipe)?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone().map_err(no_pipe)?).stderr(writer);
+    let mut child = start(name, &mut command)?;
+    // The command holds our copies of the pipe's end; with them open, the output would never end.
+    drop(command);
+    let (end, bytes) = RunningProgram::of(program, name, Some(reader)).follow(&mut child, progress)?;
+    Ok(CapturedOutput { end, bytes })
+}
+
+/// Returns the name of a program, and the command that runs it. The program gets a separate process group, so that
+/// everything it starts can be ended with it.
+fn prepare(program: &Program) -> Result<(&str, Command), SummaryFailure> {
+    let Some((name, arguments)) = program.argv.split_first() else {
+        return Err(SummaryFailure::Unreachable("no program is named".to_owned()));
+    };
+    let mut command = Command::new(name);
+    command.args(arguments).process_group(0);
+    if let Some(cwd) = &program.cwd {
+        command.current_dir(cwd);
+    }
+    Ok((name, command))
+}
+
+fn start(name: &str, command: &mut Command) -> Result<Child, SummaryFailure> {
+    command.spawn().map_err(|error| SummaryFailure::Unreachable(format!("`{name}` does not start: {error}")))
 }
 
 /// Feeds stdin to a program, and collects its stderr. Each pipe has a separate thread: otherwise a program that
@@ -107,18 +141,43 @@ struct RunningProgram<'a> {
     pieces: Receiver<Vec<u8>>,
 }
 
-impl RunningProgram<'_> {
+impl<'a> RunningProgram<'a> {
+    /// Begins to read the output of a program that has just been started.
+    fn of(program: &'a Program, name: &'a str, stdout: Option<impl Read + Send + 'static>) -> Self {
+        let end = Instant::now() + Duration::from_millis(u64::try_from(program.time.0).unwrap_or_default());
+        let (sender, pieces) = mpsc::channel();
+        if let Some(stdout) = stdout {
+            std::thread::spawn(move || read(stdout, &sender));
+        }
+        Self { program, name, end, pieces }
+    }
+
+    /// Follows a program to its end, or ends it with everything it has started. Returns its output up to then.
     fn follow(
         self,
         child: &mut Child,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<(ExitStatus, Vec<u8>), SummaryFailure> {
+    ) -> Result<(ProgramEnd, Vec<u8>), SummaryFailure> {
         let mut bytes = Vec::new();
+        let end = self.watch(child, &mut bytes, progress).inspect_err(|_| end_all(child))?;
+        if !matches!(end, ProgramEnd::Exited(_)) {
+            end_all(child);
+            bytes.extend(self.pieces.try_iter().flatten());
+        }
+        Ok((end, bytes))
+    }
+
+    fn watch(
+        &self,
+        child: &mut Child,
+        bytes: &mut Vec<u8>,
+        progress: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<ProgramEnd, SummaryFailure> {
         let mut is_open = true;
         let mut ended: Option<(ExitStatus, Instant)> = None;
         loop {
             if !progress(bytes.len()) {
-                return Err(SummaryFailure::Stopped);
+                return Ok(ProgramEnd::Stopped);
             }
             if is_open {
                 match self.pieces.recv_timeout(TICK) {
@@ -130,8 +189,7 @@ impl RunningProgram<'_> {
                 std::thread::sleep(TICK);
             }
             if bytes.len() as u64 > self.program.output.0 {
-                let most = self.program.output;
-                return Err(SummaryFailure::Broken(format!("`{}` wrote more than {most} bytes", self.name)));
+                return Ok(ProgramEnd::TooLong);
             }
             if ended.is_none() {
                 let status = child.try_wait().map_err(|error| {
@@ -140,14 +198,14 @@ impl RunningProgram<'_> {
                 ended = status.map(|status| (status, Instant::now()));
             }
             match ended {
-                Some((status, _)) if !is_open => return Ok((status, bytes)),
+                Some((status, _)) if !is_open => return Ok(ProgramEnd::Exited(status)),
                 Some((status, at)) if at.elapsed() > GRACE => {
                     // Processes left behind still hold the output open, so they are ended, and the output that has
                     // arrived is returned.
                     end_group(child);
-                    return Ok((status, bytes));
+                    return Ok(ProgramEnd::Exited(status));
                 }
-                _ if Instant::now() >= self.end => return Err(SummaryFailure::TimedOut),
+                _ if Instant::now() >= self.end => return Ok(ProgramEnd::TimedOut),
                 _ => {}
             }
         }
@@ -204,6 +262,25 @@ mod tests {
         assert_eq!(run(&program, b"", &mut |_| true), Err(SummaryFailure::TimedOut));
         std::thread::sleep(Duration::from_millis(3_300));
         assert!(!mark.exists(), "what it had started went on");
+    }
+
+    #[test]
+    fn both_streams_are_captured_in_order_whatever_ends_the_program() {
+        let capture = |script: &str, time, output, most: usize| {
+            let argv = ["sh", "-c", script].map(str::to_owned).to_vec();
+            let program = Program { argv, cwd: None, time: Millis(time), output: Bytes(output) };
+            capture(&program, &mut |bytes| bytes <= most).unwrap()
+        };
+        let all = capture("echo a; echo b >&2; echo c; cat; exit 3", 5_000, 100, 100);
+        assert_eq!((all.bytes.as_slice(), all.end.code()), (&b"a\nb\nc\n"[..], Some(3)));
+        let killed = capture("echo a; kill -TERM $$", 5_000, 100, 100);
+        assert_eq!((killed.bytes.as_slice(), killed.end.code()), (&b"a\n"[..], Some(143)));
+        let late = capture("echo a; sleep 60", 300, 100, 100);
+        assert_eq!((late.bytes.as_slice(), late.end), (&b"a\n"[..], ProgramEnd::TimedOut));
+        let long = capture("yes", 5_000, 100, usize::MAX);
+        assert_eq!((long.bytes.len() > 100, long.end), (true, ProgramEnd::TooLong));
+        let stopped = capture("echo a; sleep 60", 5_000, 100, 0);
+        assert_eq!((stopped.bytes.as_slice(), stopped.end), (&b"a\n"[..], ProgramEnd::Stopped));
     }
 
     #[test]

@@ -11,5 +11,5 @@ mod child;
 mod program;
 
 pub(crate) use child::head;
-pub use child::run;
-pub use program::{ProcessOutput, Program, split};
+pub use child::{capture, run};
+pub use program::{CapturedOutput, ProcessOutput, Program, ProgramEnd, exit_code, split};

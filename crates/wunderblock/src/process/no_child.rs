@@ -1,6 +1,6 @@
 //! Replacement for `child.rs` in builds that cannot run programs: each call returns an error with the reason.
 
-use super::program::{ProcessOutput, Program};
+use super::program::{CapturedOutput, ProcessOutput, Program, ProgramEnd};
 use crate::summarize::task::SummaryFailure;
 use std::path::Path;
 
@@ -17,6 +17,17 @@ pub fn run(
 ) -> Result<ProcessOutput, SummaryFailure> {
     let name = program.argv.first().map_or("", String::as_str);
     Err(SummaryFailure::Unreachable(format!("`{name}` does not start: {WHY}")))
+}
+
+/// Runs nothing.
+///
+/// # Errors
+/// Always returns [`SummaryFailure::Unreachable`].
+pub fn capture(
+    program: &Program,
+    progress: &mut dyn FnMut(usize) -> bool,
+) -> Result<CapturedOutput, SummaryFailure> {
+    run(program, &[], progress).map(|_| CapturedOutput { end: ProgramEnd::Stopped, bytes: Vec::new() })
 }
 
 /// Runs no program, and returns the reason.

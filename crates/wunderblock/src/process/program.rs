@@ -29,6 +29,50 @@ pub struct ProcessOutput {
     pub errors: String,
 }
 
+/// What a program wrote on both streams, and what ended it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturedOutput {
+    /// Reason why the program ended.
+    pub end: ProgramEnd,
+    /// Bytes of stdout and stderr, in the order in which they were written.
+    pub bytes: Vec<u8>,
+}
+
+/// Reason why a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgramEnd {
+    /// The program ended by itself.
+    Exited(ExitStatus),
+    /// The program was ended because it ran longer than [`Program::time`].
+    TimedOut,
+    /// The program was ended because it wrote more than [`Program::output`].
+    TooLong,
+    /// The program was ended by its caller.
+    Stopped,
+}
+
+impl ProgramEnd {
+    /// Returns the exit code of a program that ended by itself. If a signal ended the program, the exit code is 128
+    /// plus the signal's number, as in shells.
+    #[must_use]
+    pub fn code(self) -> Option<i32> {
+        match self {
+            Self::Exited(status) => exit_code(status),
+            Self::TimedOut | Self::TooLong | Self::Stopped => None,
+        }
+    }
+}
+
+/// Returns the exit code of a status, as shells count: 128 plus the signal's number if a signal ended the program.
+#[must_use]
+pub fn exit_code(status: ExitStatus) -> Option<i32> {
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
+    #[cfg(not(unix))]
+    let signal = None;
+    status.code().or(signal)
+}
+
 /// Splits a line into words as a shell does: blanks separate words, unless quotes or backslashes make the blanks part
 /// of a word. No other character is special.
 ///
