@@ -3,18 +3,18 @@
 use wunderblock::{Engine, Output, Session};
 use wunderblock_core::id::StreamId;
 
-/// Session of outputs that belong to no other session.
+/// Word that stands for no session: the outputs belong to no other session.
 const OUTPUTS: &str = "outputs";
 
 /// Returns the session for outputs. If a session is named, by its id or the start of its id, outputs go to a separate
 /// session beside the named one.
 pub(crate) async fn outputs_session(engine: &Engine, text: &str) -> Result<Session, wunderblock::Error> {
     if text == OUTPUTS {
-        return Ok(engine.session_by_id(StreamId::new(OUTPUTS)?));
+        return Output::session_for(engine, None);
     }
     let session = match engine.find_session(text).await {
         Err(wunderblock::Error::NoSession(_)) => engine.session_by_id(StreamId::new(text)?),
         found => found?,
     };
-    Ok(Output::session_beside(&session))
+    Output::session_for(engine, Some(&session))
 }

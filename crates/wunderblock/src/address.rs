@@ -83,7 +83,7 @@ fn split(text: &str) -> (&str, Option<&str>) {
     text.split_once('#').map_or((text, None), |(handle, place)| (handle, Some(place)))
 }
 
-fn positions(range: &str) -> Result<(Seq, Seq), Error> {
+pub(crate) fn positions(range: &str) -> Result<(Seq, Seq), Error> {
     let (from, to) = numbers(range).ok_or_else(|| {
         Error::Address(format!(
             "invalid place `#{range}`: expected #12-80 (positions), #L120-181 (lines), #B100-200 (bytes) or \

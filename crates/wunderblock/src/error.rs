@@ -176,6 +176,12 @@ pub enum Error {
     /// Pattern that is not a valid regular expression.
     #[error("the pattern is not a regular expression: {0}")]
     Pattern(String),
+    /// Invalid note.
+    #[error("{0}")]
+    Note(String),
+    /// Command that cannot be run.
+    #[error("{0}")]
+    Command(String),
     /// Invalid search query.
     #[error("{0}")]
     Query(String),
@@ -261,6 +267,7 @@ impl Error {
             | Self::Silence(_)
             | Self::Pattern(_)
             | Self::Query(_)
+            | Self::Note(_)
             | Self::Edit(_)
             | Self::Config(_) => ErrorKind::Usage,
             Self::Internal(_) | Self::Invalid { .. } => ErrorKind::Internal,

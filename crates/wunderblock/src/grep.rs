@@ -1,5 +1,6 @@
 //! Exact search in the original texts: newest first, streamed, without an index.
 
+use crate::address::Address;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -61,6 +62,14 @@ pub struct Match {
     /// The lines after the matching line, at most [`GrepOptions::context`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
+}
+
+impl Match {
+    /// Returns the address of the event that contains the line.
+    #[must_use]
+    pub fn address(&self, engine: &Engine) -> Address {
+        Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
+    }
 }
 
 /// Part of one stream to search.

@@ -9,6 +9,18 @@ pub const MAX_DOCUMENT: u64 = 64 << 20;
 /// Maximum size in bytes of a program's output that is kept as a message, and can therefore be found by a search.
 /// Writing a message keeps several copies of it in memory, so larger output is kept as plain bytes.
 pub const MAX_MESSAGE_OUTPUT: usize = 8 << 20;
+/// Maximum size in bytes of a note.
+pub const NOTE_BYTES: usize = 16 << 10;
+/// Maximum length in bytes of the writer's name in a note.
+pub const NOTE_NAME: usize = 80;
+/// Maximum number of sessions, latest first, among which the latest session of a project is sought.
+pub const LATEST_SESSIONS: u64 = 2_000;
+/// Maximum run time of a command that is run for a model.
+pub const COMMAND_TIME: Duration = Duration::from_secs(600);
+/// Maximum number of bytes that a command that is run for a model may write. They are held in memory.
+pub const COMMAND_BYTES: Bytes = Bytes(256 << 20);
+/// Number of tokens to which the output of a command that is run for a model is shortened.
+pub const COMMAND_TOKENS: u64 = 2_000;
 /// Maximum size in bytes of a transcript line that is parsed. The bytes of a longer line are kept, and its record
 /// refers to them.
 pub const MAX_LINE: usize = 32 << 20;

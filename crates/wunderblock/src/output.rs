@@ -320,6 +320,9 @@ async fn keep_bytes(
 /// Suffix of the name of a session that keeps the outputs of commands run for another session.
 const OUTPUTS: &str = "-outputs";
 
+/// Name of the session that keeps the outputs of commands that belong to no other session.
+const ALL_OUTPUTS: &str = "outputs";
+
 /// Returns the session whose outputs this session keeps, derived from this session's name.
 fn parent_of(session: &StreamId) -> Option<StreamId> {
     let parent = session.as_str().strip_suffix(OUTPUTS)?;
@@ -335,8 +338,26 @@ impl Output<'_> {
     pub fn session_beside(session: &Session) -> Session {
         let id = &session.id;
         let child = StreamId::new(format!("{id}{OUTPUTS}")).ok();
-        let keeps = id.as_str() == OUTPUTS.trim_start_matches('-') || id.as_str().ends_with(OUTPUTS);
+        let keeps = id.as_str() == ALL_OUTPUTS || id.as_str().ends_with(OUTPUTS);
         session.engine.session_by_id(child.filter(|_| !keeps).unwrap_or_else(|| id.clone()))
+    }
+
+    /// Returns the session that keeps outputs: the one beside the given session, or `outputs`.
+    ///
+    /// # Errors
+    /// Never fails: the name `outputs` is a valid id.
+    pub fn session_for(engine: &Engine, session: Option<&Session>) -> Result<Session, Error> {
+        match session {
+            Some(session) => Ok(Self::session_beside(session)),
+            None => Ok(engine.session_by_id(StreamId::new(ALL_OUTPUTS)?)),
+        }
+    }
+
+    /// Returns the arguments of the tool `run` as a JSON object: the command line, its working directory, and its
+    /// exit code if it ended by itself.
+    #[must_use]
+    pub fn run_input(command: &str, cwd: &str, exit_code: Option<i32>) -> String {
+        serde_json::json!({ "command": command, "cwd": cwd, "exit_code": exit_code }).to_string()
     }
 }
 

@@ -231,7 +231,7 @@ impl std::io::Write for Hashing<'_> {
     }
 }
 
-fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
+pub(crate) fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
     let total = bytes.len() as u64;
     let whole = |part: &[u8]| Content { bytes: part.to_vec(), total, page: None };
     match slice {

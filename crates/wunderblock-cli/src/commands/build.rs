@@ -17,9 +17,8 @@ use crate::typed::dialect;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::policy::Policies;
 use wunderblock::report::{RequestReport, request_text};
-use wunderblock::{Built, ContextOptions, Error, Page, Session};
+use wunderblock::{Built, ContextOptions, Error, LaneBuilt, Page, Session};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
 
@@ -102,16 +101,8 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
         return agent_view::run(global, (&session, options.at), wanted.find.as_deref()).await;
     }
     // If no option selects a lane, the lane of the last recorded request is explained with the lane's own policy.
-    let unnamed = options.lane.is_none() && options.model.is_none() && options.window.is_none();
-    if unnamed
-        && wanted.build.policy.policy.is_none()
-        && let Some(last) = session.lane(None).built().await?
-    {
-        let preset = last.policy.as_deref().and_then(|name| Policies::embedded().preset(name));
-        if let Some((compactor, policy)) = options.compactor.as_mut().zip(preset) {
-            compactor.policy = policy;
-        }
-        options = last.resume(options);
+    if wanted.build.policy.policy.is_none() {
+        options = LaneBuilt::continued(&session, options).await?;
     }
     let built = session.explain(&options).await?;
     if let Some(path) = &wanted.html {

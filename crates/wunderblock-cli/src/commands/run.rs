@@ -32,7 +32,6 @@ use stand_in::{StandIn, open_session};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Duration;
 use watch::{Ended, Watched};
@@ -199,7 +198,7 @@ impl RunRequest<'_> {
     ) -> Result<Kept, String> {
         let engine = engine.map_err(Failure::text)?;
         let text = |error: wunderblock::Error| Failure::from(error).text();
-        let input = json!({ "command": self.line, "cwd": self.cwd, "exit_code": code }).to_string();
+        let input = Output::run_input(&self.line, &self.cwd, Some(code.into()));
         let call = written.spool.as_ref().map(Spool::call);
         let output = Output { bytes, tool: "run", input: &input, failed: code != 0, call };
         let session = outputs_session(engine, self.how.session).await.map_err(text)?;
@@ -302,7 +301,6 @@ fn not_started(program: &OsStr, error: &std::io::Error) -> Failure {
 /// Returns the command's exit code. If a signal ended the command, the exit code is 128 plus the signal's number, as
 /// in shells.
 fn code(status: ExitStatus) -> u8 {
-    let code =
-        status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(i32::from(FAILED));
+    let code = wunderblock::process::exit_code(status).unwrap_or(i32::from(FAILED));
     u8::try_from(code & 0xff).unwrap_or(FAILED)
 }

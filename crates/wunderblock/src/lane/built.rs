@@ -2,6 +2,8 @@
 
 use crate::drive::{context_job, run_build};
 use crate::error::Error;
+use crate::future::BoxFuture;
+use crate::policy::Policies;
 use crate::query_batch::{EVERY, NEWEST, marked};
 use crate::request::build::Build;
 use crate::request::options::ContextOptions;
@@ -43,6 +45,25 @@ impl LaneBuilt {
             harness: options.harness || self.budget.added > Tokens::ZERO,
             ..options
         }
+    }
+
+    /// Returns the options of the session's next request. Unless they name a lane, a model or a window, the request
+    /// continues the lane of the session's latest request, with the lane's own policy if it is a preset.
+    ///
+    /// # Errors
+    /// Returns an error if the ledger cannot be read.
+    pub fn continued<'a>(session: &'a Session, mut options: ContextOptions) -> BoxFuture<'a, ContextOptions> {
+        Box::pin(async move {
+            if options.lane.is_some() || options.model.is_some() || options.window.is_some() {
+                return Ok(options);
+            }
+            let Some(last) = session.lane(None).built().await? else { return Ok(options) };
+            let preset = last.policy.as_deref().and_then(|name| Policies::embedded().preset(name));
+            if let Some((compactor, policy)) = options.compactor.as_mut().zip(preset) {
+                compactor.policy = policy;
+            }
+            Ok(last.resume(options))
+        })
     }
 
     /// Returns whether the lane was built for the model and the window that the options name, if any.
