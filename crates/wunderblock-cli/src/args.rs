@@ -4,6 +4,8 @@ mod compaction;
 mod erase;
 mod finding;
 mod graph;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod reduce;
 mod shared;
 mod simulate;
@@ -14,6 +16,8 @@ pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
 pub(crate) use erase::Erase;
 pub(crate) use finding::{Cost, CostBy, Grep, Search, Sessions};
 pub(crate) use graph::{Describe, Expand};
+#[cfg(feature = "mcp")]
+pub(crate) use mcp::McpArgs;
 pub(crate) use reduce::{HowArgs, LevelArg, OnTerminalArgs, ReduceArgs, RunArgs};
 pub(crate) use shared::{
     BuildArgs, DialectArg, MessageFilterArgs, RoleArg, SessionArg, SessionFilterArgs, SourceArgs,
@@ -121,6 +125,9 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     /// Run a command, shorten what it writes into a pipe, keep it
     Run(RunArgs),
+    /// Serve the ledger to an agent, as an MCP server on stdin and stdout
+    #[cfg(feature = "mcp")]
+    Mcp(McpArgs),
     /// Become a command in a session on the terminal of our own stream: how `run` starts one on a terminal
     #[command(hide = true)]
     OnTerminal(OnTerminalArgs),

@@ -16,6 +16,8 @@ mod find;
 mod grep;
 mod import;
 mod leaving;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod read;
 mod reduce;
 mod replay;
@@ -83,6 +85,8 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Expand(wanted) => expand::run(global, &settings, &wanted).await,
         Command::Reduce(wanted) => reduce::run(global, &settings, &wanted).await,
         Command::Run(wanted) => run::run(global, &settings, &wanted).await,
+        #[cfg(feature = "mcp")]
+        Command::Mcp(wanted) => mcp::run(&settings, &wanted),
         Command::Doctor(wanted) => doctor::run(global, &settings, &wanted).await,
         Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,

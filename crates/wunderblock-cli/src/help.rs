@@ -38,6 +38,8 @@ const GROUPS: [(&str, &[Row]); 5] = [
             (&["replay", "diff"], "Rebuild a recorded request; compare two of them"),
             (&["simulate"], ""),
             (&["append"], ""),
+            #[cfg(feature = "mcp")]
+            (&["mcp"], ""),
         ],
     ),
     (
@@ -46,8 +48,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
             (&["compact", "undo"], "Compact a session, or show what that would do; undo it"),
             (&["pin", "unpin"], "Keep a message in every request; remove a pin"),
             (&["hide", "unhide"], "Keep a message out of every request; show it again"),
-            (&["reduce"], ""),
-            (&["run"], ""),
+            (&["reduce", "run"], "Shorten one text, or what a command writes; keep all of it"),
         ],
     ),
     (

@@ -1,0 +1,18 @@
+//! Arguments of `mcp`.
+
+use super::shared::BuildArgs;
+use clap::Args as ClapArgs;
+
+/// The options of the requests that the tool `explain` reports on. `--cwd` also names the project whose latest session
+/// is the current one.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Example, as an agent's configuration names a server:
+  {\"mcpServers\": {\"wunderblock\": {\"command\": \"wunderblock\", \"args\": [\"mcp\"]}}}
+
+Tools: search, read, grep, explain, note, pin, run. The current session is the latest of the project in
+the working directory, or in --cwd; a tool's argument `session` names another. Stdout holds only the
+protocol, and the end of stdin ends the server. docs/mcp.md shows a conversation.")]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    pub(crate) build: BuildArgs,
+}

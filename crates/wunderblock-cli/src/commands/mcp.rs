@@ -1,0 +1,36 @@
+//! `mcp`: serves the ledger to an agent, over stdin and stdout.
+
+use super::build;
+use crate::args::McpArgs;
+use crate::exit::{Exit, FAILED, Failure};
+use crate::settings::Settings;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::process::ExitCode;
+use wunderblock_mcp::{Served, Stopper, serve};
+
+pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
+    let cwd = match &wanted.build.sources.cwd {
+        Some(cwd) => cwd.clone(),
+        None => std::env::current_dir()?,
+    };
+    let served = Served {
+        db: settings.db.clone(),
+        config: settings.config(),
+        cwd,
+        options: build::options(settings, &wanted.build, (None, None))?,
+        keeps_policy: wanted.build.policy.policy.is_some(),
+    };
+    let stopper = Stopper::new();
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    let signalled = stopper.clone();
+    // A signal ends the server in the same way as the end of its input, so that no command stays behind.
+    std::thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            signalled.stop();
+        }
+    });
+    serve(served, std::io::stdin(), std::io::stdout(), &stopper)
+        .map_err(|error| Failure::Door(FAILED, error.to_string()))?;
+    Ok(ExitCode::SUCCESS)
+}

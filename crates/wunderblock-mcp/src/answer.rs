@@ -1,0 +1,75 @@
+//! Answers of tools, and the errors that a model can act on.
+
+use crate::hint::sentence;
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use wunderblock::Error;
+use wunderblock_core::fence::plain;
+use wunderblock_core::units::Millis;
+
+/// Answer of a tool.
+#[derive(Debug)]
+pub(crate) struct ToolAnswer {
+    /// Text for the model. Everything in it that was written by others is in a fence.
+    pub(crate) text: String,
+    /// Fields beside the text: numbers, addresses and ids.
+    pub(crate) facts: Map<String, Value>,
+    /// Resources that hold what the text leaves out.
+    pub(crate) links: Vec<ContentLink>,
+}
+
+/// Link to a resource of this server.
+#[derive(Debug)]
+pub(crate) struct ContentLink {
+    pub(crate) uri: String,
+    pub(crate) name: String,
+    pub(crate) description: &'static str,
+}
+
+impl ToolAnswer {
+    pub(crate) fn new(text: String, facts: Value) -> Self {
+        let facts = match facts {
+            Value::Object(facts) => facts,
+            _ => Map::new(),
+        };
+        Self { text, facts, links: Vec::new() }
+    }
+}
+
+/// Reason why a tool has no answer.
+#[derive(Debug)]
+pub(crate) enum ToolFailure {
+    /// Error of the engine.
+    Engine(Error),
+    /// Error of this server, in words.
+    Door(String),
+}
+
+impl From<Error> for ToolFailure {
+    fn from(error: Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl ToolFailure {
+    /// Returns the error and what to do next. Ids and paths in it are shown without characters that could imitate a
+    /// fence.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Door(text) => text.clone(),
+            Self::Engine(error) => {
+                let lines = error.to_string();
+                let lines: Vec<String> = lines.lines().map(plain).collect();
+                let hint = error.hint().as_ref().and_then(sentence);
+                let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+                format!("{}{hint}", lines.join("\n"))
+            }
+        }
+    }
+}
+
+/// Returns a time in UTC, such as `2026-11-27T09:30:00Z`.
+pub(crate) fn time(at: Millis) -> String {
+    let time = Timestamp::from_millisecond(at.0).unwrap_or_default();
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

@@ -1,0 +1,102 @@
+//! The ledger of a server: opened when a call first needs it, and again after an error that a new attempt may solve.
+
+use crate::answer::ToolFailure;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use wunderblock::store::StoreError;
+use wunderblock::store::sqlite::Access;
+use wunderblock::{Config, ContextOptions, Engine, Error, LaneBuilt, Session, latest_session};
+
+/// What a server serves: a ledger, and the place and the options for which requests are explained.
+#[derive(Debug)]
+pub struct Served {
+    /// Path of the ledger. The ledger need not exist.
+    pub db: PathBuf,
+    /// Settings of the engine.
+    pub config: Config,
+    /// Working directory, whose project has the current session, and in which commands run.
+    pub cwd: PathBuf,
+    /// Options of the requests that `explain` reports on.
+    pub options: ContextOptions,
+    /// Whether the policy of `options` is used even if the session's latest request was made with another one.
+    pub keeps_policy: bool,
+}
+
+/// Use of a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LedgerUse {
+    /// The ledger must exist.
+    Existing,
+    /// A missing ledger is created.
+    Created,
+}
+
+/// A ledger that is shared by all calls.
+#[derive(Debug)]
+pub(crate) struct SharedLedger {
+    pub(crate) served: Served,
+    engine: Mutex<Option<Engine>>,
+}
+
+impl SharedLedger {
+    pub(crate) fn new(served: Served) -> Self {
+        Self { served, engine: Mutex::default() }
+    }
+
+    /// Returns the engine, if a call has already opened the ledger.
+    pub(crate) fn opened(&self) -> Option<Engine> {
+        self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Opens the ledger, for writing if possible.
+    pub(crate) async fn open(&self, wanted: LedgerUse) -> Result<Engine, Error> {
+        if let Some(engine) = self.opened() {
+            return Ok(engine);
+        }
+        let open = |access| Engine::open_with(&self.served.db, access, self.served.config.clone());
+        let access = if wanted == LedgerUse::Created { Access::Create } else { Access::Write };
+        let engine = match open(access).await {
+            Err(Error::Store(StoreError::ReadOnly | StoreError::Io(_))) => open(Access::Read).await?,
+            opened => opened?,
+        };
+        *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());
+        Ok(engine)
+    }
+
+    /// Closes the ledger after an error that lasts as long as it is open.
+    pub(crate) fn note(&self, failure: &ToolFailure) {
+        if matches!(failure, ToolFailure::Engine(Error::Store(StoreError::Replaced))) {
+            *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+
+    /// Returns the session that was named, or else the latest one of the project, if there is one.
+    pub(crate) async fn find_session(
+        &self,
+        engine: &Engine,
+        named: Option<&str>,
+    ) -> Result<Option<Session>, Error> {
+        match named {
+            Some(id) => engine.find_session(id).await.map(Some),
+            None => latest_session(engine, &self.served.cwd).await,
+        }
+    }
+
+    /// Returns the current session: the one that was named, or else the latest one of the project.
+    pub(crate) async fn session(&self, engine: &Engine, named: Option<&str>) -> Result<Session, ToolFailure> {
+        let missing = || {
+            let cwd = wunderblock_core::fence::plain(&self.served.cwd.to_string_lossy());
+            ToolFailure::Door(format!(
+                "no session of the project in {cwd} is in the ledger; give `session`, an id as `search` returns it, or \
+                 ask the user to run `wunderblock import` on the transcripts of this project"
+            ))
+        };
+        self.find_session(engine, named).await?.ok_or_else(missing)
+    }
+
+    /// Returns the options of a session's next request.
+    pub(crate) async fn options(&self, session: &Session) -> Result<ContextOptions, Error> {
+        let options = self.served.options.clone();
+        if self.served.keeps_policy { Ok(options) } else { LaneBuilt::continued(session, options).await }
+    }
+}

@@ -1,0 +1,211 @@
+//! Messages as lines: one thread reads them, and one writes them.
+//!
+//! The transport bounds what a client can ask for: the length of a line, the number of requests in progress, and the
+//! number of answers that wait to be written. It answers what is not a request, so that no input ends the server.
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Maximum length of a line in bytes.
+const LINE: usize = 16 << 20;
+/// Maximum number of lines that wait to be handled.
+const LINES: usize = 16;
+/// Maximum number of requests in progress.
+const REQUESTS: usize = 64;
+/// Maximum number of answers that wait to be written.
+const ANSWERS: usize = 64;
+/// Time that requests in progress have after the end of the input.
+const GRACE: Duration = Duration::from_millis(200);
+/// Maximum time to wait at the end for a client that does not read its answers.
+const UNREAD: Duration = Duration::from_secs(1);
+/// Code of an error that JSON-RPC leaves to servers: too many requests.
+const TOO_MANY: ErrorCode = ErrorCode(-32000);
+
+/// A line of input.
+enum IncomingLine {
+    Whole(Vec<u8>),
+    TooLong,
+}
+
+/// Transport over two streams of lines.
+pub(super) struct LineTransport {
+    lines: mpsc::Receiver<IncomingLine>,
+    /// `None` once the transport is closed.
+    answers: Option<mpsc::Sender<Vec<u8>>>,
+    /// Ready when the last answer has been written.
+    written: Option<oneshot::Receiver<()>>,
+    slots: Arc<Semaphore>,
+    has_begun: bool,
+    stop: CancellationToken,
+}
+
+impl LineTransport {
+    /// Starts the threads. `stop` is cancelled when the input has ended or the output cannot be written.
+    pub(super) fn new(
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        stop: CancellationToken,
+    ) -> io::Result<Self> {
+        let (read, lines) = mpsc::channel(LINES);
+        let (answers, to_write) = mpsc::channel(ANSWERS);
+        let (done, written) = oneshot::channel();
+        let gone = stop.clone();
+        std::thread::Builder::new().name("mcp input".to_owned()).spawn(move || read_lines(input, &read))?;
+        std::thread::Builder::new().name("mcp output".to_owned()).spawn(move || {
+            if write_lines(output, to_write).is_err() {
+                gone.cancel();
+            }
+            let _ = done.send(());
+        })?;
+        let slots = Arc::new(Semaphore::new(REQUESTS));
+        let (answers, written) = (Some(answers), Some(written));
+        Ok(Self { lines, answers, written, slots, has_begun: false, stop })
+    }
+
+    /// Returns the message of a line, or the answer to a line that holds no message for the server. Neither is
+    /// returned for a line that needs no answer.
+    fn admit(&mut self, line: IncomingLine) -> Result<ClientJsonRpcMessage, Option<ServerJsonRpcMessage>> {
+        let line = match line {
+            IncomingLine::Whole(line) => line,
+            IncomingLine::TooLong => {
+                let why = format!("a message may have at most {LINE} bytes");
+                return Err(Some(refusal(None, ErrorData::invalid_request(why, None))));
+            }
+        };
+        if line.trim_ascii().is_empty() {
+            return Err(None);
+        }
+        let mut message: ClientJsonRpcMessage =
+            serde_json::from_slice(&line).map_err(|_| undecodable(&line))?;
+        match &mut message {
+            JsonRpcMessage::Request(asked) => {
+                let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
+                    let why =
+                        format!("{REQUESTS} requests are in progress; wait for an answer, then try again");
+                    let error = ErrorData::new(TOO_MANY, why, None);
+                    return Err(Some(refusal(Some(asked.id.clone()), error)));
+                };
+                self.has_begun = true;
+                // The slot is free again when the request and its context are dropped.
+                asked.request.extensions_mut().insert(Arc::new(slot));
+            }
+            // A client that has asked for nothing yet has nothing to say.
+            _ if !self.has_begun => return Err(None),
+            _ => {}
+        }
+        Ok(message)
+    }
+}
+
+impl Transport<RoleServer> for LineTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let answers = self.answers.clone();
+        async move {
+            let closed = || io::Error::from(io::ErrorKind::NotConnected);
+            let line = encoded(&message)?;
+            answers.ok_or_else(closed)?.send(line).await.map_err(|_| closed())
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            // Nothing is read while the client does not take its answers.
+            let room = self.answers.as_ref()?.clone().reserve_owned().await.ok()?;
+            let Some(line) = self.lines.recv().await else {
+                let stop = self.stop.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(GRACE).await;
+                    stop.cancel();
+                });
+                return None;
+            };
+            match self.admit(line) {
+                Ok(message) => return Some(message),
+                Err(None) => {}
+                Err(Some(answer)) => drop(room.send(encoded(&answer).ok()?)),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        self.answers = None;
+        if let Some(written) = self.written.take() {
+            let _ = tokio::time::timeout(UNREAD, written).await;
+        }
+        Ok(())
+    }
+}
+
+fn encoded(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn refusal(id: Option<RequestId>, error: ErrorData) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(error, id)
+}
+
+/// Returns the answer to a line that holds no message of the protocol, or `None` if it needs no answer.
+fn undecodable(line: &[u8]) -> Option<ServerJsonRpcMessage> {
+    let value: Value = match serde_json::from_slice(line) {
+        Ok(value) => value,
+        Err(error) => {
+            let why = format!("invalid JSON: {error}; send each message as one line");
+            return Some(refusal(None, ErrorData::parse_error(why, None)));
+        }
+    };
+    let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+    let why = match &value {
+        Value::Array(_) => "batches are not supported; send each message as one line",
+        // A notification has no answer, whatever is wrong with it.
+        Value::Object(fields) if !fields.contains_key("id") && fields.contains_key("method") => return None,
+        _ => "invalid message: expected `jsonrpc`, `id`, `method` and `params` of a request",
+    };
+    Some(refusal(id, ErrorData::invalid_request(why, None)))
+}
+
+fn read_lines(input: impl Read, lines: &mpsc::Sender<IncomingLine>) {
+    let mut input = BufReader::new(input);
+    loop {
+        let mut line = Vec::new();
+        match input.by_ref().take(LINE as u64 + 1).read_until(b'\n', &mut line) {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return,
+        }
+        let line = if line.len() > LINE && !line.ends_with(b"\n") {
+            if input.skip_until(b'\n').is_err() {
+                return;
+            }
+            IncomingLine::TooLong
+        } else {
+            IncomingLine::Whole(line)
+        };
+        if lines.blocking_send(line).is_err() {
+            return;
+        }
+    }
+}
+
+fn write_lines(mut output: impl Write, mut lines: mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
+    while let Some(line) = lines.blocking_recv() {
+        output.write_all(&line)?;
+        output.flush()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! Resources: the same content as the tools return, for clients that hold it themselves.
+//!
+//! ```text
+//! wunderblock://read/{address}{?page}    wunderblock://context/{id}
+//! wunderblock://session/{id}{?page}      wunderblock://notes/{id}
+//! ```
+
+use crate::answer::{ContentLink, ToolFailure, time};
+use crate::ledger::{LedgerUse, SharedLedger};
+use crate::tools;
+use wunderblock::graph::Expand;
+use wunderblock::store::StreamFilter;
+use wunderblock::{Engine, ReadPage, SavedNote, Session};
+use wunderblock_core::fence;
+
+/// Maximum number of sessions that are listed.
+const SESSIONS: u64 = 20;
+/// Maximum number of notes of a session that are shown, the latest ones.
+const NOTES: usize = 50;
+
+/// Returns the content of a resource, or `None` if no resource has this URI.
+pub(crate) async fn read(ledger: &SharedLedger, uri: &str) -> Result<Option<String>, ToolFailure> {
+    let Some(WantedResource { kind, name, page }) = parse(uri) else { return Ok(None) };
+    let engine = ledger.open(LedgerUse::Existing).await?;
+    Ok(Some(match kind {
+        ResourceKind::Page => {
+            let wanted = Expand { page, ..Expand::default() };
+            let found = ReadPage::of(&engine, &name, &wanted).await?;
+            let base = uri.split_once('?').map_or(uri, |(base, _)| base);
+            tools::page(&found, |next| format!("{base}?page={next}"))
+        }
+        ResourceKind::Context => tools::report(ledger, &engine.find_session(&name).await?).await?.0,
+        ResourceKind::Notes => match notes(&engine.find_session(&name).await?, NOTES).await? {
+            notes if notes.is_empty() => "The session has no notes.".to_owned(),
+            notes => notes,
+        },
+    }))
+}
+
+/// Returns the notes of a session, newest first, each in its fence. Empty if there are none.
+pub(crate) async fn notes(session: &Session, limit: usize) -> Result<String, ToolFailure> {
+    let notes = SavedNote::list(session, limit).await?;
+    let fenced = notes.iter().map(|note| {
+        fence::data(&format!("a note, {}, saved at {}", note.address, time(note.at)), &note.text)
+    });
+    Ok(fenced.collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns links to the latest sessions, latest first, with a description of each.
+pub(crate) async fn list(ledger: &SharedLedger) -> Result<Vec<(ContentLink, String)>, ToolFailure> {
+    let engine: Engine = ledger.open(LedgerUse::Existing).await?;
+    let sessions = engine.listed(StreamFilter::default(), SESSIONS).await?;
+    let links = sessions.into_iter().map(|info| {
+        let project = info.scope.project.map(|project| format!(", {}", fence::plain(&project)));
+        let about = format!(
+            "{} messages, the last event at {}{}",
+            info.messages,
+            time(info.updated_at),
+            project.unwrap_or_default()
+        );
+        let link = ContentLink {
+            uri: format!("wunderblock://session/{}", encode(info.id.as_str())),
+            name: fence::plain(info.id.as_str()),
+            description: "a session",
+        };
+        (link, about)
+    });
+    Ok(links.collect())
+}
+
+/// A resource that a URI names.
+#[derive(Debug, PartialEq, Eq)]
+struct WantedResource {
+    kind: ResourceKind,
+    /// Address, or id of a session.
+    name: String,
+    page: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ResourceKind {
+    Page,
+    Context,
+    Notes,
+}
+
+fn parse(uri: &str) -> Option<WantedResource> {
+    let (path, query) = match uri.strip_prefix("wunderblock://")?.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (uri.strip_prefix("wunderblock://")?, None),
+    };
+    let page = match query {
+        Some(query) => Some(query.strip_prefix("page=")?.parse().ok()?),
+        None => None,
+    };
+    let (kind, name) = path.split_once('/')?;
+    let kind = match kind {
+        "read" | "session" => ResourceKind::Page,
+        "context" => ResourceKind::Context,
+        "notes" => ResourceKind::Notes,
+        _ => return None,
+    };
+    let name = decode(name).filter(|name| !name.is_empty())?;
+    Some(WantedResource { kind, name, page })
+}
+
+/// Returns a text as a part of a URI: every byte that is not a letter, a digit or one of `-._~:` is encoded.
+pub(crate) fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'-' | b'.' | b'_' | b'~' | b':' => out.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+/// Returns the text that a part of a URI encodes, or `None` if the encoding is broken.
+fn decode(part: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+        bytes.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uris_name_what_they_encode() {
+        let odd = "a/b#12 ?é%";
+        assert_eq!(decode(&encode(odd)).as_deref(), Some(odd));
+        let uri = format!("wunderblock://read/{}?page=3", encode(odd));
+        let wanted = WantedResource { kind: ResourceKind::Page, name: odd.to_owned(), page: Some(3) };
+        assert_eq!(parse(&uri), Some(wanted));
+        for wrong in [
+            "",
+            "file:///etc/passwd",
+            "wunderblock://",
+            "wunderblock://read/",
+            "wunderblock://other/x",
+            "wunderblock://read/x?page=",
+            "wunderblock://read/x?size=3",
+            "wunderblock://read/%F",
+            "wunderblock://read/%FF",
+        ] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `explain`: reports on the next request of a session.
+
+use super::ToolCall;
+use crate::answer::{ToolAnswer, ToolFailure};
+use crate::ledger::{LedgerUse, SharedLedger};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use wunderblock::report::FoundReport;
+use wunderblock::{Built, Found, Session};
+use wunderblock_core::budget::BudgetReport;
+use wunderblock_core::fence;
+use wunderblock_core::stub::grouped;
+
+/// Maximum number of entries and of omissions that a report lists, the latest ones.
+const LISTED: usize = 20;
+/// Maximum number of places of a text that are listed.
+const PLACES: usize = 8;
+
+pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
+    let engine = call.ledger.open(LedgerUse::Existing).await?;
+    let session = call.ledger.session(&engine, call.arguments.text("session")).await?;
+    let Some(sought) = call.arguments.text("find") else {
+        let (text, built) = report(call.ledger, &session).await?;
+        return Ok(ToolAnswer::new(text, facts(&session, &built)));
+    };
+    let options = call.ledger.options(&session).await?;
+    let built = session.explain(&options).await?;
+    let found = Found::of(&session, &options, &built.draft, sought).await?;
+    let found = FoundReport::new(sought, &found);
+    let mut answer = ToolAnswer::new(places(&session, &found), facts(&session, &built));
+    answer.facts.insert("places".to_owned(), found.count.into());
+    answer.facts.insert("in_request".to_owned(), found.in_request.into());
+    Ok(answer)
+}
+
+/// Reports on the next request of a session, in a fence.
+pub(crate) async fn report(ledger: &SharedLedger, session: &Session) -> Result<(String, Built), ToolFailure> {
+    let options = ledger.options(session).await?;
+    let built = session.explain(&options).await?;
+    let report = &built.draft.report;
+    let mut out = format!(
+        "{} of {} tokens, in a window of {} with {} reserved for the answer; model {}, lane {}, policy {}\n",
+        grouped(report.total_tokens.0),
+        grouped(report.limit.0),
+        grouped(report.window.0),
+        grouped(report.reserve.0),
+        built.draft.model,
+        built.draft.lane(),
+        built.draft.policy,
+    );
+    sections(report, &mut out);
+    if let Some(due) = &built.due {
+        let _ = writeln!(out, "a compaction is due: {}", due.why);
+    }
+    omissions(report, &mut out);
+    entries(report, &mut out);
+    Ok((fence::data(&label(session, "report on the next request"), &out), built))
+}
+
+fn label(session: &Session, what: &str) -> String {
+    format!("{what} of session {}", session.id())
+}
+
+fn facts(session: &Session, built: &Built) -> Value {
+    let report = &built.draft.report;
+    json!({
+        "session": fence::plain(session.id().as_str()),
+        "model": fence::plain(&built.draft.model),
+        "tokens": report.total_tokens,
+        "limit": report.limit,
+        "shown": report.entries.iter().filter(|entry| entry.seq.is_some()).count(),
+        "left_out": report.left_out.iter().map(|run| run.count).sum::<u64>(),
+    })
+}
+
+fn sections(report: &BudgetReport, out: &mut String) {
+    for line in &report.sections {
+        let _ = writeln!(out, "  {}: {} tokens", line.name.name(), grouped(line.tokens.0));
+    }
+}
+
+fn omissions(report: &BudgetReport, out: &mut String) {
+    if report.left_out.is_empty() {
+        out.push_str("nothing is left out\n");
+        return;
+    }
+    out.push_str("left out:\n");
+    let skipped = report.left_out.len().saturating_sub(LISTED);
+    for run in report.left_out.iter().skip(skipped) {
+        let (from, to, count) = (run.from_seq, run.to_seq, run.count);
+        let _ = writeln!(
+            out,
+            "  #{from}-{to}: {} entries, {} tokens: {}",
+            grouped(count),
+            grouped(run.tokens.0),
+            run.reason.label()
+        );
+    }
+    if skipped > 0 {
+        let _ = writeln!(out, "  and {skipped} earlier runs");
+    }
+}
+
+fn entries(report: &BudgetReport, out: &mut String) {
+    let skipped = report.entries.len().saturating_sub(LISTED);
+    let _ = writeln!(out, "in the request, the last {} entries:", report.entries.len() - skipped);
+    for entry in report.entries.iter().skip(skipped) {
+        let place = entry.seq.map(|seq| format!("#{seq} ")).unwrap_or_default();
+        let _ = writeln!(out, "  {place}{} tokens: {}", grouped(entry.tokens.0), entry.what);
+    }
+}
+
+/// Describes where a text is in a request, or why it is not.
+fn places(session: &Session, found: &FoundReport) -> String {
+    if found.places.is_empty() {
+        return "The text is neither in this session nor in its sources; `grep` looks in all sessions."
+            .to_owned();
+    }
+    let mut out = String::new();
+    for place in found.places.iter().take(PLACES) {
+        let seq = place.seq.map(|seq| format!("#{seq}")).unwrap_or_default();
+        let _ = writeln!(out, "{seq} {}: {}", place.treatment, place.reason);
+        let _ = writeln!(out, "  {}", place.text.trim());
+        if let Some(gives) = &place.gives {
+            let _ = writeln!(out, "  {gives}");
+        }
+    }
+    let mut text = fence::data(&label(session, "places of a text in the next request"), &out);
+    let more = found.count.saturating_sub(PLACES);
+    if more > 0 {
+        let _ = write!(text, "\nFurther places that are not listed: {more}.");
+    }
+    text
+}

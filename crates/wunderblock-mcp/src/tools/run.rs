@@ -1,0 +1,85 @@
+//! `run`: runs a command, keeps its output, and returns a reduction.
+
+use super::{ToolCall, read_uri};
+use crate::answer::{ContentLink, ToolAnswer, ToolFailure};
+use crate::ledger::LedgerUse;
+use serde_json::json;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use wunderblock::process::ProgramEnd;
+use wunderblock::{CommandResult, ShellCommand};
+use wunderblock_core::fence;
+use wunderblock_core::stub::grouped;
+
+/// Default time limit of a command.
+const TIME: u64 = 120;
+
+pub(super) async fn call(
+    call: &ToolCall<'_>,
+    cancelled: impl Future<Output = ()>,
+) -> Result<ToolAnswer, ToolFailure> {
+    let arguments = call.arguments;
+    let engine = call.ledger.open(LedgerUse::Created).await?;
+    let session = call.ledger.find_session(&engine, arguments.text("session")).await?;
+    let command = ShellCommand {
+        line: arguments.required("command"),
+        cwd: &call.ledger.served.cwd,
+        time: Duration::from_secs(arguments.number("seconds").unwrap_or(TIME)),
+        query: arguments.text("query"),
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut running = pin!(command.run((&engine, session.as_ref()), &stop));
+    let done = tokio::select! {
+        done = &mut running => done?,
+        () = cancelled => {
+            stop.store(true, Ordering::Relaxed);
+            running.await?
+        }
+    };
+    Ok(answer(&done))
+}
+
+fn answer(done: &CommandResult) -> ToolAnswer {
+    let reduced = &done.output.reduced;
+    let handle = done.output.handle.map(|handle| handle.short());
+    let (ended, words) = match (done.end, done.end.code()) {
+        (ProgramEnd::Exited(_), Some(code)) => ("exited", format!("Exit code {code}.")),
+        (ProgramEnd::Exited(_), None) => ("exited", "The command ended.".to_owned()),
+        (ProgramEnd::TimedOut, _) => {
+            ("timed_out", "The command was ended at its time limit; `seconds` raises it.".to_owned())
+        }
+        (ProgramEnd::TooLong, _) => {
+            ("too_long", "The command was ended because it wrote too much.".to_owned())
+        }
+        (ProgramEnd::Stopped, _) => ("stopped", "The command was cancelled.".to_owned()),
+    };
+    let mut text = words;
+    if let Some(handle) = &handle {
+        let (before, after) = (grouped(reduced.tokens_before), grouped(reduced.tokens_after));
+        text.push_str(&format!(" {after} of {before} tokens are shown; `read` {handle} shows the rest."));
+    }
+    text.push('\n');
+    if reduced.text.is_empty() {
+        text.push_str("It wrote nothing.");
+    } else {
+        text.push_str(&fence::data("output of the command", &reduced.text));
+    }
+    let mut facts = json!({
+        "ended": ended,
+        "tokens_before": reduced.tokens_before,
+        "tokens_after": reduced.tokens_after,
+    });
+    if let Some(fields) = facts.as_object_mut() {
+        fields.extend(done.end.code().map(|code| ("exit_code".to_owned(), code.into())));
+        fields.extend(handle.clone().map(|handle| ("handle".to_owned(), handle.into())));
+    }
+    let mut answer = ToolAnswer::new(text, facts);
+    answer.links.extend(handle.map(|handle| ContentLink {
+        uri: read_uri(&handle),
+        name: handle,
+        description: "the whole output",
+    }));
+    answer
+}

@@ -1,0 +1,55 @@
+//! `search`: searches all sessions, best match first.
+
+use super::ToolCall;
+use crate::answer::{ToolAnswer, ToolFailure, time};
+use crate::ledger::LedgerUse;
+use serde_json::{Value, json};
+use wunderblock::{Engine, SearchHit, SearchOptions, SearchOrder};
+use wunderblock_core::fence;
+
+/// Default maximum number of hits.
+const LIMIT: usize = 10;
+
+pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
+    let arguments = call.arguments;
+    let engine = call.ledger.open(LedgerUse::Existing).await?;
+    let session = match arguments.text("session") {
+        Some(id) => Some(engine.find_session(id).await?.id().clone()),
+        None => None,
+    };
+    let order = if arguments.flag("newest") { SearchOrder::Newest } else { SearchOrder::Ranked };
+    let limit = arguments.limit(LIMIT);
+    let options = SearchOptions { session, order, limit, free_text: false };
+    let found = engine.search(arguments.required("query"), &options).await?;
+    let facts: Vec<Value> = found
+        .hits
+        .iter()
+        .map(|hit| {
+            json!({
+                "address": hit.address(&engine).to_string(),
+                "session": fence::plain(hit.session.as_str()),
+                "position": hit.seq,
+                "at": time(hit.at),
+                "role": hit.role.name(),
+            })
+        })
+        .collect();
+    let text = match found.hits.as_slice() {
+        [] => "Nothing was found. Use other words, or `grep` for an exact text.".to_owned(),
+        some => hits(&engine, some),
+    };
+    Ok(ToolAnswer::new(text, json!({ "hits": facts, "scanned": found.scanned })))
+}
+
+/// Returns hits in a fence, two lines each: where and when, and the text around the match.
+pub(crate) fn hits(engine: &Engine, hits: &[SearchHit]) -> String {
+    let lines: Vec<String> = hits
+        .iter()
+        .map(|hit| {
+            let (address, at, role) = (hit.address(engine), time(hit.at), hit.role.name());
+            format!("{address} · {role} · {at}\n  {}", hit.snippet)
+        })
+        .collect();
+    let label = "hits of a search in past sessions; `read` shows an address whole";
+    fence::data(label, &lines.join("\n"))
+}

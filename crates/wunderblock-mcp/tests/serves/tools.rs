@@ -1,0 +1,220 @@
+//! Every tool does what it says.
+
+use crate::scene::{Home, fenced, is_gone};
+use serde_json::{Value, json};
+use std::time::Duration;
+use wunderblock::core::id::StreamId;
+use wunderblock::core::units::{Bytes, Seq};
+use wunderblock::{ContextOptions, SavedNote, block_on};
+
+fn text(answer: &Value) -> &str {
+    answer["text"].as_str().unwrap()
+}
+
+#[test]
+fn search_finds_past_work_in_all_sessions_and_in_one() {
+    let home = Home::with_sessions();
+    let mut client = home.client();
+    let found = client.done("search", json!({"query": "port"}));
+    assert_eq!(found["hits"][0]["session"], "old-session");
+    assert_eq!(
+        (&found["hits"][0]["role"], &found["hits"][0]["at"]),
+        (&json!("user"), &json!("2023-11-14T22:13:20Z"))
+    );
+    assert!(fenced(text(&found)).contains("we use port 4711"));
+    let address = found["hits"][0]["address"].as_str().unwrap().to_owned();
+    assert!(text(&client.done("read", json!({"address": address}))).contains("we use port 4711"));
+
+    let elsewhere = client.done("search", json!({"query": "port", "session": "new-session"}));
+    assert_eq!(elsewhere["hits"], json!([]));
+    let missing = client.fail("search", json!({"query": "port", "session": "nowhere"}));
+    assert!(missing.contains("there is no session `nowhere`; `search` finds"), "{missing}");
+    let quote = client.fail("search", json!({"query": "\"port"}));
+    assert!(quote.contains("unclosed quote"), "{quote}");
+}
+
+#[test]
+fn read_shows_what_an_address_names_page_by_page() {
+    let home = Home::with_sessions();
+    let mut client = home.client();
+    let first = client.call("read", json!({"address": "new-session"}));
+    let pages = first["structuredContent"]["pages"].as_u64().unwrap();
+    assert!(pages > 2, "{first}");
+    let uri = first["content"][1]["uri"].as_str().unwrap().to_owned();
+    assert_eq!(first["content"][1]["type"], "resource_link");
+    let next = client.ask("resources/read", json!({"uri": uri}));
+    let second = client.done("read", json!({"address": "new-session", "page": 2}));
+    let content = next["result"]["contents"][0]["text"].as_str().unwrap();
+    assert_eq!(fenced(content), fenced(text(&second)));
+
+    let mut whole = String::new();
+    for page in 1..=pages {
+        whole.push_str(fenced(text(&client.done("read", json!({"address": "new-session", "page": page})))));
+    }
+    assert!((0..2_000).all(|line| whole.contains(&format!("step {line} passed"))));
+    let past = client.fail("read", json!({"address": "new-session", "page": pages + 1}));
+    assert!(past.contains("there is no page"), "{past}");
+}
+
+#[test]
+fn read_selects_by_a_query_and_by_a_place() {
+    let home = Home::with_sessions();
+    let mut client = home.client();
+    let hit = client.done("read", json!({"address": "new-session#2-5", "query": "zlib"}));
+    assert!(fenced(text(&hit)).contains("bundle it") && !text(&hit).contains("step 7 "));
+    let found = client.done("grep", json!({"pattern": "step 42 passed"}));
+    let address = found["matches"][0]["address"].as_str().unwrap();
+    let message = client.done("read", json!({"address": address, "query": "step"}));
+    assert!(text(&message).contains("step"), "{message}");
+    let engine = home.engine();
+    let session = engine.session_by_id(StreamId::new("new-session").unwrap());
+    let events = block_on(session.events(Seq(4), Seq(4), (1, Bytes(1 << 20)))).unwrap();
+    let body = events[0].fact.as_ref().unwrap().bodies()[0].handle().unwrap();
+    let lines = client.done("read", json!({"address": format!("{}#L11-12", body.short())}));
+    assert_eq!(fenced(text(&lines)), "step 10 passed\nstep 11 passed\n");
+    let line = client.done("read", json!({"address": format!("{}#L11-12", body.short()), "query": "11"}));
+    assert_eq!(fenced(text(&line)), "2:step 11 passed\n");
+    for wrong in ["wb:zz", "wb:00000000", "nowhere#3", "new-session#x", "wb:00000000#L"] {
+        let why = client.fail("read", json!({"address": wrong}));
+        assert!(!why.is_empty(), "{wrong}");
+    }
+}
+
+#[test]
+fn grep_finds_exact_text_newest_first_and_stops_at_the_limit() {
+    let home = Home::with_sessions();
+    let mut client = home.client();
+    let found =
+        client.done("grep", json!({"pattern": "^STEP 1[0-9] passed$", "regex": true, "ignore_case": true}));
+    assert_eq!((found["matches"].as_array().unwrap().len(), &found["more"]), (10, &json!(false)));
+    assert_eq!(found["matches"][0]["line"], 11);
+    let few = client.done("grep", json!({"pattern": "passed", "limit": 3}));
+    assert_eq!((few["matches"].as_array().unwrap().len(), &few["more"]), (3, &json!(true)));
+    assert!(text(&few).ends_with("raise `limit`, or use a longer pattern."));
+    assert!(text(&client.done("grep", json!({"pattern": "passéd"}))).starts_with("Nothing was found."));
+    let wrong = client.fail("grep", json!({"pattern": "(", "regex": true}));
+    assert!(wrong.contains("leave `regex` out"), "{wrong}");
+}
+
+#[test]
+fn explain_reports_on_the_latest_session_of_the_project_and_finds_texts() {
+    let home = Home::with_sessions();
+    let mut client = home.client();
+    let report = client.done("explain", json!({}));
+    assert_eq!(
+        (&report["session"], &report["shown"], &report["left_out"]),
+        (&json!("new-session"), &json!(4), &json!(0))
+    );
+    assert!(
+        report["tokens"].as_u64().unwrap() > 1_000 && report["limit"].as_u64() > report["tokens"].as_u64()
+    );
+    assert!(fenced(text(&report)).contains("nothing is left out"));
+    let found = client.done("explain", json!({"find": "zlib", "session": "new-session"}));
+    assert_eq!((&found["places"], &found["in_request"]), (&json!(1), &json!(1)));
+    let none = client.done("explain", json!({"find": "port 4711"}));
+    assert_eq!(none["places"], 0);
+}
+
+#[test]
+fn a_note_is_found_and_in_no_request() {
+    let home = Home::with_sessions();
+    let mut client = home.client();
+    let saved = client.done("note", json!({"text": "zebra tests need root", "model": "model-5"}));
+    assert_eq!(saved["session"], "new-session");
+    let again = client.done("note", json!({"text": "zebra tests need root", "model": "model-5"}));
+    assert_eq!(again["address"], saved["address"], "a repeated call saves nothing new");
+    client.done("note", json!({"text": "unlabelled"}));
+
+    let found = client.done("search", json!({"query": "zebra"}));
+    assert_eq!(found["hits"].as_array().unwrap().len(), 1);
+    assert!(text(&found).contains("note by model-5: zebra tests need root"), "{found}");
+    let lines = client.done("grep", json!({"pattern": "note by test client: unlabelled"}));
+    assert_eq!(lines["matches"].as_array().unwrap().len(), 1);
+
+    let engine = home.engine();
+    let session = engine.session_by_id(StreamId::new("new-session").unwrap());
+    for query in [None, Some("zebra tests root".to_owned())] {
+        let options = ContextOptions { query, ..ContextOptions::default() };
+        let built = block_on(session.explain(&options)).unwrap();
+        let request = String::from_utf8(built.draft.body.clone()).unwrap();
+        assert!(request.contains("zlib") && !request.contains("zebra"), "a note is in no request");
+    }
+    let notes = block_on(SavedNote::list(&session, 10)).unwrap();
+    assert_eq!(
+        notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(),
+        ["note by test client: unlabelled", "note by model-5: zebra tests need root",]
+    );
+    // A pin cannot bring a note into requests either.
+    let pinned = client.call("pin", json!({"address": saved["address"], "action": "pin"}));
+    let built = block_on(session.explain(ContextOptions::default())).unwrap();
+    assert!(!String::from_utf8_lossy(&built.draft.body).contains("zebra"), "{pinned}");
+    assert!(client.fail("note", json!({"text": "x".repeat(20_000)})).contains("the maximum is 16384"));
+}
+
+#[test]
+fn pin_and_hide_are_recorded_and_taken_back() {
+    let home = Home::with_sessions();
+    let mut client = home.client();
+    let state = |client: &mut crate::scene::Client, action: &str| {
+        let done = client.done("pin", json!({"address": "new-session#3", "action": action}));
+        assert!(fenced(text(&done)).contains("zlib"), "{done}");
+        (done["changed"].as_bool().unwrap(), done["hidden"].as_bool().unwrap())
+    };
+    assert_eq!(state(&mut client, "hide"), (true, true));
+    assert_eq!(state(&mut client, "hide"), (false, true));
+    assert_eq!(client.done("explain", json!({}))["shown"], 3);
+    assert_eq!(state(&mut client, "unhide"), (true, false));
+    assert_eq!(state(&mut client, "pin"), (true, false));
+    assert_eq!(state(&mut client, "unpin"), (true, false));
+    let range = client.fail("pin", json!({"address": "new-session#2-3", "action": "pin"}));
+    assert!(range.contains("give one position"), "{range}");
+    let past = client.fail("pin", json!({"address": "new-session#99", "action": "pin"}));
+    assert!(past.contains("position 99 does not exist"), "{past}");
+}
+
+#[test]
+fn run_keeps_the_whole_output_and_returns_a_reduction() {
+    let home = Home::with_sessions();
+    let mut client = home.client();
+    let command = "i=0; while [ $i -lt 5000 ]; do echo \"line $i is like all others\"; i=$((i+1)); done; echo oh >&2; exit 3";
+    let ran = client.call("run", json!({"command": command}));
+    let facts = &ran["structuredContent"];
+    assert_eq!((&facts["ended"], &facts["exit_code"]), (&json!("exited"), &json!(3)));
+    assert!(
+        facts["tokens_before"].as_u64().unwrap() > 30_000 && facts["tokens_after"].as_u64().unwrap() <= 2_100
+    );
+    assert!(ran["content"][0]["text"].as_str().unwrap().starts_with("Exit code 3."));
+    let handle = facts["handle"].as_str().unwrap().to_owned();
+    assert_eq!(ran["content"][1]["uri"], format!("wunderblock://read/{handle}"));
+    let line = client.done("read", json!({"address": format!("{handle}#L4711-4711")}));
+    assert_eq!(fenced(text(&line)), "line 4710 is like all others\n");
+    // The output is beside the current session, and no part of it.
+    let found = client.done("grep", json!({"pattern": "line 4710 is like all others"}));
+    assert_eq!(found["matches"][0]["session"], "new-session-outputs");
+    assert_eq!(client.done("explain", json!({}))["session"], "new-session");
+    let short = client.done("run", json!({"command": "pwd"}));
+    assert_eq!(fenced(text(&short)).trim_end(), home.project().canonicalize().unwrap().to_string_lossy());
+    assert!(short["handle"].is_null());
+}
+
+#[test]
+fn run_ends_a_command_at_its_limit_and_when_it_is_cancelled() {
+    let home = Home::empty();
+    let mut client = home.client();
+    let late = client.done("run", json!({"command": "echo first; sleep 4711.25", "seconds": 1}));
+    assert_eq!((&late["ended"], &late["exit_code"]), (&json!("timed_out"), &Value::Null));
+    assert!(text(&late).contains("first"));
+
+    let id = client
+        .request("tools/call", json!({"name": "run", "arguments": {"command": "echo second; sleep 4711.5"}}));
+    while is_gone("sleep 4711.5") {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+    let kept = || client.done("grep", json!({"pattern": "second"}))["matches"].as_array().unwrap().len();
+    let mut kept = kept;
+    while kept() < 2 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(is_gone("sleep 4711.25") && is_gone("sleep 4711.5"), "no process stays behind");
+}
