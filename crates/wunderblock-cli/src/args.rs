@@ -125,7 +125,7 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     /// Run a command, shorten what it writes into a pipe, keep it
     Run(RunArgs),
-    /// Serve the ledger to an agent, as an MCP server on stdin and stdout
+    /// Serve the ledger to an agent, as an MCP server over stdio
     #[cfg(feature = "mcp")]
     Mcp(McpArgs),
     /// Become a command in a session on the terminal of our own stream: how `run` starts one on a terminal

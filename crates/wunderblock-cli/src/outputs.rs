@@ -3,7 +3,7 @@
 use wunderblock::{Engine, Output, Session};
 use wunderblock_core::id::StreamId;
 
-/// Word that stands for no session: the outputs belong to no other session.
+/// Argument of commands whose outputs belong to no session.
 const OUTPUTS: &str = "outputs";
 
 /// Returns the session for outputs. If a session is named, by its id or the start of its id, outputs go to a separate

@@ -59,13 +59,20 @@ impl ToolFailure {
             Self::Door(text) => text.clone(),
             Self::Engine(error) => {
                 let lines = error.to_string();
-                let lines: Vec<String> = lines.lines().map(plain).collect();
+                let lines: Vec<String> = lines.lines().map(harmless).collect();
                 let hint = error.hint().as_ref().and_then(sentence);
                 let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
                 format!("{}{hint}", lines.join("\n"))
             }
         }
     }
+}
+
+/// Returns a line without characters that could imitate a fence. `plain` cuts long names, so it is given one character
+/// at a time.
+fn harmless(line: &str) -> String {
+    let mut one = [0; 4];
+    line.chars().map(|c| plain(c.encode_utf8(&mut one))).collect()
 }
 
 /// Returns a time in UTC, such as `2026-11-27T09:30:00Z`.

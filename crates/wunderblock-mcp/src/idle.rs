@@ -1,4 +1,4 @@
-//! Threads for calls, and the work that is done while there are none.
+//! Threads for calls, and the background work between calls.
 
 use crate::ledger::SharedLedger;
 use std::sync::Arc;
@@ -7,35 +7,48 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use wunderblock::block_on;
 
-/// Maximum number of calls that run at the same time. The others wait.
+/// Maximum number of calls of each kind that run at the same time. The others wait.
 const RUNNING: usize = 4;
 /// Time without a call after which the waiting events are counted and indexed.
 const QUIET: Duration = Duration::from_secs(2);
 /// Interval at which an idle server looks for events that other processes have appended.
 const AGAIN: Duration = Duration::from_secs(10);
 
+/// Kind of a call. Commands run for minutes, and other calls must not wait for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallKind {
+    /// Runs a command.
+    Command,
+    /// Reads or writes the ledger.
+    Quick,
+}
+
 /// Runs calls on threads, because the operations of the library compute on the thread that polls them.
 pub(crate) struct CallThreads {
-    slots: Semaphore,
+    commands: Semaphore,
+    quick: Semaphore,
     /// Number of calls that run or wait.
     calls: watch::Sender<usize>,
 }
 
 impl CallThreads {
     pub(crate) fn new() -> Self {
-        Self { slots: Semaphore::new(RUNNING), calls: watch::Sender::new(0) }
+        let slots = || Semaphore::new(RUNNING);
+        Self { commands: slots(), quick: slots(), calls: watch::Sender::new(0) }
     }
 
     /// Runs a call on a thread. Returns `None` if the call was cancelled before it began, or panicked.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        kind: CallKind,
         cancelled: impl Future<Output = ()>,
         call: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
         self.calls.send_modify(|calls| *calls += 1);
         let _running = RunningCall(&self.calls);
+        let slots = if kind == CallKind::Command { &self.commands } else { &self.quick };
         let slot = tokio::select! {
-            slot = self.slots.acquire() => slot.ok()?,
+            slot = slots.acquire() => slot.ok()?,
             () = cancelled => return None,
         };
         let done = spawn_blocking(move || block_on(call)).await;

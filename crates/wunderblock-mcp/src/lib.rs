@@ -16,50 +16,25 @@ mod ledger;
 mod prompts;
 mod protocol;
 mod resources;
+mod stop;
 mod tools;
+mod uri;
 
 pub use ledger::Served;
+pub use stop::{ServeError, Stopper};
 
 use std::io::{Read, Write};
-use tokio_util::sync::CancellationToken;
-
-/// Reason why a server could not begin.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The operating system refused a thread or a timer.
-    #[error("the server cannot be started: {0}")]
-    System(#[from] std::io::Error),
-    /// The first message of the client began no session.
-    #[error("the client began no session: {0}")]
-    Protocol(String),
-}
-
-/// Stops a server from another thread, as the end of its input does.
-#[derive(Clone, Debug, Default)]
-pub struct Stopper(CancellationToken);
-
-impl Stopper {
-    /// Creates a stopper for one server.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Stops the server. Calls in progress are cancelled, and commands are ended.
-    pub fn stop(&self) {
-        self.0.cancel();
-    }
-}
 
 /// Serves a ledger until the input ends. Each message is a line of JSON. Nothing is opened before the first call
-/// needs it, and an error of a call never ends the server.
+/// needs it, and an error of a call never ends the server. The streams are boxed, so that the server is compiled once,
+/// with this crate.
 ///
 /// # Errors
 /// Fails if the operating system provides no thread, or if the client does not begin a session.
 pub fn serve(
     served: Served,
-    input: impl Read + Send + 'static,
-    output: impl Write + Send + 'static,
+    input: Box<dyn Read + Send>,
+    output: Box<dyn Write + Send>,
     stopper: &Stopper,
 ) -> Result<(), ServeError> {
     protocol::serve(served, (input, output), stopper)

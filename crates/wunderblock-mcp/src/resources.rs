@@ -8,6 +8,7 @@
 use crate::answer::{ContentLink, ToolFailure, time};
 use crate::ledger::{LedgerUse, SharedLedger};
 use crate::tools;
+use crate::uri::{decode, encode};
 use wunderblock::graph::Expand;
 use wunderblock::store::StreamFilter;
 use wunderblock::{Engine, ReadPage, SavedNote, Session};
@@ -46,11 +47,12 @@ pub(crate) async fn notes(session: &Session, limit: usize) -> Result<String, Too
     Ok(fenced.collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns links to the latest sessions, latest first, with a description of each.
+/// Returns links to the latest sessions, latest first, with a description of each. Sessions of sub-agents, and those
+/// that keep the outputs of commands, are left out.
 pub(crate) async fn list(ledger: &SharedLedger) -> Result<Vec<(ContentLink, String)>, ToolFailure> {
     let engine: Engine = ledger.open(LedgerUse::Existing).await?;
     let sessions = engine.listed(StreamFilter::default(), SESSIONS).await?;
-    let links = sessions.into_iter().map(|info| {
+    let links = sessions.into_iter().filter(|info| info.parent.is_none()).map(|info| {
         let project = info.scope.project.map(|project| format!(", {}", fence::plain(&project)));
         let about = format!(
             "{} messages, the last event at {}{}",
@@ -102,35 +104,6 @@ fn parse(uri: &str) -> Option<WantedResource> {
     };
     let name = decode(name).filter(|name| !name.is_empty())?;
     Some(WantedResource { kind, name, page })
-}
-
-/// Returns a text as a part of a URI: every byte that is not a letter, a digit or one of `-._~:` is encoded.
-pub(crate) fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'-' | b'.' | b'_' | b'~' | b':' => out.push(char::from(byte)),
-            byte if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
-
-/// Returns the text that a part of a URI encodes, or `None` if the encoding is broken.
-fn decode(part: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-        bytes.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ const SELF_CONTAINED: &[&str] = &[
 
 #[test]
 fn crates_lack_what_they_must_lack() {
-    let rules: [(&str, &[&str]); 7] = [
+    let rules: [(&str, &[&str]); 8] = [
         ("wunderblock-tokens", SELF_CONTAINED),
         ("wunderblock-reduce", SELF_CONTAINED),
         ("wunderblock-testkit", &["rusqlite", "clap", "println!", "std::env", "home_dir"]),
@@ -125,6 +125,19 @@ fn crates_lack_what_they_must_lack() {
         ),
         ("wunderblock", &["clap", "println!", "eprintln!", "print!(", "env::var", "home_dir", "std::net"]),
         ("wunderblock-cli", &["rusqlite", "SELECT ", "INSERT ", "reqwest"]),
+        (
+            "wunderblock-mcp",
+            &[
+                "rusqlite",
+                "println!",
+                "std::env",
+                "std::fs",
+                "std::net",
+                "std::process",
+                "home_dir",
+                "macros",
+            ],
+        ),
     ];
     let mut broken = Vec::new();
     for (name, absent) in rules {
@@ -148,13 +161,14 @@ fn crates_lack_what_they_must_lack() {
 
 #[test]
 fn dependencies_point_downwards() {
-    let rules: [(&str, &[&str]); 6] = [
+    let rules: [(&str, &[&str]); 7] = [
         ("wunderblock-tokens", &["wunderblock", "serde", "rusqlite", "tokio", "tiktoken"]),
         ("wunderblock-reduce", &["wunderblock", "serde", "rusqlite", "tokio"]),
         ("wunderblock-testkit", &["wunderblock-cli", "rusqlite", "clap", "tokio"]),
         ("wunderblock-core", &["wunderblock-wire", "wunderblock =", "wunderblock.", "serde_json"]),
         ("wunderblock-wire", &["wunderblock =", "wunderblock.", "rusqlite", "wunderblock-cli"]),
-        ("wunderblock", &["wunderblock-cli", "clap", "axum"]),
+        ("wunderblock", &["wunderblock-cli", "wunderblock-mcp", "clap", "axum", "tokio", "rmcp"]),
+        ("wunderblock-mcp", &["wunderblock-cli", "clap", "rusqlite"]),
     ];
     let mut broken = Vec::new();
     for (name, absent) in rules {
@@ -171,6 +185,17 @@ fn dependencies_point_downwards() {
         }
     }
     refuse(&broken);
+}
+
+#[test]
+fn one_folder_knows_the_library_of_the_protocol() {
+    let broken = all().into_iter().filter(|(path, text)| {
+        let is_there =
+            path.ends_with("protocol/mod.rs") || path.parent().is_some_and(|up| up.ends_with("protocol"));
+        !is_there
+            && code(text).lines().any(|line| !line.trim_start().starts_with("//") && line.contains("rmcp"))
+    });
+    refuse(&broken.map(|(path, _)| path.display().to_string()).collect::<Vec<_>>());
 }
 
 #[test]
@@ -253,6 +278,7 @@ fn the_code_map_names_every_module() {
         "wunderblock-tokens",
         "wunderblock",
         "wunderblock-cli",
+        "wunderblock-mcp",
         "wunderblock-testkit",
         "xtask",
     ] {

@@ -6,7 +6,9 @@ use clap::Args as ClapArgs;
 /// The options of the requests that the tool `explain` reports on. `--cwd` also names the project whose latest session
 /// is the current one.
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example, as an agent's configuration names a server:
+#[command(after_help = "Examples, as an agent starts it:
+  wunderblock mcp --db ~/team.db      for the project in the working directory
+  wunderblock mcp --cwd ~/project     for the project in that folder
   {\"mcpServers\": {\"wunderblock\": {\"command\": \"wunderblock\", \"args\": [\"mcp\"]}}}
 
 Tools: search, read, grep, explain, note, pin, run. The current session is the latest of the project in

@@ -12,7 +12,9 @@ use wunderblock_mcp::{Served, Stopper, serve};
 pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
     let cwd = match &wanted.build.sources.cwd {
         Some(cwd) => cwd.clone(),
-        None => std::env::current_dir()?,
+        None => std::env::current_dir().map_err(|error| {
+            Failure::Door(FAILED, format!("the working directory cannot be used ({error}); give --cwd DIR"))
+        })?,
     };
     let served = Served {
         db: settings.db.clone(),
@@ -30,7 +32,7 @@ pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
             signalled.stop();
         }
     });
-    serve(served, std::io::stdin(), std::io::stdout(), &stopper)
+    serve(served, Box::new(std::io::stdin()), Box::new(std::io::stdout()), &stopper)
         .map_err(|error| Failure::Door(FAILED, error.to_string()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@ use crate::desk::Desk;
 use std::path::{Path, PathBuf};
 
 /// Documents whose commands are run, in this order; documents that erase content come last.
-const DOCUMENTS: [&str; 15] = [
+const DOCUMENTS: [&str; 16] = [
     "README.md",
     "docs/agents.md",
     "docs/context.md",
@@ -12,6 +12,7 @@ const DOCUMENTS: [&str; 15] = [
     "docs/import.md",
     "docs/reading.md",
     "docs/reduce.md",
+    "docs/mcp.md",
     "docs/simulate.md",
     "docs/sources.md",
     "docs/live.md",

@@ -2,17 +2,17 @@
 
 use crate::answer::{ContentLink, ToolAnswer, ToolFailure};
 use crate::arguments::CheckedArguments;
-use crate::idle::CallThreads;
+use crate::idle::{CallKind, CallThreads};
 use crate::ledger::{Served, SharedLedger};
+use crate::stop::ServeError;
 use crate::tools::ToolCall;
-use crate::{ServeError, prompts, resources, tools};
+use crate::{prompts, resources, tools};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, Prompt, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt, PromptMessage, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate, Role, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -65,7 +65,8 @@ impl Handler {
                 () = ct.cancelled_owned() => None,
             }
         };
-        let done = self.threads.run(context.ct.clone().cancelled_owned(), answer).await.flatten();
+        let done =
+            self.threads.run(CallKind::Quick, context.ct.clone().cancelled_owned(), answer).await.flatten();
         done.ok_or_else(unanswered)?.map_err(|failure| {
             self.ledger.note(&failure);
             ErrorData::internal_error(failure.text(), None)
@@ -117,7 +118,8 @@ impl ServerHandler for Handler {
             let call = ToolCall { ledger: &ledger, arguments: &arguments, client: &client };
             tools::call(&name, call, ct.cancelled_owned()).await
         };
-        match self.threads.run(context.ct.clone().cancelled_owned(), call).await {
+        let kind = if tool.name == tools::RUN { CallKind::Command } else { CallKind::Quick };
+        match self.threads.run(kind, context.ct.clone().cancelled_owned(), call).await {
             Some(Ok(answer)) => Ok(succeeded(answer, knows_links(&context))),
             Some(Err(failure)) => Ok(failed(failure.text())),
             None => Err(unanswered()),
@@ -181,41 +183,6 @@ impl ServerHandler for Handler {
         let text = self.read(&context, text).await?;
         Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
     }
-
-    /// Answers requests that have no known form: unknown methods, and known methods with wrong parameters.
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        let params = request.params.unwrap_or_default();
-        match request.method.as_str() {
-            "tools/call" | "prompts/get" | "resources/read" | "initialize" => {
-                Err(ErrorData::invalid_params(wrong_params(&params), None))
-            }
-            method => {
-                let method = wunderblock_core::fence::plain(method);
-                Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method `{method}`"), None))
-            }
-        }
-    }
-}
-
-/// Describes what is wrong with the parameters of a known method.
-fn wrong_params(params: &Value) -> String {
-    let is_wrong = |name: &str, is_right: fn(&Value) -> bool| {
-        params.get(name).is_some_and(|value| !value.is_null() && !is_right(value))
-    };
-    let why = if !params.is_object() {
-        "`params` must be an object"
-    } else if is_wrong("arguments", Value::is_object) {
-        "`arguments` must be an object with the arguments by name"
-    } else if is_wrong("name", Value::is_string) || is_wrong("uri", Value::is_string) {
-        "`name` and `uri` must be strings"
-    } else {
-        "a field is missing or has the wrong type"
-    };
-    format!("invalid parameters: {why}")
 }
 
 /// Returns whether the client's version of the protocol has links in results.

@@ -1,10 +1,11 @@
 //! The protocol: versions, messages, and their transport. Only this folder knows `rmcp`.
 
 mod handler;
+mod message;
 mod transport;
 
 use crate::ledger::Served;
-use crate::{ServeError, Stopper};
+use crate::stop::{ServeError, Stopper};
 use handler::Handler;
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use std::io::{Read, Write};
@@ -17,7 +18,7 @@ const LAST: Duration = Duration::from_millis(500);
 /// Serves until the input ends, or until `stopper` stops it.
 pub(crate) fn serve(
     served: Served,
-    (input, output): (impl Read + Send + 'static, impl Write + Send + 'static),
+    (input, output): (Box<dyn Read + Send>, Box<dyn Write + Send>),
     stopper: &Stopper,
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;

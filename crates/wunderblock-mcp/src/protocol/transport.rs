@@ -3,13 +3,12 @@
 //! The transport bounds what a client can ask for: the length of a line, the number of requests in progress, and the
 //! number of answers that wait to be written. It answers what is not a request, so that no input ends the server.
 
+use super::message::{decode, refusal};
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions, JsonRpcMessage, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
-use serde_json::Value;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,8 +51,8 @@ pub(super) struct LineTransport {
 impl LineTransport {
     /// Starts the threads. `stop` is cancelled when the input has ended or the output cannot be written.
     pub(super) fn new(
-        input: impl Read + Send + 'static,
-        output: impl Write + Send + 'static,
+        input: Box<dyn Read + Send>,
+        output: Box<dyn Write + Send>,
         stop: CancellationToken,
     ) -> io::Result<Self> {
         let (read, lines) = mpsc::channel(LINES);
@@ -85,8 +84,7 @@ impl LineTransport {
         if line.trim_ascii().is_empty() {
             return Err(None);
         }
-        let mut message: ClientJsonRpcMessage =
-            serde_json::from_slice(&line).map_err(|_| undecodable(&line))?;
+        let mut message = decode(&line)?;
         match &mut message {
             JsonRpcMessage::Request(asked) => {
                 let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
@@ -155,29 +153,6 @@ fn encoded(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)
-}
-
-fn refusal(id: Option<RequestId>, error: ErrorData) -> ServerJsonRpcMessage {
-    ServerJsonRpcMessage::error(error, id)
-}
-
-/// Returns the answer to a line that holds no message of the protocol, or `None` if it needs no answer.
-fn undecodable(line: &[u8]) -> Option<ServerJsonRpcMessage> {
-    let value: Value = match serde_json::from_slice(line) {
-        Ok(value) => value,
-        Err(error) => {
-            let why = format!("invalid JSON: {error}; send each message as one line");
-            return Some(refusal(None, ErrorData::parse_error(why, None)));
-        }
-    };
-    let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-    let why = match &value {
-        Value::Array(_) => "batches are not supported; send each message as one line",
-        // A notification has no answer, whatever is wrong with it.
-        Value::Object(fields) if !fields.contains_key("id") && fields.contains_key("method") => return None,
-        _ => "invalid message: expected `jsonrpc`, `id`, `method` and `params` of a request",
-    };
-    Some(refusal(id, ErrorData::invalid_request(why, None)))
 }
 
 fn read_lines(input: impl Read, lines: &mpsc::Sender<IncomingLine>) {

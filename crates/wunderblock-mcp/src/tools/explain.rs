@@ -1,6 +1,6 @@
 //! `explain`: reports on the next request of a session.
 
-use super::ToolCall;
+use super::call::ToolCall;
 use crate::answer::{ToolAnswer, ToolFailure};
 use crate::ledger::{LedgerUse, SharedLedger};
 use serde_json::{Value, json};

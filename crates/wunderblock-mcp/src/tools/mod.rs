@@ -1,5 +1,6 @@
 //! The tools, one file each: arguments become one operation of the library, and its result becomes an answer.
 
+mod call;
 mod explain;
 mod grep;
 mod note;
@@ -8,21 +9,15 @@ mod read;
 mod run;
 mod search;
 
+pub(crate) use call::ToolCall;
 pub(crate) use explain::report;
-pub(crate) use read::{page, read_uri};
+pub(crate) use read::page;
 pub(crate) use search::hits;
 
 use crate::answer::{ToolAnswer, ToolFailure};
-use crate::arguments::CheckedArguments;
-use crate::ledger::SharedLedger;
 
-/// A call of a tool.
-pub(crate) struct ToolCall<'c> {
-    pub(crate) ledger: &'c SharedLedger,
-    pub(crate) arguments: &'c CheckedArguments,
-    /// Name of the client program.
-    pub(crate) client: &'c str,
-}
+/// Name of the tool that runs commands.
+pub(crate) const RUN: &str = "run";
 
 /// Calls a tool that exists. `cancelled` becomes ready when nobody waits for the answer any more.
 pub(crate) async fn call(
@@ -41,7 +36,7 @@ pub(crate) async fn call(
             _ => pin::call(&call).await,
         }
     };
-    let answer = if name == "run" {
+    let answer = if name == RUN {
         // What a command has written is kept even if the call is cancelled.
         run::call(&call, cancelled).await
     } else {

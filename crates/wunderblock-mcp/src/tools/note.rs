@@ -1,6 +1,6 @@
 //! `note`: saves a note in the current session.
 
-use super::ToolCall;
+use super::call::ToolCall;
 use crate::answer::{ToolAnswer, ToolFailure};
 use crate::ledger::LedgerUse;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! `pin`: keeps a message in every request, or in none, or takes that back.
 
-use super::ToolCall;
+use super::call::ToolCall;
 use crate::answer::{ToolAnswer, ToolFailure};
 use crate::ledger::LedgerUse;
 use serde_json::json;

@@ -1,9 +1,9 @@
 //! `read`: reads what an address names, page by page.
 
-use super::ToolCall;
+use super::call::ToolCall;
 use crate::answer::{ContentLink, ToolAnswer, ToolFailure};
 use crate::ledger::LedgerUse;
-use crate::resources::encode;
+use crate::uri::read_uri;
 use serde_json::json;
 use wunderblock::ReadPage;
 use wunderblock::graph::Expand;
@@ -43,9 +43,4 @@ pub(crate) fn page(found: &ReadPage, next: impl FnOnce(u64) -> String) -> String
         ));
     }
     out
-}
-
-/// Returns the URI of the resource that reads an address.
-pub(crate) fn read_uri(address: &str) -> String {
-    format!("wunderblock://read/{}", encode(address))
 }

@@ -1,8 +1,9 @@
 //! `run`: runs a command, keeps its output, and returns a reduction.
 
-use super::{ToolCall, read_uri};
+use super::call::ToolCall;
 use crate::answer::{ContentLink, ToolAnswer, ToolFailure};
 use crate::ledger::LedgerUse;
+use crate::uri::read_uri;
 use serde_json::json;
 use std::pin::pin;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! `search`: searches all sessions, best match first.
 
-use super::ToolCall;
+use super::call::ToolCall;
 use crate::answer::{ToolAnswer, ToolFailure, time};
 use crate::ledger::LedgerUse;
 use serde_json::{Value, json};

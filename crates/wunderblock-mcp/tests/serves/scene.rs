@@ -115,7 +115,8 @@ impl Client {
         let (output, to_client) = std::io::pipe().unwrap();
         let stopper = Stopper::new();
         let own = stopper.clone();
-        let server = std::thread::spawn(move || serve(served, from_client, to_client, &own));
+        let server =
+            std::thread::spawn(move || serve(served, Box::new(from_client), Box::new(to_client), &own));
         let (sender, answers) = channel();
         std::thread::spawn(move || read_answers(output, |answer| sender.send(answer).is_ok()));
         Self { input: Some(input), answers, server: Some(server), stopper, next: 1 }
