@@ -153,8 +153,8 @@ mod tests {
             (json!({"query": "a", "all": 1}), "`all` must be true or false, not `1`"),
             (json!({"query": "a", "action": "x"}), "`action` must be one of \"pin\", \"hide\", not `\"x\"`"),
             (
-                json!({"qurey": "a"}),
-                "unknown argument `qurey`; did you mean `query`? The arguments are query, page, all, action",
+                json!({"pages": 1}),
+                "unknown argument `pages`; did you mean `page`? The arguments are query, page, all, action",
             ),
         ];
         for (given, error) in table {

@@ -26,6 +26,7 @@ mod help;
 mod histories;
 mod hostile;
 mod keeping;
+mod mcp;
 mod names;
 mod output;
 mod outside;

@@ -8,21 +8,29 @@ use rmcp::model::{
     CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest,
     DiscoverRequest, ErrorCode, ErrorData, GetPromptRequest, InitializeRequest, InitializedNotification,
     ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, PingRequest,
-    ReadResourceRequest, RequestId, ServerJsonRpcMessage,
+    ReadResourceRequest, RequestId,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Result as Decoded, Value};
 use wunderblock_core::fence::plain;
 
-/// Returns the message of a line, or the answer to a line without a message for the server. Neither is returned for a
-/// line that needs no answer.
-pub(super) fn decode(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<ServerJsonRpcMessage>> {
+/// Error that answers a line, with the id of the request if it has one.
+pub(super) type Refusal = Box<(Option<RequestId>, ErrorData)>;
+
+/// Returns an error that answers a line.
+pub(super) fn refusal(id: Option<RequestId>, error: ErrorData) -> Option<Refusal> {
+    Some(Box::new((id, error)))
+}
+
+/// Returns the message of a line, or the error that answers a line without a message for the server. Neither is
+/// returned for a line that needs no answer.
+pub(super) fn decode(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Refusal>> {
     let value: Value = serde_json::from_slice(line).map_err(|error| {
         let why = format!("invalid JSON: {error}; send each message as one line");
-        Some(refusal(None, ErrorData::parse_error(why, None)))
+        refusal(None, ErrorData::parse_error(why, None))
     })?;
     let id = value.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
-    let invalid = |why: &'static str| Some(refusal(id.clone(), ErrorData::invalid_request(why, None)));
+    let invalid = |why: &'static str| refusal(id.clone(), ErrorData::invalid_request(why, None));
     if value.is_array() {
         return Err(invalid("batches are not supported; send each message as one line"));
     }
@@ -40,18 +48,13 @@ pub(super) fn decode(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<ServerJ
         Some(Ok(request)) => Ok(ClientJsonRpcMessage::request(request, id)),
         Some(Err(error)) => {
             let why = format!("invalid parameters of `{method}`: {}", plain(&error.to_string()));
-            Err(Some(refusal(Some(id), ErrorData::invalid_params(why, None))))
+            Err(refusal(Some(id), ErrorData::invalid_params(why, None)))
         }
         None => {
             let why = format!("unknown method `{}`", plain(&method));
-            Err(Some(refusal(Some(id), ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None))))
+            Err(refusal(Some(id), ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)))
         }
     }
-}
-
-/// Returns an error as the answer to a request.
-pub(super) fn refusal(id: Option<RequestId>, error: ErrorData) -> ServerJsonRpcMessage {
-    ServerJsonRpcMessage::error(error, id)
 }
 
 /// Decodes a request with a known method.

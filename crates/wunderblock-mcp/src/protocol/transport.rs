@@ -3,7 +3,7 @@
 //! The transport bounds what a client can ask for: the length of a line, the number of requests in progress, and the
 //! number of answers that wait to be written. It answers what is not a request, so that no input ends the server.
 
-use super::message::{decode, refusal};
+use super::message::{Refusal, decode, refusal};
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ErrorCode, ErrorData, GetExtensions, JsonRpcMessage, ServerJsonRpcMessage,
@@ -71,14 +71,14 @@ impl LineTransport {
         Ok(Self { lines, answers, written, slots, has_begun: false, stop })
     }
 
-    /// Returns the message of a line, or the answer to a line that holds no message for the server. Neither is
+    /// Returns the message of a line, or the error that answers a line without a message for the server. Neither is
     /// returned for a line that needs no answer.
-    fn admit(&mut self, line: IncomingLine) -> Result<ClientJsonRpcMessage, Option<ServerJsonRpcMessage>> {
+    fn admit(&mut self, line: IncomingLine) -> Result<ClientJsonRpcMessage, Option<Refusal>> {
         let line = match line {
             IncomingLine::Whole(line) => line,
             IncomingLine::TooLong => {
                 let why = format!("a message may have at most {LINE} bytes");
-                return Err(Some(refusal(None, ErrorData::invalid_request(why, None))));
+                return Err(refusal(None, ErrorData::invalid_request(why, None)));
             }
         };
         if line.trim_ascii().is_empty() {
@@ -91,7 +91,7 @@ impl LineTransport {
                     let why =
                         format!("{REQUESTS} requests are in progress; wait for an answer, then try again");
                     let error = ErrorData::new(TOO_MANY, why, None);
-                    return Err(Some(refusal(Some(asked.id.clone()), error)));
+                    return Err(refusal(Some(asked.id.clone()), error));
                 };
                 self.has_begun = true;
                 // The slot is free again when the request and its context are dropped.
@@ -135,7 +135,10 @@ impl Transport<RoleServer> for LineTransport {
             match self.admit(line) {
                 Ok(message) => return Some(message),
                 Err(None) => {}
-                Err(Some(answer)) => drop(room.send(encoded(&answer).ok()?)),
+                Err(Some(refusal)) => {
+                    let (id, error) = *refusal;
+                    drop(room.send(encoded(&ServerJsonRpcMessage::error(error, id)).ok()?));
+                }
             }
         }
     }

@@ -1,0 +1,47 @@
+//! `mcp` as an agent runs it: a process with three streams.
+
+use crate::desk::Desk;
+use serde_json::{Value, json};
+
+fn conversation(calls: &[Value]) -> String {
+    let initialize = json!({
+        "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    });
+    let calls = calls.iter().enumerate().map(
+        |(id, params)| json!({"jsonrpc": "2.0", "id": id + 1, "method": "tools/call", "params": params}),
+    );
+    std::iter::once(initialize).chain(calls).map(|message| format!("{message}\n")).collect()
+}
+
+#[test]
+fn stdout_holds_the_protocol_alone_and_the_end_of_stdin_is_the_end() {
+    let desk = Desk::new();
+    desk.run(&["import", "session.jsonl", "-q"]).exits(0);
+    let calls = [
+        json!({"name": "search", "arguments": {"query": "build"}}),
+        json!({"name": "grep", "arguments": {"pattern": "build it"}}),
+    ];
+    let done = desk.feed(&["mcp"], &conversation(&calls)).exits(0);
+    assert_eq!(done.err, "");
+    let answers: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 3, "{}", done.out);
+    assert_eq!(answers[0]["result"]["serverInfo"]["name"], "wunderblock");
+    assert!(answers.iter().skip(1).all(|answer| answer["result"]["isError"] == false), "{}", done.out);
+    assert_eq!(desk.feed(&["mcp"], "").exits(0).out, "");
+}
+
+#[test]
+fn a_signal_ends_the_server_and_the_command_that_it_runs() {
+    let desk = Desk::new();
+    let run = json!({"name": "run", "arguments": {"command": "echo $$ >pid; mv pid running; sleep 60"}});
+    desk.write("talk.jsonl", conversation(&[run]));
+    let script = "mkfifo in; \"$WB\" mcp <in >out.txt & server=$!; exec 3>in; cat talk.jsonl >&3; \
+                  until [ -e running ]; do sleep 0.05; done; kill -TERM $server; wait $server; echo \"code $?\"; \
+                  exec 3>&-; kill -0 $(cat running) 2>/dev/null && echo left; true";
+    assert_eq!(desk.shell(script).exits(0).out, "code 0\n");
+}
