@@ -17,6 +17,7 @@ fn ledger() -> Desk {
     desk.shell("mkdir -p garden/.git/worktrees/hedge garden/src hedge").exits(0);
     let root = desk.folder().canonicalize().unwrap();
     desk.write("hedge/.git", format!("gitdir: {}/garden/.git/worktrees/hedge\n", root.display()));
+    desk.write("garden/.git/worktrees/hedge/commondir", "../..\n");
     desk.write("garden/.git/worktrees/hedge/gitdir", format!("{}/hedge/.git\n", root.display()));
     let cwd = root.join("hedge").to_string_lossy().into_owned();
     let says = |role: &str, content: Value| json!({ "type": role, "cwd": cwd, "message": { "role": role, "content": content } });

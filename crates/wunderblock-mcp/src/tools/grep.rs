@@ -21,7 +21,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
         None => None,
     };
     let (regex, ignore_case) = (arguments.flag("regex"), arguments.flag("ignore_case"));
-    let options = GrepOptions { session, regex, ignore_case, context: 0 };
+    let options = GrepOptions { session, regex, ignore_case, ..GrepOptions::default() };
     let limit = arguments.limit(LIMIT);
     let mut matches: Vec<Match> = Vec::new();
     let mut more = false;

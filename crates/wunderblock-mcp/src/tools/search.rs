@@ -19,7 +19,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     };
     let order = if arguments.flag("newest") { SearchOrder::Newest } else { SearchOrder::Ranked };
     let limit = arguments.limit(LIMIT);
-    let options = SearchOptions { session, order, limit, free_text: false };
+    let options = SearchOptions { session, order, limit, ..SearchOptions::default() };
     let found = engine.search(arguments.required("query"), &options).await?;
     let facts: Vec<Value> = found
         .hits
