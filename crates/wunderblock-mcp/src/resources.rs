@@ -38,7 +38,7 @@ pub(crate) async fn read(ledger: &SharedLedger, uri: &str) -> Result<Option<Stri
     }))
 }
 
-/// Returns the notes of a session, newest first, each in its fence. Empty if there are none.
+/// Returns the notes of a session, newest first, each in its fence. Empty if it has no notes.
 pub(crate) async fn notes(session: &Session, limit: usize) -> Result<String, ToolFailure> {
     let notes = SavedNote::list(session, limit).await?;
     let fenced = notes.iter().map(|note| {
