@@ -1,5 +1,6 @@
 //! The command line as it is parsed. Help, completions and the manual page are made from this one list.
 
+mod agents;
 mod compaction;
 mod erase;
 mod finding;
@@ -11,6 +12,7 @@ mod shared;
 mod simulate;
 mod visibility;
 
+pub(crate) use agents::{Hook, Init};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
 pub(crate) use erase::Erase;
@@ -83,6 +85,10 @@ pub(crate) enum Command {
     Import(Import),
     /// List sessions, the latest first
     Sessions(Sessions),
+    /// Connect agents: their sessions are taken in as they happen
+    Init(Init),
+    /// Take in what an agent's session has gained; agents call this
+    Hook(Hook),
     /// Show what sessions cost: reported usage at the prices of its day
     Cost(Cost),
     /// Show the messages of a session

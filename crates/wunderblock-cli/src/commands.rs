@@ -14,7 +14,9 @@ mod expand;
 mod export;
 mod find;
 mod grep;
+mod hook;
 mod import;
+mod init;
 mod leaving;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -56,6 +58,7 @@ pub(crate) async fn run(args: Args) -> Exit {
             return Ok(ExitCode::SUCCESS);
         }
         // These commands are handled before the settings are read, so that invalid settings cannot stop them.
+        Command::Hook(wanted) => return Ok(hook::run(global, wanted)),
         Command::OnTerminal(wanted) => return run::on_terminal(&wanted.command),
         _ => {}
     }
@@ -64,6 +67,7 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Import(wanted) => import::run(global, &settings, &wanted).await,
         Command::Append(wanted) => append::run(global, &settings, &wanted).await,
         Command::Sessions(wanted) => sessions::run(global, &settings, &wanted).await,
+        Command::Init(wanted) => init::run(global, &wanted),
         Command::Cost(wanted) => cost::run(global, &settings, &wanted).await,
         Command::Show(wanted) => show::run(global, &settings, &wanted).await,
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,
@@ -91,8 +95,10 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,
         Command::Erase(wanted) => erase::run(global, &settings, &wanted).await,
-        Command::Help(_) | Command::Completions(_) | Command::Man | Command::OnTerminal(_) => {
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Hook(_)
+        | Command::Help(_)
+        | Command::Completions(_)
+        | Command::Man
+        | Command::OnTerminal(_) => Ok(ExitCode::SUCCESS),
     }
 }

@@ -22,7 +22,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
     (
         "Look",
         &[
-            (&["import"], ""),
+            (&["import", "init"], "Import transcripts of agents; connect agents for good"),
             (&["sessions", "cost"], "List sessions, the latest first; what they cost"),
             (&["show"], ""),
             (&["search", "grep"], "Search, best match first; find an exact text"),

@@ -1,5 +1,6 @@
 //! Turns the engine's hints into sentences about commands and options of the command line.
 
+use crate::exit::Failure;
 use std::borrow::Cow;
 use wunderblock::Hint;
 
@@ -74,6 +75,18 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
         _ => return None,
     };
     Some(text.into())
+}
+
+/// Returns the text of a failure, with advice.
+pub(crate) fn failure_text(failure: &Failure) -> String {
+    match failure {
+        Failure::Engine(error) => match error.hint().as_ref().and_then(sentence) {
+            Some(hint) => format!("{error} ({hint})"),
+            None => error.to_string(),
+        },
+        Failure::Door(_, text) => text.clone(),
+        Failure::BrokenPipe => String::new(),
+    }
 }
 
 #[cfg(test)]

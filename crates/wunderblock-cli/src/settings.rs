@@ -72,6 +72,11 @@ impl Settings {
         Ok(Engine::open_with(&self.db, Access::Create, self.config.clone()).await?)
     }
 
+    /// Opens the engine for a hook: nothing but the hook's own work is done.
+    pub(crate) async fn capture(&self) -> Result<Engine, Failure> {
+        Ok(Engine::open_with(&self.db, Access::Create, self.config.clone()).await?)
+    }
+
     /// Opens the engine for a command that changes existing content. Never creates a ledger.
     pub(crate) async fn existing(&self) -> Result<Engine, Failure> {
         self.take_in().await;
@@ -118,6 +123,13 @@ fn strategy() -> Result<impl BaseStrategy, Failure> {
 
 fn default_db() -> Result<PathBuf, Failure> {
     Ok(strategy()?.data_dir().join("wunderblock").join("ledger.db"))
+}
+
+/// Returns the folder of logs and of backups of agents' settings.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let strategy = strategy().ok()?;
+    let folder = strategy.state_dir().unwrap_or_else(|| strategy.data_dir());
+    Some(folder.join("wunderblock"))
 }
 
 /// Returns the places in which the user's agents keep their sessions. `projects` are the folders in which agents may

@@ -12,6 +12,7 @@
 mod append;
 mod build;
 mod compaction;
+mod connected;
 mod copy;
 mod crash;
 mod desk;

@@ -34,7 +34,10 @@ impl Places {
         Vec::new()
     }
 
-    fn folder(&self, base: &str) -> Option<PathBuf> {
+    /// Returns the folder that a text such as `$CODEX_HOME`, `$XDG_CONFIG_HOME/opencode`, `~/.codex` or `~/` names; `None`
+    /// if its variable is not set.
+    #[must_use]
+    pub fn folder(&self, base: &str) -> Option<PathBuf> {
         if let Some(rest) = base.strip_prefix('$') {
             let (name, rest) = rest.split_once('/').unwrap_or((rest, ""));
             let value = self.variables.get(name).filter(|value| !value.is_empty())?;

@@ -5,6 +5,7 @@ use crate::import::feed::Feed;
 use crate::import::imported::Imported;
 use crate::import::known::items_of;
 use crate::import::name::event_id;
+use crate::import::name::has_no_ids;
 use crate::import::name::names_content;
 use crate::import::name::raw_of;
 use crate::import::name::record_name;
@@ -34,6 +35,7 @@ use wunderblock_core::message::Body;
 use wunderblock_core::units::Millis;
 use wunderblock_core::units::Seq;
 use wunderblock_wire::transcript::RecordItem;
+use wunderblock_wire::transcript::RecordStatus;
 use wunderblock_wire::transcript::TranscriptReader;
 use wunderblock_wire::transcript::TranscriptRecord;
 
@@ -89,9 +91,25 @@ pub(crate) async fn take_record(
 /// Takes in the records that were held back.
 pub(crate) async fn let_in(feed: &mut Feed<'_>, reader: &TranscriptReader) -> Result<(), Error> {
     for (record, raw) in std::mem::take(&mut feed.held) {
-        take_in(feed, record, reader, &raw).await?;
+        if is_before_session(feed, &record, reader) {
+            feed.done.records += 1;
+            feed.account(&record);
+        } else {
+            take_in(feed, record, reader, &raw).await?;
+        }
     }
     Ok(())
+}
+
+/// Returns whether a record without content precedes everything that names its session. A file that an agent has just
+/// begun may have no other record yet, and a session named after the file would not be the one that follows.
+fn is_before_session(feed: &Feed<'_>, record: &TranscriptRecord, reader: &TranscriptReader) -> bool {
+    feed.sessions.is_empty()
+        && record.items.is_empty()
+        && record.session.is_none()
+        && reader.session().is_none()
+        && record.kept == RecordStatus::Bookkeeping
+        && !has_no_ids(feed.format)
 }
 
 pub(crate) async fn take_in(

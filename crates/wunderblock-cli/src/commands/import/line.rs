@@ -1,10 +1,9 @@
-//! What an import says about one file: its line, and the text of a failure.
+//! What an import says about one file.
 
 use crate::args::Global;
 use crate::columns::plural;
 use crate::console::{print, print_report};
 use crate::exit::Failure;
-use crate::hint::sentence;
 use crate::names::Names;
 use crate::terminal::clean;
 use wunderblock::{ImportNotice, Imported};
@@ -14,18 +13,6 @@ use wunderblock_wire::transcript::Format;
 /// Prints the outcome of one file.
 pub(super) fn print_imported(global: &Global, imported: &Imported, names: &Names) -> Result<(), Failure> {
     if global.json { print_report(imported) } else { print(&line(imported, names)) }
-}
-
-/// Returns the text of a failure, with advice.
-pub(super) fn failure_text(failure: &Failure) -> String {
-    match failure {
-        Failure::Engine(error) => match error.hint().as_ref().and_then(sentence) {
-            Some(hint) => format!("{error} ({hint})"),
-            None => error.to_string(),
-        },
-        Failure::Door(_, text) => text.clone(),
-        Failure::BrokenPipe => String::new(),
-    }
 }
 
 /// Maximum number of sessions that a file's line names.

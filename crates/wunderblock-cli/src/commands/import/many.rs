@@ -1,10 +1,11 @@
 //! Imports many files, with one progress bar, and collects the totals.
 
-use super::line::{failure_text, print_imported};
+use super::line::print_imported;
 use super::summary::ImportSummary;
 use crate::args::{Global, Import};
 use crate::console::say;
 use crate::exit::Failure;
+use crate::hint::failure_text;
 use crate::importing::{ImportOptions, Shown, import, import_bar};
 use crate::lookup::is_transcript;
 use crate::names::Names;

@@ -3,11 +3,12 @@
 //! The folders are read again and again, because that works the same on every file system, also over a network. An
 //! interruption loses nothing: every import is durable when its line is printed.
 
-use super::line::{failure_text, print_imported};
+use super::line::print_imported;
 use super::many::{ManyFiles, options};
 use crate::columns::plural;
 use crate::console::say;
 use crate::exit::{Exit, Failure};
+use crate::hint::failure_text;
 use crate::importing::{Shown, import};
 use crate::names::Names;
 use crate::terminal::clean;

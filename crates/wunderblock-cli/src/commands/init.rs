@@ -1,0 +1,168 @@
+//! `init`: connects agents, by entries in their settings, and removes these entries again.
+
+mod backup;
+
+use crate::args::{Global, Init};
+use crate::console::{print, say};
+use crate::exit::{Exit, FAILED, Failure, REFUSED, unwritten, wrong};
+use crate::settings::places;
+use crate::terminal::{clean, clean_lines};
+use backup::Backups;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wunderblock::agents::settings::{ExistingFiles, Installation, SettingsChange, diff};
+use wunderblock::agents::{Agent, Places};
+use wunderblock_wire::hook::HookAgent;
+
+/// Agents whose sessions a hook can take in: they write a transcript that `import` reads.
+const CONNECTED: [HookAgent; 3] = [HookAgent::ClaudeCode, HookAgent::Codex, HookAgent::GeminiCli];
+
+pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
+    let places = places(Vec::new())?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::Door(FAILED, format!("the path of this program is unknown: {error}")))?;
+    let program =
+        program.to_str().ok_or_else(|| wrong("the path of this program is not UTF-8".to_owned()))?;
+    let folder = |base: &str| places.folder(base);
+    let installation = |agent| Installation { agent, program, runs_commands: false, folder: &folder };
+    let mut backups = Backups::read()?;
+    let mut changes = Vec::new();
+    let agents = chosen(wanted, &places, &installation)?;
+    for agent in &agents {
+        let installation = installation(*agent);
+        let existing = read_all(&installation.files())?;
+        let planned = match wanted.undo {
+            true => installation.undo(&existing, &backups.changes),
+            false => installation.install(&existing),
+        };
+        let planned = planned.map_err(|error| Failure::Door(REFUSED, error.to_string()))?;
+        // Two agents never share a file, so their changes do not meet.
+        changes.extend(planned);
+    }
+    if changes.is_empty() {
+        let names: Vec<&str> = agents.iter().map(|agent| title(*agent)).collect();
+        let state = if wanted.undo { "has no entries of wunderblock" } else { "is connected" };
+        say(global, &format!("{} {state}: nothing to change", names.join(", ")));
+        return Ok(ExitCode::SUCCESS);
+    }
+    for change in &changes {
+        print(&clean_lines(&diff(change)))?;
+    }
+    if !wanted.yes && !is_agreed(&changes)? {
+        return Ok(ExitCode::SUCCESS);
+    }
+    // The backup is written first, so that an interruption between the two never loses bytes.
+    if !wanted.undo {
+        backups.add(&changes)?;
+    }
+    changes.iter().try_for_each(write)?;
+    if wanted.undo {
+        backups.remove(&changes)?;
+    }
+    report(global, &agents, wanted.undo);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the agents that are named, or those with a folder of settings.
+fn chosen<'a>(
+    wanted: &Init,
+    places: &Places,
+    installation: &impl Fn(HookAgent) -> Installation<'a>,
+) -> Result<Vec<HookAgent>, Failure> {
+    let known = || CONNECTED.map(HookAgent::name).join(", ");
+    let named = |name: &String| {
+        let agent = HookAgent::from_name(name).filter(|agent| CONNECTED.contains(agent));
+        agent.ok_or_else(|| wrong(format!("`{name}` cannot be connected; known are {}", known())))
+    };
+    if !wanted.agents.is_empty() {
+        return wanted.agents.iter().map(named).collect();
+    }
+    // The home directory itself is no folder of settings.
+    let is_there =
+        |path: &PathBuf| path.parent().is_some_and(|folder| folder != places.home && folder.is_dir());
+    let found: Vec<HookAgent> =
+        CONNECTED.into_iter().filter(|agent| installation(*agent).files().iter().any(is_there)).collect();
+    if found.is_empty() {
+        let home = clean(&places.home.to_string_lossy());
+        let text = format!("no settings of {} in {home}; name the agent to create them", known());
+        return Err(Failure::Door(FAILED, text));
+    }
+    Ok(found)
+}
+
+fn title(agent: HookAgent) -> &'static str {
+    Agent::from_name(agent.name()).map_or(agent.name(), |agent| &agent.title)
+}
+
+fn read_all(paths: &[PathBuf]) -> Result<ExistingFiles, Failure> {
+    let mut existing = ExistingFiles::new();
+    for path in paths {
+        match std::fs::read(path) {
+            Ok(bytes) => {
+                existing.insert(path.clone(), bytes);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Failure::Door(FAILED, format!("{}: {error}", path.display()))),
+        }
+    }
+    Ok(existing)
+}
+
+fn is_agreed(changes: &[SettingsChange]) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Err(wrong("nothing is written without consent; --yes writes without asking".to_owned()));
+    }
+    let mut stderr = std::io::stderr().lock();
+    let files = crate::columns::plural(changes.len() as u64, "file", "files");
+    write!(stderr, "Write {files}? [Y/n] ")?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(answer.ends_with('\n') && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
+}
+
+/// Writes a file, unless it has changed since it was read. A link stays a link, and the file keeps its permissions.
+fn write(change: &SettingsChange) -> Result<(), Failure> {
+    let path = change.path.canonicalize().unwrap_or_else(|_| change.path.clone());
+    let current = std::fs::read(&path).ok();
+    if current != change.before {
+        let text = format!(
+            "{} has changed in the meantime: nothing is written to it; run the command again",
+            path.display()
+        );
+        return Err(Failure::Door(FAILED, text));
+    }
+    let failed = |error: std::io::Error| unwritten(&path, &error);
+    let Some(bytes) = &change.after else { return std::fs::remove_file(&path).map_err(failed) };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let beside = folder.join(format!(".{name}.wunderblock-{}", std::process::id()));
+    let replaced = std::fs::write(&beside, bytes)
+        .and_then(|()| match path.metadata() {
+            Ok(meta) => std::fs::set_permissions(&beside, meta.permissions()),
+            Err(_) => Ok(()),
+        })
+        .and_then(|()| std::fs::rename(&beside, &path));
+    if replaced.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    replaced.map_err(failed)
+}
+
+fn report(global: &Global, agents: &[HookAgent], undo: bool) {
+    let names: Vec<&str> = agents.iter().map(|agent| title(*agent)).collect();
+    if undo {
+        say(global, &format!("{}: the entries are removed", names.join(", ")));
+        return;
+    }
+    say(global, &format!("{}: connected from the next session on", names.join(", ")));
+    if agents.contains(&HookAgent::Codex) {
+        say(global, "Codex runs a hook only once you trust it: type /hooks in Codex");
+    }
+    say(
+        global,
+        "next: `wunderblock import` takes in the sessions from before; `wunderblock init --undo` disconnects",
+    );
+}

@@ -1,0 +1,197 @@
+//! Connected agents: `init` writes their settings and takes it back, `hook` takes in their sessions and never fails.
+
+use crate::desk::{Desk, Done};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// All files below a folder, with their bytes.
+fn bytes(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let (mut found, mut folders) = (BTreeMap::new(), vec![folder.to_owned()]);
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.insert(
+                    path.strip_prefix(folder).unwrap().to_string_lossy().into_owned(),
+                    std::fs::read(path).unwrap(),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Settings of three agents, each with something of the user's own.
+const HOMES: [[(&str, &str); 3]; 5] = [
+    [(".claude/settings.json", "{}\n"), (".codex/config.toml", ""), (".gemini/settings.json", "{\n}\n")],
+    [
+        (
+            ".claude/settings.json",
+            "{\n    \"model\": \"opus\",\n    \"hooks\": {\n        \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"say done\" }] }]\n    }\n}\n",
+        ),
+        (".codex/config.toml", "# mine\nmodel = \"gpt-5\" # good\n\n[mcp_servers.other]\ncommand = \"x\"\n"),
+        (".gemini/settings.json", "{\n\t// with a comment\n\t\"theme\": \"dark\",\n}\n"),
+    ],
+    [
+        (".claude/settings.json", "\u{feff}{\r\n  \"env\": { \"A\": \"1\" }\r\n}\r\n"),
+        (".codex/config.toml", "model = \"gpt-5\"\r\n"),
+        (".gemini/settings.json", "{\"mcpServers\": {\"other\": {\"command\": \"y\"}}}"),
+    ],
+    [
+        (".claude.json", "{\"numStartups\": 3, \"mcpServers\": {}}"),
+        (".codex/hooks.json", "{\"hooks\": {}}"),
+        (".gemini/settings.json", "{ \"hooks\": { \"AfterTool\": [] } }"),
+    ],
+    [
+        (".claude/settings.local.json", "{}"),
+        (".codex/config.toml", "[tui]\nnotifications = true\n"),
+        (".gemini/GEMINI.md", "be kind\n"),
+    ],
+];
+
+#[test]
+fn what_init_writes_its_undo_takes_back() {
+    for home in HOMES {
+        let desk = Desk::bare();
+        for (name, text) in home {
+            desk.write(name, text);
+        }
+        desk.shell("mkdir -p .claude .codex .gemini").exits(0);
+        let before = bytes(desk.folder());
+        let asked = desk.run(&["init"]).exits(2);
+        assert!(
+            asked.out.contains("wunderblock hook") || asked.out.contains("hook claude-code"),
+            "{}",
+            asked.out
+        );
+        assert_eq!(bytes(desk.folder()), before, "nothing is written without consent");
+        let done = desk.run(&["init", "--yes"]).exits(0);
+        assert!(done.err.contains("Claude Code, Codex, Gemini CLI: connected"), "{}", done.err);
+        assert!(done.err.contains("type /hooks in Codex"), "{}", done.err);
+        let connected = bytes(desk.folder());
+        assert_ne!(connected, before);
+        let again = desk.run(&["init", "--yes"]).exits(0);
+        assert!(again.err.contains("nothing to change"), "{}", again.err);
+        assert_eq!(bytes(desk.folder()), connected, "a second time changes nothing");
+        desk.run(&["init", "--undo", "--yes"]).exits(0);
+        let mut after = bytes(desk.folder());
+        after.retain(|name, _| !name.ends_with("settings-backup.json"));
+        assert_eq!(after, before);
+    }
+}
+
+#[test]
+fn settings_that_changed_since_lose_only_our_entries() {
+    let desk = Desk::bare();
+    desk.write(".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
+    desk.run(&["init", "claude-code", "--yes"]).exits(0);
+    let text = String::from_utf8(desk.bytes(".claude/settings.json")).unwrap();
+    desk.write(".claude/settings.json", text.replace("opus", "sonnet"));
+    desk.run(&["init", "--undo", "--yes"]).exits(0);
+    let left: Value = serde_json::from_slice(&desk.bytes(".claude/settings.json")).unwrap();
+    assert_eq!(left, json!({ "model": "sonnet" }));
+}
+
+#[test]
+fn settings_that_cannot_be_read_stay_as_they_are() {
+    let desk = Desk::bare();
+    desk.write(".claude/settings.json", "{ \"hooks\": 7 }");
+    desk.write(".codex/config.toml", "model = ");
+    for (agent, reason) in [("claude-code", "`hooks` must be"), ("codex", "line 1")] {
+        let refused = desk.run(&["init", agent, "--yes"]).exits(3);
+        assert!(refused.err.contains(reason), "{}", refused.err);
+    }
+    assert_eq!(desk.bytes(".claude/settings.json"), b"{ \"hooks\": 7 }");
+    let unknown = desk.run(&["init", "emacs"]).exits(2);
+    assert!(
+        unknown.err.contains("`emacs` cannot be connected; known are claude-code, codex"),
+        "{}",
+        unknown.err
+    );
+    let none = Desk::bare().run(&["init"]).exits(1);
+    assert!(none.err.contains("name the agent"), "{}", none.err);
+}
+
+fn hook(desk: &Desk, input: &Value) -> Done {
+    let done = desk.feed(&["hook", "claude-code"], &input.to_string()).exits(0);
+    assert_eq!((done.out.as_str(), done.err.as_str()), ("", ""));
+    done
+}
+
+/// The events of the two branches of the fixture, without times of the import.
+fn events(desk: &Desk) -> Vec<String> {
+    ["7d1f0c52~1", "7d1f0c52~2"].iter().map(|branch| desk.run(&["export", branch]).exits(0).out).collect()
+}
+
+#[test]
+fn hooks_and_imports_lead_to_the_same_session() {
+    let transcript = crate::fixture::transcript();
+    let lines: Vec<&str> = transcript.split_inclusive('\n').collect();
+    let expected = {
+        let desk = Desk::bare();
+        desk.write("s.jsonl", &transcript);
+        desk.run(&["import", "s.jsonl", "-q"]).exits(0);
+        desk.run(&["sessions", "--json"]).exits(0).lines().len()
+    };
+    let desk = Desk::bare();
+    let call = |event: &str| json!({ "hook_event_name": event, "session_id": "7d1f0c52-parser", "transcript_path": desk.path("s.jsonl"), "cwd": desk.folder() });
+    // The transcript does not exist yet.
+    hook(&desk, &call("SessionStart"));
+    for end in [1, 2, 4, 5, lines.len()] {
+        desk.write("s.jsonl", lines[..end].concat());
+        hook(&desk, &call("PostToolUse"));
+        hook(&desk, &call("Stop"));
+    }
+    let hooked = events(&desk);
+    desk.run(&["import", "s.jsonl", "-q"]).exits(0);
+    assert_eq!(events(&desk), hooked, "an import after the hooks adds nothing");
+    hook(&desk, &call("Stop"));
+    assert_eq!(events(&desk), hooked, "nor does a hook after the import");
+    assert_eq!(desk.run(&["sessions", "--json"]).exits(0).lines().len(), expected);
+    desk.run(&["search", "brace"]).exits(0);
+    let mut end = call("SessionEnd");
+    end["reason"] = "logout".into();
+    hook(&desk, &end);
+    hook(&desk, &end);
+    let ended = events(&desk).concat();
+    assert_eq!(
+        ended.matches("session.closed").count() - hooked.concat().matches("session.closed").count(),
+        1 + 1,
+        "once in its branch, and in none twice"
+    );
+    assert!(!desk.path("state/wunderblock/hook.log").exists());
+}
+
+#[test]
+fn a_hook_never_fails_its_agent() {
+    let desk = Desk::bare();
+    desk.write("s.jsonl", crate::fixture::transcript());
+    desk.write("binary", [0u8, 1, 2, 255]);
+    let path = |name: &str| {
+        json!({ "hook_event_name": "Stop", "session_id": "x", "transcript_path": desk.path(name) })
+            .to_string()
+    };
+    let silent = [path("nowhere.jsonl"), "{}".to_owned(), json!({ "hook_event_name": "Nova" }).to_string()];
+    for input in &silent {
+        desk.feed(&["hook", "claude-code"], input).exits(0);
+    }
+    assert!(!desk.path("state/wunderblock/hook.log").exists());
+    let told = [String::new(), "[1]".to_owned(), "{\"a\":".to_owned(), path("binary")];
+    for input in &told {
+        let done = desk.feed(&["hook", "claude-code"], input).exits(0);
+        assert_eq!((done.out.as_str(), done.err.as_str()), ("", ""));
+    }
+    desk.feed(&["hook", "emacs"], "{}").exits(0);
+    desk.write("bad.toml", "db = [");
+    desk.feed(&["--config", "bad.toml", "hook", "claude-code"], &path("s.jsonl")).exits(0);
+    desk.run(&["append", "x"]).exits(0);
+    desk.feed(&["append", "x"], "{\"role\":\"user\",\"content\":\"hi\"}").exits(0);
+    desk.sql().execute_batch("PRAGMA user_version = 99").unwrap();
+    desk.feed(&["hook", "claude-code"], &path("s.jsonl")).exits(0);
+    let log = String::from_utf8(desk.bytes("state/wunderblock/hook.log")).unwrap();
+    assert_eq!(log.lines().count(), told.len() + 3, "{log}");
+    assert!(log.contains("claude-code: the database has format 99"), "{log}");
+}
