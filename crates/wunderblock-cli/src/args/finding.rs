@@ -35,7 +35,7 @@ pub(crate) struct Cost {
     /// Only this session
     #[arg(value_name = "SESSION", conflicts_with_all = ["project", "agent", "tag"])]
     pub(crate) session: Option<String>,
-    /// What a row stands for
+    /// Grouping of the rows
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = CostBy::Day)]
     pub(crate) by: CostBy,
     #[command(flatten)]

@@ -78,7 +78,7 @@ fn chosen<'a>(
     if !wanted.agents.is_empty() {
         return wanted.agents.iter().map(named).collect();
     }
-    // The home directory itself is no folder of settings.
+    // The home directory itself does not count as a folder of settings.
     let is_there =
         |path: &PathBuf| path.parent().is_some_and(|folder| folder != places.home && folder.is_dir());
     let found: Vec<HookAgent> =

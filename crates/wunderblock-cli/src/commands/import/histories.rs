@@ -25,7 +25,7 @@ pub(super) struct Histories {
 }
 
 impl Histories {
-    /// Finds the histories of the agents with these names, or of all known agents if there are none.
+    /// Finds the histories of the agents with these names, or of all known agents if `names` is empty.
     pub(super) async fn find(engine: &Engine, names: &[String]) -> Result<Self, Failure> {
         let known = || agents().iter().map(|agent| &*agent.name).collect::<Vec<_>>().join(", ");
         let agent = |name: &String| {

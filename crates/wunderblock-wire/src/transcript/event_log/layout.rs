@@ -13,7 +13,8 @@ pub(in crate::transcript) struct Layout {
     pub(super) kind: [&'static str; 2],
     /// Fields with the id of the session.
     pub(super) session: &'static [&'static str],
-    /// Field with the id of the record, and field with the id of the record before it. Empty if there are none.
+    /// Field with the id of the record, and field with the id of the record before it. Empty if the format has no such
+    /// field.
     pub(super) tree: [&'static str; 2],
     pub(super) rules: &'static [Rule],
 }
@@ -134,7 +135,7 @@ pub(super) const KIMI: Layout = Layout {
             "context.append_message",
             "message",
             Reads::Message,
-            "message; injected if its origin is no person",
+            "message; injected unless its origin is a person",
         ),
         rule("context.append_loop_event:content.part", "event", Reads::Block, "text or reasoning of a reply"),
         rule("context.append_loop_event:tool.call", "event", Reads::Call, "tool call"),

@@ -140,7 +140,7 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// Returns the first byte of the value at these keys; 0 if there is none.
+/// Returns the first byte of the value at these keys; 0 if the keys are missing.
 pub(super) fn place(text: &str, keys: &[&str]) -> usize {
     let Ok(parsed) = parse_to_ast(text, &CollectOptions::default(), &options()) else { return 0 };
     let value = keys.iter().try_fold(parsed.value, |value, key| match value? {

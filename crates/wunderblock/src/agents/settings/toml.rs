@@ -214,7 +214,7 @@ fn bare(line: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
 }
 
-/// Returns the first byte of the value at these keys; 0 if there is none.
+/// Returns the first byte of the value at these keys; 0 if the keys are missing.
 pub(super) fn place(text: &str, keys: &[&str]) -> usize {
     let Ok(document) = toml_edit::Document::parse(text) else { return 0 };
     let item = keys.iter().try_fold(document.as_item(), |item, key| item.get(*key));
