@@ -22,7 +22,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
     (
         "Look",
         &[
-            (&["import", "init"], "Import transcripts of agents; connect agents for good"),
+            (&["import", "init", "hook"], "Import transcripts; connect agents; what they call"),
             (&["sessions", "cost"], "List sessions, the latest first; what they cost"),
             (&["show"], ""),
             (&["search", "grep"], "Search, best match first; find an exact text"),

@@ -17,6 +17,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("session.opened", "opening of the session"),
     ("session.forked", "kept in the source: the events before it are in the file"),
     ("session.closed", "end of the session"),
+    ("session.described", "title and tags of the session"),
     ("task.started", "beginning of a task"),
     ("task.finished", "end of a task"),
     ("message.appended", "message"),
