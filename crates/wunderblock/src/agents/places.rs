@@ -57,7 +57,7 @@ mod tests {
 
     fn folders(variables: &[(&str, &str)], base: &[&str]) -> Vec<PathBuf> {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect();
-        let places = Places { home: "/home/ann".into(), variables, projects: vec!["/work/garden".into()] };
+        let places = Places { home: "/home/ann".into(), variables, projects: vec!["/srv/garden".into()] };
         places.folders(&base.iter().map(|base| Box::from(*base)).collect::<Vec<_>>())
     }
 
@@ -72,6 +72,6 @@ mod tests {
 
     #[test]
     fn a_dot_stands_for_every_project() {
-        assert_eq!(folders(&[], &["."]), ["/home/ann", "/work/garden"].map(PathBuf::from));
+        assert_eq!(folders(&[], &["."]), ["/home/ann", "/srv/garden"].map(PathBuf::from));
     }
 }

@@ -233,11 +233,11 @@ fn a_file_that_exists_is_preferred() {
     let moved = applied(files.clone(), &codex.install(&files).unwrap());
     assert!(!text(&moved, CODEX).contains("hooks") && text(&moved, CODEX).contains("mcp_servers"));
     assert!(text(&moved, CODEX_HOOKS).contains(PROGRAM));
-    let folder = |base: &str| (base == "$CODEX_HOME").then(|| PathBuf::from("/work/codex home"));
+    let folder = |base: &str| (base == "$CODEX_HOME").then(|| PathBuf::from("/srv/codex home"));
     let moved = Installation { folder: &folder, ..installation(Codex, PROGRAM) };
     assert_eq!(
         moved.files(),
-        ["/work/codex home/config.toml", "/work/codex home/hooks.json"].map(PathBuf::from)
+        ["/srv/codex home/config.toml", "/srv/codex home/hooks.json"].map(PathBuf::from)
     );
 }
 
