@@ -31,9 +31,13 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("tool_result", "message with a tool result (an early form)"),
     ("summary", "kept in the source: a title"),
     ("agent-name", "kept in the source"),
+    ("api-request", "kept in the source: a request, as parts of which others repeat most"),
+    ("api-request-blob", "kept in the source: a part of requests"),
+    ("api-request-shape", "kept in the source: a part of requests"),
     ("ai-title", "kept in the source"),
     ("atis-latch", "kept in the source"),
     ("bridge-session", "kept in the source"),
+    ("cost-state", "kept in the source: totals of the session"),
     ("custom-title", "kept in the source"),
     ("file-history-snapshot", "kept in the source"),
     ("frame-link", "kept in the source"),
@@ -47,6 +51,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("result", "kept in the source: the end of a workflow step"),
     ("started", "kept in the source: the beginning of a workflow step"),
     ("tag", "kept in the source"),
+    ("tools-used", "kept in the source"),
     ("worktree-state", "kept in the source"),
 ];
 
@@ -116,6 +121,10 @@ impl ClaudeCode {
                 self.sessions.complete(&mut record, &at, object);
             }
             known if RECORD_TYPES.iter().any(|(name, _)| *name == known) => {}
+            // Every message has a `uuid`. A record without one is beside the conversation, whatever it contains.
+            _ if record.id.is_none() => {
+                record.set_opaque(format!("unknown record type of Claude Code: `{kind}`"));
+            }
             _ => {
                 record.set_opaque(format!("unknown record type of Claude Code: `{kind}`"));
                 let pairing = &mut self.sessions.get(&at).pairing;
@@ -174,7 +183,10 @@ impl ClaudeCode {
         record.kind = format!("attachment:{kind}").into();
         let base = record.id.clone().unwrap_or_default();
         let mut blocks = Blocks::new(Dialect::Anthropic, &mut self.sessions.get(at).pairing, &base);
-        let parts = attachment::parts(&kind, &attached, &mut blocks);
+        let mut parts = attachment::parts(&kind, &attached, &mut blocks);
+        if parts.is_empty() {
+            parts = attachment::rendered(object);
+        }
         if !parts.is_empty() {
             let standing = MessageOrigin::Injected(record.kind.clone());
             record.say(Message::new(Role::User, parts).standing(standing));

@@ -39,7 +39,7 @@ use wunderblock_wire::transcript::RecordStatus;
 use wunderblock_wire::transcript::TranscriptReader;
 use wunderblock_wire::transcript::TranscriptRecord;
 
-/// Maximum number of records held back at the beginning of a file until one of them names the session. In some
+/// Maximum number of records held back at the beginning of a file until one of them describes the session. In some
 /// formats, titles and settings come first.
 const HELD: usize = 64;
 /// Minimum size in bytes of a record that is not held back.
@@ -71,8 +71,9 @@ pub(crate) async fn take_record(
     base: u64,
 ) -> Result<(), Error> {
     let raw = raw_of(&record, bytes, base);
-    let nameless = feed.sessions.is_empty() && record.session.is_none() && !feed.named;
-    if nameless && feed.held.len() < HELD && raw.len() < HELD_BYTES {
+    let nameless = record.session.is_none() && !feed.named;
+    let early = feed.sessions.is_empty() && (nameless || is_before_session(feed, &record));
+    if early && feed.held.len() < HELD && raw.len() < HELD_BYTES {
         feed.held.push((record, raw.to_vec()));
         return Ok(());
     }
@@ -91,7 +92,7 @@ pub(crate) async fn take_record(
 /// Takes in the records that were held back.
 pub(crate) async fn let_in(feed: &mut Feed<'_>, reader: &TranscriptReader) -> Result<(), Error> {
     for (record, raw) in std::mem::take(&mut feed.held) {
-        if is_before_session(feed, &record, reader) {
+        if is_before_session(feed, &record) {
             feed.done.records += 1;
             feed.account(&record);
         } else {
@@ -101,13 +102,12 @@ pub(crate) async fn let_in(feed: &mut Feed<'_>, reader: &TranscriptReader) -> Re
     Ok(())
 }
 
-/// Returns whether a record without content precedes everything that names its session. A file that an agent has just
-/// begun may have no other record yet, and a session named after the file would not be the one that follows.
-fn is_before_session(feed: &Feed<'_>, record: &TranscriptRecord, reader: &TranscriptReader) -> bool {
+/// Returns whether a record without content precedes everything that describes its session. A file that an agent has just
+/// begun may have no other record yet. A session that this record opened would have no project, and maybe the name of
+/// the file instead of its own.
+fn is_before_session(feed: &Feed<'_>, record: &TranscriptRecord) -> bool {
     feed.sessions.is_empty()
         && record.items.is_empty()
-        && record.session.is_none()
-        && reader.session().is_none()
         && record.kept == RecordStatus::Bookkeeping
         && !has_no_ids(feed.format)
 }

@@ -1,11 +1,13 @@
 //! Attachments: content that Claude Code adds to the conversation.
 //!
-//! For each kind of attachment, the harness writes a text for the model. The wording changes between versions and is
-//! not in the file. Only the text in the record is taken, preceded by a line with the file name, if there is one.
+//! For each kind of attachment, the harness writes a text for the model. Of the kinds known here, the text in the record
+//! is taken, preceded by a line with the file name, if there is one: earlier versions do not record what they wrote. Of
+//! other kinds, the text that was written is taken, if the record has it (2.1.332).
 
 use super::super::blocks::Blocks;
 use super::super::generic;
 use super::super::object::Object;
+use serde_json::value::RawValue;
 use wunderblock_core::message::Part;
 
 /// Kinds whose text was sent to the model. All other kinds steer the harness or the display.
@@ -101,6 +103,13 @@ pub(super) fn parts(kind: &str, attached: &Object<'_>, blocks: &mut Blocks<'_>) 
         Some(name) => vec![Part::text(format!("{name}\n{text}"))],
         None => vec![Part::text(text)],
     }
+}
+
+/// Returns the texts that the harness wrote for the model. Empty if the record has none.
+pub(super) fn rendered(record: &Object<'_>) -> Vec<Part> {
+    let texts = record.array("rendered").unwrap_or_default();
+    let text = |value: &RawValue| Some(Part::text(Object::of(value)?.text("content")?.into_owned()));
+    texts.into_iter().filter_map(text).collect()
 }
 
 fn image_part(file: &Object<'_>) -> Option<Part> {

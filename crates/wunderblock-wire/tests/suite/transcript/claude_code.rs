@@ -251,6 +251,33 @@ fn what_the_harness_wrote_is_not_said() {
     );
 }
 
+/// As version 2.1.332 writes them between the messages of a turn.
+#[test]
+fn records_of_requests_are_beside_the_conversation() {
+    let file = File::default()
+        .line(r#"{"type":"queue-operation","operation":"enqueue","sessionId":"s","content":"hello"}"#)
+        .user("a", "null", "hello")
+        .add("attachment", "b", "a", r#""attachment":{"type":"date","date":"2026-01-02"},"rendered":[{"content":"Today is the second."}],"renderedRole":"system""#)
+        .line(r#"{"type":"api-request-blob","sessionId":"s","hash":"h","message":{"role":"user","content":[{"type":"text","text":"all of it"}]}}"#)
+        .line(r#"{"type":"nova","sessionId":"s","message":{"role":"user","content":"of a later version"}}"#)
+        .assistant("c", "b", ("m1", TEXT));
+    let records = file.read();
+    let said: Vec<&str> = records
+        .iter()
+        .flat_map(|record| &record.items)
+        .filter_map(|item| match item {
+            RecordItem::Message(message) => match message.parts.as_slice() {
+                [Part::Text { text, .. }] => text.inline(),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    assert_eq!(said, ["hello", "Today is the second.", "hi"]);
+    assert_eq!(records[3].kept, RecordStatus::Bookkeeping);
+    assert!(matches!(&records[4].kept, RecordStatus::Opaque { why } if why.contains("`nova`")));
+}
+
 #[test]
 fn calls_and_results_of_the_early_form_are_paired_by_order() {
     let records = read(

@@ -321,6 +321,38 @@ fn a_line_that_is_too_long_is_kept_where_it_is() {
     assert!(told.contains("too long to be parsed: read wb:"), "{told}");
 }
 
+/// The records before the first message name a session and say nothing about it. Reading the file at each of its lines,
+/// as a hook does, gives the same session as reading it at once.
+#[test]
+fn a_session_is_opened_by_its_first_record_with_content() {
+    let first = "{\"type\":\"summary\",\"summary\":\"t\",\"leafUuid\":\"x\"}\n";
+    let second = "{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"sessionId\":\"s\"}\n";
+    let message = |id: &str, parent: &str| {
+        let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+        format!(
+            "{{\"parentUuid\":{parent},\"uuid\":\"{id}\",\"sessionId\":\"s\",\"cwd\":\"/srv/garden\",\"type\":\"user\",\"timestamp\":\"2026-01-02T03:04:05Z\",\"message\":{{\"role\":\"user\",\"content\":\"{id}\"}}}}\n"
+        )
+    };
+    let request =
+        "{\"type\":\"nova\",\"sessionId\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"all\"}}\n";
+    let lines =
+        [first.to_owned(), second.to_owned(), message("a", ""), request.to_owned(), message("b", "a")];
+    let (at_once, grown) = (Home::new(), Home::new());
+    let read = |home: &Home, count: usize| {
+        let path = home.folder.path().join("f.jsonl");
+        write(&path, lines[..count].concat(), 3_600 - count as u64);
+        let _ = block_on(home.engine().import(&path, None, &mut |_, _| {}));
+    };
+    read(&at_once, lines.len());
+    (1..=lines.len()).for_each(|count| read(&grown, count));
+    for home in [&at_once, &grown] {
+        let found = block_on(home.engine().streams("", 9)).unwrap();
+        let found: Vec<_> =
+            found.iter().map(|info| (info.id.as_str(), info.scope.project.as_deref())).collect();
+        assert_eq!(found, [("s", Some("/srv/garden"))]);
+    }
+}
+
 #[test]
 fn a_session_has_one_opening() {
     let home = Home::new();
