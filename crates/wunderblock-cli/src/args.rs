@@ -13,7 +13,7 @@ mod simulate;
 mod visibility;
 
 pub(crate) use agents::{Hook, Init};
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand};
 pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
 pub(crate) use erase::Erase;
 pub(crate) use finding::{Cost, CostBy, Grep, Search, Sessions};
@@ -22,7 +22,8 @@ pub(crate) use graph::{Describe, Expand};
 pub(crate) use mcp::McpArgs;
 pub(crate) use reduce::{HowArgs, LevelArg, OnTerminalArgs, ReduceArgs, RunArgs};
 pub(crate) use shared::{
-    BuildArgs, DialectArg, MessageFilterArgs, RoleArg, SessionArg, SessionFilterArgs, SourceArgs,
+    BuildArgs, DialectArg, FormatArg, MessageFilterArgs, RoleArg, SearchedArgs, SessionArg,
+    SessionFilterArgs, SourceArgs,
 };
 pub(crate) use simulate::SimulateArgs;
 use std::path::PathBuf;
@@ -189,7 +190,7 @@ pub(crate) struct Import {
     #[arg(long)]
     pub(crate) watch: bool,
     /// Format of the files
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatArg::Auto)]
+    #[arg(long, value_parser = FormatArg::parser(), value_name = "FORMAT", default_value = FormatArg::AUTO)]
     pub(crate) format: FormatArg,
     /// Compare even unchanged-looking files whole with what is stored
     #[arg(long)]
@@ -197,32 +198,6 @@ pub(crate) struct Import {
     /// Count and index later; until then search scans
     #[arg(long)]
     pub(crate) no_index: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatArg {
-    Auto,
-    ClaudeCode,
-    Codex,
-    Pi,
-    Openclaw,
-    GeminiCli,
-    Copilot,
-    Droid,
-    Grok,
-    Kimi,
-    Qwen,
-    Antigravity,
-    Anthropic,
-    OpenaiResponses,
-    Gemini,
-    SweAgent,
-    TauBench,
-    OpenaiChat,
-    Aider,
-    JsonLines,
-    Json,
-    Wunderblock,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -1,10 +1,10 @@
 //! Output to stdout and stderr.
 
 use crate::args::Global;
-use crate::exit::{Exit, Failure, unwritten};
+use crate::exit::{Exit, Failure, unwritten, wrong};
 use crate::terminal::{clean_json, write_bytes};
 use jiff::tz::TimeZone;
-use std::io::Write;
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -76,6 +76,20 @@ pub(crate) fn answer(
         print(&words())?
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Asks whether to go on. Without a terminal, nobody can answer, and `refusal` is the error.
+pub(crate) fn is_agreed(question: &str, refusal: &str) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Err(wrong(refusal.to_owned()));
+    }
+    let mut stderr = std::io::stderr().lock();
+    write!(stderr, "{question} [Y/n] ")?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    // An input that ends without a line is no answer.
+    Ok(answer.ends_with('\n') && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
 }
 
 /// Writes a request to `--out`, and its report to stdout. If the request goes to stdout, the report goes to stderr.

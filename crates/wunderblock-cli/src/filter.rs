@@ -1,11 +1,13 @@
 //! Filters of sessions and messages, as the storage answers them.
 
-use crate::args::{MessageFilterArgs, RoleArg, SessionFilterArgs};
+use crate::args::{Global, MessageFilterArgs, RoleArg, SearchedArgs, SessionFilterArgs};
 use crate::console::zone;
 use crate::exit::{Failure, wrong};
+use crate::lookup::known_session;
 use std::path::Path;
-use wunderblock::project_folders;
 use wunderblock::store::{EventFilter, StreamFilter};
+use wunderblock::{Engine, project_folders};
+use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Millis;
 
@@ -20,8 +22,26 @@ pub(crate) fn session_filter(wanted: &SessionFilterArgs, prefix: &str) -> Result
     })
 }
 
+/// The session, the sessions and the messages that a search considers.
+pub(crate) type Searched = (Option<StreamId>, StreamFilter, EventFilter);
+
+/// Returns where a search looks.
+pub(crate) async fn searched(
+    engine: &Engine,
+    global: &Global,
+    wanted: &SearchedArgs,
+) -> Result<Searched, Failure> {
+    let session = match &wanted.session {
+        Some(text) => Some(known_session(engine, global, text).await?.id().clone()),
+        None => None,
+    };
+    let sessions = session_filter(&wanted.sessions, "")?;
+    let messages = message_filter(&wanted.messages, &sessions);
+    Ok((session, sessions, messages))
+}
+
 /// Returns the filter of messages. A time limits the messages, and not only their sessions.
-pub(crate) fn message_filter(wanted: &MessageFilterArgs, sessions: &StreamFilter) -> EventFilter {
+fn message_filter(wanted: &MessageFilterArgs, sessions: &StreamFilter) -> EventFilter {
     let role = wanted.role.map(|role| match role {
         RoleArg::System => Role::System,
         RoleArg::User => Role::User,

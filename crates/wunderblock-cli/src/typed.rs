@@ -1,10 +1,9 @@
-//! Parses arguments that are more than a word: formats and ranges.
+//! Parses arguments that are more than a word: dialects and ranges.
 
-use crate::args::{DialectArg, FormatArg};
+use crate::args::DialectArg;
 use crate::exit::{Failure, wrong};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::Seq;
-use wunderblock_wire::transcript::Format;
 
 pub(crate) fn dialect(arg: DialectArg) -> Dialect {
     match arg {
@@ -14,32 +13,6 @@ pub(crate) fn dialect(arg: DialectArg) -> Dialect {
         DialectArg::OpenaiResponses => Dialect::OpenaiResponses,
         DialectArg::Gemini => Dialect::Gemini,
     }
-}
-
-pub(crate) fn format(arg: FormatArg) -> Option<Format> {
-    Some(match arg {
-        FormatArg::Auto => return None,
-        FormatArg::ClaudeCode => Format::ClaudeCode,
-        FormatArg::Codex => Format::Codex,
-        FormatArg::Pi | FormatArg::Openclaw => Format::Pi,
-        FormatArg::GeminiCli => Format::GeminiCli,
-        FormatArg::Copilot => Format::Copilot,
-        FormatArg::Droid => Format::Droid,
-        FormatArg::Grok => Format::Grok,
-        FormatArg::Kimi => Format::Kimi,
-        FormatArg::Qwen => Format::Qwen,
-        FormatArg::Antigravity => Format::Antigravity,
-        FormatArg::Anthropic => Format::Anthropic,
-        FormatArg::OpenaiResponses => Format::OpenaiResponses,
-        FormatArg::Gemini => Format::Gemini,
-        FormatArg::SweAgent => Format::SweAgent,
-        FormatArg::TauBench => Format::TauBench,
-        FormatArg::OpenaiChat => Format::OpenaiChat,
-        FormatArg::Aider => Format::Aider,
-        FormatArg::JsonLines => Format::JsonLines,
-        FormatArg::Json => Format::JsonDocument,
-        FormatArg::Wunderblock => Format::Wunderblock,
-    })
 }
 
 /// Parses `12` or `12-80`.

@@ -1,6 +1,6 @@
 //! Arguments of the commands that find sessions and messages, and price them.
 
-use super::shared::{MessageFilterArgs, SessionFilterArgs};
+use super::shared::{SearchedArgs, SessionFilterArgs};
 use clap::{Args as ClapArgs, ValueEnum};
 
 #[derive(Debug, ClapArgs)]
@@ -64,13 +64,8 @@ pub(crate) struct Search {
     /// Words to search for
     #[arg(required = true, value_name = "QUERY", num_args = 1..)]
     pub(crate) query: Vec<String>,
-    /// Only this session
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) session: Option<String>,
     #[command(flatten)]
-    pub(crate) sessions: SessionFilterArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageFilterArgs,
+    pub(crate) searched: SearchedArgs,
     /// Latest first, and all words required, instead of best first
     #[arg(long)]
     pub(crate) newest: bool,
@@ -94,13 +89,8 @@ pub(crate) struct Grep {
     /// Text, taken literally
     #[arg(value_name = "PATTERN")]
     pub(crate) pattern: String,
-    /// Only this session
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) session: Option<String>,
     #[command(flatten)]
-    pub(crate) sessions: SessionFilterArgs,
-    #[command(flatten)]
-    pub(crate) messages: MessageFilterArgs,
+    pub(crate) searched: SearchedArgs,
     /// Treat the pattern as a regular expression
     #[arg(long)]
     pub(crate) regex: bool,

@@ -1,8 +1,10 @@
 //! Arguments that several commands take.
 
 use super::compaction::PolicyArgs;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
+use wunderblock_wire::transcript::Format;
 
 /// A session, given by its id or a short id, optionally with a position after `#`, or by the path of a transcript.
 #[derive(Clone, Debug, ClapArgs)]
@@ -10,6 +12,22 @@ pub(crate) struct SessionArg {
     /// A session's id, a short one, or a transcript's path (imported first)
     #[arg(value_name = "SESSION")]
     pub(crate) session: String,
+}
+
+/// Format of transcripts: `None` to detect it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FormatArg(pub(crate) Option<Format>);
+
+impl FormatArg {
+    /// Name of the format that is detected.
+    pub(crate) const AUTO: &'static str = "auto";
+
+    /// Returns the parser of a format's name. OpenClaw writes pi's format.
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
+        let names = Format::ALL.into_iter().map(Format::name);
+        let names = std::iter::once(Self::AUTO).chain(names).chain(["openclaw"]);
+        PossibleValuesParser::new(names).map(|name| Self(Format::from_name(&name)))
+    }
 }
 
 /// Sessions that a command considers.
@@ -28,6 +46,18 @@ pub(crate) struct SessionFilterArgs {
     /// Only what was said since then: 2w, 3d, 12h, 2026-11-01, or 2026-11-01T09:30:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
+}
+
+/// Where a search looks: in one session, or in some sessions, and at which messages.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct SearchedArgs {
+    /// Only this session
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["project", "agent", "tag"])]
+    pub(crate) session: Option<String>,
+    #[command(flatten)]
+    pub(crate) sessions: SessionFilterArgs,
+    #[command(flatten)]
+    pub(crate) messages: MessageFilterArgs,
 }
 
 /// Messages that a search considers.

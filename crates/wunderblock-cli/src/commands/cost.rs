@@ -13,27 +13,26 @@ use crate::terminal::{clean, width};
 use std::process::ExitCode;
 use wunderblock::account::{Spend, SpentReply, spend};
 use wunderblock::catalog::MicroDollars;
-use wunderblock::store::StreamFilter;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Millis, Tokens};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> Exit {
     let engine = settings.read_only().await?;
     let mut filter = session_filter(&wanted.filter, "")?;
-    let mut only = None;
+    // A session that was rewound has several branches, and all of them cost.
+    let mut family = None;
     if let Some(text) = &wanted.session {
         let session = known_session(&engine, global, text).await?;
-        filter = StreamFilter { prefix: session.id().as_str().to_owned(), ..filter };
-        only = Some(session.id().clone());
+        let root = root(session.id().as_str()).to_owned();
+        filter.prefix.clone_from(&root);
+        family = Some(root);
     }
     let names = if global.json { Names::default() } else { Names::all(&engine).await? };
-    let group = |reply: SpentReply<'_>| match only.as_ref().filter(|only| **only != reply.session.id) {
-        Some(_) => String::new(),
-        None => named(wanted.by, reply, &names),
+    let group = |reply: SpentReply<'_>| {
+        let is_its = |family: &String| root(reply.session.id.as_str()) == family;
+        family.as_ref().is_none_or(is_its).then(|| named(wanted.by, reply, &names))
     };
-    let mut sums = spend(&engine, filter, &group).await?;
-    // A prefix may match other sessions, whose replies have no name.
-    sums.remove("");
+    let sums = spend(&engine, filter, &group).await?;
     let mut all = Spend::default();
     sums.values().for_each(|spend| all += spend);
     let mut rows: Vec<(String, Spend)> = sums.into_iter().collect();
@@ -52,6 +51,11 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> 
     print(&table(word(wanted.by), &rows, Paint::stdout()))?;
     print(&notes(&all))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the id of a session without the number of its branch.
+fn root(id: &str) -> &str {
+    id.rsplit_once('~').filter(|(_, number)| number.parse::<u64>().is_ok()).map_or(id, |(root, _)| root)
 }
 
 const fn word(by: CostBy) -> &'static str {

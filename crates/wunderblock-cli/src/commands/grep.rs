@@ -5,7 +5,7 @@ use crate::columns::{fit, pad};
 use crate::console::age;
 use crate::entry::{excerpt, role};
 use crate::exit::{Exit, FAILED};
-use crate::filter::{message_filter, session_filter};
+use crate::filter::searched;
 use crate::names::Names;
 use crate::paint::Paint;
 use crate::settings::Settings;
@@ -19,12 +19,7 @@ use wunderblock_core::units::Seq;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> Exit {
     let engine = settings.read_only().await?;
-    let session = match &wanted.session {
-        Some(text) => Some(crate::lookup::known_session(&engine, global, text).await?.id().clone()),
-        None => None,
-    };
-    let sessions = session_filter(&wanted.sessions, "")?;
-    let events = message_filter(&wanted.messages, &sessions);
+    let (session, sessions, events) = searched(&engine, global, &wanted.searched).await?;
     let options = GrepOptions {
         session,
         sessions,

@@ -3,12 +3,12 @@
 mod backup;
 
 use crate::args::{Global, Init};
-use crate::console::{print, say};
+use crate::columns::plural;
+use crate::console::{is_agreed, print, say};
 use crate::exit::{Exit, FAILED, Failure, REFUSED, unwritten, wrong};
 use crate::settings::places;
 use crate::terminal::{clean, clean_lines};
 use backup::Backups;
-use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wunderblock::agents::settings::{ExistingFiles, Installation, SettingsChange, diff};
@@ -49,7 +49,9 @@ pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     for change in &changes {
         print(&clean_lines(&diff(change)))?;
     }
-    if !wanted.yes && !is_agreed(&changes)? {
+    let question = format!("Write {}?", plural(changes.len() as u64, "file", "files"));
+    let refusal = "nothing is written without consent; --yes writes without asking";
+    if !wanted.yes && !is_agreed(&question, refusal)? {
         return Ok(ExitCode::SUCCESS);
     }
     // The backup is written first, so that an interruption between the two never loses bytes.
@@ -107,19 +109,6 @@ fn read_all(paths: &[PathBuf]) -> Result<ExistingFiles, Failure> {
         }
     }
     Ok(existing)
-}
-
-fn is_agreed(changes: &[SettingsChange]) -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return Err(wrong("nothing is written without consent; --yes writes without asking".to_owned()));
-    }
-    let mut stderr = std::io::stderr().lock();
-    let files = crate::columns::plural(changes.len() as u64, "file", "files");
-    write!(stderr, "Write {files}? [Y/n] ")?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(answer.ends_with('\n') && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
 }
 
 /// Writes a file, unless it has changed since it was read. A link stays a link, and the file keeps its permissions.

@@ -5,7 +5,7 @@ use crate::columns::{fit, wrap};
 use crate::console::{age, print, print_report, say, time};
 use crate::entry::role;
 use crate::exit::{Exit, FAILED, Failure};
-use crate::filter::{message_filter, session_filter};
+use crate::filter::searched;
 use crate::names::Names;
 use crate::paint::Paint;
 use crate::settings::Settings;
@@ -20,13 +20,8 @@ use wunderblock_core::units::{Bytes, Seq};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -> Exit {
     let engine = settings.either().await?;
-    let session = match &wanted.session {
-        Some(text) => Some(crate::lookup::known_session(&engine, global, text).await?.id().clone()),
-        None => None,
-    };
+    let (session, sessions, events) = searched(&engine, global, &wanted.searched).await?;
     let order = if wanted.newest { SearchOrder::Newest } else { SearchOrder::Ranked };
-    let sessions = session_filter(&wanted.sessions, "")?;
-    let events = message_filter(&wanted.messages, &sessions);
     let (limit, free_text) = (wanted.limit, false);
     let options = SearchOptions { session, order, limit, free_text, sessions, events };
     let found = engine.search(&wanted.query.join(" "), &options).await?;

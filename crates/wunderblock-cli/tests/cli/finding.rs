@@ -172,3 +172,16 @@ fn the_cost_is_summed_by_day_and_its_losses_are_named() {
     let none = desk.run(&["cost", "--agent", "codex"]).exits(0);
     assert!(none.out.is_empty() && none.err.contains("no usage"), "{}", none.err);
 }
+
+#[test]
+fn the_cost_of_a_session_includes_all_of_its_branches() {
+    let desk = Desk::with_session();
+    let all = desk.run(&["cost", "--json", "--by", "session"]).exits(0).lines();
+    assert_eq!(all.len(), 3, "two branches, and the sum");
+    for branch in ["7d1f0c52", "7d1f0c52~1", "7d1f0c52~2"] {
+        let own = desk.run(&["cost", branch, "--json", "--by", "agent"]).exits(0).lines();
+        assert_eq!(own[0]["replies"], all[2]["replies"], "{branch}");
+    }
+    desk.run(&["cost", "7d1f0c52", "--project", "x"]).exits(2);
+    desk.run(&["search", "brace", "--session", "7d1f0c52", "--tag", "x"]).exits(2);
+}

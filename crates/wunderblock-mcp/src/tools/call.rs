@@ -2,6 +2,8 @@
 
 use crate::arguments::CheckedArguments;
 use crate::ledger::SharedLedger;
+use wunderblock::{Engine, Error};
+use wunderblock_core::id::StreamId;
 
 /// A call of a tool.
 pub(crate) struct ToolCall<'c> {
@@ -9,4 +11,14 @@ pub(crate) struct ToolCall<'c> {
     pub(crate) arguments: &'c CheckedArguments,
     /// Name of the client program.
     pub(crate) client: &'c str,
+}
+
+impl ToolCall<'_> {
+    /// Returns the session that the argument `session` names, if there is one.
+    pub(super) async fn named_session(&self, engine: &Engine) -> Result<Option<StreamId>, Error> {
+        match self.arguments.text("session") {
+            Some(id) => Ok(Some(engine.find_session(id).await?.id().clone())),
+            None => Ok(None),
+        }
+    }
 }

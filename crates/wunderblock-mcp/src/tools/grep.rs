@@ -16,10 +16,7 @@ const LINE: usize = 200;
 pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
     let arguments = call.arguments;
     let engine = call.ledger.open(LedgerUse::Existing).await?;
-    let session = match arguments.text("session") {
-        Some(id) => Some(engine.find_session(id).await?.id().clone()),
-        None => None,
-    };
+    let session = call.named_session(&engine).await?;
     let (regex, ignore_case) = (arguments.flag("regex"), arguments.flag("ignore_case"));
     let options = GrepOptions { session, regex, ignore_case, ..GrepOptions::default() };
     let limit = arguments.limit(LIMIT);

@@ -13,10 +13,7 @@ const LIMIT: usize = 10;
 pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
     let arguments = call.arguments;
     let engine = call.ledger.open(LedgerUse::Existing).await?;
-    let session = match arguments.text("session") {
-        Some(id) => Some(engine.find_session(id).await?.id().clone()),
-        None => None,
-    };
+    let session = call.named_session(&engine).await?;
     let order = if arguments.flag("newest") { SearchOrder::Newest } else { SearchOrder::Ranked };
     let limit = arguments.limit(LIMIT);
     let options = SearchOptions { session, order, limit, ..SearchOptions::default() };

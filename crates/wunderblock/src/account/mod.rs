@@ -77,15 +77,15 @@ pub struct SpentReply<'r> {
     pub model: Option<&'r str>,
 }
 
-/// Sums the reported usage of the sessions that pass a filter, in groups: `group` names the group of a reply. The
-/// filter's time limits the replies.
+/// Sums the reported usage of the sessions that pass a filter, in groups: `group` names the group of a reply, or
+/// leaves the reply out. The filter's time limits the replies.
 ///
 /// # Errors
 /// Returns an error if the ledger cannot be read.
 pub fn spend<'a>(
     engine: &'a Engine,
     filter: StreamFilter,
-    group: &'a (dyn Fn(SpentReply<'_>) -> String + Sync),
+    group: &'a (dyn Fn(SpentReply<'_>) -> Option<String> + Sync),
 ) -> BoxFuture<'a, BTreeMap<String, Spend>> {
     Box::pin(async move {
         let tenant = engine.tenant.no;
@@ -106,7 +106,7 @@ fn summed(
     catalog: &Catalog,
     rows: &[UsageRow],
     streams: &HashMap<StreamNo, StreamInfo>,
-    group: &(dyn Fn(SpentReply<'_>) -> String + Sync),
+    group: &(dyn Fn(SpentReply<'_>) -> Option<String> + Sync),
 ) -> BTreeMap<String, Spend> {
     let mut sums: BTreeMap<String, Spend> = BTreeMap::new();
     let mut watch = MissWatch::default();
@@ -114,8 +114,8 @@ fn summed(
         let Some(session) = streams.get(&row.stream) else { continue };
         let model = row.usage.model.as_deref();
         let miss = watch.next(catalog, row);
-        let spend = spend_of(catalog, row, miss);
-        *sums.entry(group(SpentReply { session, at: row.at, model })).or_default() += &spend;
+        let Some(name) = group(SpentReply { session, at: row.at, model }) else { continue };
+        *sums.entry(name).or_default() += &spend_of(catalog, row, miss);
     }
     sums
 }

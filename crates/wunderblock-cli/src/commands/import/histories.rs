@@ -3,12 +3,11 @@
 use super::many::ManyFiles;
 use super::summary::ImportSummary;
 use crate::columns::{columns, pad, plural, size};
-use crate::console::{print, say};
+use crate::console::{is_agreed, print, say};
 use crate::exit::{Failure, wrong};
 use crate::settings::places;
 use crate::terminal::clean;
 use std::collections::BTreeSet;
-use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wunderblock::agents::{Agent, AgentHistory, Places, agents, histories};
@@ -66,19 +65,9 @@ impl Histories {
         if many.wanted.yes {
             return Ok(true);
         }
-        if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-            return Err(wrong(format!(
-                "{} to import; --yes imports without asking",
-                plural(new, "file", "files")
-            )));
-        }
-        let ledger = clean(&ledger.to_string_lossy());
-        let mut stderr = std::io::stderr().lock();
-        write!(stderr, "Import {} into {ledger}? [Y/n] ", plural(new, "new file", "new files"))?;
-        stderr.flush()?;
-        let mut answer = String::new();
-        std::io::stdin().lock().read_line(&mut answer)?;
-        Ok(answer.ends_with('\n') && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
+        let files = plural(new, "new file", "new files");
+        let question = format!("Import {files} into {}?", clean(&ledger.to_string_lossy()));
+        is_agreed(&question, &format!("{files} to import; --yes imports without asking"))
     }
 
     /// Imports all files and prints the totals. Returns the failures.

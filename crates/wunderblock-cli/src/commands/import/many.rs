@@ -10,7 +10,6 @@ use crate::importing::{ImportOptions, Shown, import, import_bar};
 use crate::lookup::is_transcript;
 use crate::names::Names;
 use crate::terminal::clean;
-use crate::typed::format;
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use wunderblock::{Engine, Error, ImportReason, Imported, Transcripts};
@@ -81,5 +80,5 @@ impl ManyFiles<'_> {
 
 /// Returns the options of an import as the user gave them.
 pub(super) fn options<'b>(wanted: &Import, shown: Shown<'b>) -> ImportOptions<'b> {
-    ImportOptions { format: format(wanted.format), verify: wanted.verify, shown }
+    ImportOptions { format: wanted.format.0, verify: wanted.verify, shown }
 }

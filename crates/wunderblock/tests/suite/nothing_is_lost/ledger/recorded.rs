@@ -56,7 +56,7 @@ fn a_ledger_of_an_older_format_knows_what_format_4_knows() {
         let filter = StreamFilter { prefix: "7478b9f5".to_owned(), ..StreamFilter::default() };
         let infos = block_on(engine.listed(filter.clone(), 99)).unwrap();
         let info = infos.iter().find(|info| info.fork.is_none()).unwrap();
-        let spend = block_on(spend(engine, filter, &|reply| reply.session.id.to_string())).unwrap();
+        let spend = block_on(spend(engine, filter, &|reply| Some(reply.session.id.to_string()))).unwrap();
         (info.scope.agent.clone(), info.model.clone(), info.said_at, spend.get(info.id.as_str()).cloned())
     };
     for recording in &RECORDINGS {
