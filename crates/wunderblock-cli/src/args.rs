@@ -12,7 +12,7 @@ mod shared;
 mod simulate;
 mod visibility;
 
-pub(crate) use agents::{Hook, Init};
+pub(crate) use agents::{Hook, Init, Status, Wrap};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
 pub(crate) use erase::Erase;
@@ -88,10 +88,14 @@ pub(crate) enum Command {
     Sessions(Sessions),
     /// Connect agents: their sessions are taken in as they happen
     Init(Init),
+    /// Run an agent once, captured, without changing its settings
+    Wrap(Wrap),
     /// Take in what an agent's session has gained; agents call this
     Hook(Hook),
     /// Show what sessions cost: reported usage at the prices of its day
     Cost(Cost),
+    /// Show the context, cost and open work of a session on one line
+    Status(Status),
     /// Show the messages of a session
     Show(Show),
     /// Search what was said, best match first
@@ -397,6 +401,9 @@ pub(crate) struct Doctor {
     /// Repair what is wrong and can be repaired
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) repair: bool,
+    /// Check instead, agent by agent, whether what it writes is captured
+    #[arg(long, conflicts_with_all = ["rebuild", "repair"])]
+    pub(crate) agents: bool,
 }
 
 #[derive(Debug, ClapArgs)]

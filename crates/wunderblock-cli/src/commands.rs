@@ -29,8 +29,10 @@ mod search;
 mod sessions;
 mod show;
 mod simulate;
+mod status;
 mod undo;
 mod visibility;
+mod wrap;
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;
@@ -68,7 +70,9 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Append(wanted) => append::run(global, &settings, &wanted).await,
         Command::Sessions(wanted) => sessions::run(global, &settings, &wanted).await,
         Command::Init(wanted) => init::run(global, &wanted),
+        Command::Wrap(wanted) => wrap::run(global, &settings, &wanted).await,
         Command::Cost(wanted) => cost::run(global, &settings, &wanted).await,
+        Command::Status(wanted) => status::run(global, &settings, &wanted).await,
         Command::Show(wanted) => show::run(global, &settings, &wanted).await,
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,
         Command::Context(wanted) => build::context(global, &settings, wanted).await,

@@ -36,16 +36,9 @@ pub(crate) fn time(at: wunderblock_core::units::Millis) -> String {
     }
 }
 
-/// Formats how long ago something happened, in at most eight columns, for example: `5m ago`, `7d ago`, `11mo ago`.
-/// Empty without a time.
+/// Formats how long ago something happened, in at most eight columns.
 pub(crate) fn age(at: wunderblock_core::units::Millis) -> String {
-    let seconds = (jiff::Timestamp::now().as_millisecond() - at.0) / 1_000;
-    let units = [(31_536_000, "y"), (2_592_000, "mo"), (86_400, "d"), (3_600, "h"), (60, "m")];
-    match units.into_iter().find(|(unit, _)| seconds >= *unit) {
-        _ if at.0 <= 0 => String::new(),
-        Some((unit, name)) => format!("{}{name} ago", seconds / unit),
-        None => "now".to_owned(),
-    }
+    at.ago(wunderblock_core::units::Millis(jiff::Timestamp::now().as_millisecond()))
 }
 
 /// The user's local time zone.

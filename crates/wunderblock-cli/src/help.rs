@@ -22,9 +22,10 @@ const GROUPS: [(&str, &[Row]); 5] = [
     (
         "Look",
         &[
-            (&["import", "init", "hook"], "Import transcripts; connect agents; what they call"),
+            (&["import"], ""),
+            (&["init", "wrap", "hook"], "Connect agents, or only one run; what they call"),
             (&["sessions", "cost"], "List sessions, the latest first; what they cost"),
-            (&["show"], ""),
+            (&["show", "status"], "Show the messages of a session; one line about it"),
             (&["search", "grep"], "Search, best match first; find an exact text"),
             (&["read", "expand"], "Read what a handle names; what a summary replaces"),
             (&["describe"], ""),
@@ -54,8 +55,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
     (
         "Keep",
         &[
-            (&["export"], ""),
-            (&["doctor"], ""),
+            (&["export", "doctor"], "Write a session out; check the ledger, or repair it"),
             (&["backup", "restore"], "Copy the ledger to a file; replace it by such a copy"),
             (&["erase"], ""),
         ],

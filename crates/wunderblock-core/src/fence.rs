@@ -19,12 +19,18 @@ const NAME_MAX: usize = 200;
 /// characters that could imitate a fence or control a terminal are replaced.
 #[must_use]
 pub fn plain(name: &str) -> String {
+    plain_line(crate::stub::head(name, NAME_MAX))
+}
+
+/// Returns a text of any length with the same characters replaced, on one line.
+#[must_use]
+pub fn plain_line(text: &str) -> String {
     let stands_in = |c: char| match c {
         '⟨' | '⟩' => '·',
         c if c.is_control() || turns_text(c) => ' ',
         c => c,
     };
-    crate::stub::head(name, NAME_MAX).chars().map(stands_in).collect()
+    text.chars().map(stands_in).collect()
 }
 
 /// Returns whether a character changes the direction of text, or breaks a line without being a control character.

@@ -110,6 +110,15 @@ text_id! {
     /// The caller's idempotency key for one event, unique in its stream.
     EventId, "event id"
 }
+
+impl StreamId {
+    /// Returns the id of the session to which a branch belongs: the id without `~` and the branch's number.
+    #[must_use]
+    pub fn root(&self) -> &str {
+        let (id, is_number) = (self.as_str(), |number: &str| number.parse::<u64>().is_ok());
+        id.rsplit_once('~').filter(|(_, number)| is_number(number)).map_or(id, |(root, _)| root)
+    }
+}
 text_id! {
     /// Name of a lane, which is a sequence of requests over a session.
     LaneId, "lane"

@@ -68,6 +68,21 @@ unit! {
     Millis(i64)
 }
 
+impl Millis {
+    /// Formats how long before `now` this time was, in at most eight characters: `5m ago`, `7d ago`, `11mo ago`, or
+    /// `now` within a minute. Empty without a time.
+    #[must_use]
+    pub fn ago(self, now: Self) -> String {
+        let seconds = now.0.saturating_sub(self.0) / 1_000;
+        let units = [(31_536_000, "y"), (2_592_000, "mo"), (86_400, "d"), (3_600, "h"), (60, "m")];
+        match units.into_iter().find(|(unit, _)| seconds >= *unit) {
+            _ if self.0 <= 0 => String::new(),
+            Some((unit, name)) => format!("{}{name} ago", seconds / unit),
+            None => "now".to_owned(),
+        }
+    }
+}
+
 /// A position in a stream. The first event has `Seq(1)`; `Seq(0)` comes before all events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -233,7 +233,9 @@ impl TouchedFile {
 }
 
 impl LastCheck {
-    fn line(&self) -> String {
+    /// Returns the check in one line, with its position.
+    #[must_use]
+    pub fn line(&self) -> String {
         let outcome = if self.failed { "failed" } else { "ok" };
         let told = if self.told.is_empty() { String::new() } else { format!(": \"{}\"", self.told) };
         format!("- {} → {outcome}{told} #{}", self.family.join(", "), self.at)

@@ -67,6 +67,7 @@ mod project;
 mod query_batch;
 mod read;
 mod read_page;
+pub mod recap;
 mod record;
 pub mod redact;
 mod reduce;

@@ -23,13 +23,13 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> 
     let mut family = None;
     if let Some(text) = &wanted.session {
         let session = known_session(&engine, global, text).await?;
-        let root = root(session.id().as_str()).to_owned();
+        let root = session.id().root().to_owned();
         filter.prefix.clone_from(&root);
         family = Some(root);
     }
     let names = if global.json { Names::default() } else { Names::all(&engine).await? };
     let group = |reply: SpentReply<'_>| {
-        let is_its = |family: &String| root(reply.session.id.as_str()) == family;
+        let is_its = |family: &String| reply.session.id.root() == family;
         family.as_ref().is_none_or(is_its).then(|| named(wanted.by, reply, &names))
     };
     let sums = spend(&engine, filter, &group).await?;
@@ -51,11 +51,6 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> 
     print(&table(word(wanted.by), &rows, Paint::stdout()))?;
     print(&notes(&all))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the id of a session without the number of its branch.
-fn root(id: &str) -> &str {
-    id.rsplit_once('~').filter(|(_, number)| number.parse::<u64>().is_ok()).map_or(id, |(root, _)| root)
 }
 
 const fn word(by: CostBy) -> &'static str {
@@ -102,12 +97,12 @@ fn json(by: CostBy, rows: &[(String, Spend)], all: &Spend) -> Exit {
 }
 
 /// Formats an amount in whole cents.
-fn money(amount: MicroDollars) -> String {
+pub(super) fn money(amount: MicroDollars) -> String {
     let cents = amount.0.saturating_add(5_000) / 10_000;
     format!("${}.{:02}", grouped(cents / 100), cents % 100)
 }
 
-fn tokens(count: Tokens) -> String {
+pub(super) fn tokens(count: Tokens) -> String {
     match count.0 {
         0..10_000 => grouped(count.0),
         10_000..10_000_000 => format!("{}k", grouped(count.0 / 1_000)),

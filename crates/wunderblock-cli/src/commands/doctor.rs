@@ -1,4 +1,7 @@
-//! `doctor`: examines the ledger, and repairs or rebuilds it.
+//! `doctor`: examines the ledger, and repairs or rebuilds it; examines the capture of agents.
+
+mod agents;
+mod probe;
 
 use super::erase::Waiting;
 use crate::args::{Doctor, Global};
@@ -16,6 +19,9 @@ use wunderblock_core::id::TenantId;
 use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -> Exit {
+    if wanted.agents {
+        return agents::run(global, settings).await;
+    }
     match checked(global, settings, wanted).await {
         // A ledger too damaged to be examined is itself the finding.
         Err(Failure::Engine(Error::Store(StoreError::Damaged(detail)))) => {

@@ -1,20 +1,26 @@
-//! `hook`: takes in what an agent's session has gained, and never fails.
+//! `hook`: takes in what an agent's session has gained, hands back what the agent no longer sees, and never fails.
 //!
 //! The transcript is what counts: the hook reads its tail, so that a missed call loses nothing and nothing stands twice.
 //! What went wrong is written to a log, because an agent shows it to nobody or stops at it.
 
 use crate::args::{Global, Hook};
-use crate::exit::Failure;
+use crate::console::print;
+use crate::exit::{Failure, wrong};
 use crate::hint::failure_text;
 use crate::settings::{Settings, state_folder};
+use crate::terminal::clean;
 use std::fmt::Display;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
+use wunderblock::recap::{digest, recap};
+use wunderblock::{Engine, Session};
 use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionClosed};
 use wunderblock_core::id::EventId;
-use wunderblock_wire::hook::{HookAgent, HookCall, HookEvent};
+use wunderblock_core::units::Millis;
+use wunderblock_wire::hook::{HookAgent, HookAnswer, HookCall, HookEvent, SessionSource};
 
 /// Maximum time for which an agent waits. An import that takes longer is continued by the next call.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -24,16 +30,19 @@ const MAX_LOG: u64 = 256 << 10;
 
 pub(crate) fn run(global: &Global, wanted: &Hook) -> ExitCode {
     let (send, done) = mpsc::channel();
-    let (own, agent) = (global.clone(), wanted.agent.clone());
+    let (own, its) = (global.clone(), wanted.clone());
     let started = std::thread::Builder::new().spawn(move || {
-        let outcome = futures_executor::block_on(take_in(&own, &agent));
+        let outcome = futures_executor::block_on(serve(&own, &its));
         // Nobody receives the outcome if the work took too long.
         let _ = send.send(outcome.map_err(|error| failure_text(&error)));
     });
     let problem = match started {
         Err(error) => Some(error.to_string()),
         Ok(_) => match done.recv_timeout(PATIENCE) {
-            Ok(Ok(())) => None,
+            // An agent that no longer listens misses the text, and nothing else.
+            Ok(Ok(answer)) => {
+                answer.and_then(|answer| print(&answer).err()).map(|error| failure_text(&error))
+            }
             Ok(Err(problem)) => Some(problem),
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 Some(format!("took longer than {} s; the next call continues", PATIENCE.as_secs()))
@@ -47,42 +56,77 @@ pub(crate) fn run(global: &Global, wanted: &Hook) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Takes in the tail of the session's transcript, and the end of the session, which no transcript contains.
-async fn take_in(global: &Global, agent: &str) -> Result<(), Failure> {
+/// Takes in what the call reports, and returns the text with which the agent is answered.
+async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure> {
     let mut input = Vec::new();
     std::io::stdin().lock().read_to_end(&mut input)?;
-    let Some(agent) = HookAgent::from_name(agent) else {
-        return Err(crate::exit::wrong(format!("unknown agent `{agent}`")));
+    let Some(agent) = HookAgent::from_name(&wanted.agent) else {
+        return Err(wrong(format!("unknown agent `{}`", wanted.agent)));
     };
     let text = String::from_utf8_lossy(&input);
     let call = HookCall::decode(agent, &text).map_err(wunderblock::Error::from)?;
+    let settings = Settings::read(global)?;
+    let starts = matches!(call.event, HookEvent::SessionStart(SessionSource::Startup)) && !wanted.no_digest;
+    // A transcript that the agent has not created yet is taken in by the next call.
+    let files = files(&call);
+    if files.is_empty() && !(starts && settings.db.is_file()) {
+        return Ok(None);
+    }
+    let engine = settings.capture().await?;
+    let session = take_in(&engine, &files).await?;
+    let context = match (&call.event, &session) {
+        (HookEvent::SessionEnd(reason), Some(session)) => {
+            end(session, reason.as_deref(), (settings.config().clock)()).await?;
+            None
+        }
+        (HookEvent::SessionStart(SessionSource::Compact | SessionSource::Resume), Some(session)) => {
+            recap(session, &guide(session).await?).await?
+        }
+        (_, session) if starts => match &call.cwd {
+            Some(folder) => digest(&engine, folder, session.as_ref().map(Session::id)).await?,
+            None => None,
+        },
+        _ => None,
+    };
+    Ok(call.answer(&HookAnswer { context, input: None }))
+}
+
+/// Returns the files that the call reports: the transcript, and that of a sub-agent that ends.
+fn files<'c>(call: &'c HookCall<'_>) -> Vec<&'c Path> {
     let inner = match &call.event {
         HookEvent::SubagentEnd(delegation) => delegation.transcript.as_deref(),
         _ => None,
     };
-    // A transcript that the agent has not created yet is taken in by the next call.
-    let files: Vec<_> =
-        call.transcript.as_deref().into_iter().chain(inner).filter(|path| path.is_file()).collect();
-    let ends = matches!(call.event, HookEvent::SessionEnd(_));
-    if files.is_empty() {
-        return Ok(());
-    }
-    let settings = Settings::read(global)?;
-    let engine = settings.capture().await?;
+    call.transcript.as_deref().into_iter().chain(inner).filter(|path| path.is_file()).collect()
+}
+
+/// Takes in the tails of transcripts. Returns the session of the first one.
+async fn take_in(engine: &Engine, files: &[&Path]) -> Result<Option<Session>, Failure> {
     let mut session = None;
     for file in files {
         let imported = engine.import(file, None, &mut |_, _| {}).await?;
         session = session.or(imported.sessions.into_iter().next());
     }
-    if let (true, Some(session), HookEvent::SessionEnd(reason)) = (ends, session, &call.event) {
-        let session = engine.session_by_id(session);
-        let head = session.info().await?.head;
-        let fact = Fact::SessionClosed(SessionClosed { reason: reason.as_deref().map(Into::into) });
-        // The id is that of the position, so that a call that is repeated adds nothing.
-        let id = EventId::new(format!("hook:end:{head}")).map_err(wunderblock::Error::from)?;
-        let at = (settings.config().clock)();
-        session.append(NewEvent { id, at, source: EventSource::Live, fact }).await?;
-    }
+    Ok(session.map(|id| engine.session_by_id(id)))
+}
+
+/// Tells an agent how to read and search its session: by the tools of `mcp`, or by commands.
+async fn guide(session: &Session) -> Result<String, Failure> {
+    let handle = session.info().await?.handle;
+    Ok(format!(
+        "#N is a position: read it with the tool `read` ({handle}#N) or `wunderblock read {handle}#N`; find more with the \
+         tool `search` or `wunderblock search --session {} WORDS`.",
+        clean(session.id().as_str())
+    ))
+}
+
+/// Records the end of a session, which no transcript contains.
+async fn end(session: &Session, reason: Option<&str>, at: Millis) -> Result<(), Failure> {
+    let head = session.info().await?.head;
+    let fact = Fact::SessionClosed(SessionClosed { reason: reason.map(Into::into) });
+    // The id is that of the position, so that a call that is repeated adds nothing.
+    let id = EventId::new(format!("hook:end:{head}")).map_err(wunderblock::Error::from)?;
+    session.append(NewEvent { id, at, source: EventSource::Live, fact }).await?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use wunderblock::agents::{Agent, Places};
 use wunderblock_wire::hook::HookAgent;
 
 /// Agents whose sessions a hook can take in: they write a transcript that `import` reads.
-const CONNECTED: [HookAgent; 3] = [HookAgent::ClaudeCode, HookAgent::Codex, HookAgent::GeminiCli];
+pub(super) const CONNECTED: [HookAgent; 3] = [HookAgent::ClaudeCode, HookAgent::Codex, HookAgent::GeminiCli];
 
 pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     let places = places(Vec::new())?;
@@ -25,7 +25,9 @@ pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     let program =
         program.to_str().ok_or_else(|| wrong("the path of this program is not UTF-8".to_owned()))?;
     let folder = |base: &str| places.folder(base);
-    let installation = |agent| Installation { agent, program, runs_commands: false, folder: &folder };
+    let options = if wanted.no_digest { "--no-digest" } else { "" };
+    let installation =
+        |agent| Installation { agent, program, options, runs_commands: false, folder: &folder };
     let mut backups = Backups::read()?;
     let mut changes = Vec::new();
     let agents = chosen(wanted, &places, &installation)?;
@@ -72,13 +74,8 @@ fn chosen<'a>(
     places: &Places,
     installation: &impl Fn(HookAgent) -> Installation<'a>,
 ) -> Result<Vec<HookAgent>, Failure> {
-    let known = || CONNECTED.map(HookAgent::name).join(", ");
-    let named = |name: &String| {
-        let agent = HookAgent::from_name(name).filter(|agent| CONNECTED.contains(agent));
-        agent.ok_or_else(|| wrong(format!("`{name}` cannot be connected; known are {}", known())))
-    };
     if !wanted.agents.is_empty() {
-        return wanted.agents.iter().map(named).collect();
+        return wanted.agents.iter().map(|name| connected(name)).collect();
     }
     // The home directory itself does not count as a folder of settings.
     let is_there =
@@ -87,17 +84,27 @@ fn chosen<'a>(
         CONNECTED.into_iter().filter(|agent| installation(*agent).files().iter().any(is_there)).collect();
     if found.is_empty() {
         let home = clean(&places.home.to_string_lossy());
-        let text = format!("no settings of {} in {home}; name the agent to create them", known());
+        let text = format!("no settings of {} in {home}; name the agent to create them", known_names());
         return Err(Failure::Door(FAILED, text));
     }
     Ok(found)
 }
 
-fn title(agent: HookAgent) -> &'static str {
+/// Returns the agent with this name, if it can be connected.
+pub(super) fn connected(name: &str) -> Result<HookAgent, Failure> {
+    let agent = HookAgent::from_name(name).filter(|agent| CONNECTED.contains(agent));
+    agent.ok_or_else(|| wrong(format!("`{name}` cannot be connected; known are {}", known_names())))
+}
+
+fn known_names() -> String {
+    CONNECTED.map(HookAgent::name).join(", ")
+}
+
+pub(super) fn title(agent: HookAgent) -> &'static str {
     Agent::from_name(agent.name()).map_or(agent.name(), |agent| &agent.title)
 }
 
-fn read_all(paths: &[PathBuf]) -> Result<ExistingFiles, Failure> {
+pub(super) fn read_all(paths: &[PathBuf]) -> Result<ExistingFiles, Failure> {
     let mut existing = ExistingFiles::new();
     for path in paths {
         match std::fs::read(path) {

@@ -195,3 +195,46 @@ fn a_hook_never_fails_its_agent() {
     assert_eq!(log.lines().count(), told.len() + 3, "{log}");
     assert!(log.contains("claude-code: the database has format 99"), "{log}");
 }
+
+#[test]
+fn doctor_says_whether_what_an_agent_writes_is_captured() {
+    let desk = Desk::bare();
+    desk.shell("mkdir -p .claude/projects/p .codex").exits(0);
+    let examined = |code: i32| desk.run(&["doctor", "--agents"]).exits(code).out;
+    let before = examined(1);
+    for line in [
+        "Claude Code  ✗ not connected: `wunderblock init claude-code` connects it\n",
+        "             – no transcripts yet\n",
+        "Gemini CLI   – not installed\n",
+    ] {
+        assert!(before.contains(line), "{before}");
+    }
+    assert_eq!(before.matches("✓ a message of a test was stored by the hook in").count(), 2, "{before}");
+    assert!(!desk.path("ledger.db").exists(), "the test has a ledger of its own");
+    desk.run(&["init", "--no-digest", "--yes"]).exits(0);
+    assert_eq!(examined(0).matches("✓ connected").count(), 2);
+    let transcript = crate::fixture::transcript();
+    let file = ".claude/projects/p/s.jsonl";
+    let lines: Vec<&str> = transcript.split_inclusive('\n').collect();
+    let (first, rest) = (lines[..2].concat(), lines[2..].concat());
+    desk.write(file, &first);
+    assert!(examined(1).contains("✗ 1 transcript, the latest (now) is not stored: `wunderblock import`"));
+    let call = json!({ "hook_event_name": "Stop", "transcript_path": desk.path(file) });
+    hook(&desk, &call);
+    assert!(examined(0).contains("✓ 1 transcript, the latest (now) is stored"));
+    desk.write(file, format!("{first}{rest}"));
+    assert!(examined(1).contains("is stored without its end"));
+    hook(&desk, &call);
+    desk.feed(&["hook", "claude-code"], "no JSON").exits(0);
+    let last = examined(0);
+    assert!(last.contains("1 problem in ") && last.contains("claude-code: "), "{last}");
+    let report: Vec<Value> = desk
+        .run(&["doctor", "--agents", "--json"])
+        .exits(0)
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(report[0]["stored"], "whole");
+    assert_eq!(report[2]["installed"], false);
+}

@@ -6,8 +6,10 @@
 //! Amounts are never guessed: usage without a known price counts as unpriced, and a session without usage has none.
 
 mod miss;
+mod status;
 
 pub use miss::{CacheMiss, MissCause};
+pub use status::Status;
 
 use crate::catalog::{BilledTokens, Catalog, MicroDollars};
 use crate::engine::Engine;

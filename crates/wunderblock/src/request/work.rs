@@ -36,7 +36,7 @@ pub(crate) fn work_log(view: &View, texts: &Texts, share: Permille) -> Option<Wo
 }
 
 /// Returns the previous log, extended by the later entries. Hidden entries are ignored.
-fn log_of(view: &View, texts: &Texts) -> WorkLog {
+pub(crate) fn log_of(view: &View, texts: &Texts) -> WorkLog {
     let before = view.work().cloned().unwrap_or_else(|| Arc::new(WorkLog::default()));
     let arrangement = arrange(view);
     let is_new = |exchange: &&Exchange| exchange.last > before.through;
@@ -53,7 +53,7 @@ fn log_of(view: &View, texts: &Texts) -> WorkLog {
 }
 
 /// Returns the log as a text that fits its share. `None` if nothing fits. Parts that can be found elsewhere are
-/// dropped first: files that were only read, the texts of skills, old checks, old changes, the end of the list.
+/// dropped first: files that were only read, old changes, the texts of skills, old checks, the end of the list.
 fn to_say(log: &WorkLog, (stream, limit): (Handle, Tokens), costs: &TokenCosts) -> Option<String> {
     let (mut log, most) = (log.clone(), log.share.of(limit));
     if most == Tokens::ZERO {
@@ -64,20 +64,25 @@ fn to_say(log: &WorkLog, (stream, limit): (Handle, Tokens), costs: &TokenCosts) 
         if weight(&injection(Body::Inline(text.clone())), costs) <= most {
             return Some(text);
         }
-        let read = log.files.iter().rposition(|file| file.change == FileChange::Read);
-        if let Some(read) = read.filter(|_| log.files.len() > FILES_MIN) {
-            log.files.remove(read);
-        } else if log.files.len() > FILES_MIN {
-            log.files.pop();
-        } else if let Some(skill) = log.skills.iter_mut().rfind(|skill| !skill.text.is_empty()) {
-            skill.text = Box::default();
-        } else if log.checks.len() > 1 {
-            log.checks.pop();
-        } else if log.files.pop().is_none() && log.skills.pop().is_none() && log.checks.pop().is_none() {
-            log.todo.pop();
-        }
+        shorten(&mut log);
     }
     None
+}
+
+/// Removes from a log that is not empty the part that is easiest to find elsewhere.
+pub(crate) fn shorten(log: &mut WorkLog) {
+    let read = log.files.iter().rposition(|file| file.change == FileChange::Read);
+    if let Some(read) = read.filter(|_| log.files.len() > FILES_MIN) {
+        log.files.remove(read);
+    } else if log.files.len() > FILES_MIN {
+        log.files.pop();
+    } else if let Some(skill) = log.skills.iter_mut().rfind(|skill| !skill.text.is_empty()) {
+        skill.text = Box::default();
+    } else if log.checks.len() > 1 {
+        log.checks.pop();
+    } else if log.files.pop().is_none() && log.skills.pop().is_none() && log.checks.pop().is_none() {
+        log.todo.pop();
+    }
 }
 
 /// Minimum number of files that the log lists before other parts are shortened.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 pub(super) struct Entries<'a> {
     pub(super) agent: &'a str,
     pub(super) program: &'a str,
+    pub(super) options: &'a str,
     pub(super) runs_commands: bool,
 }
 
@@ -129,11 +130,15 @@ impl Entries<'_> {
     }
 
     /// Returns a value with the program's path and command in its texts.
-    fn filled(&self, value: &Value) -> Value {
+    pub(super) fn filled(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => match text.as_str() {
                 "{program}" => self.program.into(),
-                "{command}" => format!("{} hook {}", owner::quoted(self.program), self.agent).into(),
+                "{command}" => {
+                    let command =
+                        format!("{} hook {} {}", owner::quoted(self.program), self.agent, self.options);
+                    command.trim_end().into()
+                }
                 _ => value.clone(),
             },
             Value::Array(elements) => elements.iter().map(|element| self.filled(element)).collect(),

@@ -19,6 +19,8 @@ pub struct Installation<'a> {
     pub agent: HookAgent,
     /// Path of this program. It is an absolute path, because agents start hooks in any folder.
     pub program: &'a str,
+    /// Options of the hook's command, as a shell reads them. Each begins with `-`.
+    pub options: &'a str,
     /// Whether the agent's shell commands run through this program.
     pub runs_commands: bool,
     /// Returns the folder that a text such as `$CODEX_HOME`, `$XDG_CONFIG_HOME/opencode`, `~/.codex` or `~` names.
@@ -60,6 +62,12 @@ impl Installation<'_> {
         }
         let changes = after.into_iter().map(|(path, bytes)| (path, Some(bytes)));
         Ok(changed(existing, changes))
+    }
+
+    /// Returns whether the files have all entries: installing would change nothing.
+    #[must_use]
+    pub fn is_complete(&self, existing: &ExistingFiles) -> bool {
+        self.install(existing).is_ok_and(|changes| changes.is_empty())
     }
 
     /// Returns the changes that remove our entries.
@@ -105,12 +113,22 @@ impl Installation<'_> {
         paths.unwrap_or_default()
     }
 
-    fn entries(&self) -> Entries<'_> {
-        Entries { agent: self.agent.name(), program: self.program, runs_commands: self.runs_commands }
+    pub(super) fn entries(&self) -> Entries<'_> {
+        Entries {
+            agent: self.agent.name(),
+            program: self.program,
+            options: self.options,
+            runs_commands: self.runs_commands,
+        }
     }
 
     /// Returns a file with our entries.
-    fn added(&self, row: &FileRow, path: &Path, before: Option<&[u8]>) -> Result<Vec<u8>, SettingsProblem> {
+    pub(super) fn added(
+        &self,
+        row: &FileRow,
+        path: &Path,
+        before: Option<&[u8]>,
+    ) -> Result<Vec<u8>, SettingsProblem> {
         let bytes = before.unwrap_or_default();
         if let Some(plugin) = &row.plugin {
             return self.plugin(plugin, path, bytes);

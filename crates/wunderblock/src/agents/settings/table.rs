@@ -11,6 +11,8 @@ use wunderblock_wire::hook::HookAgent;
 #[serde(deny_unknown_fields)]
 pub(super) struct AgentFiles {
     pub(super) name: Box<str>,
+    /// Name of the agent's program, if a run of it can have our entries without a change of its files.
+    pub(super) program: Option<Box<str>>,
     pub(super) file: Vec<FileRow>,
 }
 
@@ -31,6 +33,20 @@ pub(super) struct FileRow {
     pub(super) server: Option<ServerRow>,
     /// The whole file is a plugin.
     pub(super) plugin: Option<PluginRow>,
+    /// How one run of the agent gets the entries without the file.
+    pub(super) pass: Option<Pass>,
+}
+
+/// How an agent takes in settings for one run.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Pass {
+    /// As the value of this option.
+    Option(Box<str>),
+    /// As a file whose path is in this environment variable.
+    Variable(Box<str>),
+    /// Each field of the server's entry as `KEY=VALUE` after this option.
+    Field(Box<str>),
 }
 
 #[derive(Debug, Deserialize)]
@@ -93,6 +109,11 @@ static TABLE: LazyLock<Vec<AgentFiles>> = LazyLock::new(|| {
 pub(super) fn files(agent: HookAgent) -> &'static [FileRow] {
     let found = TABLE.iter().find(|row| &*row.name == agent.name());
     found.map_or(&[], |row| row.file.as_slice())
+}
+
+/// Returns the name of an agent's program, if a run of it can have our entries without a change of its files.
+pub(super) fn program(agent: HookAgent) -> Option<&'static str> {
+    TABLE.iter().find(|row| &*row.name == agent.name())?.program.as_deref()
 }
 
 #[cfg(test)]

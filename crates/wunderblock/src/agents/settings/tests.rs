@@ -14,7 +14,7 @@ fn home(base: &str) -> Option<PathBuf> {
 }
 
 fn installation(agent: HookAgent, program: &str) -> Installation<'_> {
-    Installation { agent, program, runs_commands: false, folder: &home }
+    Installation { agent, program, options: "", runs_commands: false, folder: &home }
 }
 
 fn existing(files: &[(&str, &str)]) -> ExistingFiles {

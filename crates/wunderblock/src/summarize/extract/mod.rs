@@ -49,7 +49,7 @@ pub(crate) use notable::notable;
 pub use notable::{Notable, Noted};
 pub(super) use plain::{restored, without_colour};
 pub use read::ReadMaterial;
-pub(crate) use todo::{follow, todo_call};
+pub(crate) use todo::{follow, plan_call, todo_call};
 pub(crate) use words::each_word;
 pub(super) use words::is_wide;
 pub(crate) use work::work;

@@ -44,6 +44,7 @@ struct TodoWords {
     adds: Vec<String>,
     changes: Vec<String>,
     merges: Vec<String>,
+    presents: Vec<String>,
     texts: Vec<String>,
     states: Vec<String>,
     ids: Vec<String>,
@@ -109,6 +110,15 @@ pub(crate) fn todo_call(name: &str, input: &str) -> Option<TodoCall> {
     let items = fields.values().find_map(list)?;
     let merges = first(&fields, &WORDS.merges).is_some_and(|value| value == &Value::Bool(true));
     Some(if merges { TodoCall::Merged(items) } else { TodoCall::Whole(items) })
+}
+
+/// Returns the plan that a call presents to the user, or `None` if the tool presents none.
+pub(crate) fn plan_call(name: &str, input: &str) -> Option<String> {
+    if !WORDS.presents.contains(&plain(name)) || input.len() > INPUT_MAX {
+        return None;
+    }
+    let Value::Object(fields) = serde_json::from_str(input).ok()? else { return None };
+    Some(fields.get("plan")?.as_str()?.trim().to_owned()).filter(|plan| !plan.is_empty())
 }
 
 /// Returns the list in an argument, which is an array of objects with a text and a status, or boxes in a text.

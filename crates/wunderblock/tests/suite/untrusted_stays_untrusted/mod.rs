@@ -1,4 +1,5 @@
 //! Untrusted stays untrusted: what enters from outside keeps its rank.
 
+pub(crate) mod handed_back;
 pub(crate) mod outside;
 pub(crate) mod sources;

@@ -1,0 +1,60 @@
+//! One run of an agent with our entries, without a change of its files.
+
+use crate::agents::settings::entries::Entries;
+use crate::agents::settings::error::SettingsError;
+use crate::agents::settings::plan::Installation;
+use crate::agents::settings::table::{Pass, ServerRow, files, program};
+use std::path::Path;
+
+/// How to start an agent with our entries for one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OneRun {
+    /// Name of the agent's program.
+    pub program: String,
+    /// Arguments that come before those of the user.
+    pub args: Vec<String>,
+    /// Environment variables that must hold the path of a file, with the content of that file.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Whether the run calls our hook. Otherwise its transcript must be imported afterwards.
+    pub is_hooked: bool,
+}
+
+impl Installation<'_> {
+    /// Returns how to start the agent for one run. `None` if the agent takes in settings only from its files.
+    ///
+    /// # Errors
+    /// Returns an error if the entries cannot be written.
+    pub fn one_run(&self) -> Result<Option<OneRun>, SettingsError> {
+        let Some(program) = program(self.agent) else { return Ok(None) };
+        let mut run = OneRun { program: program.to_owned(), ..OneRun::default() };
+        for row in files(self.agent) {
+            let Some(pass) = &row.pass else { continue };
+            let content = || {
+                // The file is new, and its name decides only its format.
+                let path = Path::new(row.names.first().map_or("", |name| &**name));
+                self.added(row, path, None)
+                    .map_err(|problem| SettingsError { path: path.to_owned(), problem })
+            };
+            match pass {
+                Pass::Option(option) => {
+                    run.args.push(format!("{option}={}", String::from_utf8_lossy(&content()?).trim()));
+                }
+                Pass::Variable(name) => run.files.push((name.to_string(), content()?)),
+                Pass::Field(option) => {
+                    let fields = row.server.iter().flat_map(|server| fields(&self.entries(), server));
+                    run.args.extend(fields.flat_map(|field| [option.to_string(), field]));
+                    continue;
+                }
+            }
+            run.is_hooked |= row.hooks.is_some();
+        }
+        Ok(Some(run))
+    }
+}
+
+/// Returns the fields of a server's entry as `KEY=VALUE`. Texts and lists of texts are the same in JSON and in TOML.
+fn fields(entries: &Entries<'_>, row: &ServerRow) -> Vec<String> {
+    let entry = entries.filled(&row.entry);
+    let fields = entry.as_object().into_iter().flatten();
+    fields.map(|(name, value)| format!("{}.{name}={value}", row.keys.join("."))).collect()
+}

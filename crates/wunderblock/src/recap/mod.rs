@@ -1,0 +1,84 @@
+//! Texts that a hook hands back to its agent: a recap of the session after a compaction, and a digest of the project's
+//! last sessions at the start of a new one.
+//!
+//! ```text
+//! ledger ─ gather ─► Gathered: work log, plan, rules, words ─ recap | digest ─► text of bounded size
+//! ```
+//! No text is invented: each line is a quotation, a name or a status, with the position or the session that it comes
+//! from. The words of the session's own user keep their weight. The agent's lists and everything from other sessions
+//! are data in a fence.
+
+mod digest;
+mod gather;
+mod own;
+mod size;
+
+use crate::engine::Engine;
+use crate::future::BoxFuture;
+use crate::project::project_folders;
+use crate::session::Session;
+use crate::store::StreamFilter;
+pub(crate) use gather::open_items;
+use gather::{Reach, gather};
+pub use size::{DIGEST_BYTES, RECAP_BYTES};
+use std::collections::BTreeSet;
+use std::path::Path;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::Millis;
+
+/// Maximum number of sessions in a digest.
+const DIGEST_SESSIONS: usize = 3;
+/// Maximum age of a session in a digest, in milliseconds: 30 days.
+const DIGEST_AGE: i64 = 30 * 86_400_000;
+
+/// Returns what an agent needs to continue a session whose beginning it no longer sees: the plan and the open items of
+/// its list, the user's standing rules and latest words, the files last touched, the last checks, and the way to
+/// everything else. `None` for a session without any of these.
+///
+/// `guide` follows the first sentence. It tells the agent how to read a position, which is written as `#N`, and how to
+/// search the session.
+///
+/// # Errors
+/// Returns an error if the session does not exist, or if the ledger cannot be read.
+pub fn recap<'a>(session: &'a Session, guide: &'a str) -> BoxFuture<'a, Option<String>> {
+    Box::pin(async move { Ok(own::write(&gather(session, Reach::WHOLE).await?, guide)) })
+}
+
+/// Returns a digest of the last sessions in the project of a folder: words that the user typed, open items, names of
+/// changed files and results of checks. Leaves out the session `except`, sessions of sub-agents, and those of more
+/// than 30 days ago. `None` if nothing remains.
+///
+/// # Errors
+/// Returns an error if the ledger cannot be read.
+pub fn digest<'a>(
+    engine: &'a Engine,
+    folder: &'a Path,
+    except: Option<&'a StreamId>,
+) -> BoxFuture<'a, Option<String>> {
+    Box::pin(async move {
+        let folders = project_folders(folder);
+        let now = engine.now();
+        let filter = StreamFilter {
+            projects: folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect(),
+            since: Some(Millis(now.0.saturating_sub(DIGEST_AGE))),
+            ..StreamFilter::default()
+        };
+        // Of the branches of a session, the one with the latest message comes first.
+        let mut seen: BTreeSet<String> = except.map(|id| id.root().to_owned()).into_iter().collect();
+        let mut past = Vec::new();
+        for info in engine.listed(filter, LISTED).await? {
+            let is_main = info.parent.is_none() && info.first_user.is_some();
+            if !is_main || !seen.insert(info.id.root().to_owned()) {
+                continue;
+            }
+            past.push(gather(&engine.session_by_id(info.id), Reach::END).await?);
+            if past.len() == DIGEST_SESSIONS {
+                break;
+            }
+        }
+        Ok(digest::write(&past, now))
+    })
+}
+
+/// Maximum number of sessions that are considered for a digest.
+const LISTED: u64 = 32;
