@@ -13,6 +13,7 @@ mod erase;
 mod expand;
 mod export;
 mod find;
+mod gain;
 mod grep;
 mod hook;
 mod import;
@@ -69,6 +70,7 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Sessions(wanted) => sessions::run(global, &settings, &wanted).await,
         Command::Init(wanted) => init::run(global, &wanted),
         Command::Cost(wanted) => cost::run(global, &settings, &wanted).await,
+        Command::Gain(wanted) => gain::run(global, &settings, &wanted).await,
         Command::Show(wanted) => show::run(global, &settings, &wanted).await,
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,
         Command::Context(wanted) => build::context(global, &settings, wanted).await,

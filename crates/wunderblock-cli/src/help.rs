@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
         "Look",
         &[
             (&["import", "init", "hook"], "Import transcripts; connect agents; what they call"),
-            (&["sessions", "cost"], "List sessions, the latest first; what they cost"),
+            (&["sessions", "cost", "gain"], "List sessions; what they cost; what shortening saved"),
             (&["show"], ""),
             (&["search", "grep"], "Search, best match first; find an exact text"),
             (&["read", "expand"], "Read what a handle names; what a summary replaces"),

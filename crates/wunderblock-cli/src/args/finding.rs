@@ -42,6 +42,30 @@ pub(crate) struct Cost {
     pub(crate) filter: SessionFilterArgs,
 }
 
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock gain                         per day
+  wunderblock gain --by command            per program whose output was shown
+  wunderblock gain --since 2w --project .  the last two weeks, in this project
+
+Counts outputs that `run` and `reduce` shortened, and requests that `context` built: `verbatim` is what would have stood
+there within the window, `sent` what did, `extra` what reading originals after all and writing summaries took. An output
+counts once, although later requests repeat it. Texts whose figures were not recorded are unknown, never guessed.")]
+pub(crate) struct Gain {
+    /// Grouping of the rows
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = GainBy::Day)]
+    pub(crate) by: GainBy,
+    #[command(flatten)]
+    pub(crate) filter: SessionFilterArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GainBy {
+    Day,
+    Session,
+    Command,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CostBy {
     Day,

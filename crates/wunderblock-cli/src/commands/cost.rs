@@ -1,20 +1,19 @@
 //! `cost`: what sessions cost, by day, project, model, agent or session.
 
 use crate::args::{Cost, CostBy, Global};
-use crate::columns::{columns, fit, pad, plural};
-use crate::console::{print, print_json, say, zone};
+use crate::columns::plural;
+use crate::console::{print, print_json, say};
 use crate::exit::{Exit, Failure};
 use crate::filter::session_filter;
 use crate::lookup::known_session;
 use crate::names::Names;
 use crate::paint::Paint;
 use crate::settings::Settings;
-use crate::terminal::{clean, width};
+use crate::table::{day, tokens};
 use std::process::ExitCode;
 use wunderblock::account::{Spend, SpentReply, spend};
 use wunderblock::catalog::MicroDollars;
 use wunderblock_core::stub::grouped;
-use wunderblock_core::units::{Millis, Tokens};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> Exit {
     let engine = settings.read_only().await?;
@@ -80,11 +79,6 @@ fn named(by: CostBy, reply: SpentReply<'_>, names: &Names) -> String {
     }
 }
 
-fn day(at: Millis) -> String {
-    jiff::Timestamp::from_millisecond(at.0)
-        .map_or_else(|_| "unknown".to_owned(), |time| time.to_zoned(zone()).strftime("%Y-%m-%d").to_string())
-}
-
 fn json(by: CostBy, rows: &[(String, Spend)], all: &Spend) -> Exit {
     let line = |name: &str, spend: &Spend| -> Result<(), Failure> {
         let mut value = serde_json::to_value(spend)?;
@@ -107,46 +101,17 @@ fn money(amount: MicroDollars) -> String {
     format!("${}.{:02}", grouped(cents / 100), cents % 100)
 }
 
-fn tokens(count: Tokens) -> String {
-    match count.0 {
-        0..10_000 => grouped(count.0),
-        10_000..10_000_000 => format!("{}k", grouped(count.0 / 1_000)),
-        more => format!("{}M", grouped(more / 1_000_000)),
-    }
-}
-
 fn table(head: &str, rows: &[(String, Spend)], paint: Paint) -> String {
     const HEADS: [&str; 7] = ["replies", "input", "cached", "written", "output", "cost", "wasted"];
-    let cells: Vec<[String; 7]> = rows
-        .iter()
-        .map(|(_, spend)| {
-            let unpriced = spend.unpriced == spend.replies;
-            let cost = if unpriced { "unknown".to_owned() } else { money(spend.cost) };
-            let wasted = if spend.wasted == MicroDollars::ZERO { String::new() } else { money(spend.wasted) };
-            let [input, read, write, output] =
-                [spend.input, spend.cache_read, spend.cache_write, spend.output].map(tokens);
-            [grouped(spend.replies), input, read, write, output, cost, wasted]
-        })
-        .collect();
-    let wide: [usize; 7] = std::array::from_fn(|column| {
-        let widths = cells.iter().filter_map(|row| row.get(column)).map(|cell| columns(cell));
-        widths.chain(HEADS.get(column).map(|head| head.len())).max().unwrap_or_default()
-    });
-    let room = width().saturating_sub(wide.iter().map(|wide| wide + 2).sum()).max(12);
-    let longest = rows.iter().map(|(name, _)| columns(name)).max().unwrap_or_default();
-    let first = longest.max(head.len()).min(room);
-    let line = |name: &str, cells: &[&str]| {
-        let name = if columns(name) > first { fit(&clean(name), first) } else { clean(name) };
-        let cells = cells.iter().zip(wide).map(|(cell, wide)| format!("  {cell:>wide$}"));
-        let line = format!("{}{}", pad(&name, first), cells.collect::<String>());
-        line.trim_end().to_owned()
+    let cells = |(name, spend): &(String, Spend)| {
+        let unpriced = spend.unpriced == spend.replies;
+        let cost = if unpriced { "unknown".to_owned() } else { money(spend.cost) };
+        let wasted = if spend.wasted == MicroDollars::ZERO { String::new() } else { money(spend.wasted) };
+        let [input, read, write, output] =
+            [spend.input, spend.cache_read, spend.cache_write, spend.output].map(tokens);
+        (name.clone(), [grouped(spend.replies), input, read, write, output, cost, wasted])
     };
-    let mut out = format!("{}\n", paint.dim(&line(head, &HEADS)));
-    for ((name, _), row) in rows.iter().zip(&cells) {
-        out.push_str(&line(name, &row.each_ref().map(String::as_str)));
-        out.push('\n');
-    }
-    out
+    crate::table::table((head, HEADS), &rows.iter().map(cells).collect::<Vec<_>>(), paint)
 }
 
 /// Returns what the sums leave out, and the causes of cache misses.

@@ -5,8 +5,10 @@
 //! ```
 //! Amounts are never guessed: usage without a known price counts as unpriced, and a session without usage has none.
 
+mod gain;
 mod miss;
 
+pub use gain::{Gain, GainedText, gain};
 pub use miss::{CacheMiss, MissCause};
 
 use crate::catalog::{BilledTokens, Catalog, MicroDollars};
