@@ -208,11 +208,19 @@ fn reduction_event(engine: &Engine, call: &str, shown: ShownResult<'_>) -> Resul
         how: Some(how),
     };
     Ok(NewEvent {
-        id: EventId::new(format!("{call}:shown"))?,
+        id: EventId::new(format!("{call}{SHOWN}"))?,
         at: engine.now(),
         source: EventSource::Engine,
         fact: Fact::ContentReduced(Box::new(fact)),
     })
+}
+
+/// End of the id of an event that records the form in which an output was shown.
+const SHOWN: &str = ":shown";
+
+/// Returns whether an event of this id records the form in which an output was shown.
+pub(crate) fn is_shown_form(id: &EventId) -> bool {
+    id.as_str().ends_with(SHOWN)
 }
 
 /// Returns a call and its result as events.

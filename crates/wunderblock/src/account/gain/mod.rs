@@ -150,6 +150,8 @@ struct LedgerFacts {
 struct RecordedFact {
     stream: StreamNo,
     at: Millis,
+    /// Whether the event records how an output was shown.
+    is_output: bool,
     fact: Fact,
 }
 
@@ -170,7 +172,8 @@ impl LedgerFacts {
         let fact = |row: &StoredEvent| {
             let Some(info) = streams.get(&row.stream) else { return Ok(None) };
             let fact = decode_event(engine, &info.id, row)?.fact;
-            let recorded = |fact| RecordedFact { stream: row.stream, at: row.at, fact };
+            let is_output = crate::output::is_shown_form(&row.id);
+            let recorded = |fact| RecordedFact { stream: row.stream, at: row.at, is_output, fact };
             Ok::<_, Error>(fact.map(recorded))
         };
         let events = rows.iter().filter_map(|row| fact(row).transpose()).collect::<Result<_, _>>()?;

@@ -28,7 +28,7 @@ pub(super) async fn shown(engine: &Engine, ledger: &LedgerFacts) -> Result<Vec<S
         .events
         .iter()
         .filter_map(|recorded| match &recorded.fact {
-            Fact::ContentReduced(fact) if !fact.standing && fact.lane.is_none() => Some((recorded, &**fact)),
+            Fact::ContentReduced(fact) if recorded.is_output => Some((recorded, &**fact)),
             _ => None,
         })
         .collect();
