@@ -13,6 +13,8 @@ mod outputs;
 mod reads;
 mod requests;
 
+pub(super) use reads::tokens_of;
+
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
