@@ -26,11 +26,12 @@ pub(crate) struct Sessions {
 #[command(after_help = "Examples:
   wunderblock cost --since 4w                 per day, over all agents
   wunderblock cost --by model --project .     per model, in this project
-  wunderblock cost 3f9c                       one session
+  wunderblock cost 3f9c                       one session, and its tools
 
 Amounts come from the usage that providers reported to the agents, at the list prices of that day; a subscription costs
 otherwise. `wasted` is what reading from the cache would have saved where a request repeated the one before it. Replies
-without a known price are counted, never guessed.")]
+without a known price are counted, never guessed. For one session, `cost` also says where requests stopped repeating the
+one before, if both are known, and which tools ran.")]
 pub(crate) struct Cost {
     /// Only this session
     #[arg(value_name = "SESSION", conflicts_with_all = ["project", "agent", "tag"])]
