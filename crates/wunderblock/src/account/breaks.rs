@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use wunderblock_core::event::{EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_wire::transcript::Format;
 use wunderblock_wire::{PromptBreak, first_break, request_at};
 
 /// A cache miss whose cause is a changed beginning, with the place of the change.
@@ -122,6 +123,12 @@ async fn request_of(
     }
 }
 
+/// Returns whether entries of a format hold whole requests.
+fn is_request_log(format: &str) -> bool {
+    let logs = [Format::Anthropic, Format::OpenaiResponses, Format::Gemini, Format::OpenaiChat];
+    Format::from_name(format).is_some_and(|format| logs.contains(&format))
+}
+
 /// Returns the request in the entry of an imported log at an offset.
 async fn logged(
     engine: &Engine,
@@ -130,7 +137,7 @@ async fn logged(
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some((source, _)) = info.source else { return Ok(None) };
     let source = source_info(engine, source, Some(revision)).await?;
-    if source.revision.len > MAX_DOCUMENT {
+    if source.revision.len > MAX_DOCUMENT || !is_request_log(&source.revision.format) {
         return Ok(None);
     }
     let mut bytes = Vec::new();
