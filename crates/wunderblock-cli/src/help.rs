@@ -23,7 +23,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
         "Look",
         &[
             (&["import", "init", "hook"], "Import transcripts; connect agents; what they call"),
-            (&["sessions", "cost", "gain"], "List sessions; what they cost; what shortening saved"),
+            (&["sessions", "cost"], "List sessions, the latest first; what they cost"),
             (&["show"], ""),
             (&["search", "grep"], "Search, best match first; find an exact text"),
             (&["read", "expand"], "Read what a handle names; what a summary replaces"),
@@ -48,7 +48,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
             (&["compact", "undo"], "Compact a session, or show what that would do; undo it"),
             (&["pin", "unpin"], "Keep a message in every request; remove a pin"),
             (&["hide", "unhide"], "Keep a message out of every request; show it again"),
-            (&["reduce", "run"], "Shorten one text, or what a command writes; keep all of it"),
+            (&["reduce", "run", "gain"], "Shorten a text, or what a command writes; what that saved"),
         ],
     ),
     (

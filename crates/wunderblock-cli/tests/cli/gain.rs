@@ -26,7 +26,8 @@ fn outputs_gain_what_they_leave_out_less_what_is_read_after_all() {
     insta::assert_snapshot!("gain", by_command.out);
     // The output belongs to the session for which the command ran.
     let by_session = desk.run(&["gain", "--by", "session", "--json"]).exits(0).lines();
-    assert_eq!((by_session.len(), &by_session[0]["name"]), (2, &json!("7d1f0c52")));
+    assert_eq!(by_session.len(), 2);
+    assert!(by_session[0]["name"].as_str().unwrap().starts_with("7d1f0c52"), "{}", by_session[0]);
     // A model reads the original after all, and takes in more than was saved.
     let call = json!({ "id": "a", "role": "assistant", "content": [
         { "type": "tool_use", "id": "t", "name": "mcp__wunderblock__read", "input": { "address": handle } }] });
@@ -48,13 +49,13 @@ fn a_request_gains_against_the_whole_session_within_its_limit() {
     let desk = Desk::with_session();
     let total = |window: &str| {
         let args = ["context", "7d1f0c52", "--window", window, "--out", "r.json", "--json"];
-        desk.run(&args).exits(0).json()["report"]["total_tokens"].as_i64().unwrap()
+        desk.run(&args).exits(0).json()["total_tokens"].as_i64().unwrap()
     };
-    let small = total("4000");
+    let small = total("16000");
     let lines = desk.run(&["gain", "--by", "session", "--json"]).exits(0).lines();
     let sum = lines.last().unwrap();
     assert_eq!((sum["texts"].as_i64(), sum["sent"].as_i64()), (Some(1), Some(small)));
-    assert!(sum["verbatim"].as_i64().unwrap() <= 4_000, "no more than the window: {sum}");
+    assert!(sum["verbatim"].as_i64().unwrap() <= 16_000, "no more than the window: {sum}");
     assert!(saved(&lines[..1]) > 0, "{sum}");
     let off = ["context", "7d1f0c52", "--window", "1000000", "--policy", "off", "--out", "r.json"];
     desk.run(&off).exits(0);
@@ -89,7 +90,7 @@ fn a_changed_beginning_is_placed_and_tools_are_counted() {
     desk.write("log.jsonl", requests(&["open", "shut"]));
     desk.run(&["import", "log.jsonl"]).exits(0);
     let sessions = desk.run(&["sessions", "--json"]).exits(0).lines();
-    let id = sessions[0]["id"].as_str().unwrap();
+    let id = sessions[0]["session"].as_str().unwrap();
     let lines = desk.run(&["cost", id, "--json"]).exits(0).lines();
     let broken = lines.iter().find(|line| line["by"] == "cache_break").unwrap();
     assert_eq!(broken["place"]["part"], "tools");
