@@ -166,11 +166,11 @@ fn request_in(entry: &str, offset: usize, depth: usize) -> Option<&str> {
         return request_in(item, offset - offset_of(entry, item), depth + 1);
     }
     let fields = RawFields::of(raw)?;
-    let has_messages = |name: &&str| {
+    let has_messages = |name: &str| {
         let items = fields.get(name).and_then(list).unwrap_or_default();
         items.first().is_some_and(|first| RawFields::of(first).is_some())
     };
-    if MESSAGES.iter().any(|name| has_messages(&name)) {
+    if MESSAGES.iter().any(|name| has_messages(name)) {
         return Some(raw.get());
     }
     let inner = fields.rest().into_iter().map(|(_, value)| value.get());

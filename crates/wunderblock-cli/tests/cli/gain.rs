@@ -66,7 +66,7 @@ fn a_request_gains_against_the_whole_session_within_its_limit() {
 /// A log of requests to Anthropic, each with the tools of a name.
 fn requests(tools: &[&str]) -> String {
     let said = |number: usize| {
-        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        let role = if number.is_multiple_of(2) { "user" } else { "assistant" };
         json!({ "role": role, "content": format!("turn {number}") })
     };
     let entry = |(number, tool): (usize, &&str)| {
