@@ -16,7 +16,7 @@ pub(crate) use agents::{Hook, Init, Status, Wrap};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
 pub(crate) use erase::Erase;
-pub(crate) use finding::{Cost, CostBy, Grep, Search, Sessions};
+pub(crate) use finding::{Cost, CostBy, Gain, GainBy, Grep, Search, Sessions};
 pub(crate) use graph::{Describe, Expand};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
@@ -96,6 +96,8 @@ pub(crate) enum Command {
     Cost(Cost),
     /// Show the context, cost and open work of a session on one line
     Status(Status),
+    /// Show what shortening saved: tokens that were sent, against the whole
+    Gain(Gain),
     /// Show the messages of a session
     Show(Show),
     /// Search what was said, best match first

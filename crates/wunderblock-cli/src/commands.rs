@@ -13,6 +13,7 @@ mod erase;
 mod expand;
 mod export;
 mod find;
+mod gain;
 mod grep;
 mod hook;
 mod import;
@@ -73,6 +74,7 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Wrap(wanted) => wrap::run(global, &settings, &wanted).await,
         Command::Cost(wanted) => cost::run(global, &settings, &wanted).await,
         Command::Status(wanted) => status::run(global, &settings, &wanted).await,
+        Command::Gain(wanted) => gain::run(global, &settings, &wanted).await,
         Command::Show(wanted) => show::run(global, &settings, &wanted).await,
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,
         Command::Context(wanted) => build::context(global, &settings, wanted).await,

@@ -49,7 +49,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
             (&["compact", "undo"], "Compact a session, or show what that would do; undo it"),
             (&["pin", "unpin"], "Keep a message in every request; remove a pin"),
             (&["hide", "unhide"], "Keep a message out of every request; show it again"),
-            (&["reduce", "run"], "Shorten one text, or what a command writes; keep all of it"),
+            (&["reduce", "run", "gain"], "Shorten a text, or what a command writes; what that saved"),
         ],
     ),
     (

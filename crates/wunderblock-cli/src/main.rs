@@ -27,6 +27,7 @@ mod resources;
 mod settings;
 mod sources;
 mod spool;
+mod table;
 mod terminal;
 mod tools;
 mod typed;

@@ -152,7 +152,7 @@ fn bars(report: &BudgetReport, paint: Paint, out: &mut String) {
 }
 
 /// Returns a bar in eighths of a column. A part above zero is always visible.
-fn bar(part: u64, whole: u64, columns: usize) -> String {
+pub(crate) fn bar(part: u64, whole: u64, columns: usize) -> String {
     let full = columns as u64 * 8;
     let eighths = (part.saturating_mul(full) / whole).min(full);
     let eighths = if part > 0 { eighths.max(1) } else { 0 };

@@ -300,6 +300,10 @@ pub struct ContextBuilt {
     pub sections: Vec<(Section, Tokens)>,
     /// Total tokens, as reported.
     pub total_tokens: Tokens,
+    /// Tokens that the request would take within its limit, had everything stood verbatim and had nothing been added
+    /// for what is missing; `None` in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verbatim: Option<Tokens>,
     /// Length of the encoded request.
     pub encoded_bytes: Bytes,
     /// BLAKE3 hash of the encoded request, hexadecimal.

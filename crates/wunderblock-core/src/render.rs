@@ -26,7 +26,7 @@ use crate::request::{Request, Tool};
 use crate::section::Section;
 use crate::stub::{self, Stubbed};
 use crate::trim::{self, GapOrSummary, treatment};
-use crate::units::{Cost, Seq};
+use crate::units::{Cost, Seq, Tokens};
 use crate::view::{SummaryNode, View, ViewEntry};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -62,6 +62,8 @@ pub struct RenderedRequest {
     pub lines: Vec<SourceLine>,
     /// Runs that are not in the request.
     pub missing: Vec<Missing>,
+    /// Tokens that the shown entries would take in addition, had each of their parts stood verbatim.
+    pub shortened: Tokens,
     /// Whether the last message is the assistant's.
     pub ends_with_reply: bool,
     /// Places of the entries' parts in the request, by message and part. Tool results are not included.
@@ -294,6 +296,9 @@ impl<'a> RequestWriter<'a> {
             for (index, piece) in own {
                 let clipped =
                     clip.and_then(|bytes| stub::clip(piece, bytes, self.input.bodies, self.input.version));
+                if let Some(clipped) = &clipped {
+                    self.shorten(piece, cost::part(clipped, self.input.costs));
+                }
                 let piece = clipped.as_ref().unwrap_or(piece);
                 let form = self.presentation.of((entry.seq, index), piece, treatment, None);
                 reduced |= treatment != Treatment::Stub && form != Stubbed::Kept;
@@ -399,7 +404,7 @@ impl<'a> RequestWriter<'a> {
     }
 
     fn results(
-        &self,
+        &mut self,
         calls: &[PairedCall],
         treatment: Treatment,
         account: &mut ExchangeLines,
@@ -433,13 +438,17 @@ impl<'a> RequestWriter<'a> {
 
     /// Puts a part into a message in the given form, and returns the part's cost in the message.
     fn put(
-        &self,
+        &mut self,
         piece: &Part,
         form: &Stubbed,
         parts: &mut Vec<PlacedPart>,
         at: Option<PartPosition>,
     ) -> Cost {
-        let Some(form) = form.shown(piece) else { return Cost::ZERO };
+        let is_kept = *form == Stubbed::Kept;
+        let Some(form) = form.shown(piece) else {
+            self.shorten(piece, Cost::ZERO);
+            return Cost::ZERO;
+        };
         let is_whole = form.bodies().iter().all(|body| body.handle().is_none_or(|blob| self.holds(blob)));
         let Some(shown) = stub::resolve(form, self.input.bodies) else { return Cost::ZERO };
         if matches!(&shown, Part::Text { .. }) && !shown.speaks() {
@@ -447,8 +456,17 @@ impl<'a> RequestWriter<'a> {
         }
         // A body in a blob is counted once for all requests. An erased body costs as much as its replacement.
         let cost = cost::part(if is_whole { form } else { &shown }, self.input.costs);
+        if !is_kept {
+            self.shorten(piece, cost);
+        }
         parts.push((shown, at));
         cost
+    }
+
+    /// Counts what a part would take in addition, had it stood verbatim.
+    fn shorten(&mut self, piece: &Part, shown: Cost) {
+        let whole = cost::part(piece, self.input.costs);
+        self.out.shortened += whole.tokens.saturating_sub(shown.tokens);
     }
 
     fn holds(&self, blob: Handle) -> bool {

@@ -61,6 +61,23 @@ impl Claim {
     }
 }
 
+/// Returns the program whose output a command line shows first, and its command if the program has several, for
+/// example: `cargo test`. `None` if the command line names no program that prints.
+#[must_use]
+pub fn program(command: &str) -> Option<String> {
+    let pipelines = printing_pipelines(command)?;
+    let first = pipelines.first()?.first()?;
+    let name = first.program();
+    let word = first.words.get(1).filter(|word| {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
+        word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.chars().all(is_word)
+    });
+    match word.filter(|_| programs::names("several").any(|known| known == name)) {
+        Some(word) => Some(format!("{name} {word}")),
+        None => Some(name.to_owned()),
+    }
+}
+
 /// Returns the claim of one pipeline.
 fn claim(stages: &[ShellStage]) -> Claim {
     let Some((first, rest)) = stages.split_first() else { return Claim::Unknown };
@@ -214,6 +231,24 @@ fn shows_file(stage: &ShellStage) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_program_of_a_command_line_is_the_one_whose_output_is_shown() {
+        for (command, name) in [
+            ("cargo test -p core", Some("cargo test")),
+            ("cd src && RUST_LOG=x sudo cargo build 2>&1 | tail -5", Some("cargo build")),
+            ("git -C dir status", Some("git")),
+            ("/usr/bin/git log --oneline", Some("git log")),
+            ("bash -lc 'npm run build'", Some("npm run")),
+            ("wunderblock run -- grep -rn word src", Some("grep")),
+            ("cat notes.txt", Some("cat")),
+            ("cargo ../x", Some("cargo")),
+            ("cd src", None),
+            ("", None),
+        ] {
+            assert_eq!(program(command).as_deref(), name, "{command}");
+        }
+    }
     use proptest::prelude::*;
 
     #[test]

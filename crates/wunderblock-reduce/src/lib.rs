@@ -60,7 +60,7 @@ mod terminal;
 mod word_list;
 
 pub use code::defined_name;
-pub use command::Claim;
+pub use command::{Claim, program};
 pub use duplicates::EarlierText;
 pub use encode::{invert, unpack};
 pub use encoding::decode_other;

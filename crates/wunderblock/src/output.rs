@@ -143,7 +143,7 @@ async fn keep_output(
         Ok(text) if text.len() <= MAX_MESSAGE_OUTPUT => {
             keep_text(engine, &session.id, output, (text, shown)).await
         }
-        _ => keep_bytes(engine, &session.id, output, handle).await,
+        _ => keep_bytes(engine, &session.id, output, (handle, shown)).await,
     }
 }
 
@@ -208,11 +208,19 @@ fn reduction_event(engine: &Engine, call: &str, shown: ShownResult<'_>) -> Resul
         how: Some(how),
     };
     Ok(NewEvent {
-        id: EventId::new(format!("{call}:shown"))?,
+        id: EventId::new(format!("{call}{SHOWN}"))?,
         at: engine.now(),
         source: EventSource::Engine,
         fact: Fact::ContentReduced(Box::new(fact)),
     })
+}
+
+/// End of the id of an event that records the form in which an output was shown.
+const SHOWN: &str = ":shown";
+
+/// Returns whether an event of this id records the form in which an output was shown.
+pub(crate) fn is_shown_form(id: &EventId) -> bool {
+    id.as_str().ends_with(SHOWN)
 }
 
 /// Returns a call and its result as events.
@@ -272,7 +280,7 @@ async fn keep_bytes(
     engine: &Engine,
     session: &StreamId,
     output: &Output<'_>,
-    handle: Handle,
+    (handle, shown): (Handle, Option<(usize, &Reduced)>),
 ) -> Result<(), Error> {
     let key = format!("output/{handle}");
     let by = SourceBy::Key(key.clone());
@@ -311,7 +319,16 @@ async fn keep_bytes(
     let stream = StreamId::new(format!("{session}-{call}"))?;
     let token = owner.token;
     let mut writes = vec![Write::Whole { source, revision, token, modified: None, reader: None, leaf: None }];
-    let said = exchange_events(engine, output, &call, note)?;
+    let mut said = exchange_events(engine, output, &call, note)?;
+    if let Some((seen, reduced)) =
+        shown.filter(|(seen, reduced)| seen + reduced.text.len() <= MAX_MESSAGE_OUTPUT)
+    {
+        let seen = String::from_utf8_lossy(output.bytes.get(..seen).unwrap_or_default());
+        let text = [&*seen, &reduced.text].concat();
+        // The opening event and the call precede the result.
+        let result = ShownResult { target: Seq(3), bytes: output.bytes.len(), text, reduced };
+        said.push(reduction_event(engine, &call, result)?);
+    }
     writes.append(&mut append_writes(engine, &stream, (Some((source, revision)), None), said).await?);
     engine.storage.commit(writes).await?;
     Ok(())
@@ -323,10 +340,17 @@ const OUTPUTS: &str = "-outputs";
 /// Name of the session that keeps the outputs of commands that belong to no other session.
 const ALL_OUTPUTS: &str = "outputs";
 
-/// Returns the session whose outputs this session keeps, derived from this session's name.
+/// Returns the session whose outputs this session keeps, derived from this session's name. An output that is kept as
+/// bytes has a session of its own, named after the session that keeps the others and the call.
 fn parent_of(session: &StreamId) -> Option<StreamId> {
-    let parent = session.as_str().strip_suffix(OUTPUTS)?;
-    StreamId::new(parent).ok()
+    let (parent, call) = session.as_str().rsplit_once(OUTPUTS)?;
+    StreamId::new(parent).ok().filter(|_| call.is_empty() || call.starts_with('-'))
+}
+
+/// Returns whether a session keeps outputs of commands.
+pub(crate) fn keeps_outputs(session: &StreamId) -> bool {
+    let rest = session.as_str().strip_prefix(ALL_OUTPUTS);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-')) || parent_of(session).is_some()
 }
 
 impl Output<'_> {

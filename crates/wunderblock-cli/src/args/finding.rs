@@ -26,11 +26,12 @@ pub(crate) struct Sessions {
 #[command(after_help = "Examples:
   wunderblock cost --since 4w                 per day, over all agents
   wunderblock cost --by model --project .     per model, in this project
-  wunderblock cost 3f9c                       one session
+  wunderblock cost 3f9c                       one session, and its tools
 
 Amounts come from the usage that providers reported to the agents, at the list prices of that day; a subscription costs
 otherwise. `wasted` is what reading from the cache would have saved where a request repeated the one before it. Replies
-without a known price are counted, never guessed.")]
+without a known price are counted, never guessed. For one session, `cost` also says where requests stopped repeating the
+one before, if both are known, and which tools ran.")]
 pub(crate) struct Cost {
     /// Only this session
     #[arg(value_name = "SESSION", conflicts_with_all = ["project", "agent", "tag"])]
@@ -40,6 +41,30 @@ pub(crate) struct Cost {
     pub(crate) by: CostBy,
     #[command(flatten)]
     pub(crate) filter: SessionFilterArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock gain                         per day
+  wunderblock gain --by command            per program whose output was shown
+  wunderblock gain --since 2w --project .  the last two weeks, in this project
+
+Counts outputs that `run` and `reduce` shortened, and requests that `context` built: `verbatim` is what would have stood
+there within the window, `sent` what did, `extra` what reading originals after all and writing summaries took. An output
+counts once, although later requests repeat it. Texts whose figures were not recorded are unknown, never guessed.")]
+pub(crate) struct Gain {
+    /// Grouping of the rows
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = GainBy::Day)]
+    pub(crate) by: GainBy,
+    #[command(flatten)]
+    pub(crate) filter: SessionFilterArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GainBy {
+    Day,
+    Session,
+    Command,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,20 +1,24 @@
 //! `cost`: what sessions cost, by day, project, model, agent or session.
 
 use crate::args::{Cost, CostBy, Global};
-use crate::columns::{columns, fit, pad, plural};
-use crate::console::{print, print_json, say, zone};
+use crate::columns::plural;
+use crate::console::{print, print_json, say};
 use crate::exit::{Exit, Failure};
 use crate::filter::session_filter;
 use crate::lookup::known_session;
 use crate::names::Names;
 use crate::paint::Paint;
 use crate::settings::Settings;
-use crate::terminal::{clean, width};
+use crate::table::{day, tokens};
+use crate::terminal::clean;
+use serde_json::json;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
-use wunderblock::account::{Spend, SpentReply, spend};
+use wunderblock::account::{BrokenPrefix, Spend, SpentReply, ToolUse, broken_prefixes, spend, tools};
 use wunderblock::catalog::MicroDollars;
+use wunderblock::store::StreamInfo;
 use wunderblock_core::stub::grouped;
-use wunderblock_core::units::{Millis, Tokens};
+use wunderblock_wire::PromptPart;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> Exit {
     let engine = settings.read_only().await?;
@@ -32,7 +36,15 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> 
         let is_its = |family: &String| reply.session.id.root() == family;
         family.as_ref().is_none_or(is_its).then(|| named(wanted.by, reply, &names))
     };
-    let sums = spend(&engine, filter, &group).await?;
+    let sums = spend(&engine, filter.clone(), &group).await?;
+    let wanted_session = |info: &StreamInfo| family.as_ref().is_some_and(|family| info.id.root() == family);
+    let detail = match &family {
+        Some(_) => Detail {
+            tools: tools(&engine, filter.clone(), &wanted_session).await?,
+            broken: broken_prefixes(&engine, filter, &wanted_session, BREAKS).await?,
+        },
+        None => Detail::default(),
+    };
     let mut all = Spend::default();
     sums.values().for_each(|spend| all += spend);
     let mut rows: Vec<(String, Spend)> = sums.into_iter().collect();
@@ -40,17 +52,78 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> 
         rows.sort_by_key(|(_, spend)| std::cmp::Reverse((spend.cost, spend.replies)));
     }
     if global.json {
-        return json(wanted.by, &rows, &all);
+        json_rows(wanted.by, &rows, &all)?;
+        return detail.json();
     }
     if rows.is_empty() {
         say(global, "no usage: the transcripts of these sessions report none");
-        return Ok(ExitCode::SUCCESS);
+    } else {
+        let many = rows.len() > 1;
+        rows.extend(many.then(|| ("in all".to_owned(), all.clone())));
+        print(&table(word(wanted.by), &rows, Paint::stdout()))?;
+        print(&notes(&all))?;
     }
-    let many = rows.len() > 1;
-    rows.extend(many.then(|| ("in all".to_owned(), all.clone())));
-    print(&table(word(wanted.by), &rows, Paint::stdout()))?;
-    print(&notes(&all))?;
+    let gap = if rows.is_empty() { "" } else { "\n" };
+    print(&detail.words((gap, &names), Paint::stdout()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Maximum number of changed beginnings that are examined. Each one is found by rebuilding or reading two requests.
+const BREAKS: usize = 10;
+
+/// What is told about a single session only.
+#[derive(Default)]
+struct Detail {
+    tools: BTreeMap<String, ToolUse>,
+    broken: Vec<BrokenPrefix>,
+}
+
+impl Detail {
+    fn json(&self) -> Exit {
+        for (name, used) in &self.tools {
+            let ToolUse { calls, errors, tokens, .. } = used;
+            let tool =
+                json!({ "by": "tool", "name": name, "calls": calls, "errors": errors, "tokens": tokens });
+            print_json(&tool)?;
+        }
+        for broken in &self.broken {
+            let mut value = serde_json::to_value(broken)?;
+            if let Some(object) = value.as_object_mut() {
+                object.insert("by".to_owned(), "cache_break".into());
+            }
+            print_json(&value)?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Returns the places at which requests changed, and the tools.
+    fn words(&self, (gap, names): (&str, &Names), paint: Paint) -> String {
+        let mut out = String::new();
+        for broken in &self.broken {
+            let Some(found) = &broken.place else { continue };
+            let part = match &found.part {
+                PromptPart::Tools => "the tools".to_owned(),
+                PromptPart::System => "the system text".to_owned(),
+                PromptPart::Message { number, role } => format!("message {number} ({})", clean(role)),
+            };
+            let (place, missed) = (names.place(&broken.session, broken.seq), tokens(broken.tokens));
+            let offset = grouped(found.offset as u64);
+            out.push_str(&format!(
+                "{place}: changed from byte {offset} on, in {part}; {missed} tokens missed\n"
+            ));
+        }
+        if self.tools.is_empty() {
+            return out;
+        }
+        let mut rows: Vec<(&String, &ToolUse)> = self.tools.iter().collect();
+        rows.sort_by_key(|(_, used)| std::cmp::Reverse((used.calls, used.tokens)));
+        let cells = rows.into_iter().map(|(name, used)| {
+            let errors = if used.errors == 0 { String::new() } else { grouped(used.errors) };
+            (name.clone(), [grouped(used.calls), errors, tokens(used.tokens)])
+        });
+        let heads = ("tool", ["calls", "errors", "tokens of results"]);
+        format!("{out}{gap}{}", crate::table::table(heads, &cells.collect::<Vec<_>>(), paint))
+    }
 }
 
 const fn word(by: CostBy) -> &'static str {
@@ -75,12 +148,7 @@ fn named(by: CostBy, reply: SpentReply<'_>, names: &Names) -> String {
     }
 }
 
-fn day(at: Millis) -> String {
-    jiff::Timestamp::from_millisecond(at.0)
-        .map_or_else(|_| "unknown".to_owned(), |time| time.to_zoned(zone()).strftime("%Y-%m-%d").to_string())
-}
-
-fn json(by: CostBy, rows: &[(String, Spend)], all: &Spend) -> Exit {
+fn json_rows(by: CostBy, rows: &[(String, Spend)], all: &Spend) -> Exit {
     let line = |name: &str, spend: &Spend| -> Result<(), Failure> {
         let mut value = serde_json::to_value(spend)?;
         if let Some(object) = value.as_object_mut() {
@@ -102,46 +170,17 @@ pub(super) fn money(amount: MicroDollars) -> String {
     format!("${}.{:02}", grouped(cents / 100), cents % 100)
 }
 
-pub(super) fn tokens(count: Tokens) -> String {
-    match count.0 {
-        0..10_000 => grouped(count.0),
-        10_000..10_000_000 => format!("{}k", grouped(count.0 / 1_000)),
-        more => format!("{}M", grouped(more / 1_000_000)),
-    }
-}
-
 fn table(head: &str, rows: &[(String, Spend)], paint: Paint) -> String {
     const HEADS: [&str; 7] = ["replies", "input", "cached", "written", "output", "cost", "wasted"];
-    let cells: Vec<[String; 7]> = rows
-        .iter()
-        .map(|(_, spend)| {
-            let unpriced = spend.unpriced == spend.replies;
-            let cost = if unpriced { "unknown".to_owned() } else { money(spend.cost) };
-            let wasted = if spend.wasted == MicroDollars::ZERO { String::new() } else { money(spend.wasted) };
-            let [input, read, write, output] =
-                [spend.input, spend.cache_read, spend.cache_write, spend.output].map(tokens);
-            [grouped(spend.replies), input, read, write, output, cost, wasted]
-        })
-        .collect();
-    let wide: [usize; 7] = std::array::from_fn(|column| {
-        let widths = cells.iter().filter_map(|row| row.get(column)).map(|cell| columns(cell));
-        widths.chain(HEADS.get(column).map(|head| head.len())).max().unwrap_or_default()
-    });
-    let room = width().saturating_sub(wide.iter().map(|wide| wide + 2).sum()).max(12);
-    let longest = rows.iter().map(|(name, _)| columns(name)).max().unwrap_or_default();
-    let first = longest.max(head.len()).min(room);
-    let line = |name: &str, cells: &[&str]| {
-        let name = if columns(name) > first { fit(&clean(name), first) } else { clean(name) };
-        let cells = cells.iter().zip(wide).map(|(cell, wide)| format!("  {cell:>wide$}"));
-        let line = format!("{}{}", pad(&name, first), cells.collect::<String>());
-        line.trim_end().to_owned()
+    let cells = |(name, spend): &(String, Spend)| {
+        let unpriced = spend.unpriced == spend.replies;
+        let cost = if unpriced { "unknown".to_owned() } else { money(spend.cost) };
+        let wasted = if spend.wasted == MicroDollars::ZERO { String::new() } else { money(spend.wasted) };
+        let [input, read, write, output] =
+            [spend.input, spend.cache_read, spend.cache_write, spend.output].map(tokens);
+        (name.clone(), [grouped(spend.replies), input, read, write, output, cost, wasted])
     };
-    let mut out = format!("{}\n", paint.dim(&line(head, &HEADS)));
-    for ((name, _), row) in rows.iter().zip(&cells) {
-        out.push_str(&line(name, &row.each_ref().map(String::as_str)));
-        out.push('\n');
-    }
-    out
+    crate::table::table((head, HEADS), &rows.iter().map(cells).collect::<Vec<_>>(), paint)
 }
 
 /// Returns what the sums leave out, and the causes of cache misses.

@@ -1,12 +1,13 @@
 //! `status`: one line about a session, for the status line of an agent, a shell or a terminal.
 
-use super::cost::{money, tokens};
+use super::cost::money;
 use crate::args::{Global, Status as StatusArgs};
 use crate::columns::fit;
 use crate::console::{print, print_report};
 use crate::exit::{Exit, FAILED, Failure};
 use crate::lookup::known_session;
 use crate::settings::Settings;
+use crate::table::tokens;
 use crate::terminal::clean;
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;

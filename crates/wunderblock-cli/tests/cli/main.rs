@@ -22,6 +22,7 @@ mod exit;
 mod fields;
 mod finding;
 mod fixture;
+mod gain;
 mod graph;
 mod handed_back;
 mod help;

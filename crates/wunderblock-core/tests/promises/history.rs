@@ -661,6 +661,7 @@ impl History {
             overhead: None,
             sections: Vec::new(),
             total_tokens: Tokens(0),
+            verbatim: None,
             encoded_bytes: Bytes(0),
             digest: "".into(),
         })));

@@ -64,6 +64,7 @@ cases! {
     ranges_have_limits,
     events_at_positions,
     marked_events,
+    kinds_are_found_in_all_streams,
     events_of_lanes,
     streams_by_prefix,
     streams_by_scope,

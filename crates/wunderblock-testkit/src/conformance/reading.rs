@@ -379,6 +379,35 @@ pub(super) fn sessions_are_described(scene: &TestTenant<'_>) {
     assert!(scene.info("s").tags.is_empty());
 }
 
+/// Control events of given kinds are found in all streams of the tenant, and no message is.
+pub(super) fn kinds_are_found_in_all_streams(scene: &TestTenant<'_>) {
+    for id in ["a", "b"] {
+        scene.open(id);
+        let measured = happened(&format!("{id} 2"), "usage.measured", "");
+        let trimmed = PackedEvent { at: Millis(90), ..happened(&format!("{id} 3"), "view.trimmed", "") };
+        scene.append(id, vec![said(&format!("{id} 1"), "usage.measured"), measured, trimmed]);
+    }
+    let other = TestTenant::of(scene.store, "another tenant");
+    other.open("a");
+    other.append("a", vec![happened("1", "view.trimmed", "")]);
+    let found = |kinds: &[&'static str], since: Option<i64>| {
+        let (kinds, since) = (kinds.to_vec(), since.map(Millis));
+        let events = scene.events_of(Query::OfKinds { tenant: scene.tenant.no, kinds, since });
+        events.iter().map(|event| event.id.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&["usage.measured"], None), ["a 2", "b 2"]);
+    assert_eq!(found(&["view.trimmed", "usage.measured"], None), ["a 2", "a 3", "b 2", "b 3"]);
+    assert_eq!(found(&["view.trimmed", "usage.measured"], Some(90)), ["a 3", "b 3"]);
+    assert_eq!(found(&["view.trimmed"], Some(91)), [""; 0]);
+    assert_eq!(found(&["message.appended"], None), [""; 0]);
+    scene.fork("c", "a", 3);
+    assert_eq!(
+        found(&["usage.measured"], None),
+        ["a 2", "b 2"],
+        "a fork does not repeat its parent's events"
+    );
+}
+
 /// Tenants are listed in the order in which they were created.
 pub(super) fn tenants_are_listed(scene: &TestTenant<'_>) {
     TestTenant::of(scene.store, "second name, first");

@@ -10,7 +10,7 @@ use wunderblock::store::{
 };
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::message::Role;
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::units::{Bytes, Millis, Seq};
 
 impl LedgerTables {
     /// Answers one query. An unknown tenant is treated as empty.
@@ -29,6 +29,7 @@ impl LedgerTables {
             Query::Lineage { tenant, stream } => {
                 Answer::Lineage(self.lineage(self.must_find(tenant, &stream)?))
             }
+            Query::OfKinds { tenant, kinds, since } => Answer::Events(self.of_kinds(tenant, &kinds, since)),
             query @ (Query::Events { .. } | Query::At { .. } | Query::Marked { .. }) => {
                 Answer::Events(self.events_for(query)?)
             }
@@ -93,7 +94,7 @@ impl LedgerTables {
             }
             Query::Streams { tenant, filter, limit } => {
                 let mut streams = self.streams_with(tenant, &filter.prefix);
-                streams.retain(|info| passes(&filter, info));
+                streams.retain(|info| filter.accepts(info));
                 streams.sort_by_key(|info| Reverse((info.said_at, info.no)));
                 streams.truncate(size(limit));
                 Answer::Streams(streams)
@@ -119,7 +120,7 @@ impl LedgerTables {
         // The time of a filter applies to the reports, not to the streams.
         let since = filter.since.take();
         let mut rows: Vec<UsageRow> = Vec::new();
-        for info in self.streams_with(tenant, &filter.prefix).iter().filter(|info| passes(&filter, info)) {
+        for info in self.streams_with(tenant, &filter.prefix).iter().filter(|info| filter.accepts(info)) {
             let all = self.usage.range((info.no, Box::from(""))..).take_while(|(key, _)| key.0 == info.no);
             rows.extend(
                 all.map(|(_, row)| row.clone()).filter(|row| since.is_none_or(|since| row.at >= since)),
@@ -127,6 +128,15 @@ impl LedgerTables {
         }
         rows.sort_by_key(|row| (row.stream, row.seq));
         rows
+    }
+
+    fn of_kinds(&self, tenant: TenantNo, kinds: &[&str], since: Option<Millis>) -> Vec<StoredEvent> {
+        let mut streams = self.streams_with(tenant, "");
+        streams.sort_by_key(|info| info.no);
+        let rows =
+            streams.iter().flat_map(|info| self.events.range((info.no, Seq(0))..=(info.no, info.head)));
+        let events = rows.map(|(_, row)| &row.event).filter(|event| kinds.contains(&event.kind.as_str()));
+        events.filter(|event| since.is_none_or(|since| event.at >= since)).cloned().collect()
     }
 
     /// Streams that contain a record, with its last position in each.
@@ -319,22 +329,6 @@ fn is_of_path(path: &str, wanted: &str) -> bool {
     let named = path.strip_suffix(wanted);
     below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         || named.is_some_and(|before| before.ends_with('/'))
-}
-
-fn passes(filter: &StreamFilter, info: &StreamInfo) -> bool {
-    let project = info.scope.project.as_deref();
-    let is_in = |wanted: &String| {
-        project.is_some_and(|project| {
-            let below = project.strip_prefix(wanted.as_str());
-            let named = project.strip_suffix(wanted.as_str()).filter(|_| !wanted.contains('/'));
-            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-                || named.is_some_and(|before| before.ends_with('/'))
-        })
-    };
-    (filter.projects.is_empty() || filter.projects.iter().any(is_in))
-        && (filter.agent.is_none() || filter.agent == info.scope.agent)
-        && filter.tags.iter().all(|tag| info.tags.iter().any(|own| **own == **tag))
-        && filter.since.is_none_or(|since| info.said_at >= since)
 }
 
 pub(super) fn size(limit: u64) -> usize {

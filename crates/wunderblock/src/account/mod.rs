@@ -5,11 +5,17 @@
 //! ```
 //! Amounts are never guessed: usage without a known price counts as unpriced, and a session without usage has none.
 
+mod breaks;
+mod gain;
 mod miss;
 mod status;
+mod tools;
 
+pub use breaks::{BrokenPrefix, broken_prefixes};
+pub use gain::{Gain, GainedText, gain};
 pub use miss::{CacheMiss, MissCause};
 pub use status::Status;
+pub use tools::{ToolUse, tools};
 
 use crate::catalog::{BilledTokens, Catalog, MicroDollars};
 use crate::engine::Engine;

@@ -72,6 +72,8 @@ pub struct Draft {
     pub cache: CachePlan,
     /// Highest threshold that the request passed, in hundredths of the limit.
     pub warned: Option<u8>,
+    /// Tokens that the shown entries would take in addition, had each of their parts stood verbatim.
+    pub(crate) shortened: Tokens,
     /// Digests of the request's beginning, to be recorded.
     pub(crate) marks: Stem,
     /// Plan that the request was made from.
@@ -108,6 +110,7 @@ impl Draft {
             overhead: self.overhead,
             sections: self.report.sections.iter().map(|line| (line.name, line.tokens)).collect(),
             total_tokens: self.report.total_tokens,
+            verbatim: Some(self.report.verbatim(self.shortened)),
             encoded_bytes: Bytes(self.body.len() as u64),
             digest: self.digest.as_str().into(),
         }
@@ -158,6 +161,7 @@ pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Err
         report,
         dropped,
         ends_with_reply: rendered.ends_with_reply,
+        shortened: rendered.shortened,
         through: planned.through(),
         step: decision.plan.step.or(snapshot.is_resized().then_some(TrimReason::Resized)),
         preamble: decision.view.preamble().cloned(),

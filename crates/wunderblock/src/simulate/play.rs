@@ -228,6 +228,7 @@ impl<'a> Play<'a> {
             overhead: None,
             sections: Vec::new(),
             total_tokens: sent.0.tokens,
+            verbatim: None,
             encoded_bytes: Bytes::ZERO,
             digest: Box::default(),
         };

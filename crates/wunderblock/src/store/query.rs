@@ -6,7 +6,7 @@ use super::row::{
 };
 use super::write::PackedBlob;
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// Direction in which events are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +95,15 @@ pub enum Query {
         to: Seq,
         /// Maximum number of events.
         limit: u64,
+    },
+    /// Reads the control events of given kinds in all streams, by stream and position. Answers [`Answer::Events`].
+    OfKinds {
+        /// Tenant that owns the streams.
+        tenant: TenantNo,
+        /// Kinds of the events.
+        kinds: Vec<&'static str>,
+        /// Minimum time of an event.
+        since: Option<Millis>,
     },
     /// Reads bodies. Answers [`Answer::Blobs`], with `None` for unknown handles.
     Blobs {

@@ -312,6 +312,25 @@ impl StreamFilter {
     pub fn is_open(&self) -> bool {
         *self == Self::default()
     }
+
+    /// Returns whether the filter accepts a session.
+    #[must_use]
+    pub fn accepts(&self, info: &StreamInfo) -> bool {
+        let project = info.scope.project.as_deref();
+        let is_in = |wanted: &String| {
+            project.is_some_and(|project| {
+                let below = project.strip_prefix(wanted.as_str());
+                let named = project.strip_suffix(wanted.as_str()).filter(|_| !wanted.contains('/'));
+                below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                    || named.is_some_and(|before| before.ends_with('/'))
+            })
+        };
+        info.id.as_str().starts_with(&self.prefix)
+            && (self.projects.is_empty() || self.projects.iter().any(is_in))
+            && (self.agent.is_none() || self.agent == info.scope.agent)
+            && self.tags.iter().all(|tag| info.tags.iter().any(|own| **own == **tag))
+            && self.since.is_none_or(|since| info.said_at >= since)
+    }
 }
 
 /// Filter for events. Every condition that is set must hold.

@@ -1,6 +1,6 @@
 //! Finding events by mark or by lane, without reading the events in between.
 
-use super::read::{EVENT, event_row, lineage};
+use super::read::{EVENT, event_row, json, lineage};
 use super::sql::{row, rows};
 use crate::store::StoreError;
 use crate::store::query::Marked;
@@ -8,7 +8,7 @@ use crate::store::row::{StoredEvent, Stretch, TenantNo};
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
 use wunderblock_core::id::StreamId;
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Millis, Seq};
 
 /// Limits of the search: the last position to include, and the maximum number of events.
 pub(super) struct Newest {
@@ -42,6 +42,23 @@ pub(super) fn marked(
     }
     found.truncate(usize::try_from(newest.limit).unwrap_or(usize::MAX));
     Ok(found)
+}
+
+/// Returns the control events of the given kinds in all streams. The index is searched once per stream and kind,
+/// regardless of the streams' lengths.
+pub(super) fn of_kinds(
+    db: &Connection,
+    tenant: TenantNo,
+    kinds: &[&str],
+    since: Option<Millis>,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let sql = format!(
+        "{EVENT} INDEXED BY events_marked
+         WHERE tenant = ?1 AND stream IN (SELECT stream FROM streams WHERE tenant = ?1) AND mark = 3 AND mark >= 1
+         AND kind IN (SELECT value FROM json_each(?2)) AND at >= ?3 ORDER BY stream, seq"
+    );
+    let since = since.map_or(i64::MIN, |since| since.0);
+    rows(db, &sql, params![tenant.0, json(kinds)?, since], event_row)
 }
 
 /// A range of a stream to search.
