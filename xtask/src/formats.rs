@@ -21,6 +21,9 @@ const fn about(format: Format) -> &'static str {
         Format::Copilot => {
             "Copilot CLI's sessions: `~/.copilot/session-state/<id>/events.jsonl`. Sub-agents become sessions, and a rewind becomes a branch. The file holds no usage per request, so none is read."
         }
+        Format::OpenCode => {
+            "OpenCode's sessions: the tree of files under `~/.local/share/opencode/storage`, the database `opencode.db` beside it, and the documents of `opencode export`. The members of a session are stored as lines, `{\"info\": session}` and `{\"parts\": […], \"info\": message}`; a line is written again when its member has changed. A message that was reverted begins a branch with the next prompt."
+        }
         Format::Droid => {
             "droid's sessions, `~/.factory/sessions/<id>.jsonl`, a tree over `parentId`; and its output with `--output-format stream-json`."
         }

@@ -21,6 +21,7 @@ mod gemini_cli;
 mod generic;
 mod object;
 mod openai_chat;
+mod opencode;
 mod pi;
 mod reader;
 mod record;
@@ -64,6 +65,7 @@ impl Format {
             | Self::SweAgent
             | Self::TauBench
             | Self::OpenaiChat
+            | Self::OpenCode
             | Self::GeminiCli => detect::chat_shape(head),
         }
     }
@@ -77,6 +79,7 @@ impl Format {
             Self::Pi => pi::RECORD_TYPES,
             Self::GeminiCli => gemini_cli::RECORD_TYPES,
             Self::Copilot => copilot::RECORD_TYPES,
+            Self::OpenCode => opencode::RECORD_TYPES,
             Self::Droid | Self::Grok | Self::Kimi | Self::Qwen | Self::Antigravity => {
                 return event_log::Layout::of(self).map(event_log::Layout::record_types).unwrap_or_default();
             }

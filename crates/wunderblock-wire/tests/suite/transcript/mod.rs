@@ -11,6 +11,7 @@ mod event_log;
 mod gemini_cli;
 mod json;
 mod openai_chat;
+mod opencode;
 mod pi;
 mod promises;
 mod requests;
