@@ -119,7 +119,7 @@ impl OpenCode {
             Some(info) if info.has("role") => {
                 self.message(span, text, (&info, &object.array("parts").unwrap_or_default()))
             }
-            Some(info) if info.has("id") => vec![self.header(span, &info)],
+            Some(info) if info.has("id") && !object.has("parts") => vec![self.header(span, &info)],
             None if object.has("role") && object.has("sessionID") => self.message(span, text, (object, &[])),
             _ => vec![TranscriptRecord::opaque(span, "record", "unknown record of OpenCode")],
         }
@@ -298,8 +298,7 @@ pub(super) fn is_line(object: &Object<'_>) -> bool {
     let info = object.object("info").unwrap_or_default();
     let is_session = info.has("id") && info.has("directory") && (info.has("title") || info.has("slug"));
     let is_message = |info: &Object<'_>| info.has("sessionID") && info.has("role");
-    let is_row = info.has("session_id") && info.has("role") && object.has("parts");
-    is_session || is_row || is_message(&info) || is_message(object) || is_part(object)
+    is_session || is_message(&info) || is_message(object) || is_part(object)
 }
 
 fn is_part(object: &Object<'_>) -> bool {
