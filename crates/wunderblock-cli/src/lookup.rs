@@ -300,7 +300,7 @@ async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Se
     }
 }
 
-/// Returns whether a path stands for many transcripts: a folder, or a database.
+/// Returns whether a path may contain many transcripts: a folder, or a database.
 pub(crate) fn holds_many(path: &Path) -> bool {
     path.is_dir() || is_database(path)
 }

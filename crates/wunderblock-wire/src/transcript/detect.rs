@@ -3,7 +3,7 @@
 use super::format::{FileShape, Format};
 use super::object::Object;
 use super::requests::{dialect_of_line, dialect_of_list};
-use super::{aider, gemini_cli, openai_chat, opencode, swe_agent, tau_bench};
+use super::{aider, cursor, gemini_cli, openai_chat, opencode, swe_agent, tau_bench};
 use serde_json::value::RawValue;
 
 /// Error for a file that is neither JSON nor an aider history.
@@ -266,6 +266,7 @@ fn vote(line: &str) -> Option<(Format, u32)> {
         (has("$set") || has("$rewindTo"), Format::GeminiCli, 2),
         (kind.contains('.') && has("data") && has("id") && has("parentId"), Format::Copilot, 4),
         (opencode::is_line(object), Format::OpenCode, 6),
+        (cursor::is_line(object), Format::Cursor, 6),
         // Qwen uses Claude Code's tree with Gemini's parts.
         ((message.has("parts") || has("systemPayload")) && has("uuid"), Format::Qwen, 3),
         (message.has("parts"), Format::JsonLines, 3),

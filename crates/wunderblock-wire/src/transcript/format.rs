@@ -17,6 +17,8 @@ pub enum Format {
     Copilot,
     /// OpenCode sessions: the members of a session as JSONL, or an export as a JSON document.
     OpenCode,
+    /// Conversations of Cursor's editor: the values of its database as JSONL.
+    Cursor,
     /// droid sessions, and its output as a stream (JSONL).
     Droid,
     /// Grok CLI chats (JSONL).
@@ -60,7 +62,7 @@ pub enum FileShape {
 
 impl Format {
     /// All formats, in the order in which detection prefers them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Wunderblock,
         Self::ClaudeCode,
         Self::Codex,
@@ -68,6 +70,7 @@ impl Format {
         Self::GeminiCli,
         Self::Copilot,
         Self::OpenCode,
+        Self::Cursor,
         Self::Droid,
         Self::Grok,
         Self::Kimi,
@@ -94,6 +97,7 @@ impl Format {
             Self::GeminiCli => "gemini-cli",
             Self::Copilot => "copilot",
             Self::OpenCode => "opencode",
+            Self::Cursor => "cursor",
             Self::Droid => "droid",
             Self::Grok => "grok",
             Self::Kimi => "kimi",

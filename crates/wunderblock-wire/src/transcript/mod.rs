@@ -11,6 +11,7 @@ mod chain;
 mod claude_code;
 mod codex;
 mod copilot;
+mod cursor;
 mod detect;
 mod elements;
 mod environment;
@@ -50,6 +51,7 @@ impl Format {
             | Self::Codex
             | Self::Pi
             | Self::Copilot
+            | Self::Cursor
             | Self::Droid
             | Self::Grok
             | Self::Kimi
@@ -80,6 +82,7 @@ impl Format {
             Self::GeminiCli => gemini_cli::RECORD_TYPES,
             Self::Copilot => copilot::RECORD_TYPES,
             Self::OpenCode => opencode::RECORD_TYPES,
+            Self::Cursor => cursor::RECORD_TYPES,
             Self::Droid | Self::Grok | Self::Kimi | Self::Qwen | Self::Antigravity => {
                 return event_log::Layout::of(self).map(event_log::Layout::record_types).unwrap_or_default();
             }

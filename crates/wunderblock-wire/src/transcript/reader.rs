@@ -8,6 +8,7 @@ use super::aider::Aider;
 use super::claude_code::ClaudeCode;
 use super::codex::Codex;
 use super::copilot::Copilot;
+use super::cursor::Cursor;
 use super::elements;
 use super::event_log::{EventLog, Layout};
 use super::export::ExportReader;
@@ -76,6 +77,7 @@ enum FormatState {
     GeminiCli(Box<GeminiCli>),
     Copilot(Box<Copilot>),
     OpenCode(Box<OpenCode>),
+    Cursor(Box<Cursor>),
     EventLog(Box<EventLog>),
     Requests(Box<RequestLog>),
     SweAgent(SweAgent),
@@ -98,6 +100,7 @@ impl TranscriptReader {
             Format::GeminiCli => FormatState::GeminiCli(Box::default()),
             Format::Copilot => FormatState::Copilot(Box::default()),
             Format::OpenCode => FormatState::OpenCode(Box::default()),
+            Format::Cursor => FormatState::Cursor(Box::default()),
             Format::Droid | Format::Grok | Format::Kimi | Format::Qwen | Format::Antigravity => {
                 FormatState::EventLog(Box::new(EventLog::new(Layout::of(format))))
             }
@@ -131,6 +134,7 @@ impl TranscriptReader {
             FormatState::GeminiCli(state) => state.session(),
             FormatState::Copilot(state) => state.session(),
             FormatState::OpenCode(state) => state.session(),
+            FormatState::Cursor(state) => state.session(),
             FormatState::Wunderblock(state) => state.session(),
             FormatState::EventLog(state) => state.session(),
             FormatState::Requests(state) => state.session(),
@@ -182,7 +186,9 @@ impl TranscriptReader {
                 match &mut self.state {
                     FormatState::OpenaiChat(state) => state.document(part, value.get()),
                     FormatState::GeminiCli(state) => state.document(part, value.get()),
-                    FormatState::OpenCode(state) => state.document(part, value.get()),
+                    FormatState::OpenCode(state) if value.get().starts_with('{') => {
+                        state.document(part, value.get())
+                    }
                     FormatState::Requests(state) => state.read(part, value.get()),
                     FormatState::TauBench(state) => state.read(part, value.get()),
                     FormatState::Generic(state) => state.document(part, value.get()),
@@ -260,6 +266,7 @@ impl TranscriptReader {
             FormatState::GeminiCli(state) => vec![state.read(span, object)],
             FormatState::Copilot(state) => vec![state.read(span, object)],
             FormatState::OpenCode(state) => state.read(span, text, object),
+            FormatState::Cursor(state) => state.read(span, text, object),
             FormatState::EventLog(state) => vec![state.read(span, object)],
             FormatState::Requests(state) => state.read(span, text),
             FormatState::SweAgent(state) => state.read(span, text),

@@ -2,8 +2,8 @@
 
 use super::agent::{Agent, HistoryPlace};
 use super::places::Places;
-pub use crate::import::HistoryFile;
-use crate::import::list;
+use crate::import::members::listed::list;
+pub use crate::import::members::member::HistoryFile;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

@@ -4,16 +4,14 @@
 //! blocks in between. The whole file is compared only if its time has changed but its length has not, if there are no
 //! samples (because of an earlier format or an erasure), or on request.
 
-use super::opened::{Content, OpenedFile, read_full};
+use super::opened::{Content, OpenedFile, Stamp, read_full};
 use super::saved::Saved;
 use crate::engine::Engine;
 use crate::error::{Error, file_error};
 use crate::imported_records::holds_erased_text;
 use crate::store::{Answer, Query, SourceInfo, codec};
-use std::fs::Metadata;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Difference between a file and its stored bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,34 +30,6 @@ const BLOCK: u64 = 4 << 10;
 const BLOCKS: u64 = 16;
 /// Size in bytes of the sample before the end of the file.
 const TAIL: u64 = 64 << 10;
-/// Age below which a modification time is not reliable: the file may change again while its modification time stays
-/// the same.
-pub(super) const RACY: Duration = Duration::from_millis(50);
-
-/// What reveals a change of a source without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Stamp {
-    /// Length in bytes, if it is known without reading the source.
-    pub(crate) len: Option<u64>,
-    /// Modification time, or a checksum of the times of all members; `None` if it may not reveal the next change.
-    pub(crate) modified: Option<i64>,
-}
-
-impl Stamp {
-    /// Returns the stamp of a file.
-    pub(crate) fn of(meta: &Metadata) -> Self {
-        Self { len: Some(meta.len()), modified: modified(meta) }
-    }
-}
-
-/// Returns a file's modification time in nanoseconds since 1970, if it is old enough to reveal a later change.
-fn modified(meta: &Metadata) -> Option<i64> {
-    let time = meta.modified().ok()?;
-    let settled = SystemTime::now().duration_since(time).is_ok_and(|age| age > RACY);
-    let since = time.duration_since(UNIX_EPOCH).ok()?;
-    if settled { i64::try_from(since.as_nanos()).ok() } else { None }
-}
-
 /// Returns whether a source still has the stamp that it had when it was imported.
 pub(crate) fn is_same(old: &SourceInfo, now: Stamp) -> bool {
     let revision = &old.revision;

@@ -19,7 +19,7 @@ mod imported;
 pub(crate) mod known;
 mod lines;
 mod look_up;
-mod members;
+pub(crate) mod members;
 pub(crate) mod name;
 mod opened;
 mod place;
@@ -36,9 +36,11 @@ pub(crate) use change::is_same;
 use change::{FileChange, find_change};
 use claim::{Claim, ToWrite, claim_source, give_back};
 pub use imported::{ImportNotice, Imported, OnBytes};
-use members::list_path;
-pub use members::{HistoryFile, is_database};
-pub(crate) use members::{Place, list};
+pub(crate) use members::Place;
+pub use members::is_database;
+use members::listed::{list, list_path};
+pub use members::member::HistoryFile;
+use members::tree::is_storage;
 use take::finish_import;
 
 use crate::engine::{Engine, unexpected};
@@ -46,7 +48,7 @@ use crate::error::{Error, ImportReason, file_error};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
 use crate::store::{Query, SourceBy, SourceInfo, StoreError};
 use feed::Feed;
-use opened::{OpenedFile, read_head};
+use opened::{OpenedFile, read_head, refused};
 use saved::Saved;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -287,7 +289,7 @@ pub fn transcripts(folder: &Path) -> Result<Transcripts, Error> {
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         // The other folders of OpenCode's storage hold the members of these sessions.
-        let next = if members::is_storage(&next) { next.join("session") } else { next };
+        let next = if is_storage(&next) { next.join("session") } else { next };
         let entries = std::fs::read_dir(&next).map_err(|error| file_error(&next, &error))?;
         for entry in entries {
             let entry = entry.map_err(|error| file_error(&next, &error))?;
@@ -314,16 +316,12 @@ pub fn transcripts(folder: &Path) -> Result<Transcripts, Error> {
     Ok(found)
 }
 
-/// Lists what a file in a folder stands for. A database of another program is not a failure.
+/// Lists the sources that a file in a folder contains. A database of another program is not a failure.
 fn listed_in_folder(path: &Path, meta: &Metadata) -> Result<Vec<HistoryFile>, Error> {
     match list(path, meta) {
         Err(Error::Import { reason: ImportReason::NotATranscript, .. }) => Ok(Vec::new()),
         other => other,
     }
-}
-
-fn refused(path: &Path, why: &str) -> Error {
-    Error::Import { path: path.display().to_string(), reason: ImportReason::Unsuited, why: why.to_owned() }
 }
 
 fn unrecognised(path: &Path, why: &Unrecognised) -> Error {

@@ -121,6 +121,7 @@ impl TranscriptReader {
             FormatState::EventLog(state) => state.unknown(&object).into_iter().collect(),
             FormatState::GeminiCli(state) => state.unknown(&object),
             FormatState::OpenCode(state) => state.unknown(&object),
+            FormatState::Cursor(state) => state.unknown(&object),
             _ => Vec::new(),
         });
         ids.collect()
@@ -136,6 +137,7 @@ impl TranscriptReader {
             FormatState::Pi(state) => state.remind(id),
             FormatState::GeminiCli(state) => state.remind(id),
             FormatState::OpenCode(state) => state.remind(id),
+            FormatState::Cursor(state) => state.remind(id),
             FormatState::EventLog(state) => state.remind(id),
             FormatState::Requests(state) => state.remind(id),
             _ => {}
@@ -152,7 +154,10 @@ impl TranscriptReader {
             // The end of `parentUuid` and of `logicalParentUuid`.
             FormatState::ClaudeCode(_) => b"arentUuid\"",
             FormatState::Pi(_) => b"parentId\"",
-            FormatState::EventLog(_) | FormatState::Requests(_) | FormatState::OpenCode(_) => return true,
+            FormatState::EventLog(_)
+            | FormatState::Requests(_)
+            | FormatState::OpenCode(_)
+            | FormatState::Cursor(_) => return true,
             FormatState::GeminiCli(_) => return memmem::find(bytes, b"\"$").is_some(),
             _ => return false,
         };

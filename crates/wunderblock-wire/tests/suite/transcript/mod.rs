@@ -6,6 +6,7 @@ mod checkpoint;
 mod claude_code;
 mod codex;
 mod copilot;
+mod cursor;
 mod detect;
 mod event_log;
 mod gemini_cli;

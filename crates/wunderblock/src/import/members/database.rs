@@ -1,11 +1,11 @@
 //! Sessions in an SQLite database: tables `session`, `message` and `part` of OpenCode
-//! (`packages/opencode/src/session/session.sql.ts`).
+//! (`packages/opencode/src/session/session.sql.ts`), or the table of Cursor.
 
+use super::cursor;
 use super::json::{joined, object, quoted};
-use super::tree::too_large;
-use super::{HistoryFile, Member};
+use super::member::{HistoryFile, Member, too_large};
 use crate::error::{Error, ImportReason};
-use crate::import::change::Stamp;
+use crate::import::opened::Stamp;
 use crate::limits::{DATABASE_WAIT, MAX_MEMBERS};
 use crate::store::codec::checksum;
 use rusqlite::types::ValueRef;
@@ -46,43 +46,65 @@ fn failed(path: &Path, error: &rusqlite::Error) -> Error {
     Error::File { path: path.display().to_string(), why }
 }
 
-const TABLES: &str =
-    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('session', 'message', 'part')";
-
 /// Each session with the number of its rows, their last update and their length.
 const SESSIONS: &str =
-    "SELECT s.id, s.time_updated, length(s.title), m.n, m.at, m.len, p.n, p.at, p.len FROM session s
- LEFT JOIN (SELECT session_id AS id, count(*) AS n, max(time_updated) AS at, sum(length(data)) AS len
-  FROM message GROUP BY 1) m ON m.id = s.id
- LEFT JOIN (SELECT session_id AS id, count(*) AS n, max(time_updated) AS at, sum(length(data)) AS len
-  FROM part GROUP BY 1) p ON p.id = s.id";
+    "SELECT s.id, CAST(s.time_updated AS INTEGER), length(s.title), m.n, m.at, m.len, p.n, p.at, p.len
+ FROM session s
+ LEFT JOIN (SELECT session_id AS id, count(*) AS n, CAST(max(time_updated) AS INTEGER) AS at,
+  sum(length(data)) AS len FROM message GROUP BY 1) m ON m.id = s.id
+ LEFT JOIN (SELECT session_id AS id, count(*) AS n, CAST(max(time_updated) AS INTEGER) AS at,
+  sum(length(data)) AS len FROM part GROUP BY 1) p ON p.id = s.id";
 
-fn require_tables(database: &Connection, path: &Path) -> Result<(), Error> {
-    let count: i64 =
-        database.query_row(TABLES, [], |row| row.get(0)).map_err(|error| failed(path, &error))?;
-    if count == 3 {
-        return Ok(());
+/// Agent whose sessions a database holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    OpenCode,
+    Cursor,
+}
+
+impl Layout {
+    fn of(database: &Connection, path: &Path) -> Result<Self, Error> {
+        let query = "SELECT name FROM sqlite_master WHERE type = 'table'";
+        let names = select(database, query, [], |row| row.get(0)).map_err(|error| failed(path, &error))?;
+        let has = |name: &&str| names.iter().any(|one: &String| one == name);
+        if ["session", "message", "part"].iter().all(has) {
+            return Ok(Self::OpenCode);
+        }
+        if has(&"cursorDiskKV") {
+            return Ok(Self::Cursor);
+        }
+        Err(Error::Import {
+            path: path.display().to_string(),
+            reason: ImportReason::NotATranscript,
+            why: "an SQLite database without sessions of a known agent".to_owned(),
+        })
     }
-    Err(Error::Import {
-        path: path.display().to_string(),
-        reason: ImportReason::NotATranscript,
-        why: "an SQLite database without sessions of an agent that is known".to_owned(),
-    })
+
+    /// Returns a query for all sessions, with the columns that [`listed`] reads.
+    fn sessions(self) -> &'static str {
+        match self {
+            Self::OpenCode => SESSIONS,
+            Self::Cursor => cursor::SESSIONS,
+        }
+    }
 }
 
 /// Returns the sessions of a database, sorted by id.
 pub(super) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
     let database = open(path)?;
-    require_tables(&database, path)?;
-    let found = select(&database, &format!("{SESSIONS} ORDER BY s.id"), [], |row| listed(path, row));
-    found.map_err(|error| failed(path, &error))
+    let query = format!("{} ORDER BY s.id", Layout::of(&database, path)?.sessions());
+    let mut found =
+        select(&database, &query, [], |row| listed(path, row)).map_err(|error| failed(path, &error))?;
+    // An id that is a path would lead to another file.
+    found.retain(|session| session.path.parent() == Some(path));
+    Ok(found)
 }
 
 /// Returns one session of a database.
 pub(super) fn session(path: &Path, id: &str) -> Result<HistoryFile, Error> {
     let database = open(path)?;
-    require_tables(&database, path)?;
-    let found = select(&database, &format!("{SESSIONS} WHERE s.id = ?1"), [id], |row| listed(path, row));
+    let query = format!("{} WHERE s.id = ?1", Layout::of(&database, path)?.sessions());
+    let found = select(&database, &query, [id], |row| listed(path, row));
     let first = found.map_err(|error| failed(path, &error))?.into_iter().next();
     first.ok_or_else(|| missing(path, id))
 }
@@ -118,12 +140,25 @@ fn listed(path: &Path, row: &Row<'_>) -> rusqlite::Result<HistoryFile> {
 /// Returns the members of a session, all of them from one state of the database.
 pub(super) fn members(path: &Path, id: &str) -> Result<Vec<Member>, Error> {
     let mut database = open(path)?;
-    require_tables(&database, path)?;
-    let key = path.join(id);
+    let layout = Layout::of(&database, path)?;
     let snapshot = database.transaction().map_err(|error| failed(path, &error))?;
+    match layout {
+        Layout::OpenCode => rows(&snapshot, path, id),
+        Layout::Cursor => {
+            let found = cursor::members(&snapshot, id).map_err(|error| failed(path, &error))?;
+            let found = found.ok_or_else(|| missing(path, id))?;
+            let len: usize = found.iter().map(|member| member.line.len()).sum();
+            if len <= MAX_MEMBERS { Ok(found) } else { Err(too_large(&path.join(id))) }
+        }
+    }
+}
+
+/// Returns the members of a session of OpenCode.
+fn rows(snapshot: &Connection, path: &Path, id: &str) -> Result<Vec<Member>, Error> {
+    let key = path.join(id);
     let mut left = Some(MAX_MEMBERS);
     let mut rows = |query: &str| -> Result<Vec<(String, String, String)>, Error> {
-        let found = select(&snapshot, query, [id], |row| {
+        let found = select(snapshot, query, [id], |row| {
             let (id, message) = (text(row, "id")?, text(row, "message_id").unwrap_or_default());
             let told = if left.is_some() { fields(row)? } else { String::new() };
             left = left.and_then(|left| left.checked_sub(told.len()));

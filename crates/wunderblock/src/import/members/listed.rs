@@ -1,36 +1,21 @@
 //! Sources in a folder or a database, without reading their content.
 
-use super::{database, row_of, tree};
+use super::member::HistoryFile;
+use super::{database, tree};
 use crate::error::{Error, file_error};
-use crate::import::change::Stamp;
+use std::ffi::OsStr;
 use std::fs::Metadata;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::Path;
 
-/// A file that may be a transcript, or a session of several members.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub struct HistoryFile {
-    /// Path of the file, or of a database followed by the id of a session in it.
-    pub path: PathBuf,
-    /// Length in bytes, of all members together.
-    pub bytes: u64,
-    /// Time of the last change, if it is known.
-    pub modified: Option<SystemTime>,
-    pub(crate) stamp: Stamp,
-}
+/// Endings of files that are not examined for whether they are databases.
+const TEXTS: [&str; 5] = ["json", "jsonl", "ndjson", "traj", "md"];
 
-impl HistoryFile {
-    fn of(path: &Path, meta: &Metadata) -> Self {
-        let modified = meta.modified().ok();
-        Self { path: path.to_owned(), bytes: meta.len(), modified, stamp: Stamp::of(meta) }
-    }
-}
-
-/// Returns the sources that a file stands for: itself, the session of OpenCode to which it belongs, or the sessions in
+/// Returns the sources that a file contains: itself, the session of OpenCode to which it belongs, or the sessions in
 /// the database that it is.
 pub(crate) fn list(path: &Path, meta: &Metadata) -> Result<Vec<HistoryFile>, Error> {
-    if database::is_database(path) {
+    // Opening each of 100,000 files would take longer than listing them.
+    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    if !TEXTS.contains(&ending) && database::is_database(path) {
         return database::sessions(path);
     }
     if tree::is_session(path) {
@@ -39,11 +24,17 @@ pub(crate) fn list(path: &Path, meta: &Metadata) -> Result<Vec<HistoryFile>, Err
     Ok(vec![HistoryFile::of(path, meta)])
 }
 
-/// Returns the sources that a path stands for, which may be a session in a database.
+/// Returns the sources that a path names, which may be a session in a database.
 pub(crate) fn list_path(path: &Path) -> Result<Vec<HistoryFile>, Error> {
     if let Some((database, session)) = row_of(path) {
         return Ok(vec![database::session(database, &session)?]);
     }
     let meta = path.metadata().map_err(|error| file_error(path, &error))?;
     list(path, &meta)
+}
+
+/// Returns the database and the session's id, if a path is that of a session in a database.
+pub(super) fn row_of(path: &Path) -> Option<(&Path, String)> {
+    let database = path.parent().filter(|database| database::is_database(database))?;
+    Some((database, path.file_name()?.to_string_lossy().into_owned()))
 }

@@ -6,25 +6,23 @@
 //! ```
 //! The text only grows, so its import is that of a file that has grown. See `docs/design/0016`.
 
+#[cfg(feature = "sqlite")]
+mod cursor;
 #[cfg_attr(not(feature = "sqlite"), path = "no_database.rs")]
 mod database;
 mod json;
-mod listed;
+pub(crate) mod listed;
+pub(crate) mod member;
 mod text;
-mod tree;
+pub(crate) mod tree;
 
-pub use listed::HistoryFile;
-pub(crate) use listed::list;
-pub(super) use listed::list_path;
-pub(super) use tree::is_storage;
-
-use super::change::Stamp;
-use super::opened::{Content, OpenedFile};
-use super::{claim, refused};
+use super::claim;
+use super::opened::{Content, OpenedFile, Stamp, refused};
 use crate::engine::Engine;
 use crate::error::{Error, file_error};
 use crate::originals::copy_source;
 use crate::store::SourceInfo;
+use listed::row_of;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -44,20 +42,6 @@ pub(crate) enum Place {
 #[must_use]
 pub fn is_database(path: &Path) -> bool {
     database::is_database(path)
-}
-
-/// Returns the database and the session's id, if a path is that of a session in a database.
-fn row_of(path: &Path) -> Option<(&Path, String)> {
-    let database = path.parent().filter(|database| database::is_database(database))?;
-    Some((database, path.file_name()?.to_string_lossy().into_owned()))
-}
-
-/// One member or more, as a line without its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Member {
-    /// Id of the message that the line holds; `None` for the line of the session.
-    id: Option<String>,
-    line: Vec<u8>,
 }
 
 impl Place {

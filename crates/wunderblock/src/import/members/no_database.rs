@@ -1,6 +1,6 @@
 //! Takes the place of [`database`](super::database) in a build without databases.
 
-use super::{HistoryFile, Member};
+use super::member::{HistoryFile, Member};
 use crate::error::Error;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! The text of a session: the stored lines, and those that they lack.
 
-use super::Member;
 use super::json::quoted;
+use super::member::Member;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::{BTreeMap, HashSet};
@@ -12,10 +12,28 @@ struct StoredLine {
     removed: Option<String>,
     parts: Option<IgnoredAny>,
     info: Option<StoredInfo>,
+    bubble: Option<StoredBubble>,
+}
+
+impl StoredLine {
+    /// Returns the id of the message that the line holds.
+    fn message(self) -> Option<String> {
+        match (self.bubble, self.parts) {
+            (Some(bubble), _) => bubble.id,
+            (None, Some(_)) => self.info?.id,
+            (None, None) => None,
+        }
+    }
 }
 
 #[derive(Deserialize)]
 struct StoredInfo {
+    id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct StoredBubble {
+    #[serde(rename = "bubbleId")]
     id: Option<String>,
 }
 
@@ -31,9 +49,9 @@ pub(super) fn grown(stored: Vec<u8>, erased: &[(u64, u64)], members: &[Member]) 
     for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
         known.insert(line);
         let Ok(read) = serde_json::from_slice::<StoredLine>(line) else { continue };
-        if let Some(removed) = read.removed {
-            messages.remove(&removed);
-        } else if let (Some(_), Some(id)) = (read.parts, read.info.and_then(|info| info.id)) {
+        if let Some(removed) = &read.removed {
+            messages.remove(removed);
+        } else if let Some(id) = read.message() {
             messages.entry(id).or_insert(number);
         }
     }

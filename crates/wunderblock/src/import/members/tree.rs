@@ -3,10 +3,9 @@
 //! (`packages/opencode/src/storage/json-migration.ts` of OpenCode).
 
 use super::json::object_or_string;
-use super::{HistoryFile, Member};
+use super::member::{HistoryFile, Member, too_large};
 use crate::error::{Error, file_error};
-use crate::import::change::{RACY, Stamp};
-use crate::import::refused;
+use crate::import::opened::{RACY, Stamp};
 use crate::limits::MAX_MEMBERS;
 use crate::store::codec::checksum;
 use std::ffi::OsStr;
@@ -16,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Returns whether a folder is the storage of OpenCode.
-pub(in crate::import) fn is_storage(folder: &Path) -> bool {
+pub(crate) fn is_storage(folder: &Path) -> bool {
     folder.join("session").is_dir() && folder.join("message").is_dir()
 }
 
@@ -137,11 +136,4 @@ pub(super) fn members(session: &Path) -> Result<Vec<Member>, Error> {
         members.push(Member { id: Some(id.clone()), line: line.into_bytes() });
     }
     Ok(members)
-}
-
-/// Returns the error for a session that is too large.
-pub(super) fn too_large(path: &Path) -> Error {
-    let why =
-        format!("the session has more than {MAX_MEMBERS} bytes, the maximum, because it is read as a whole");
-    refused(path, &why)
 }

@@ -336,3 +336,41 @@ fn erased_text_stays_erased_when_the_session_grows() {
     let text = String::from_utf8(original(&one)).unwrap();
     assert!(!text.contains("water the beds") && text.len() < len * 2, "{text}");
 }
+
+#[test]
+fn conversations_of_cursor_are_imported_from_its_database() {
+    let home = Home::new();
+    let engine = home.engine();
+    let path = home.path("state.vscdb");
+    let rows = Connection::open(&path).unwrap();
+    rows.execute_batch("CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)")
+        .unwrap();
+    let put = |key: &str, value: &str| {
+        rows.execute("INSERT INTO cursorDiskKV VALUES (?1, ?2)", (key, value.as_bytes())).unwrap();
+    };
+    let composer = |bubbles: &[&str], at: u64| {
+        let headers: Vec<_> = bubbles.iter().map(|id| format!(r#"{{"bubbleId":"{id}"}}"#)).collect();
+        let headers = headers.join(",");
+        let text = format!(
+            r#"{{"composerId":"c1","name":"Beds","lastUpdatedAt":{at},"workspaceIdentifier":{{"uri":{{"fsPath":"/srv/garden"}}}},"fullConversationHeadersOnly":[{headers}]}}"#
+        );
+        put("composerData:c1", &text);
+    };
+    put("bubbleId:c1:z", r#"{"type":1,"text":"water"}"#);
+    put("bubbleId:c1:y", r#"{"type":2,"text":"sure"}"#);
+    put("bubbleId:c2:y", "no JSON");
+    put("composerData:empty", "{}");
+    composer(&["z", "y"], 1);
+    let found = transcripts(&home.path("")).unwrap().files;
+    assert_eq!(found.iter().map(|file| &file.path).collect::<Vec<_>>(), [&path.join("c1")]);
+    assert_eq!(import(&engine, &path.join("c1")).messages, 2);
+    assert!(import(&engine, &path.join("c1")).unchanged);
+    let one = session(&engine, "c1");
+    assert_eq!(transcript(&one), ["user: water", "assistant: sure"]);
+    let scope = block_on(one.info()).unwrap().scope;
+    assert_eq!((scope.project.as_deref(), scope.agent.as_deref()), (Some("/srv/garden"), Some("cursor")));
+    put("bubbleId:c1:x", r#"{"type":1,"text":"mow"}"#);
+    composer(&["x"], 2);
+    assert_eq!(import(&engine, &path.join("c1")).sessions[0].as_str(), "c1~2");
+    assert_eq!(transcript(&session(&engine, "c1~2")), ["user: mow"]);
+}
