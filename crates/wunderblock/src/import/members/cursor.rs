@@ -35,7 +35,7 @@ pub(super) fn members(database: &Connection, id: &str) -> rusqlite::Result<Optio
     let value: Option<Option<Vec<u8>>> =
         database.query_row(one, [format!("composerData:{id}")], |row| row.get(0)).optional()?;
     let Some(value) = value.flatten() else { return Ok(None) };
-    let line = format!("{{\"composer\":{}}}", object_or_string(&value, "text"));
+    let line = format!("{{\"composer\":{}}}", object_or_string(&value));
     let mut members = vec![Member { id: None, line: line.into_bytes() }];
     let many = "SELECT key, CAST(value AS BLOB) FROM cursorDiskKV WHERE key >= ?1 AND key < ?2 ORDER BY key";
     let prefix = format!("bubbleId:{id}:");
@@ -55,7 +55,7 @@ pub(super) fn members(database: &Connection, id: &str) -> rusqlite::Result<Optio
     for id in order {
         let Some(value) = bubbles.remove(&id) else { continue };
         let named = format!("{{\"bubbleId\":{}}}", quoted(&id));
-        let line = format!("{{\"bubble\":{}}}", joined(&named, &object_or_string(&value, "unreadable")));
+        let line = format!("{{\"bubble\":{}}}", joined(&named, &object_or_string(&value)));
         members.push(Member { id: Some(id), line: line.into_bytes() });
     }
     Ok(Some(members))

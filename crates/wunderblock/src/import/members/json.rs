@@ -10,10 +10,11 @@ pub(super) fn object(bytes: &[u8]) -> Option<String> {
     value.get().starts_with('{').then(|| value.get().replace(['\n', '\r'], " "))
 }
 
-/// Returns bytes as an object: the object that they are, or else one that holds them as a string under `key`.
-pub(super) fn object_or_string(bytes: &[u8], key: &str) -> String {
-    object(bytes)
-        .unwrap_or_else(|| format!("{{{}:{}}}", quoted(key), quoted(&String::from_utf8_lossy(bytes))))
+/// Returns bytes as an object: the object that they are, or else one that holds them as a string. No reader takes that
+/// string for a text of the conversation.
+pub(super) fn object_or_string(bytes: &[u8]) -> String {
+    let kept = || format!("{{\"unreadable\":{}}}", quoted(&String::from_utf8_lossy(bytes)));
+    object(bytes).unwrap_or_else(kept)
 }
 
 /// Returns a text as a JSON string.
@@ -41,7 +42,7 @@ mod tests {
         for other in ["[1]", "7", "", "{\"a\":", "{} {}"] {
             assert_eq!(object(other.as_bytes()), None, "{other}");
         }
-        assert_eq!(object_or_string(b"{\"a\n", "text"), r#"{"text":"{\"a\n"}"#);
+        assert_eq!(object_or_string(b"{\"a\n"), r#"{"unreadable":"{\"a\n"}"#);
     }
 
     #[test]

@@ -123,15 +123,15 @@ pub(super) fn members(session: &Path) -> Result<Vec<Member>, Error> {
     };
     let files = SessionFiles::of(session)?;
     let own = read(&files.session)?.unwrap_or_default();
-    let line = format!("{{\"info\":{}}}", object_or_string(&own, "text"));
+    let line = format!("{{\"info\":{}}}", object_or_string(&own));
     let mut members = vec![Member { id: None, line: line.into_bytes() }];
     for (id, message, parts) in &files.messages {
         let mut inner = Vec::new();
         for part in parts {
-            inner.extend(read(part)?.map(|part| object_or_string(&part, "text")));
+            inner.extend(read(part)?.map(|part| object_or_string(&part)));
         }
         let Some(message) = read(message)? else { continue };
-        let info = object_or_string(&message, "text");
+        let info = object_or_string(&message);
         let line = format!("{{\"parts\":[{}],\"info\":{info}}}", inner.join(","));
         members.push(Member { id: Some(id.clone()), line: line.into_bytes() });
     }

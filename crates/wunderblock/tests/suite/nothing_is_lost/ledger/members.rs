@@ -219,7 +219,7 @@ fn a_reverted_prompt_begins_a_branch() {
     store(&rows, "ses_1", &[PROMPT, DONE, INSTEAD], 2);
     let leaf = import(&engine, &path.join("ses_1")).sessions[0].clone();
     assert_eq!(leaf.as_str(), "ses_1~2");
-    assert_eq!(transcript(&session(&engine, "ses_1")).last().unwrap(), "user: and the trees");
+    assert_eq!(transcript(&session(&engine, "ses_1~1")).last().unwrap(), "user: and the trees");
     assert_eq!(transcript(&session(&engine, "ses_1~2")).last().unwrap(), "user: mow");
 }
 
