@@ -21,6 +21,12 @@ const fn about(format: Format) -> &'static str {
         Format::Copilot => {
             "Copilot CLI's sessions: `~/.copilot/session-state/<id>/events.jsonl`. Sub-agents become sessions, and a rewind becomes a branch. The file holds no usage per request, so none is read."
         }
+        Format::OpenCode => {
+            "OpenCode's sessions: the tree of files under `~/.local/share/opencode/storage`, the database `opencode.db` beside it, and the documents of `opencode export`. The members of a session are stored as lines, `{\"info\": session}` and `{\"parts\": […], \"info\": message}`; a line is written again when its member has changed. A message that was reverted begins a branch with the next prompt."
+        }
+        Format::Cursor => {
+            "Conversations of Cursor's editor, from its database `User/globalStorage/state.vscdb`. The values of a conversation and of its bubbles are stored as lines, `{\"composer\": …}` and `{\"bubble\": …}`; a line is written again when its value has changed. A prompt that was taken back begins a branch with the next one. Usage is read where a bubble has counts, which include the cache."
+        }
         Format::Droid => {
             "droid's sessions, `~/.factory/sessions/<id>.jsonl`, a tree over `parentId`; and its output with `--output-format stream-json`."
         }

@@ -11,7 +11,7 @@ use crate::terminal::clean;
 use crate::typed::seqs;
 use std::path::Path;
 use wunderblock::store::StoreError;
-use wunderblock::{Address, Engine, Error, Session, Slice};
+use wunderblock::{Address, Engine, Error, Session, Slice, is_database};
 use wunderblock_core::units::Seq;
 
 /// Returns the session that an argument refers to. A transcript given by its path is imported first.
@@ -243,10 +243,10 @@ pub(crate) async fn histories(
     joined: bool,
 ) -> Result<(Engine, Vec<Vec<Session>>), Failure> {
     if let [one] = typed
-        && !Path::new(one).is_dir()
+        && !holds_many(Path::new(one))
     {
         let (engine, session) = reading_file(settings, global, one).await?;
-        let is_file = Path::new(one).is_file();
+        let is_file = is_transcript(Path::new(one))?;
         let found =
             if is_file { wunderblock::histories(&session, joined).await? } else { vec![vec![session]] };
         return Ok((engine, found));
@@ -255,9 +255,9 @@ pub(crate) async fn histories(
     let mut found: Vec<Vec<Session>> = Vec::new();
     for text in typed {
         let path = Path::new(text);
-        if !path.is_dir() {
+        if !holds_many(path) {
             let session = session_of_file(&engine, global, text).await?;
-            found.extend(if path.is_file() {
+            found.extend(if is_transcript(path)? {
                 wunderblock::histories(&session, joined).await?
             } else {
                 vec![vec![session]]
@@ -265,7 +265,7 @@ pub(crate) async fn histories(
             continue;
         }
         for file in wunderblock::transcripts(path)?.files {
-            let file = file.to_string_lossy();
+            let file = file.path.to_string_lossy();
             match session_of_file(&engine, global, &file).await {
                 Ok(session) => found.extend(wunderblock::histories(&session, joined).await?),
                 Err(Failure::Engine(error @ Error::Import { .. })) => {
@@ -300,9 +300,15 @@ async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Se
     }
 }
 
-/// Returns whether a path is a file. A pipe or a device is rejected, because opening it may block forever.
+/// Returns whether a path may contain many transcripts: a folder, or a database.
+pub(crate) fn holds_many(path: &Path) -> bool {
+    path.is_dir() || is_database(path)
+}
+
+/// Returns whether a path is a file, or a session in a database. A pipe or a device is rejected, because opening it may
+/// block forever.
 pub(crate) fn is_transcript(path: &Path) -> Result<bool, Failure> {
-    let Ok(meta) = path.metadata() else { return Ok(false) };
+    let Ok(meta) = path.metadata() else { return Ok(path.parent().is_some_and(is_database)) };
     if meta.is_file() {
         return Ok(true);
     }

@@ -15,7 +15,6 @@ use aho_corasick::AhoCorasick;
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use wunderblock_core::id::Handle;
@@ -352,7 +351,7 @@ pub(crate) async fn find_records(
 pub(crate) async fn holds_erased_text(
     engine: &Engine,
     source: &SourceInfo,
-    file: &mut File,
+    file: &mut (impl Read + Seek),
 ) -> Result<bool, Error> {
     let (tenant, sessions) = (engine.tenant.no, Vec::new());
     let erasures = engine.ask(Query::Erasures { tenant, sessions }, Answer::erasures).await?;

@@ -6,6 +6,10 @@ use wunderblock_core::units::{Bytes, Tokens};
 /// Maximum size in bytes of a single document that is imported. Documents are read as a whole; line formats have no
 /// limit.
 pub const MAX_DOCUMENT: u64 = 64 << 20;
+/// Maximum total size in bytes of the members of a session that is imported. They are read as a whole.
+pub const MAX_MEMBERS: usize = 256 << 20;
+/// Maximum time for which an import waits for another program's lock on a database.
+pub const DATABASE_WAIT: Duration = Duration::from_secs(5);
 /// Maximum size in bytes of a program's output that is kept as a message, and can therefore be found by a search.
 /// Writing a message keeps several copies of it in memory, so larger output is kept as plain bytes.
 pub const MAX_MESSAGE_OUTPUT: usize = 8 << 20;

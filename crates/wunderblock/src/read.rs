@@ -4,6 +4,7 @@ use crate::address::Address;
 use crate::engine::Engine;
 use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
+use crate::import::{Place, is_same};
 use crate::limits::PAGE_BYTES;
 use crate::originals::{copy_source, newest_source, originals, source_info};
 use crate::store::{Answer, HandleTarget, Query};
@@ -112,9 +113,9 @@ impl Engine {
     /// Returns an error if the ledger cannot be read.
     pub fn imported<'a>(&'a self, path: &'a std::path::Path) -> BoxFuture<'a, Option<(StreamId, bool)>> {
         Box::pin(async move {
-            let Ok(path) = path.canonicalize() else { return Ok(None) };
-            let Some(source) = newest_source(self, &path).await? else { return Ok(None) };
-            let current = path.metadata().is_ok_and(|meta| crate::import::is_same(&source, &meta));
+            let Ok(place) = Place::of(path) else { return Ok(None) };
+            let Some(source) = newest_source(self, &place.key()).await? else { return Ok(None) };
+            let current = place.stamp().is_ok_and(|stamp| is_same(&source, stamp));
             Ok(source.revision.leaf.map(|leaf| (leaf, current)))
         })
     }

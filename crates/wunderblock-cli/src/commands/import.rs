@@ -12,7 +12,7 @@ use crate::console::{print, say};
 use crate::exit::{Exit, FAILED, Failure};
 use crate::hint::failure_text;
 use crate::importing::{Shown, import};
-use crate::lookup::is_transcript;
+use crate::lookup::{holds_many, is_transcript};
 use crate::names::Names;
 use crate::progress::catch_up;
 use crate::settings::Settings;
@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use summary::ImportSummary;
 use watch::watch;
-use wunderblock::{Engine, transcripts};
+use wunderblock::{Engine, HistoryFile, transcripts};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Exit {
     let engine = settings.write().await?;
@@ -41,7 +41,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -
     }
     let mut failed = Vec::new();
     for path in &wanted.paths {
-        if path.is_dir() {
+        if holds_many(path) {
             failed.extend(folder(&many, settings, path).await?);
         } else if let Err(error) = one(global, &engine, path, wanted).await {
             if wanted.paths.len() == 1 {
@@ -50,7 +50,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -
             failed.push(error);
         }
     }
-    let is_folder = wanted.paths.iter().any(|path| path.is_dir());
+    let is_folder = wanted.paths.iter().any(|path| holds_many(path));
     finish(&many, failed, is_folder, || files_now(&wanted.paths)).await
 }
 
@@ -59,7 +59,7 @@ async fn finish(
     many: &ManyFiles<'_>,
     failed: Vec<Failure>,
     is_list: bool,
-    files: impl Fn() -> Vec<PathBuf>,
+    files: impl Fn() -> Vec<HistoryFile>,
 ) -> Exit {
     let ManyFiles { global, engine, wanted } = *many;
     if !wanted.no_index {
@@ -104,12 +104,8 @@ async fn folder(many: &ManyFiles<'_>, settings: &Settings, path: &Path) -> Resul
 }
 
 /// Returns the files that the given paths name now. Folders that cannot be read are left out.
-fn files_now(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let files = |path: &PathBuf| match path.is_dir() {
-        true => transcripts(path).map(|found| found.files).unwrap_or_default(),
-        false => vec![path.clone()],
-    };
-    paths.iter().flat_map(files).collect()
+fn files_now(paths: &[PathBuf]) -> Vec<HistoryFile> {
+    paths.iter().filter_map(|path| transcripts(path).ok()).flat_map(|found| found.files).collect()
 }
 
 async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> Result<(), Failure> {

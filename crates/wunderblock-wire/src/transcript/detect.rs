@@ -3,7 +3,7 @@
 use super::format::{FileShape, Format};
 use super::object::Object;
 use super::requests::{dialect_of_line, dialect_of_list};
-use super::{aider, gemini_cli, openai_chat, swe_agent, tau_bench};
+use super::{aider, cursor, gemini_cli, openai_chat, opencode, swe_agent, tau_bench};
 use serde_json::value::RawValue;
 
 /// Error for a file that is neither JSON nor an aider history.
@@ -139,6 +139,8 @@ fn document(name: &str, text: &str) -> Option<Format> {
     }
     Some(if is_gemini_cli(trimmed) {
         Format::GeminiCli
+    } else if opencode::is_line(&Object::parse_head(trimmed).0) {
+        Format::OpenCode
     } else if let Some(format) = benchmark(trimmed).or_else(|| requests_in(trimmed)) {
         format
     } else if holds_chat(trimmed) {
@@ -263,6 +265,8 @@ fn vote(line: &str) -> Option<(Format, u32)> {
         (is_gemini_header(object) || (kind == "gemini" && has("id")), Format::GeminiCli, 6),
         (has("$set") || has("$rewindTo"), Format::GeminiCli, 2),
         (kind.contains('.') && has("data") && has("id") && has("parentId"), Format::Copilot, 4),
+        (opencode::is_line(object), Format::OpenCode, 6),
+        (cursor::is_line(object), Format::Cursor, 6),
         // Qwen uses Claude Code's tree with Gemini's parts.
         ((message.has("parts") || has("systemPayload")) && has("uuid"), Format::Qwen, 3),
         (message.has("parts"), Format::JsonLines, 3),

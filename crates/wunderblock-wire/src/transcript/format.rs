@@ -15,6 +15,10 @@ pub enum Format {
     GeminiCli,
     /// Copilot CLI sessions: JSONL of events.
     Copilot,
+    /// OpenCode sessions: the members of a session as JSONL, or an export as a JSON document.
+    OpenCode,
+    /// Conversations of Cursor's editor: the values of its database as JSONL.
+    Cursor,
     /// droid sessions, and its output as a stream (JSONL).
     Droid,
     /// Grok CLI chats (JSONL).
@@ -58,13 +62,15 @@ pub enum FileShape {
 
 impl Format {
     /// All formats, in the order in which detection prefers them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::Wunderblock,
         Self::ClaudeCode,
         Self::Codex,
         Self::Pi,
         Self::GeminiCli,
         Self::Copilot,
+        Self::OpenCode,
+        Self::Cursor,
         Self::Droid,
         Self::Grok,
         Self::Kimi,
@@ -90,6 +96,8 @@ impl Format {
             Self::Pi => "pi",
             Self::GeminiCli => "gemini-cli",
             Self::Copilot => "copilot",
+            Self::OpenCode => "opencode",
+            Self::Cursor => "cursor",
             Self::Droid => "droid",
             Self::Grok => "grok",
             Self::Kimi => "kimi",

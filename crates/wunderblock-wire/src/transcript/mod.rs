@@ -11,6 +11,7 @@ mod chain;
 mod claude_code;
 mod codex;
 mod copilot;
+mod cursor;
 mod detect;
 mod elements;
 mod environment;
@@ -21,6 +22,7 @@ mod gemini_cli;
 mod generic;
 mod object;
 mod openai_chat;
+mod opencode;
 mod pi;
 mod reader;
 mod record;
@@ -49,6 +51,7 @@ impl Format {
             | Self::Codex
             | Self::Pi
             | Self::Copilot
+            | Self::Cursor
             | Self::Droid
             | Self::Grok
             | Self::Kimi
@@ -64,6 +67,7 @@ impl Format {
             | Self::SweAgent
             | Self::TauBench
             | Self::OpenaiChat
+            | Self::OpenCode
             | Self::GeminiCli => detect::chat_shape(head),
         }
     }
@@ -77,6 +81,8 @@ impl Format {
             Self::Pi => pi::RECORD_TYPES,
             Self::GeminiCli => gemini_cli::RECORD_TYPES,
             Self::Copilot => copilot::RECORD_TYPES,
+            Self::OpenCode => opencode::RECORD_TYPES,
+            Self::Cursor => cursor::RECORD_TYPES,
             Self::Droid | Self::Grok | Self::Kimi | Self::Qwen | Self::Antigravity => {
                 return event_log::Layout::of(self).map(event_log::Layout::record_types).unwrap_or_default();
             }

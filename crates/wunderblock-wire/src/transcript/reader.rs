@@ -8,6 +8,7 @@ use super::aider::Aider;
 use super::claude_code::ClaudeCode;
 use super::codex::Codex;
 use super::copilot::Copilot;
+use super::cursor::Cursor;
 use super::elements;
 use super::event_log::{EventLog, Layout};
 use super::export::ExportReader;
@@ -16,6 +17,7 @@ use super::gemini_cli::GeminiCli;
 use super::generic::Generic;
 use super::object::{self, Object};
 use super::openai_chat::OpenaiChat;
+use super::opencode::OpenCode;
 use super::pi::Pi;
 use super::record::{ByteSpan, TranscriptRecord};
 use super::requests::RequestLog;
@@ -74,6 +76,8 @@ enum FormatState {
     Pi(Box<Pi>),
     GeminiCli(Box<GeminiCli>),
     Copilot(Box<Copilot>),
+    OpenCode(Box<OpenCode>),
+    Cursor(Box<Cursor>),
     EventLog(Box<EventLog>),
     Requests(Box<RequestLog>),
     SweAgent(SweAgent),
@@ -95,6 +99,8 @@ impl TranscriptReader {
             Format::Pi => FormatState::Pi(Box::default()),
             Format::GeminiCli => FormatState::GeminiCli(Box::default()),
             Format::Copilot => FormatState::Copilot(Box::default()),
+            Format::OpenCode => FormatState::OpenCode(Box::default()),
+            Format::Cursor => FormatState::Cursor(Box::default()),
             Format::Droid | Format::Grok | Format::Kimi | Format::Qwen | Format::Antigravity => {
                 FormatState::EventLog(Box::new(EventLog::new(Layout::of(format))))
             }
@@ -127,6 +133,8 @@ impl TranscriptReader {
             FormatState::Pi(state) => state.session(),
             FormatState::GeminiCli(state) => state.session(),
             FormatState::Copilot(state) => state.session(),
+            FormatState::OpenCode(state) => state.session(),
+            FormatState::Cursor(state) => state.session(),
             FormatState::Wunderblock(state) => state.session(),
             FormatState::EventLog(state) => state.session(),
             FormatState::Requests(state) => state.session(),
@@ -178,6 +186,9 @@ impl TranscriptReader {
                 match &mut self.state {
                     FormatState::OpenaiChat(state) => state.document(part, value.get()),
                     FormatState::GeminiCli(state) => state.document(part, value.get()),
+                    FormatState::OpenCode(state) if value.get().starts_with('{') => {
+                        state.document(part, value.get())
+                    }
                     FormatState::Requests(state) => state.read(part, value.get()),
                     FormatState::TauBench(state) => state.read(part, value.get()),
                     FormatState::Generic(state) => state.document(part, value.get()),
@@ -254,6 +265,8 @@ impl TranscriptReader {
             FormatState::Pi(state) => vec![state.read(span, object)],
             FormatState::GeminiCli(state) => vec![state.read(span, object)],
             FormatState::Copilot(state) => vec![state.read(span, object)],
+            FormatState::OpenCode(state) => state.read(span, text, object),
+            FormatState::Cursor(state) => state.read(span, text, object),
             FormatState::EventLog(state) => vec![state.read(span, object)],
             FormatState::Requests(state) => state.read(span, text),
             FormatState::SweAgent(state) => state.read(span, text),

@@ -2,11 +2,12 @@
 
 use super::agent::{Agent, HistoryPlace};
 use super::places::Places;
+use crate::import::members::listed::list;
+pub use crate::import::members::member::HistoryFile;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// History of an agent in one folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,17 +21,6 @@ pub struct AgentHistory {
     pub files: Vec<HistoryFile>,
     /// Files and folders that could not be read, each with the reason, sorted by path.
     pub unread: Vec<(PathBuf, String)>,
-}
-
-/// File of a history.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct HistoryFile {
-    /// Path of the file.
-    pub path: PathBuf,
-    /// Length in bytes.
-    pub bytes: u64,
-    /// Time of the last change, if the file system records it.
-    pub modified: Option<SystemTime>,
 }
 
 /// Finds the histories of `agents`. Folders without a matching file are left out.
@@ -100,13 +90,13 @@ fn walk(history: &mut AgentHistory, start: &Path, (base, wanted): (&Path, &GlobS
             if kind.is_dir() {
                 folders.extend(is_deep.then_some(path));
             } else if kind.is_file() && path.strip_prefix(base).is_ok_and(|inner| wanted.is_match(inner)) {
-                match entry.metadata() {
-                    Ok(meta) => history.files.push(HistoryFile {
-                        path,
-                        bytes: meta.len(),
-                        modified: meta.modified().ok(),
-                    }),
-                    Err(error) => history.unread.push((path, error.to_string())),
+                let found = match entry.metadata() {
+                    Ok(meta) => list(&path, &meta).map_err(|error| error.to_string()),
+                    Err(error) => Err(error.to_string()),
+                };
+                match found {
+                    Ok(files) => history.files.extend(files),
+                    Err(why) => history.unread.push((path, why)),
                 }
             }
         }

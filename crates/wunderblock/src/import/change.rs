@@ -4,16 +4,14 @@
 //! blocks in between. The whole file is compared only if its time has changed but its length has not, if there are no
 //! samples (because of an earlier format or an erasure), or on request.
 
-use super::opened::{OpenedFile, read_full};
+use super::opened::{Content, OpenedFile, Stamp, read_full};
 use super::saved::Saved;
 use crate::engine::Engine;
 use crate::error::{Error, file_error};
 use crate::imported_records::holds_erased_text;
 use crate::store::{Answer, Query, SourceInfo, codec};
-use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Difference between a file and its stored bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,29 +30,17 @@ const BLOCK: u64 = 4 << 10;
 const BLOCKS: u64 = 16;
 /// Size in bytes of the sample before the end of the file.
 const TAIL: u64 = 64 << 10;
-/// Age below which a modification time is not reliable: the file may change again while its modification time stays
-/// the same.
-const RACY: Duration = Duration::from_millis(50);
-
-/// Returns a file's modification time in nanoseconds since 1970, if it is old enough to reveal a later change.
-pub(super) fn modified(meta: &Metadata) -> Option<i64> {
-    let time = meta.modified().ok()?;
-    let settled = SystemTime::now().duration_since(time).is_ok_and(|age| age > RACY);
-    let since = time.duration_since(UNIX_EPOCH).ok()?;
-    if settled { i64::try_from(since.as_nanos()).ok() } else { None }
-}
-
-/// Returns whether a file still has the length and modification time that it had when it was imported.
-pub(crate) fn is_same(old: &SourceInfo, meta: &Metadata) -> bool {
+/// Returns whether a source still has the stamp that it had when it was imported.
+pub(crate) fn is_same(old: &SourceInfo, now: Stamp) -> bool {
     let revision = &old.revision;
     revision.whole
-        && revision.len == meta.len()
-        && revision.modified.is_some()
-        && revision.modified == modified(meta)
+        && now.len.is_none_or(|len| len == revision.len)
+        && now.modified.is_some()
+        && revision.modified == now.modified
 }
 
 /// Returns checksums of samples of a file's first `len` bytes, each with its offset and size.
-pub(super) fn samples(file: &mut File, len: u64) -> std::io::Result<Vec<(u64, u64, i64)>> {
+pub(super) fn samples(file: &mut Content, len: u64) -> std::io::Result<Vec<(u64, u64, i64)>> {
     let mut places = vec![(0, BLOCK.min(len)), (len.saturating_sub(TAIL), TAIL.min(len))];
     if len > TAIL + BLOCK * BLOCKS {
         places.extend((1..=BLOCKS).map(|number| (len / (BLOCKS + 1) * number, BLOCK)));
@@ -62,7 +48,7 @@ pub(super) fn samples(file: &mut File, len: u64) -> std::io::Result<Vec<(u64, u6
     places.into_iter().map(|(at, size)| Ok((at, size, checksum(file, at, size)?))).collect()
 }
 
-fn checksum(file: &mut File, at: u64, size: u64) -> std::io::Result<i64> {
+fn checksum(file: &mut Content, at: u64, size: u64) -> std::io::Result<i64> {
     let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(&mut bytes)?;
@@ -87,9 +73,9 @@ pub(super) async fn find_change(
     opened: &mut OpenedFile<'_>,
     verify: bool,
 ) -> Result<FileChange, Error> {
-    let OpenedFile { file, path, meta, .. } = opened;
-    let (revision, len) = (&old.revision, meta.len());
-    if !verify && is_same(old, meta) {
+    let OpenedFile { file, path, stamp, len, .. } = opened;
+    let (revision, len) = (&old.revision, *len);
+    if !verify && is_same(old, *stamp) {
         return Ok(FileChange::None);
     }
     if len < revision.len {
@@ -120,11 +106,11 @@ pub(super) async fn find_change(
 pub(super) async fn kept_since(
     engine: &Engine,
     old: &SourceInfo,
-    file: &mut File,
+    file: &mut Content,
     path: &Path,
 ) -> Result<KeptBytes, Error> {
     let read_error = |error: std::io::Error| file_error(path, &error);
-    let len = old.revision.len.min(file.metadata().map_err(read_error)?.len());
+    let len = old.revision.len.min(file.len().map_err(read_error)?);
     let mut kept_all = if old.revision.erased.is_empty() { KeptBytes::Bytes } else { KeptBytes::Blanks };
     let mut at = 0;
     while at < len {

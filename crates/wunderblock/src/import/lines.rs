@@ -5,13 +5,12 @@ use super::change;
 use super::feed::Feed;
 use super::imported::OnBytes;
 use super::name::raw_of;
-use super::opened::OpenedFile;
+use super::opened::{Content, OpenedFile};
 use super::saved::Saved;
 use super::session::resume_import;
 use super::take::{end_line, let_in, take_record};
 use crate::error::{Error, file_error};
 use crate::limits::{MAX_LINE, SOURCE_CHUNK};
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use wunderblock_wire::transcript::{Checkpoint, RecordStatus, TranscriptReader, TranscriptRecord};
@@ -92,7 +91,7 @@ pub(super) async fn lines(
     file.seek(SeekFrom::Start(at)).map_err(|error| file_error(path, &error))?;
     let file = BufReader::with_capacity(SOURCE_CHUNK, file);
     let mut input = LineInput { file, path, offset: at, number: line, stop: None };
-    let len = opened.meta.len();
+    let len = opened.len;
     loop {
         let group = input.group(feed, &mut reader).await?;
         let at_hand: Vec<_> = group.iter().flat_map(ParsedLine::at_hand).collect();
@@ -137,7 +136,7 @@ async fn take(feed: &mut Feed<'_>, line: ParsedLine, reader: &TranscriptReader) 
 
 /// Cursor over the lines of a file.
 struct LineInput<'p> {
-    file: BufReader<File>,
+    file: BufReader<Content>,
     path: &'p Path,
     /// Offset of the next line's first byte.
     offset: u64,

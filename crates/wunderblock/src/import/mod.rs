@@ -19,6 +19,7 @@ mod imported;
 pub(crate) mod known;
 mod lines;
 mod look_up;
+pub(crate) mod members;
 pub(crate) mod name;
 mod opened;
 mod place;
@@ -35,6 +36,11 @@ pub(crate) use change::is_same;
 use change::{FileChange, find_change};
 use claim::{Claim, ToWrite, claim_source, give_back};
 pub use imported::{ImportNotice, Imported, OnBytes};
+pub(crate) use members::Place;
+pub use members::is_database;
+use members::listed::{list, list_path};
+pub use members::member::HistoryFile;
+use members::tree::is_storage;
 use take::finish_import;
 
 use crate::engine::{Engine, unexpected};
@@ -42,9 +48,9 @@ use crate::error::{Error, ImportReason, file_error};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
 use crate::store::{Query, SourceBy, SourceInfo, StoreError};
 use feed::Feed;
-use opened::{OpenedFile, read_head};
+use opened::{OpenedFile, read_head, refused};
 use saved::Saved;
-use std::fs::File;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wunderblock_wire::transcript::{FileShape, Format, Unrecognised, detect};
@@ -57,7 +63,8 @@ struct ImportMode {
 }
 
 impl Engine {
-    /// Imports one transcript file. Waits while another import of the same file is running.
+    /// Imports one transcript: a file, or a session of several members, named by its own file or by the path of a
+    /// database and the session's id. Waits while another import of the same source is running.
     ///
     /// # Errors
     /// Fails if the file cannot be read or is not a transcript, or if the ledger cannot be written.
@@ -90,23 +97,17 @@ async fn import_file(
     how: ImportMode,
     progress: OnBytes<'_>,
 ) -> Result<Imported, Error> {
-    // The resolved path is the source's key, so that a file imported through a link counts as the same source.
-    let path = path.canonicalize().map_err(|error| file_error(path, &error))?;
+    let place = Place::of(path)?;
+    let path = place.key();
     let mut attempts = 0;
     let mut waiting: Option<(u64, Instant)> = None;
     loop {
-        let meta = path.metadata().map_err(|error| file_error(&path, &error))?;
-        if !meta.is_file() {
-            return Err(refused(&path, "it is not a file; give a transcript, or a folder of them"));
-        }
+        let stamp = place.stamp()?;
         let old = newest_source(engine, &path).await?;
-        if let Some(old) = old.as_ref().filter(|old| !how.verify && change::is_same(old, &meta)) {
+        if let Some(old) = old.as_ref().filter(|old| !how.verify && is_same(old, stamp)) {
             return unchanged_import(&path, old);
         }
-        let file = File::open(&path).map_err(|error| file_error(&path, &error))?;
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let locked = claim::lock(&file);
-        let mut opened = OpenedFile { path: &path, name, file, meta, locked };
+        let mut opened = place.open(engine, (&path, stamp), old.as_ref()).await?;
         match import_once(engine, &mut opened, old.as_ref(), how, progress).await {
             Err(Error::Store(StoreError::Held { .. })) => {
                 // The wait continues as long as the other import makes progress.
@@ -117,7 +118,7 @@ async fn import_file(
                 if since.elapsed() > IMPORT_WAIT {
                     return Err(Error::Store(StoreError::Held { until: engine.now() }));
                 }
-                progress(0, opened.meta.len());
+                progress(0, opened.len);
                 drop(opened);
                 std::thread::sleep(IMPORT_POLL);
             }
@@ -154,8 +155,8 @@ async fn import_once(
         None => detect(&opened.name, &head).map_err(|no| unrecognised(path, &no))?,
     };
     let is_document = format.shape(&head) == FileShape::Document;
-    if is_document && opened.meta.len() > MAX_DOCUMENT {
-        let len = opened.meta.len();
+    if is_document && opened.len > MAX_DOCUMENT {
+        let len = opened.len;
         let why = format!(
             "the document has {len} bytes, the maximum is {MAX_DOCUMENT}, because documents are read whole; convert it to JSON lines, which have no limit"
         );
@@ -175,21 +176,21 @@ async fn import_once(
         false => lines::lines(&mut feed, opened, saved, progress).await,
     };
     let done = match done {
-        Ok(saved) => finish_import(&mut feed, saved, change::modified(&opened.meta)).await,
+        Ok(saved) => finish_import(&mut feed, saved, opened.stamp.modified).await,
         Err(error) => Err(error),
     };
     if done.is_err() {
         give_back(engine, &feed.claim).await;
     }
     let imported = done?;
-    progress(opened.meta.len(), opened.meta.len());
+    progress(opened.len, opened.len);
     Ok(imported)
 }
 
 /// Records the modification time of a file that was compared completely and is unchanged, so that the next import
 /// does not have to compare it.
 async fn note_time(engine: &Engine, old: &SourceInfo, opened: &OpenedFile<'_>) -> Result<(), Error> {
-    let modified = change::modified(&opened.meta);
+    let modified = opened.stamp.modified;
     if modified.is_none() || modified == old.revision.modified || old.revision.owner.is_some() {
         return Ok(());
     }
@@ -221,8 +222,8 @@ fn unchanged_import(path: &Path, old: &SourceInfo) -> Result<Imported, Error> {
 /// Transcripts in a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcripts {
-    /// Files that may be transcripts, sorted by path.
-    pub files: Vec<PathBuf>,
+    /// Files that may be transcripts, and sessions of several members, sorted by path.
+    pub files: Vec<HistoryFile>,
     /// Symbolic links to folders, and to files with a transcript's name. Links are not followed, because they may
     /// lead anywhere.
     pub links: Vec<PathBuf>,
@@ -244,7 +245,7 @@ impl Transcripts {
             let mut folder: Option<(&Path, PathBuf)> = None;
             for files in self.files.chunks(TOGETHER) {
                 let mut paths = Vec::with_capacity(files.len());
-                for file in files {
+                for HistoryFile { path: file, .. } in files {
                     // A listed file is not a link, so only the path of its folder has to be resolved.
                     let parent = file.parent().unwrap_or(file);
                     if folder.as_ref().is_none_or(|(known, _)| *known != parent) {
@@ -261,11 +262,10 @@ impl Transcripts {
                     Query::Source { tenant: engine.tenant.no, by, revision: None }
                 };
                 let answers = engine.storage.query(keys.map(query).collect()).await?;
-                for (path, answer) in paths.iter().zip(answers) {
+                for ((path, file), answer) in paths.iter().zip(files).zip(answers) {
                     let info = answer.source().ok_or_else(unexpected)?;
                     let same = |(path, info): (&PathBuf, Box<SourceInfo>)| {
-                        let is_same = path.metadata().is_ok_and(|meta| change::is_same(&info, &meta));
-                        is_same.then(|| unchanged_import(path, &info).ok()).flatten()
+                        is_same(&info, file.stamp).then(|| unchanged_import(path, &info).ok()).flatten()
                     };
                     all.push(path.as_ref().zip(info).and_then(same));
                 }
@@ -275,14 +275,21 @@ impl Transcripts {
     }
 }
 
-/// Finds files under a folder that may be transcripts: JSON, JSON lines, and aider's Markdown history.
+/// Finds files under a folder that may be transcripts: JSON, JSON lines, and aider's Markdown history; and sessions of
+/// several members, in OpenCode's storage and in databases. A path that is not a folder is the only file, or the
+/// database, in which transcripts are sought.
 ///
 /// # Errors
-/// Fails if the folder cannot be read.
+/// Fails if the path cannot be read, or if it is a database without sessions of a known agent.
 pub fn transcripts(folder: &Path) -> Result<Transcripts, Error> {
     let mut found = Transcripts::default();
+    if !folder.is_dir() {
+        return Ok(Transcripts { files: list_path(folder)?, links: Vec::new() });
+    }
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
+        // The other folders of OpenCode's storage hold the members of these sessions.
+        let next = if is_storage(&next) { next.join("session") } else { next };
         let entries = std::fs::read_dir(&next).map_err(|error| file_error(&next, &error))?;
         for entry in entries {
             let entry = entry.map_err(|error| file_error(&next, &error))?;
@@ -292,10 +299,13 @@ pub fn transcripts(folder: &Path) -> Result<Transcripts, Error> {
                 folders.push(path);
                 continue;
             }
-            let is_named_so = [".jsonl", ".ndjson", ".json", ".traj"].iter().any(|end| name.ends_with(end))
+            let is_named_so = [".jsonl", ".ndjson", ".json", ".traj", ".db", ".vscdb"]
+                .iter()
+                .any(|end| name.ends_with(end))
                 || name.contains("chat.history");
             if kind.is_file() && is_named_so {
-                found.files.push(path);
+                let meta = entry.metadata().map_err(|error| file_error(&path, &error))?;
+                found.files.extend(listed_in_folder(&path, &meta)?);
             } else if kind.is_symlink() && (is_named_so || path.is_dir()) {
                 found.links.push(path);
             }
@@ -306,8 +316,12 @@ pub fn transcripts(folder: &Path) -> Result<Transcripts, Error> {
     Ok(found)
 }
 
-fn refused(path: &Path, why: &str) -> Error {
-    Error::Import { path: path.display().to_string(), reason: ImportReason::Unsuited, why: why.to_owned() }
+/// Lists the sources that a file in a folder contains. A database of another program is not a failure.
+fn listed_in_folder(path: &Path, meta: &Metadata) -> Result<Vec<HistoryFile>, Error> {
+    match list(path, meta) {
+        Err(Error::Import { reason: ImportReason::NotATranscript, .. }) => Ok(Vec::new()),
+        other => other,
+    }
 }
 
 fn unrecognised(path: &Path, why: &Unrecognised) -> Error {

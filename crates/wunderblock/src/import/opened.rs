@@ -1,21 +1,102 @@
-//! A file that is being imported.
+//! A source that is being imported: a file, or the text made from the members of a session.
 
-use crate::error::{Error, file_error};
+use crate::error::{Error, ImportReason, file_error};
 use std::fs::{File, Metadata};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// An open file, with its name and metadata.
+/// Age below which a modification time is not reliable: the file may change again while its modification time stays
+/// the same.
+pub(super) const RACY: Duration = Duration::from_millis(50);
+
+/// What reveals a change of a source without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stamp {
+    /// Length in bytes, if it is known without reading the source.
+    pub(crate) len: Option<u64>,
+    /// Modification time, or a checksum of the times of all members; `None` if it may not reveal the next change.
+    pub(crate) modified: Option<i64>,
+}
+
+impl Stamp {
+    /// Returns the stamp of a file.
+    pub(crate) fn of(meta: &Metadata) -> Self {
+        Self { len: Some(meta.len()), modified: modified(meta) }
+    }
+}
+
+/// Returns a file's modification time in nanoseconds since 1970, if it is old enough to reveal a later change.
+fn modified(meta: &Metadata) -> Option<i64> {
+    let time = meta.modified().ok()?;
+    let settled = SystemTime::now().duration_since(time).is_ok_and(|age| age > RACY);
+    let since = time.duration_since(UNIX_EPOCH).ok()?;
+    if settled { i64::try_from(since.as_nanos()).ok() } else { None }
+}
+
+/// An open source, with its name.
 pub(super) struct OpenedFile<'p> {
     pub(super) path: &'p Path,
     pub(super) name: String,
-    pub(super) file: File,
-    pub(super) meta: Metadata,
+    pub(super) file: Content,
+    /// Length in bytes.
+    pub(super) len: u64,
+    /// What reveals a later change of the source.
+    pub(super) stamp: Stamp,
     /// Whether this import holds the lock on the file, so that no other import of it is alive.
     pub(super) locked: bool,
 }
 
-pub(super) fn read_head(file: &mut File, path: &Path) -> Result<Vec<u8>, Error> {
+/// Bytes of a source.
+pub(crate) enum Content {
+    /// A file.
+    File(File),
+    /// The text of a session of several members.
+    Members(Cursor<Arc<[u8]>>),
+}
+
+impl Content {
+    pub(super) fn members(text: Vec<u8>) -> Self {
+        Self::Members(Cursor::new(text.into()))
+    }
+
+    /// Returns the length in bytes.
+    pub(super) fn len(&self) -> std::io::Result<u64> {
+        match self {
+            Self::File(file) => Ok(file.metadata()?.len()),
+            Self::Members(text) => Ok(text.get_ref().len() as u64),
+        }
+    }
+
+    /// Returns a second reader of the same bytes.
+    pub(super) fn try_clone(&self) -> std::io::Result<Self> {
+        Ok(match self {
+            Self::File(file) => Self::File(file.try_clone()?),
+            Self::Members(text) => Self::Members(text.clone()),
+        })
+    }
+}
+
+impl Read for Content {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buffer),
+            Self::Members(text) => text.read(buffer),
+        }
+    }
+}
+
+impl Seek for Content {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        match self {
+            Self::File(file) => file.seek(to),
+            Self::Members(text) => text.seek(to),
+        }
+    }
+}
+
+pub(super) fn read_head(file: &mut Content, path: &Path) -> Result<Vec<u8>, Error> {
     file.seek(SeekFrom::Start(0)).map_err(|error| file_error(path, &error))?;
     let mut head = vec![0; 64 << 10];
     let read = read_full(file, &mut head).map_err(|error| file_error(path, &error))?;
@@ -24,7 +105,7 @@ pub(super) fn read_head(file: &mut File, path: &Path) -> Result<Vec<u8>, Error> 
     Ok(head)
 }
 
-pub(super) fn read_full(file: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
+pub(super) fn read_full(file: &mut Content, buffer: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         match file.read(rest) {
@@ -35,4 +116,9 @@ pub(super) fn read_full(file: &mut File, buffer: &mut [u8]) -> std::io::Result<u
         }
     }
     Ok(filled)
+}
+
+/// Returns the error for a source that cannot be imported.
+pub(super) fn refused(path: &Path, why: &str) -> Error {
+    Error::Import { path: path.display().to_string(), reason: ImportReason::Unsuited, why: why.to_owned() }
 }

@@ -22,6 +22,7 @@ use super::feed::Feed;
 use super::file_name::{called_name, last_nameless};
 use super::known::{NamelessRecord, known_events, places_of};
 use super::name::{file_of, has_no_ids, new_name};
+use super::opened::Content;
 use crate::error::{Error, file_error};
 use crate::store::{Answer, Query};
 use std::cmp::Reverse;
@@ -105,8 +106,8 @@ async fn has_same_bytes(feed: &Feed<'_>, stream: &StreamId) -> Result<bool, Erro
     sources.retain(|source| source.revision.format == feed.format.name());
     sources.sort_by_key(|source| Reverse(source.revision.len));
     let failed = |error| file_error(&feed.path, &error);
-    let mut file = File::open(&feed.path).map_err(failed)?;
-    let len = file.metadata().map_err(failed)?.len();
+    let mut file = Content::File(File::open(&feed.path).map_err(failed)?);
+    let len = file.len().map_err(failed)?;
     // If the longest stored file is the beginning of this file, each shorter one is also a beginning of this file, or
     // a branch.
     for (number, source) in sources.iter().enumerate() {

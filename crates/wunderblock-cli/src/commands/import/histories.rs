@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wunderblock::agents::{Agent, AgentHistory, Places, agents, histories};
 use wunderblock::store::StreamFilter;
-use wunderblock::{Engine, Transcripts};
+use wunderblock::{Engine, HistoryFile, Transcripts};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Bytes;
 
@@ -86,9 +86,8 @@ impl Histories {
     }
 
     /// Returns the files that the histories contain now.
-    pub(super) fn files_now(&self) -> Vec<PathBuf> {
-        let found = histories(&self.agents, &self.places);
-        found.into_iter().flat_map(|history| history.files).map(|file| file.path).collect()
+    pub(super) fn files_now(&self) -> Vec<HistoryFile> {
+        histories(&self.agents, &self.places).into_iter().flat_map(|history| history.files).collect()
     }
 
     fn table(&self) -> String {
@@ -119,7 +118,7 @@ impl Histories {
 }
 
 fn transcripts(history: &AgentHistory) -> Transcripts {
-    Transcripts { files: history.files.iter().map(|file| file.path.clone()).collect(), links: Vec::new() }
+    Transcripts { files: history.files.clone(), links: Vec::new() }
 }
 
 /// Returns the folders in which agents may have left a history: the current one, and those of the ledger's sessions.

@@ -32,25 +32,23 @@ impl ManyFiles<'_> {
     ) -> Result<Vec<Failure>, Failure> {
         let Self { global, engine, wanted } = *self;
         let unchanged = if wanted.verify { Vec::new() } else { found.unchanged(engine).await? };
-        let lengths = found.files.iter().map(|file| file.metadata().map_or(0, |meta| meta.len()));
-        let lengths: Vec<u64> = lengths.collect();
         let bar = import_bar(global, "");
-        bar.set_length(lengths.iter().sum());
+        bar.set_length(found.files.iter().map(|file| file.bytes).sum());
         let (mut failed, mut before) = (Vec::new(), 0);
         for (number, file) in found.files.iter().enumerate() {
             bar.set_message(format!("{}/{}", number + 1, found.files.len()));
             bar.set_position(before);
             let imported = match unchanged.get(number) {
                 Some(Some(imported)) => Ok(imported.clone()),
-                _ => self.file(file, (&bar, before)).await,
+                _ => self.file(&file.path, (&bar, before)).await,
             };
-            before += lengths.get(number).copied().unwrap_or_default();
+            before += file.bytes;
             match imported {
                 Ok(imported) => {
                     if self.is_listed() {
                         bar.suspend(|| print_imported(global, &imported, &Names::default()))?;
                     }
-                    summary.add(group(file), &imported);
+                    summary.add(group(&file.path), &imported);
                 }
                 Err(error @ Failure::Engine(Error::Import { reason: ImportReason::NotATranscript, .. })) => {
                     summary.skipped += 1;

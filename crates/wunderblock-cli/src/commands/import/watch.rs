@@ -16,7 +16,7 @@ use indicatif::ProgressBar;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
-use wunderblock::{Error, ImportReason, Imported, Progress};
+use wunderblock::{Error, HistoryFile, ImportReason, Imported, Progress};
 
 /// Minimum time between two looks at the files.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -28,7 +28,7 @@ const SHARE: u32 = 20;
 type Stamp = (u64, Option<SystemTime>);
 
 /// Follows the files that `files` returns. Ends only if the output is closed or the ledger cannot be written.
-pub(super) async fn watch(many: &ManyFiles<'_>, files: impl Fn() -> Vec<PathBuf>) -> Exit {
+pub(super) async fn watch(many: &ManyFiles<'_>, files: impl Fn() -> Vec<HistoryFile>) -> Exit {
     let mut seen: HashMap<PathBuf, Stamp> = stamps(files());
     let count = plural(seen.len() as u64, "file", "files");
     say(many.global, &format!("watching {count}; Ctrl-C ends it"));
@@ -50,12 +50,8 @@ pub(super) async fn watch(many: &ManyFiles<'_>, files: impl Fn() -> Vec<PathBuf>
     }
 }
 
-fn stamps(files: Vec<PathBuf>) -> HashMap<PathBuf, Stamp> {
-    let stamp = |path: PathBuf| {
-        let meta = path.metadata().ok()?;
-        Some((path, (meta.len(), meta.modified().ok())))
-    };
-    files.into_iter().filter_map(stamp).collect()
+fn stamps(files: Vec<HistoryFile>) -> HashMap<PathBuf, Stamp> {
+    files.into_iter().map(|file| (file.path, (file.bytes, file.modified))).collect()
 }
 
 /// Imports one file that has changed. A file that cannot be imported is reported and tried again when it changes.

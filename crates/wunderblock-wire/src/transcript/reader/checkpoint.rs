@@ -120,6 +120,8 @@ impl TranscriptReader {
             FormatState::Pi(state) => state.unknown(&object).into_iter().collect(),
             FormatState::EventLog(state) => state.unknown(&object).into_iter().collect(),
             FormatState::GeminiCli(state) => state.unknown(&object),
+            FormatState::OpenCode(state) => state.unknown(&object),
+            FormatState::Cursor(state) => state.unknown(&object),
             _ => Vec::new(),
         });
         ids.collect()
@@ -134,6 +136,8 @@ impl TranscriptReader {
             FormatState::ClaudeCode(state) => state.remind(id, session),
             FormatState::Pi(state) => state.remind(id),
             FormatState::GeminiCli(state) => state.remind(id),
+            FormatState::OpenCode(state) => state.remind(id),
+            FormatState::Cursor(state) => state.remind(id),
             FormatState::EventLog(state) => state.remind(id),
             FormatState::Requests(state) => state.remind(id),
             _ => {}
@@ -150,7 +154,10 @@ impl TranscriptReader {
             // The end of `parentUuid` and of `logicalParentUuid`.
             FormatState::ClaudeCode(_) => b"arentUuid\"",
             FormatState::Pi(_) => b"parentId\"",
-            FormatState::EventLog(_) | FormatState::Requests(_) => return true,
+            FormatState::EventLog(_)
+            | FormatState::Requests(_)
+            | FormatState::OpenCode(_)
+            | FormatState::Cursor(_) => return true,
             FormatState::GeminiCli(_) => return memmem::find(bytes, b"\"$").is_some(),
             _ => return false,
         };

@@ -5,7 +5,17 @@ use proptest::prelude::*;
 use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptReader, detect};
 
 /// Keys and values that the readers look up, so that random objects reach their branches.
-const KEYS: [&str; 62] = [
+const KEYS: [&str; 72] = [
+    "composer",
+    "bubble",
+    "bubbleId",
+    "toolFormerData",
+    "sessionID",
+    "messageID",
+    "state",
+    "status",
+    "removed",
+    "tail_start_id",
     "type",
     "role",
     "content",

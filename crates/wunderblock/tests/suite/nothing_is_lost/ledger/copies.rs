@@ -306,7 +306,7 @@ fn a_folder_with_copies_in_it_is_imported_in_one_go() {
         home.file(&format!("folder/{name}"), text);
     }
     let files = wunderblock::transcripts(&home.path("folder")).unwrap().files;
-    let appended: u64 = files.iter().map(|path| import(&engine, path).appended).sum();
+    let appended: u64 = files.iter().map(|file| import(&engine, &file.path).appended).sum();
     assert_eq!((appended, sessions(&engine)), (4, one("1", 3)));
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod history;
 mod imports;
 mod live;
 mod logs;
+mod members;
 mod promises;
 mod recorded;
 mod road;

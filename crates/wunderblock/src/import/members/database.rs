@@ -1,0 +1,214 @@
+//! Sessions in an SQLite database: tables `session`, `message` and `part` of OpenCode
+//! (`packages/opencode/src/session/session.sql.ts`), or the table of Cursor.
+
+use super::cursor;
+use super::json::{joined, object, quoted};
+use super::member::{HistoryFile, Member, too_large};
+use crate::error::{Error, ImportReason};
+use crate::import::opened::Stamp;
+use crate::limits::{DATABASE_WAIT, MAX_MEMBERS};
+use crate::store::codec::checksum;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+/// First bytes of a database.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Returns whether a path is that of a database.
+pub(super) fn is_database(path: &Path) -> bool {
+    let mut head = [0; MAGIC.len()];
+    // A pipe is not opened, because that may block.
+    path.is_file()
+        && File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
+        && head == *MAGIC
+}
+
+/// Opens a database without the right to write.
+fn open(path: &Path) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let database = Connection::open_with_flags(path, flags).map_err(|error| failed(path, &error))?;
+    database.busy_timeout(DATABASE_WAIT).map_err(|error| failed(path, &error))?;
+    Ok(database)
+}
+
+fn failed(path: &Path, error: &rusqlite::Error) -> Error {
+    let why = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "another program has locked the database; try again when it has finished".to_owned()
+        }
+        _ => error.to_string(),
+    };
+    Error::File { path: path.display().to_string(), why }
+}
+
+/// Each session with the number of its rows, their last update and their length.
+const SESSIONS: &str =
+    "SELECT s.id, CAST(s.time_updated AS INTEGER), length(s.title), m.n, m.at, m.len, p.n, p.at, p.len
+ FROM session s
+ LEFT JOIN (SELECT session_id AS id, count(*) AS n, CAST(max(time_updated) AS INTEGER) AS at,
+  sum(length(data)) AS len FROM message GROUP BY 1) m ON m.id = s.id
+ LEFT JOIN (SELECT session_id AS id, count(*) AS n, CAST(max(time_updated) AS INTEGER) AS at,
+  sum(length(data)) AS len FROM part GROUP BY 1) p ON p.id = s.id";
+
+/// Agent whose sessions a database holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    OpenCode,
+    Cursor,
+}
+
+impl Layout {
+    fn of(database: &Connection, path: &Path) -> Result<Self, Error> {
+        let query = "SELECT name FROM sqlite_master WHERE type = 'table'";
+        let names = select(database, query, [], |row| row.get(0)).map_err(|error| failed(path, &error))?;
+        let has = |name: &&str| names.iter().any(|one: &String| one == name);
+        if ["session", "message", "part"].iter().all(has) {
+            return Ok(Self::OpenCode);
+        }
+        if has(&"cursorDiskKV") {
+            return Ok(Self::Cursor);
+        }
+        Err(Error::Import {
+            path: path.display().to_string(),
+            reason: ImportReason::NotATranscript,
+            why: "an SQLite database without sessions of a known agent".to_owned(),
+        })
+    }
+
+    /// Returns a query for all sessions, with the columns that [`listed`] reads.
+    fn sessions(self) -> &'static str {
+        match self {
+            Self::OpenCode => SESSIONS,
+            Self::Cursor => cursor::SESSIONS,
+        }
+    }
+}
+
+/// Returns the sessions of a database, sorted by id.
+pub(super) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
+    let database = open(path)?;
+    let query = format!("{} ORDER BY s.id", Layout::of(&database, path)?.sessions());
+    let mut found =
+        select(&database, &query, [], |row| listed(path, row)).map_err(|error| failed(path, &error))?;
+    // An id that is a path would lead to another file.
+    found.retain(|session| session.path.parent() == Some(path));
+    Ok(found)
+}
+
+/// Returns one session of a database.
+pub(super) fn session(path: &Path, id: &str) -> Result<HistoryFile, Error> {
+    let database = open(path)?;
+    let query = format!("{} WHERE s.id = ?1", Layout::of(&database, path)?.sessions());
+    let found = select(&database, &query, [id], |row| listed(path, row));
+    let first = found.map_err(|error| failed(path, &error))?.into_iter().next();
+    first.ok_or_else(|| missing(path, id))
+}
+
+fn missing(path: &Path, id: &str) -> Error {
+    Error::File { path: path.display().to_string(), why: format!("the database has no session `{id}`") }
+}
+
+fn select<T>(
+    database: &Connection,
+    query: &str,
+    values: impl rusqlite::Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    database.prepare(query)?.query_map(values, read)?.collect()
+}
+
+fn listed(path: &Path, row: &Row<'_>) -> rusqlite::Result<HistoryFile> {
+    let id: String = row.get(0)?;
+    let numbers = (1..9).map(|column| row.get::<_, Option<i64>>(column)).collect::<Result<Vec<_>, _>>()?;
+    let number = |at: usize| numbers.get(at).copied().flatten().unwrap_or_default();
+    let told: Vec<u8> = numbers.iter().flat_map(|number| number.unwrap_or(-1).to_le_bytes()).collect();
+    let at = [0, 3, 6].into_iter().map(number).max().and_then(|at| u64::try_from(at).ok());
+    let bytes = u64::try_from(number(4).saturating_add(number(7))).unwrap_or_default();
+    Ok(HistoryFile {
+        path: path.join(&id),
+        bytes,
+        modified: at.and_then(|at| UNIX_EPOCH.checked_add(Duration::from_millis(at))),
+        stamp: Stamp { len: None, modified: Some(checksum(&[&told])) },
+    })
+}
+
+/// Returns the members of a session, all of them from one state of the database.
+pub(super) fn members(path: &Path, id: &str) -> Result<Vec<Member>, Error> {
+    let mut database = open(path)?;
+    let layout = Layout::of(&database, path)?;
+    let snapshot = database.transaction().map_err(|error| failed(path, &error))?;
+    match layout {
+        Layout::OpenCode => rows(&snapshot, path, id),
+        Layout::Cursor => {
+            let found = cursor::members(&snapshot, id).map_err(|error| failed(path, &error))?;
+            let found = found.ok_or_else(|| missing(path, id))?;
+            let len: usize = found.iter().map(|member| member.line.len()).sum();
+            if len <= MAX_MEMBERS { Ok(found) } else { Err(too_large(&path.join(id))) }
+        }
+    }
+}
+
+/// Returns the members of a session of OpenCode.
+fn rows(snapshot: &Connection, path: &Path, id: &str) -> Result<Vec<Member>, Error> {
+    let key = path.join(id);
+    let mut left = Some(MAX_MEMBERS);
+    let mut rows = |query: &str| -> Result<Vec<(String, String, String)>, Error> {
+        let found = select(snapshot, query, [id], |row| {
+            let (id, message) = (text(row, "id")?, text(row, "message_id").unwrap_or_default());
+            let told = if left.is_some() { fields(row)? } else { String::new() };
+            left = left.and_then(|left| left.checked_sub(told.len()));
+            Ok((id, message, told))
+        });
+        let found = found.map_err(|error| failed(path, &error))?;
+        if left.is_some() { Ok(found) } else { Err(too_large(&key)) }
+    };
+    let session = rows("SELECT * FROM session WHERE id = ?1")?;
+    let messages = rows("SELECT * FROM message WHERE session_id = ?1 ORDER BY time_created, id")?;
+    let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (_, message, part) in rows("SELECT * FROM part WHERE session_id = ?1 ORDER BY message_id, id")? {
+        parts.entry(message).or_default().push(part);
+    }
+    let Some((_, _, session)) = session.into_iter().next() else { return Err(missing(path, id)) };
+    let mut members = vec![Member { id: None, line: format!("{{\"info\":{session}}}").into_bytes() }];
+    for (id, _, message) in messages {
+        let inner = parts.remove(&id).unwrap_or_default().join(",");
+        let line = format!("{{\"parts\":[{inner}],\"info\":{message}}}").into_bytes();
+        members.push(Member { id: Some(id), line });
+    }
+    Ok(members)
+}
+
+fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<String> {
+    Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default()).into_owned())
+}
+
+/// Returns a row as an object: its columns, followed by the fields of the object in the column `data`.
+fn fields(row: &Row<'_>) -> rusqlite::Result<String> {
+    let (mut own, mut data) = (Vec::new(), None);
+    let names: Vec<String> = row.as_ref().column_names().map(ToOwned::to_owned).collect();
+    for (index, name) in names.iter().enumerate() {
+        let value = match row.get_ref(index)? {
+            ValueRef::Null => continue,
+            ValueRef::Integer(number) => number.to_string(),
+            ValueRef::Real(number) => serde_json::Value::from(number).to_string(),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match object(bytes) {
+                Some(object) if name == "data" => {
+                    data = Some(object);
+                    continue;
+                }
+                Some(object) => object,
+                None => quoted(&String::from_utf8_lossy(bytes)),
+            },
+        };
+        // OpenCode itself reads the id of the session under this name.
+        let name = if name == "session_id" { "sessionID" } else { name };
+        own.push(format!("{}:{value}", quoted(name)));
+    }
+    let own = format!("{{{}}}", own.join(","));
+    Ok(data.map_or(own.clone(), |data| joined(&own, &data)))
+}

@@ -1,0 +1,116 @@
+//! Sources of several members: a session in a tree of files or in a database, as one text of lines.
+//!
+//! ```text
+//! tree, database ─► lines as they are now ─┐
+//! stored text ─────────────────────────────┴─► stored text + lines that it lacks
+//! ```
+//! The text only grows, so its import is that of a file that has grown. See `docs/design/0016`.
+
+#[cfg(feature = "sqlite")]
+mod cursor;
+#[cfg_attr(not(feature = "sqlite"), path = "no_database.rs")]
+mod database;
+mod json;
+pub(crate) mod listed;
+pub(crate) mod member;
+mod text;
+pub(crate) mod tree;
+
+use super::claim;
+use super::opened::{Content, OpenedFile, Stamp, refused};
+use crate::engine::Engine;
+use crate::error::{Error, file_error};
+use crate::originals::copy_source;
+use crate::store::SourceInfo;
+use listed::row_of;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Where the bytes of a source come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A file.
+    File(PathBuf),
+    /// A session of OpenCode in a tree of files, named by the session's own file.
+    Tree(PathBuf),
+    /// A session in a database.
+    Row { database: PathBuf, session: String },
+}
+
+/// Returns whether a path is that of an SQLite database, which may hold sessions. The path of a session in it is the
+/// database's path followed by the session's id.
+#[must_use]
+pub fn is_database(path: &Path) -> bool {
+    database::is_database(path)
+}
+
+impl Place {
+    /// Finds the place that a path names, with all links resolved, so that a source that is imported through a link
+    /// counts as the same source.
+    pub(crate) fn of(path: &Path) -> Result<Self, Error> {
+        if let Some((database, session)) = row_of(path) {
+            let database = database.canonicalize().map_err(|error| file_error(database, &error))?;
+            return Ok(Self::Row { database, session });
+        }
+        let path = path.canonicalize().map_err(|error| file_error(path, &error))?;
+        if database::is_database(&path) {
+            let count = database::sessions(&path)?.len();
+            let why = format!("a database with {count} sessions: name one of them, as {}/ID", path.display());
+            return Err(refused(&path, &why));
+        }
+        Ok(if tree::is_session(&path) { Self::Tree(path) } else { Self::File(path) })
+    }
+
+    /// Returns the path under which the source is stored.
+    pub(crate) fn key(&self) -> PathBuf {
+        match self {
+            Self::File(path) | Self::Tree(path) => path.clone(),
+            Self::Row { database, session } => database.join(session),
+        }
+    }
+
+    /// Returns what reveals a change of the source.
+    pub(crate) fn stamp(&self) -> Result<Stamp, Error> {
+        match self {
+            Self::File(path) => {
+                let meta = path.metadata().map_err(|error| file_error(path, &error))?;
+                if !meta.is_file() {
+                    let why = "it is not a file; give a transcript, or a folder of them";
+                    return Err(refused(path, why));
+                }
+                Ok(Stamp::of(&meta))
+            }
+            Self::Tree(path) => Ok(tree::listed(path)?.stamp),
+            Self::Row { database, session } => Ok(database::session(database, session)?.stamp),
+        }
+    }
+
+    /// Opens the source: a file, or the stored text of the session with the lines that it lacks.
+    pub(super) async fn open<'p>(
+        &self,
+        engine: &Engine,
+        (key, stamp): (&'p Path, Stamp),
+        old: Option<&SourceInfo>,
+    ) -> Result<OpenedFile<'p>, Error> {
+        let name = key.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let members = match self {
+            Self::File(path) => {
+                let file = File::open(path).map_err(|error| file_error(path, &error))?;
+                let locked = claim::lock(&file);
+                let len = file.metadata().map_err(|error| file_error(path, &error))?.len();
+                let file = Content::File(file);
+                return Ok(OpenedFile { path: key, name, file, len, stamp, locked });
+            }
+            Self::Tree(path) => tree::members(path)?,
+            Self::Row { database, session } => database::members(database, session)?,
+        };
+        let mut stored = Vec::new();
+        if let Some(old) = old {
+            copy_source(engine, old, (0, old.revision.len), &mut stored).await?;
+        }
+        let erased = old.map(|old| old.revision.erased.clone()).unwrap_or_default();
+        let text = text::grown(stored, &erased, &members);
+        let len = text.len() as u64;
+        Ok(OpenedFile { path: key, name, file: Content::members(text), len, stamp, locked: false })
+    }
+}

@@ -1,0 +1,27 @@
+//! Takes the place of [`database`](super::database) in a build without databases.
+
+use super::member::{HistoryFile, Member};
+use crate::error::Error;
+use std::path::Path;
+
+/// Returns whether a path is that of a database that can be read: none can.
+pub(super) fn is_database(_: &Path) -> bool {
+    false
+}
+
+fn unread(path: &Path) -> Error {
+    let why = "this build cannot read databases".to_owned();
+    Error::File { path: path.display().to_string(), why }
+}
+
+pub(super) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
+    Err(unread(path))
+}
+
+pub(super) fn session(path: &Path, _: &str) -> Result<HistoryFile, Error> {
+    Err(unread(path))
+}
+
+pub(super) fn members(path: &Path, _: &str) -> Result<Vec<Member>, Error> {
+    Err(unread(path))
+}
