@@ -40,4 +40,5 @@ mod session;
 mod settings;
 mod simulate;
 mod storage;
+mod transcripts;
 mod unfit;
