@@ -13,7 +13,10 @@ fn said(events: &[Value]) -> Vec<String> {
         let role = event["message"]["role"].as_str().unwrap().to_owned();
         let parts = event["message"]["parts"].as_array().unwrap().clone();
         parts.into_iter().map(move |mut part| {
-            part.as_object_mut().unwrap().remove("extra");
+            // Codex has no field for the failure of a tool, and the export lists it.
+            for field in ["extra", "failed"] {
+                part.as_object_mut().unwrap().remove(field);
+            }
             format!("{role} {part}")
         })
     });
