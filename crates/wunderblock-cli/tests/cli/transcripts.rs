@@ -33,8 +33,8 @@ fn summaries(events: &[Value]) -> Vec<&Value> {
 }
 
 fn title(events: &[Value]) -> Option<&str> {
-    let described = events.iter().filter(|event| event["kind"] == "session.described");
-    described.last().and_then(|event| event["title"].as_str())
+    let mut described = events.iter().filter(|event| event["kind"] == "session.described");
+    described.next_back().and_then(|event| event["title"].as_str())
 }
 
 #[test]

@@ -146,11 +146,11 @@ fn text(part: &Part) -> Option<&str> {
 }
 
 fn title(events: &[Event]) -> Option<&str> {
-    let titles = events.iter().filter_map(|event| match &event.fact {
+    let mut titles = events.iter().filter_map(|event| match &event.fact {
         Some(Fact::SessionDescribed(described)) => described.title.as_deref(),
         _ => None,
     });
-    titles.last().filter(|title| !title.is_empty())
+    titles.next_back().filter(|title| !title.is_empty())
 }
 
 /// Reads a written transcript. Its reader must know every record.
