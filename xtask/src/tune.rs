@@ -157,7 +157,10 @@ fn write_folds(out: &mut String, found: &Simulation, fold_of: &BTreeMap<String, 
 fn read(engine: &Engine, args: &TuneArgs) -> ChoreResult<Folded> {
     let mut folded: Folded = Vec::new();
     for path in &args.paths {
-        let files = if path.is_dir() { transcripts(path)?.files } else { vec![path.clone()] };
+        let files: Vec<PathBuf> = match path.is_dir() {
+            true => transcripts(path)?.files.into_iter().map(|file| file.path).collect(),
+            false => vec![path.clone()],
+        };
         for file in files {
             // Files that cannot be imported are skipped: a folder may contain files other than transcripts.
             let Ok(imported) = block_on(engine.import(&file, None, &mut |_, _| {})) else { continue };

@@ -22,7 +22,7 @@ pub(crate) use graph::{Describe, Expand};
 pub(crate) use mcp::McpArgs;
 pub(crate) use reduce::{HowArgs, LevelArg, OnTerminalArgs, ReduceArgs, RunArgs};
 pub(crate) use shared::{
-    BuildArgs, DialectArg, FormatArg, MessageFilterArgs, RoleArg, SearchedArgs, SessionArg,
+    BuildArgs, DialectArg, ExportTo, FormatArg, MessageFilterArgs, RoleArg, SearchedArgs, SessionArg,
     SessionFilterArgs, SourceArgs,
 };
 pub(crate) use simulate::SimulateArgs;
@@ -242,7 +242,12 @@ pub(crate) struct Show {
 #[command(after_help = "Examples:
   wunderblock export 3f9c | wunderblock append copy      events as JSON lines, with their texts
   wunderblock export 3f9c --original -o session.jsonl    the imported file, byte for byte
-  wunderblock export 3f9c --to anthropic                 one request with the whole session")]
+  wunderblock export 3f9c --to anthropic                 one request with the whole session
+  wunderblock export 3f9c --to codex -o rollout.jsonl    a transcript that Codex can resume
+
+The transcript of an agent (claude-code, codex, pi) can be resumed in that agent, whatever agent the session
+came from. What the format cannot hold is listed on stderr, with the place where the agent looks for the file
+and the command that resumes it. With -o and --json, this report is JSON on stdout.")]
 pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) session: SessionArg,
@@ -252,9 +257,9 @@ pub(crate) struct Export {
     /// File or earlier revision, by its number in `sessions -v`
     #[arg(long, value_name = "N", requires = "original")]
     pub(crate) source: Option<usize>,
-    /// Write one request with the whole session, in this format
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) to: Option<DialectArg>,
+    /// Write a transcript for an agent, or one request with the whole session, in this format
+    #[arg(long, value_name = "FORMAT", value_parser = ExportTo::parser())]
+    pub(crate) to: Option<ExportTo>,
     /// Output file [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -23,6 +23,11 @@ pub(crate) struct IdRule {
 pub(crate) struct CallIds(HashMap<(usize, usize), String>);
 
 impl CallIds {
+    /// Returns the number of ids that are replaced.
+    pub(crate) fn replaced(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns the id to write for a part whose id is `own`.
     pub(crate) fn id<'a>(&'a self, message: usize, part: usize, own: &'a str) -> &'a str {
         self.0.get(&(message, part)).map_or(own, String::as_str)

@@ -243,7 +243,7 @@ pub(crate) fn array<S: AsRef<str>>(items: &[S]) -> String {
 }
 
 /// An object that is being written. Its fields keep the order in which they are added.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct ObjectWriter {
     text: String,
     names: Vec<String>,

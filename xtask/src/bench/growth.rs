@@ -102,7 +102,7 @@ fn many(folder: &Path) -> ChoreResult<Vec<Figure>> {
         let known = block_on(found.unchanged(engine))?;
         let mut unchanged = 0;
         for (file, known) in found.files.iter().zip(known) {
-            unchanged += usize::from(known.is_some() || import(engine, file)?);
+            unchanged += usize::from(known.is_some() || import(engine, &file.path)?);
         }
         Ok(unchanged)
     };

@@ -4,7 +4,8 @@ use super::compaction::PolicyArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
-use wunderblock_wire::transcript::Format;
+use wunderblock_core::message::Dialect;
+use wunderblock_wire::transcript::{AgentFormat, Format};
 
 /// A session, given by its id or a short id, optionally with a position after `#`, or by the path of a transcript.
 #[derive(Clone, Debug, ClapArgs)]
@@ -90,6 +91,42 @@ pub(crate) enum DialectArg {
     OpenaiChat,
     OpenaiResponses,
     Gemini,
+}
+
+/// Form in which a session is exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExportTo {
+    /// One request with the whole session.
+    Request(Dialect),
+    /// Transcript of an agent.
+    Transcript(AgentFormat),
+}
+
+impl ExportTo {
+    /// All forms: the agents, then the dialects.
+    const ALL: [Self; 8] = [
+        Self::Transcript(AgentFormat::ClaudeCode),
+        Self::Transcript(AgentFormat::Codex),
+        Self::Transcript(AgentFormat::Pi),
+        Self::Request(Dialect::Neutral),
+        Self::Request(Dialect::Anthropic),
+        Self::Request(Dialect::OpenaiChat),
+        Self::Request(Dialect::OpenaiResponses),
+        Self::Request(Dialect::Gemini),
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Request(dialect) => dialect.name(),
+            Self::Transcript(agent) => agent.format().name(),
+        }
+    }
+
+    /// Returns the parser of a form's name.
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
+        PossibleValuesParser::new(Self::ALL.map(Self::name))
+            .try_map(|name| Self::ALL.into_iter().find(|form| form.name() == name).ok_or("unknown format"))
+    }
 }
 
 /// The model that reads the request, and its limits.

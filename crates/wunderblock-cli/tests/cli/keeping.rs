@@ -382,7 +382,7 @@ fn a_text_is_shown_in_every_place_before_it_is_erased() {
     };
     let said = record("u1", None, &format!("the word is \"{SECRET}\""));
     let other = record("u2", Some("u1"), "something else");
-    let title = serde_json::json!({ "type": "custom-title", "sessionId": "talk", "customTitle": SECRET });
+    let title = serde_json::json!({ "type": "ai-title", "sessionId": "talk", "aiTitle": SECRET });
     desk.write("talk.jsonl", format!("{said}\n{other}\n{title}\n"));
     desk.run(&["import", "talk.jsonl"]).exits(0);
     desk.feed(&["append", "s"], &line("1", "hello")).exits(0);

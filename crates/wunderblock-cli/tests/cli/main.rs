@@ -42,5 +42,6 @@ mod session;
 mod settings;
 mod simulate;
 mod storage;
+mod transcripts;
 mod unfit;
 mod wrapped;

@@ -29,7 +29,7 @@ const OWN: Dialect = Dialect::Anthropic;
 
 /// `tool_use.id` must match `^[a-zA-Z0-9_-]+$` and be unique in a request. The reference gives no maximum length. 128
 /// characters leave room for every id that the providers make.
-const IDS: call_id::IdRule = call_id::IdRule { fits: |id| call_id::is_plain(id, 128), once: true };
+pub(crate) const IDS: call_id::IdRule = call_id::IdRule { fits: |id| call_id::is_plain(id, 128), once: true };
 
 /// Writes a request.
 pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
@@ -58,8 +58,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
         object = object.raw("system", &system);
     }
     let mut turns = Turns {
-        ids: call_id::choose(&request.messages, IDS),
-        refused: blocks::refused(&request.messages),
+        encoder: MessageEncoder::new(&request.messages),
         list: TurnList::new("assistant"),
         preamble: wanted(CachePoint::Preamble),
     };
@@ -162,27 +161,38 @@ struct Conversation {
     thinking: Vec<(usize, usize)>,
 }
 
-struct Turns {
+/// Encoder of single messages, with the ids that the calls of all messages have.
+pub(crate) struct MessageEncoder {
     ids: CallIds,
     /// Blocks that the provider would refuse, with the reason.
     refused: BTreeMap<(usize, usize), &'static str>,
-    list: TurnList<WrittenBlock>,
-    /// Whether to mark the end of the first message. Other messages may join the first message, so the last block of
-    /// the first message itself carries the mark.
-    preamble: bool,
 }
 
-impl Turns {
-    /// Adds a message to the turn it belongs to.
-    fn add(&mut self, at: usize, message: &Message, writing: &mut Writing) -> Result<(), WireError> {
-        writing.at(Some(at), 0);
-        let opened = writing.open(&message.extra)?;
-        let role = match message.role {
-            Role::Assistant => "assistant",
-            // The API accepts a system message only after a user turn.
-            Role::System if opened.is_marked_own() && !self.list.awaits_user() => "system",
-            Role::System | Role::User | Role::Tool => "user",
-        };
+impl MessageEncoder {
+    pub(crate) fn new(messages: &[Message]) -> Self {
+        Self { ids: call_id::choose(messages, IDS), refused: blocks::refused(messages) }
+    }
+
+    /// Returns the blocks of a message that is not the operator's, as a transcript stores them: the results first.
+    pub(crate) fn blocks(
+        &self,
+        at: usize,
+        message: &Message,
+        writing: &mut Writing,
+    ) -> Result<Vec<String>, WireError> {
+        writing.own(cache::FIELD);
+        let role = if message.role == Role::Assistant { "assistant" } else { "user" };
+        let turn = self.turn((at, role), message, writing)?;
+        Ok(turn.results.into_iter().chain(turn.blocks).map(|block| block.json).collect())
+    }
+
+    /// Encodes the parts of a message as a turn of this role.
+    fn turn(
+        &self,
+        (at, role): (usize, &'static str),
+        message: &Message,
+        writing: &mut Writing,
+    ) -> Result<Turn<WrittenBlock>, WireError> {
         let quoted = message.role == Role::System && role == "user";
         let mut turn = Turn::new(role);
         for (place, part) in message.parts.iter().enumerate() {
@@ -215,6 +225,31 @@ impl Turns {
                 }
             }
         }
+        Ok(turn)
+    }
+}
+
+struct Turns {
+    encoder: MessageEncoder,
+    list: TurnList<WrittenBlock>,
+    /// Whether to mark the end of the first message. Other messages may join the first message, so the last block of
+    /// the first message itself carries the mark.
+    preamble: bool,
+}
+
+impl Turns {
+    /// Adds a message to the turn it belongs to.
+    fn add(&mut self, at: usize, message: &Message, writing: &mut Writing) -> Result<(), WireError> {
+        writing.at(Some(at), 0);
+        let opened = writing.open(&message.extra)?;
+        let role = match message.role {
+            Role::Assistant => "assistant",
+            // The API accepts a system message only after a user turn.
+            Role::System if opened.is_marked_own() && !self.list.awaits_user() => "system",
+            Role::System | Role::User | Role::Tool => "user",
+        };
+        let quoted = message.role == Role::System && role == "user";
+        let mut turn = self.encoder.turn((at, role), message, writing)?;
         if turn.is_empty() {
             return Ok(());
         }

@@ -23,7 +23,7 @@ const OWN: Dialect = Dialect::OpenaiResponses;
 
 /// The API refuses a `call_id` of more than 64 characters ("string too long"). Outputs are matched to their calls by
 /// this id across the whole input, so the id must be unique there.
-const IDS: call_id::IdRule = call_id::IdRule {
+pub(crate) const IDS: call_id::IdRule = call_id::IdRule {
     fits: |id| !id.is_empty() && id.len() <= 64 && !id.chars().any(char::is_control),
     once: true,
 };
@@ -43,7 +43,7 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     if !tools.is_empty() {
         object = object.raw("tools", &array(&tools));
     }
-    let mut input = Input { ids: call_id::choose(&request.messages, IDS), ..Input::default() };
+    let mut input = Input::new(&request.messages);
     if let Some(text) = input.system(&request.system, &mut writing)? {
         object = object.text("instructions", text);
     }
@@ -55,16 +55,17 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
         // The next message turns this string into a list, so a later request repeats none of these bytes.
         return Ok(Encoded { bytes, stem: 0, blocks: 1, asked: stem, starts: Vec::new(), dropped });
     }
-    for (at, message) in request.messages.iter().enumerate() {
-        if writing.sendable(at, message) {
-            input.add(at, message, &mut writing)?;
-        }
-    }
-    let items = order::settle(input.items, &mut writing);
+    let items = input.all(&request.messages, &mut writing)?;
+    let items: Vec<String> = items.into_iter().map(|item| item.json).collect();
     let object = object.raw("input", &array(&items));
     let (stem, blocks) = (object.len() - 1, items.len() as u64);
     let bytes = object.unknown(opened.fields()).finish().into_bytes();
     Ok(Encoded { bytes, stem, blocks, asked: stem, starts: Vec::new(), dropped: writing.dropped })
+}
+
+/// Returns the items of messages, each with the message and part that it was written for.
+pub(crate) fn items(messages: &[Message], writing: &mut Writing) -> Result<Vec<WrittenItem>, WireError> {
+    Input::new(messages).all(messages, writing)
 }
 
 /// Returns the input of a request if it was read as one string and still consists of that string.
@@ -129,6 +130,20 @@ struct Open {
 }
 
 impl Input {
+    fn new(messages: &[Message]) -> Self {
+        Self { ids: call_id::choose(messages, IDS), ..Self::default() }
+    }
+
+    /// Adds all messages, and returns the items that the provider accepts in their position.
+    fn all(mut self, messages: &[Message], writing: &mut Writing) -> Result<Vec<WrittenItem>, WireError> {
+        for (at, message) in messages.iter().enumerate() {
+            if writing.sendable(at, message) {
+                self.add(at, message, writing)?;
+            }
+        }
+        Ok(order::settle(self.items, writing))
+    }
+
     /// Writes the system text as leading messages. If the first message is one plain text, returns that text for the
     /// instructions instead.
     fn system<'a>(&mut self, parts: &'a [Part], writing: &mut Writing) -> Result<Option<&'a str>, WireError> {

@@ -43,7 +43,7 @@ const NAMED: [&str; 10] = [
 ];
 
 /// Role of an item among its neighbours.
-pub(super) enum ItemKind {
+pub(crate) enum ItemKind {
     /// Item of the model that reasoning may lead to.
     Spoken,
     Reasoning,
@@ -125,16 +125,15 @@ fn is_search(item: &RawFields<'_>) -> bool {
 }
 
 /// An encoded item, with the part it was written for.
-pub(super) struct WrittenItem {
-    pub(super) json: String,
+pub(crate) struct WrittenItem {
+    pub(crate) json: String,
     pub(super) kind: ItemKind,
-    pub(super) place: (Option<usize>, usize),
+    pub(crate) place: (Option<usize>, usize),
 }
 
 /// If the request is ours, removes the items that the provider would refuse in their position.
-pub(super) fn settle(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<String> {
-    let items = if writing.is_made() { reasoned(paired(items, writing), writing) } else { items };
-    items.into_iter().map(|item| item.json).collect()
+pub(super) fn settle(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
+    if writing.is_made() { reasoned(paired(items, writing), writing) } else { items }
 }
 
 /// Removes calls without answers and answers without calls. The last item may be a call that waits for its answer.

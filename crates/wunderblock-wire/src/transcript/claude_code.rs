@@ -6,6 +6,7 @@
 
 mod attachment;
 mod sessions;
+pub(super) mod writer;
 
 use super::blocks::{self, Blocks, first_word};
 use super::object::{Object, string};
@@ -34,11 +35,11 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("api-request", "kept in the source: a request, as parts of which others repeat most"),
     ("api-request-blob", "kept in the source: a part of requests"),
     ("api-request-shape", "kept in the source: a part of requests"),
-    ("ai-title", "kept in the source"),
+    ("ai-title", "kept in the source: a title, made by a model"),
     ("atis-latch", "kept in the source"),
     ("bridge-session", "kept in the source"),
     ("cost-state", "kept in the source: totals of the session"),
-    ("custom-title", "kept in the source"),
+    ("custom-title", "title of the session, given by a person"),
     ("file-history-snapshot", "kept in the source"),
     ("frame-link", "kept in the source"),
     ("last-prompt", "kept in the source"),
@@ -119,6 +120,11 @@ impl ClaudeCode {
             _ if in_tree => {
                 self.tree_record(&mut record, object, &at);
                 self.sessions.complete(&mut record, &at, object);
+            }
+            "custom-title" => {
+                if let Some(title) = object.text("customTitle") {
+                    self.sessions.title(&mut record, &at, &title);
+                }
             }
             known if RECORD_TYPES.iter().any(|(name, _)| *name == known) => {}
             // Every message has a `uuid`. A record without one is beside the conversation, whatever it contains.
@@ -304,14 +310,21 @@ fn standing(object: &Object<'_>, role: Role, parts: &[Part]) -> MessageOrigin {
     if object.flag("isMeta") {
         return MessageOrigin::Injected("meta".into());
     }
+    harness_text(parts).map_or(MessageOrigin::Said, |name| MessageOrigin::Injected(name.into()))
+}
+
+/// Returns the name of a text that its beginning identifies as written by the harness in the user's place.
+fn harness_text(parts: &[Part]) -> Option<&'static str> {
     let begins = match parts.first() {
         Some(Part::Text { text, .. }) => text.inline().unwrap_or("").trim_start(),
         _ => "",
     };
-    match HARNESS_TEXTS.iter().find(|(mark, _)| begins.starts_with(mark)) {
-        Some((_, name)) => MessageOrigin::Injected((*name).into()),
-        None => MessageOrigin::Said,
-    }
+    HARNESS_TEXTS.iter().find(|(mark, _)| begins.starts_with(mark)).map(|(_, name)| *name)
+}
+
+/// Returns whether a model is Anthropic's, under its own name or that of a reseller.
+fn is_claude(model: &str) -> bool {
+    model.to_ascii_lowercase().contains("claude")
 }
 
 /// Returns the code of an error that the agent shows as a message. Anthropic's errors about a context that does not

@@ -6,6 +6,7 @@
 //! messages if no item follows before the end of the file, or within [`MAX_HELD`] records.
 
 mod items;
+pub(super) mod writer;
 
 use super::blocks::{Blocks, CallPairing, first_word};
 use super::object::Object;
@@ -49,11 +50,15 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("event_msg:turn_aborted", "end of a turn"),
     ("event_msg:error", "end of a turn"),
     ("event_msg:thread_rolled_back", "the next record continues before the turns taken back"),
+    ("event_msg:thread_name_updated", "title of the session"),
     ("event_msg:collab_agent_spawn_end", "start of a sub-agent"),
     ("event_msg:user_message", "message if the file has no response items, else kept in the source"),
     ("event_msg:agent_message", "message if the file has no response items, else kept in the source"),
     ("event_msg:*", "kept in the source"),
 ];
+
+/// Name of the message that holds the base instructions of the header.
+const BASE_INSTRUCTIONS: &str = "base_instructions";
 
 /// Maximum number of records held back until it is clear whether the file has response items.
 const MAX_HELD: usize = 64;
@@ -229,7 +234,7 @@ impl Codex {
         let read = Some(hash([&*text]));
         if self.instructions != read {
             self.instructions = read;
-            let standing = MessageOrigin::Injected("base_instructions".into());
+            let standing = MessageOrigin::Injected(BASE_INSTRUCTIONS.into());
             record.say(Message::text(Role::System, String::from(text)).standing(standing));
         }
     }
@@ -279,6 +284,11 @@ impl Codex {
             "thread_rolled_back" => {
                 self.taken_back = self.taken_back.saturating_add(event.number("num_turns").unwrap_or(1));
                 record.kept = RecordStatus::Understood;
+            }
+            "thread_name_updated" => {
+                if let Some(name) = event.text("thread_name") {
+                    record.push(RecordItem::titled(&name));
+                }
             }
             "collab_agent_spawn_end" => {
                 if let Some(agent) = event.word("new_thread_id") {

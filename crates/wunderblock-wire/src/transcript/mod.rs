@@ -32,11 +32,13 @@ mod seen;
 mod swe_agent;
 mod tau_bench;
 mod time;
+mod writer;
 
 pub use detect::{Unrecognised, detect};
 pub use format::{FileShape, Format};
 pub use reader::{Checkpoint, TranscriptReader};
 pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
+pub use writer::{AgentFormat, LeftOut, WrittenTranscript, write_transcript};
 
 impl Format {
     /// Returns whether a file of this format that begins with `head` is read line by line or as a whole.

@@ -1,5 +1,7 @@
 //! pi and OpenClaw sessions: JSONL. Version 1 is a sequence, and versions 2 and 3 are a tree over `parentId`.
 
+pub(super) mod writer;
+
 use super::blocks::{self, Blocks, CallPairing, first_word};
 use super::object::Object;
 use super::record::{ByteSpan, RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
@@ -28,9 +30,15 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("custom", "kept in the source"),
     ("label", "kept in the source"),
     ("model_change", "kept in the source"),
-    ("session_info", "kept in the source"),
+    ("session_info", "title of the session"),
     ("thinking_level_change", "kept in the source"),
 ];
+
+/// Type of an entry with a message that an extension adds, and the beginning of the name of its text.
+const CUSTOM_MESSAGE: &str = "custom_message";
+
+/// Reasons for which a model stops, except errors.
+const STOPS: [&str; 3] = ["length", "stop", "toolUse"];
 
 /// State of a file that is being read.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -127,11 +135,16 @@ impl Pi {
                 tokens_before: object.number("tokensBefore").map(Tokens),
             }),
             "branch_summary" => self.injected(record, object, "branch_summary"),
-            "custom_message" => {
-                let tag = format!("custom_message:{}", object.text("customType").unwrap_or_default());
+            CUSTOM_MESSAGE => {
+                let tag = format!("{CUSTOM_MESSAGE}:{}", object.text("customType").unwrap_or_default());
                 self.injected(record, object, &tag);
             }
-            "custom" | "label" | "model_change" | "session_info" | "thinking_level_change" => {}
+            "session_info" => {
+                if let Some(name) = object.text("name") {
+                    record.push(RecordItem::titled(&name));
+                }
+            }
+            "custom" | "label" | "model_change" | "thinking_level_change" => {}
             _ => {
                 record.set_opaque(format!("unknown entry of pi: `{kind}`"));
                 generic::read_message(object, &mut self.pairing, record);

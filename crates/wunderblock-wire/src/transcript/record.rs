@@ -1,10 +1,13 @@
 //! Neutral records: one for each raw record of a transcript.
 
-use wunderblock_core::event::{Fact, SessionOpened, TurnCompleted, UsageMeasured};
+use wunderblock_core::event::{Fact, SessionDescribed, SessionOpened, TurnCompleted, UsageMeasured};
 use wunderblock_core::id::Scope;
 use wunderblock_core::message::Message;
 use wunderblock_core::typed;
 use wunderblock_core::units::{Millis, Tokens};
+
+/// Maximum length of a title, in characters. The ledger accepts no longer titles.
+const MAX_TITLE: usize = 200;
 
 /// Place of a record in its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +77,16 @@ impl RecordItem {
             opened.branch = name.filter(|name| !name.is_empty());
         }
         self
+    }
+
+    /// Returns the title that a session got, on one line and of a length that any title may have. An empty title
+    /// removes the one given before.
+    pub(crate) fn titled(title: &str) -> Self {
+        let words: Vec<&str> = title.split(|c: char| c.is_control() || c.is_whitespace()).collect();
+        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        let title: String = words.join(" ").chars().take(MAX_TITLE).collect();
+        let described = SessionDescribed { title: Some(title.into()), tags: None };
+        Self::Fact(Box::new(Fact::SessionDescribed(described)))
     }
 
     /// Returns the end of a turn: the reason, and an error's code and text.

@@ -62,6 +62,13 @@ pub(crate) fn rfc3339(text: &str) -> Option<Millis> {
     Some(Millis(at.as_nanosecond().div_euclid(1_000_000).try_into().ok()?))
 }
 
+/// Returns a time as RFC 3339 text with milliseconds, in UTC. A time that has no such text becomes the beginning of
+/// 1970.
+pub(crate) fn written(at: Millis) -> String {
+    let time = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH);
+    format!("{time:.3}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

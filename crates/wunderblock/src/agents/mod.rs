@@ -8,8 +8,10 @@ mod history;
 mod places;
 mod resume;
 pub mod settings;
+mod transcript;
 
 pub use agent::{Agent, agents};
 pub use history::{AgentHistory, HistoryFile, histories};
 pub use places::Places;
 pub use resume::{Resume, resume};
+pub use transcript::{TranscriptPlace, agent_transcript, transcript_place};

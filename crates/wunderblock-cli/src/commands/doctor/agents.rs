@@ -9,12 +9,12 @@ use crate::exit::{Exit, FAILED, Failure, wrong};
 use crate::settings::{Settings, places, state_folder};
 use crate::terminal::clean;
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 use wunderblock::agents::settings::Installation;
 use wunderblock::agents::{Agent, Places, histories};
-use wunderblock::{Engine, Transcripts};
+use wunderblock::{Engine, HistoryFile, Transcripts};
 use wunderblock_core::units::Millis;
 use wunderblock_wire::hook::HookAgent;
 
@@ -139,7 +139,7 @@ async fn check(
         let since = latest.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         check.latest = since.and_then(|since| i64::try_from(since.as_millis()).ok());
         check.stored = Some(match engine {
-            Some(engine) => stored(engine, &latest.path).await?,
+            Some(engine) => stored(engine, latest).await?,
             None => StoredState::Missing,
         });
     }
@@ -148,12 +148,12 @@ async fn check(
 }
 
 /// Returns whether a transcript is stored. One that contains no session yet can be stored, too.
-async fn stored(engine: &Engine, path: &Path) -> Result<StoredState, Failure> {
-    let only = Transcripts { files: vec![path.to_owned()], links: Vec::new() };
+async fn stored(engine: &Engine, file: &HistoryFile) -> Result<StoredState, Failure> {
+    let only = Transcripts { files: vec![file.clone()], links: Vec::new() };
     if only.unchanged(engine).await?.iter().all(Option::is_some) {
         return Ok(StoredState::Whole);
     }
-    let beginning = engine.imported(path).await?;
+    let beginning = engine.imported(&file.path).await?;
     Ok(beginning.map_or(StoredState::Missing, |_| StoredState::Beginning))
 }
 

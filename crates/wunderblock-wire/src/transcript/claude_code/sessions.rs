@@ -2,7 +2,7 @@
 
 use super::super::blocks::CallPairing;
 use super::super::object::Object;
-use super::super::record::{RecordItem, RecordPlace, TranscriptRecord};
+use super::super::record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 use super::super::seen::{SeenIds, hash};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
@@ -33,6 +33,9 @@ pub(super) struct FileSession {
     /// Whether the session is a sub-agent's.
     side: bool,
     opened: bool,
+    /// Title that was given before the session's first record with content.
+    #[serde(default)]
+    title: Option<Box<str>>,
     /// Whether a record with content has already been read.
     pub(super) begun: bool,
     /// Whether replies are recorded without a parent. If so, the file is not a tree, and a missing parent does not
@@ -300,6 +303,17 @@ impl FileSessions {
         }
     }
 
+    /// Adds a title to a record, or keeps it until the session is opened.
+    pub(super) fn title(&mut self, record: &mut TranscriptRecord, at: &RecordOwner, title: &str) {
+        let session = self.get(at);
+        record.kept = RecordStatus::Understood;
+        if session.opened {
+            record.push(RecordItem::titled(title));
+        } else {
+            session.title = Some(title.into());
+        }
+    }
+
     /// Inserts the items that must precede those of a record: the session's opening, or a compaction without a
     /// summary.
     pub(super) fn complete(&mut self, record: &mut TranscriptRecord, at: &RecordOwner, object: &Object<'_>) {
@@ -317,6 +331,7 @@ impl FileSessions {
                 0,
                 RecordItem::opened("claude-code", cwd, version).on_branch(object.word("gitBranch")),
             );
+            record.items.extend(session.title.take().map(|title| RecordItem::titled(&title)));
         }
     }
 }

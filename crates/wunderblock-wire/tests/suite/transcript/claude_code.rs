@@ -1,5 +1,6 @@
 use super::{check, opaque_share, read};
 use std::fmt::Write as _;
+use wunderblock_core::event::Fact;
 use wunderblock_core::message::Part;
 use wunderblock_wire::transcript::{RecordItem, RecordStatus, TranscriptRecord};
 
@@ -363,4 +364,23 @@ fn a_broken_line_costs_only_itself() {
         ",
     );
     assert!(matches!(&records[2].kept, RecordStatus::Broken { why } if why.contains("nested deeper")));
+}
+
+#[test]
+fn a_title_belongs_to_its_session_even_if_it_is_given_before_the_first_message() {
+    let title = r#"{"type":"custom-title","customTitle":"The  parser\n","sessionId":"s"}"#;
+    let user = r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"hi"}}"#;
+    for file in [format!("{title}\n{user}\n"), format!("{user}\n{title}\n")] {
+        let records = read("s.jsonl", &file);
+        let items: Vec<&RecordItem> = records.iter().flat_map(|record| &record.items).collect();
+        assert!(matches!(items[0], RecordItem::Opened(_)), "{items:?}");
+        let titles = items.iter().filter_map(|item| match item {
+            RecordItem::Fact(fact) => match fact.as_ref() {
+                Fact::SessionDescribed(described) => described.title.as_deref(),
+                _ => None,
+            },
+            _ => None,
+        });
+        assert_eq!(titles.collect::<Vec<_>>(), ["The parser"]);
+    }
 }

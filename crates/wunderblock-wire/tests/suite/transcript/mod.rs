@@ -18,6 +18,7 @@ mod promises;
 mod requests;
 mod swe_agent;
 mod tau_bench;
+mod written;
 mod wunderblock;
 
 use wunderblock_core::event::Fact;
@@ -34,6 +35,7 @@ fn read_as(format: Format, name: &str, text: &[u8]) -> Vec<TranscriptRecord> {
     if format.shape(text) == FileShape::Lines {
         checkpoint::check_splits(format, name, text);
     }
+    written::check_written(&records);
     records
 }
 

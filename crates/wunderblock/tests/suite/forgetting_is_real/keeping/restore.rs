@@ -65,7 +65,7 @@ fn records_that_made_no_event_stay_erased_as_well() {
     let engine = open(&home.db(), "b");
     block_on(engine.ledger().backup(&home.path("empty.db"))).unwrap();
     let said = r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"hello"}}"#;
-    let title = format!(r#"{{"type":"custom-title","sessionId":"s","customTitle":"{SECRET}"}}"#);
+    let title = format!(r#"{{"type":"ai-title","sessionId":"s","aiTitle":"{SECRET}"}}"#);
     let other = said.replace("\"s\"", "\"t\"").replace("\"u\"", "\"v\"");
     let path = home.path("s.jsonl");
     std::fs::write(&path, format!("{said}\n{title}\n{other}\n")).unwrap();

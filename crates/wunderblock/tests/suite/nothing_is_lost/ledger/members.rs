@@ -202,7 +202,7 @@ fn a_database_in_use_is_read_and_not_changed() {
     store(&rows, "ses_1", &[PROMPT, DONE], 2);
     assert_eq!(import(&engine, &path.join("ses_1")).appended, 3);
     assert_eq!(transcript(&session(&engine, "ses_1")), WHOLE);
-    assert_eq!(block_on(engine.imported(&path.join("ses_1"))).unwrap().unwrap().1, true);
+    assert!(block_on(engine.imported(&path.join("ses_1"))).unwrap().unwrap().1);
     let known = block_on(transcripts(&path).unwrap().unchanged(&engine)).unwrap();
     assert_eq!(known.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false]);
 }

@@ -1,0 +1,305 @@
+//! Writes a pi session of version 3: one entry per message and result, chained by `parentId`.
+//!
+//! Source: docs/session.md of pi, and its `session-manager.ts`. pi adapts a message to the model that continues the
+//! session, by the provider and the model that the message names.
+
+use super::super::object::{Object, quoted};
+use super::super::time;
+use super::super::writer::{Conversation, Entry, EntryIds, EntryItem, LeftOutCounts, WrittenTranscript};
+use super::{CUSTOM_MESSAGE, STOPS};
+use crate::extra::{self, KIND};
+use crate::json::{ObjectWriter, array};
+use crate::outcome::WireError;
+use crate::writing::{checked, inline, name_of};
+use std::collections::HashMap;
+use wunderblock_core::event::{SessionCompacted, UsageMeasured};
+use wunderblock_core::message::{Dialect, MediaForm, Message, MessageOrigin, Part, Role};
+use wunderblock_core::units::Millis;
+
+const FORMAT: &str = "pi";
+
+/// Version of the format.
+const VERSION: &str = "3";
+
+/// Beginnings of models' names, each with pi's names for the provider and for its API.
+const PROVIDERS: [(&str, &str, &str); 7] = [
+    ("claude", "anthropic", "anthropic-messages"),
+    ("gpt", "openai", "openai-responses"),
+    ("o1", "openai", "openai-responses"),
+    ("o3", "openai", "openai-responses"),
+    ("o4", "openai", "openai-responses"),
+    ("codex", "openai", "openai-responses"),
+    ("gemini", "google", "google-generative-ai"),
+];
+
+pub(in super::super) fn write(conversation: &mut Conversation<'_>) -> Result<WrittenTranscript, WireError> {
+    let mut blocks = Blocks { called: HashMap::new(), left_out: std::mem::take(&mut conversation.left_out) };
+    let mut contents = Vec::with_capacity(conversation.messages.len());
+    for message in &conversation.messages {
+        contents.push(blocks.content(message)?);
+    }
+    let mut left_out = blocks.left_out;
+    let is_written = |at: usize| contents.get(at).is_some_and(|content| !content.own.is_empty());
+    let usage = conversation.usage(is_written, &mut left_out);
+    let mut writer = Writer::new(conversation);
+    for entry in &conversation.entries {
+        match entry.item {
+            EntryItem::Message(at) => {
+                if let Some(said) = conversation.messages.get(at).zip(contents.get(at)) {
+                    writer.message(entry, said, usage.get(&at).copied());
+                    left_out.note_origin(said.0, read_origin(said.0));
+                }
+            }
+            EntryItem::Usage(_) => {}
+            EntryItem::Compacted(made, summary) => writer.compacted(entry, made, summary),
+        }
+    }
+    if let Some((title, id, at)) = conversation.title {
+        let entry = ObjectWriter::typed("session_info").text("name", title);
+        writer.entry((id, "title", at), entry);
+    }
+    let Writer { session, lines, .. } = writer;
+    let file = conversation.folder().map(|folder| file_name((folder, conversation.began), &session));
+    Ok(WrittenTranscript::new((session, file), &lines, left_out))
+}
+
+/// Returns the origin that the reader finds for a message.
+fn read_origin(message: &Message) -> MessageOrigin {
+    match (&message.standing, message.role) {
+        (injected @ MessageOrigin::Injected(_), Role::User) => injected.clone(),
+        _ => MessageOrigin::Said,
+    }
+}
+
+/// Returns the path of a session's file in pi's folder.
+fn file_name((folder, began): (&str, Millis), session: &str) -> String {
+    let name = folder.strip_prefix(['/', '\\']).unwrap_or(folder).replace(['/', '\\', ':'], "-");
+    let time = time::written(began).replace([':', '.'], "-");
+    format!("sessions/--{name}--/{time}_{session}.jsonl")
+}
+
+struct Writer<'e> {
+    ids: EntryIds<'e>,
+    session: String,
+    /// Id of the entry before.
+    parent: Option<String>,
+    lines: Vec<String>,
+}
+
+impl<'e> Writer<'e> {
+    fn new(conversation: &Conversation<'e>) -> Self {
+        let ids = EntryIds::new(FORMAT, conversation.session);
+        let session = ids.session();
+        let header = ObjectWriter::typed("session")
+            .raw("version", VERSION)
+            .text("id", &session)
+            .text("timestamp", &time::written(conversation.began))
+            .text("cwd", conversation.folder().unwrap_or_default());
+        let lines = vec![header.finish()];
+        Self { ids, session, parent: None, lines }
+    }
+
+    /// Adds an entry after the one before.
+    fn entry(&mut self, (event, what, at): (&str, &str, Millis), entry: ObjectWriter) {
+        let id = self.ids.short(event, what);
+        let parent = self.parent.as_deref().map_or_else(|| "null".to_owned(), quoted);
+        let entry = entry.text("id", &id).raw("parentId", &parent).text("timestamp", &time::written(at));
+        self.lines.push(entry.finish());
+        self.parent = Some(id);
+    }
+
+    fn message(
+        &mut self,
+        entry: &Entry<'_>,
+        (message, content): (&Message, &Content),
+        usage: Option<&UsageMeasured>,
+    ) {
+        for (at, result) in content.results.iter().enumerate() {
+            self.say((entry, &format!("result {at}")), result.clone());
+        }
+        if content.own.is_empty() {
+            return;
+        }
+        match &message.standing {
+            _ if message.role == Role::Assistant => {
+                self.say((entry, "message"), replied(message, &content.own, usage));
+            }
+            MessageOrigin::Injected(name) => self.injected(entry, name, &content.own),
+            _ => {
+                let said = ObjectWriter::default().text("role", "user");
+                self.say((entry, "message"), said.raw("content", &text_or_blocks(message, &content.own)));
+            }
+        }
+    }
+
+    /// Adds a message that no person typed.
+    fn injected(&mut self, entry: &Entry<'_>, name: &str, content: &[String]) {
+        let content = array(content);
+        let custom = |object: ObjectWriter, kind: &str| {
+            object.text("customType", kind).raw("content", &content).raw("display", "false")
+        };
+        match name.strip_prefix(CUSTOM_MESSAGE).and_then(|name| name.strip_prefix(':')) {
+            Some(kind) => {
+                let object = custom(ObjectWriter::typed(CUSTOM_MESSAGE), kind);
+                self.entry((entry.id, "message", entry.at), object);
+            }
+            None => {
+                self.say((entry, "message"), custom(ObjectWriter::default().text("role", "custom"), name))
+            }
+        }
+    }
+
+    /// Adds a message entry. pi repeats the time of the entry in the message, in milliseconds.
+    fn say(&mut self, (entry, what): (&Entry<'_>, &str), said: ObjectWriter) {
+        let said = said.raw("timestamp", &entry.at.0.to_string());
+        let object = ObjectWriter::typed("message").raw("message", &said.finish());
+        self.entry((entry.id, what, entry.at), object);
+    }
+
+    fn compacted(&mut self, entry: &Entry<'_>, made: &SessionCompacted, summary: &str) {
+        let tokens = made.tokens_before.map_or(0, |tokens| tokens.0);
+        // Everything that the compaction kept follows it, so the first kept entry is the compaction itself.
+        let first = self.ids.short(entry.id, "compaction");
+        let object = ObjectWriter::typed("compaction")
+            .text("summary", summary)
+            .text("firstKeptEntryId", &first)
+            .raw("tokensBefore", &tokens.to_string());
+        let object = match made.trigger.as_deref() {
+            Some("hook") => object.raw("fromHook", "true"),
+            _ => object,
+        };
+        self.entry((entry.id, "compaction", entry.at), object);
+    }
+}
+
+/// Content of a message.
+struct Content {
+    /// Messages with the results, without their time.
+    results: Vec<ObjectWriter>,
+    /// Blocks of the speaker.
+    own: Vec<String>,
+}
+
+/// Writer of blocks.
+struct Blocks {
+    /// Names of the tools called, by the ids of the calls.
+    called: HashMap<Box<str>, Box<str>>,
+    left_out: LeftOutCounts,
+}
+
+impl Blocks {
+    /// Writes the content of a message. pi makes its own system prompt, so a message of the operator has none.
+    fn content(&mut self, message: &Message) -> Result<Content, WireError> {
+        let mut content = Content { results: Vec::new(), own: Vec::new() };
+        if message.role == Role::System {
+            self.left_out.add("a message of the operator");
+            return Ok(content);
+        }
+        for part in &message.parts {
+            if let Part::ToolResult { call, content: parts, failed, .. } = part {
+                let mut blocks = Vec::with_capacity(parts.len());
+                for part in parts {
+                    blocks.extend(self.block(part, Role::Tool)?);
+                }
+                let name = self.called.get(call.as_str()).map_or("", |name| name);
+                let result = ObjectWriter::default()
+                    .text("role", "toolResult")
+                    .text("toolCallId", call.as_str())
+                    .text("toolName", name)
+                    .raw("content", &array(&blocks))
+                    .raw("isError", if *failed { "true" } else { "false" });
+                content.results.push(result);
+            } else {
+                content.own.extend(self.block(part, message.role)?);
+            }
+        }
+        Ok(content)
+    }
+
+    /// Writes a part. `None` if it is empty, or if pi has no block for it.
+    fn block(&mut self, part: &Part, role: Role) -> Result<Option<String>, WireError> {
+        let block = match part {
+            Part::Text { text, .. } => {
+                let text = inline(text)?;
+                return Ok(
+                    (!text.is_empty()).then(|| ObjectWriter::typed("text").text("text", text).finish())
+                );
+            }
+            Part::Thinking { text, signature, extra } if role == Role::Assistant => {
+                let opened = extra::open(extra, Dialect::Neutral)?;
+                let redacted = opened.word(KIND).as_deref() == Some("redacted");
+                let block = ObjectWriter::typed("thinking").text("thinking", inline(text)?);
+                let block = signature.iter().fold(block, |block, sign| block.text("thinkingSignature", sign));
+                if redacted { block.raw("redacted", "true") } else { block }.finish()
+            }
+            Part::ToolCall { call, name, input, .. } if role == Role::Assistant => {
+                self.called.insert(call.0.clone(), name.clone());
+                let input = inline(input)?;
+                // pi reads arguments as an object.
+                let arguments = match Object::parse(input) {
+                    Ok(_) => input.trim().to_owned(),
+                    Err(_) => ObjectWriter::default().text("input", input).finish(),
+                };
+                let block = ObjectWriter::typed("toolCall").text("id", call.as_str()).text("name", name);
+                block.raw("arguments", &arguments).finish()
+            }
+            Part::Media { mime, form: MediaForm::Base64, body, .. } if mime.starts_with("image/") => {
+                let block = ObjectWriter::typed("image").text("data", inline(body)?);
+                block.text("mimeType", mime).finish()
+            }
+            Part::Opaque { dialect: Dialect::Neutral, raw } => {
+                checked(inline(raw)?, "an opaque part")?.to_owned()
+            }
+            other => {
+                self.left_out.add(name_of(other));
+                return Ok(None);
+            }
+        };
+        Ok(Some(block))
+    }
+}
+
+/// Returns content as a string, if it consists of one text.
+fn text_or_blocks(message: &Message, blocks: &[String]) -> String {
+    match message.parts.as_slice() {
+        [Part::Text { text, .. }] => text.inline().map_or_else(|| array(blocks), quoted),
+        _ => array(blocks),
+    }
+}
+
+/// Returns a message of the model.
+fn replied(message: &Message, content: &[String], usage: Option<&UsageMeasured>) -> ObjectWriter {
+    let model = message.model.as_deref().unwrap_or_default();
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let known = PROVIDERS.iter().find(|(begin, ..)| name.starts_with(begin));
+    let (provider, api) = known.map_or(("", ""), |(_, provider, api)| (*provider, *api));
+    let calls = message.calls().next().is_some();
+    let derived = if calls { "toolUse" } else { "stop" };
+    let stop = message.stop.as_deref().filter(|stop| STOPS.contains(stop)).unwrap_or(derived);
+    let said = ObjectWriter::default()
+        .text("role", "assistant")
+        .raw("content", &array(content))
+        .text("api", api)
+        .text("provider", provider)
+        .text("model", model)
+        .raw("usage", &counts(usage))
+        .text("stopReason", stop);
+    message.api_id.iter().fold(said, |said, id| said.text("responseId", id))
+}
+
+/// Returns the usage of a reply. All counts are zero if it is not known, and its cost is not known.
+fn counts(usage: Option<&UsageMeasured>) -> String {
+    let counts = usage.map_or([0; 4], |usage| {
+        [usage.input, usage.output, usage.cache_read, usage.cache_write].map(|tokens| tokens.0)
+    });
+    let total = counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
+    let names = ["input", "output", "cacheRead", "cacheWrite"];
+    let object = |values: [String; 4], (name, total): (&str, &str)| {
+        let fields = names.into_iter().zip(values);
+        let object = fields.fold(ObjectWriter::default(), |object, (name, value)| object.raw(name, &value));
+        object.raw(name, total)
+    };
+    let cost = object([(); 4].map(|()| "0".to_owned()), ("total", "0")).finish();
+    let usage = object(counts.map(|count| count.to_string()), ("totalTokens", &total.to_string()));
+    usage.raw("cost", &cost).finish()
+}
