@@ -16,3 +16,4 @@ mod road;
 mod send;
 mod storage;
 mod trips;
+mod waiting;
