@@ -235,8 +235,8 @@ async fn read_blocks(
     Ok(places.into_iter().zip(blocks).filter_map(|(place, block)| Some((place, block?))).collect())
 }
 
-/// A message, and its place in the index.
-type Place = (DocKey, Message);
+/// A message with its key in the index.
+type KeyedMessage = (DocKey, Message);
 
 /// Scans the messages that are not indexed yet. Returns the matches and the number of messages.
 async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<(Tail, u64), Error> {
@@ -263,7 +263,7 @@ async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<
 }
 
 /// Decodes the messages among some events, on all cores.
-fn messages_of(engine: &Engine, info: &StreamInfo, rows: &[StoredEvent]) -> Result<Vec<Place>, Error> {
+fn messages_of(engine: &Engine, info: &StreamInfo, rows: &[StoredEvent]) -> Result<Vec<KeyedMessage>, Error> {
     let messages = parallel::map(rows.chunks(SHARE).collect(), |share: &[StoredEvent]| {
         let mut messages = Vec::with_capacity(share.len());
         for row in share.iter().filter(|row| row.kind == "message.appended") {
@@ -280,7 +280,7 @@ fn messages_of(engine: &Engine, info: &StreamInfo, rows: &[StoredEvent]) -> Resu
 fn scan_share(
     engine: &Engine,
     words: &Words,
-    share: &[Place],
+    share: &[KeyedMessage],
     packed: &HashMap<Handle, Vec<u8>>,
 ) -> Result<Tail, Error> {
     let mut unpacker = Unpacker::default();
