@@ -32,7 +32,7 @@ pub(super) fn run(program: &Path, folder: &Path) -> ChoreResult<Vec<Figure>> {
     let path = transcript.display().to_string();
     sandbox.bytes(&["import", &path, "--quiet", "--no-index"])?;
     let input = json!({
-        "hook_event_name": "PostToolUse", "session_id": last["sessionId"], "transcript_path": path, "tool_name": "Bash",
+        "hook_event_name": "PostToolUse", "session_id": last.get("sessionId"), "transcript_path": path, "tool_name": "Bash",
         "tool_input": { "command": "make" }, "tool_response": { "stdout": "x".repeat(OUTPUT) },
     })
     .to_string();
@@ -63,13 +63,13 @@ fn add_output(transcript: &Path, last: &mut Value, random: &mut Random) -> Chore
     while output.len() < OUTPUT {
         output.push_str(&format!("{:016x} ok\n", random.next_u64()));
     }
-    let parent = last["uuid"].take();
-    last["uuid"] = json!(format!("{:016x}-hook", random.next_u64()));
-    last["parentUuid"] = parent;
-    last["type"] = json!("user");
-    last["message"] = json!({
+    let fields = last.as_object_mut().ok_or("a record is not an object")?;
+    let parent = fields.insert("uuid".to_owned(), json!(format!("{:016x}-hook", random.next_u64())));
+    let message = json!({
         "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "call", "content": output }],
     });
+    let own = [("parentUuid", json!(parent)), ("type", json!("user")), ("message", message)];
+    fields.extend(own.map(|(name, value)| (name.to_owned(), value)));
     Ok(writeln!(File::options().append(true).open(transcript)?, "{last}")?)
 }
 
