@@ -32,12 +32,17 @@ mod terminal;
 mod tools;
 mod typed;
 
-use clap::FromArgMatches;
+use clap::error::ErrorKind;
+use clap::{FromArgMatches, Parser};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 fn main() -> ExitCode {
-    let parsed = help::command().try_get_matches().and_then(|found| args::Args::from_arg_matches(&found));
+    // The help pages are written only for a command line that shows them: one that asks for help or is invalid.
+    let parsed = args::Args::try_parse().or_else(|error| match error.kind() {
+        ErrorKind::DisplayVersion => Err(error),
+        _ => help::command().try_get_matches().and_then(|found| args::Args::from_arg_matches(&found)),
+    });
     let args = match parsed {
         Ok(args) => args,
         Err(error) => {

@@ -74,7 +74,7 @@ impl Settings {
 
     /// Opens the engine for a hook: nothing but the hook's own work is done.
     pub(crate) async fn capture(&self) -> Result<Engine, Failure> {
-        Ok(Engine::open_with(&self.db, Access::Create, self.config.clone()).await?)
+        Ok(Engine::open_with(&self.db, Access::Brief, self.config.clone()).await?)
     }
 
     /// Opens the engine for a command that changes existing content. Never creates a ledger.

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::index::Header;
+use crate::parallel;
 use crate::store::SegmentInfo;
 use crate::token_costs::{Counts, Memo};
 use std::collections::HashMap;
@@ -29,15 +30,16 @@ impl HeaderCache {
         // The map is taken out of the mutex, so that no lock is held while headers are decoded. A concurrent call
         // decodes the headers again.
         let mut known = self.headers.lock().map(|mut known| std::mem::take(&mut *known)).unwrap_or_default();
-        let mut headers = Vec::with_capacity(segments.len());
-        for segment in segments {
-            let mark = mark(&segment.header);
-            let header = match known.remove(&(segment.id, mark)) {
-                Some(header) => header,
-                None => Arc::new(Header::decode(&segment.header)?),
-            };
-            headers.push(((segment.id, mark), header));
-        }
+        let key = |segment: &SegmentInfo| (segment.id, mark(&segment.header));
+        let missing = segments.iter().filter(|segment| !known.contains_key(&key(segment))).collect();
+        known.extend(parallel::map(missing, |segment: &SegmentInfo| {
+            Ok((key(segment), Arc::new(Header::decode(&segment.header)?)))
+        })?);
+        let headers: Vec<_> = segments
+            .iter()
+            .map(key)
+            .filter_map(|key| known.get(&key).map(|header| (key, Arc::clone(header))))
+            .collect();
         if let Ok(mut known) = self.headers.lock() {
             *known = headers.iter().cloned().collect();
         }

@@ -58,9 +58,14 @@ pub const CATCH_UP_RETRIES: usize = 8;
 /// Maximum number of bytes of text per batch of background work, except for a single longer event. Batches bound its
 /// memory.
 pub const CATCH_UP_BYTES: Bytes = Bytes(8 << 20);
-/// Milliseconds after which a search starts no further batch of background work. Running batches are completed, so
-/// the search writes for at most 200 ms.
-pub const SEARCH_CATCH_UP: i64 = 120;
+/// Maximum number of waiting events that a search scans without indexing any of them first.
+pub const SCAN_EVENTS: u64 = 4_096;
+/// Maximum number of bytes of waiting text that a search scans without indexing any of it first. Scanning takes a
+/// quarter of the time of indexing, so an answer waits for the index only if scanning would take as long.
+pub const SCAN_BYTES: Bytes = Bytes(8 << 20);
+/// Milliseconds after which brief background work starts no further batch. Running batches are completed, so it
+/// writes for at most 200 ms.
+pub const BRIEF_CATCH_UP: i64 = 120;
 /// Maximum number of bytes of text per batch that a search indexes, except for a single longer event. This limit is
 /// smaller than the limit for background batches, so that running batches end soon.
 pub const SEARCH_BATCH_BYTES: Bytes = Bytes(1 << 20);

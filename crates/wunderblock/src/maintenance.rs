@@ -1,6 +1,6 @@
 //! Maintenance of one tenant's data in a ledger: examining it, and rebuilding derived data.
 
-use crate::catch_up::{Extent, Progress, catch_up};
+use crate::catch_up::{Extent, Progress, catch_up, catch_up_briefly};
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::{examine, examine_all};
 use crate::engine::Engine;
@@ -36,6 +36,15 @@ impl<'a> Maintenance<'a> {
     /// Fails if the ledger cannot be used. Completed batches remain.
     pub fn catch_up(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, ()> {
         Box::pin(async move { catch_up(self.0, Extent::ALL, progress).await })
+    }
+
+    /// Indexes and counts waiting events for at most 200 ms. The rest remains waiting. Does nothing if the ledger is
+    /// read-only.
+    ///
+    /// # Errors
+    /// Fails if the ledger cannot be used. Completed batches remain.
+    pub fn catch_up_briefly(self) -> BoxFuture<'a, ()> {
+        Box::pin(async move { catch_up_briefly(self.0).await })
     }
 
     /// Rebuilds all derived data of this tenant: counts, tallies, and the text index.

@@ -63,6 +63,21 @@ fn ended() -> Error {
     Error::Internal("a worker thread ended early".to_owned())
 }
 
+/// Maximum size in bytes of work that takes less time than the start of a thread.
+const SMALL: usize = 64 << 10;
+
+/// Processes items of a total size in bytes like [`map`], or one after the other if that is faster.
+///
+/// # Errors
+/// Returns an error from `work`.
+pub(crate) fn map_sized<T: Send, R: Send>(
+    items: Vec<T>,
+    size: usize,
+    work: impl Fn(T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    if size > SMALL { map(items, work) } else { items.into_iter().map(work).collect() }
+}
+
 /// Processes items on all cores. The results are in the order of the items.
 ///
 /// # Errors

@@ -2,17 +2,18 @@
 //! is missed.
 
 use crate::address::Address;
-use crate::catch_up::{Extent, catch_up, is_searched};
+use crate::catch_up::{catch_up_briefly, is_searched};
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::index::{
     self, DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, SearchError, Tail,
 };
-use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_CATCH_UP, SEARCH_RETRIES};
+use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SCAN_BYTES, SCAN_EVENTS, SEARCH_RETRIES};
 use crate::parallel;
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, EventFilter, Query, StoreError, StreamFilter, StreamInfo, StreamNo};
+use crate::store::codec::{Unpacker, utf8};
+use crate::store::{Answer, EventFilter, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo};
 use crate::stored::{decode_event, read_page, read_texts};
 use crate::texts::Texts;
 use serde::Serialize;
@@ -20,10 +21,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_core::event::Fact;
-use wunderblock_core::id::StreamId;
+use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::units::{Bytes, Millis, Seq};
 
 pub use crate::index::SearchOrder;
 
@@ -103,9 +104,6 @@ struct Ground {
     segments: Vec<(u64, Arc<Header>)>,
 }
 
-/// Maximum number of unindexed events that a search scans. If there are more unindexed events, indexing them first is
-/// cheaper.
-const SCAN_MAX: u64 = 256;
 /// Number of messages that one thread scans at a time.
 const SHARE: usize = 64;
 /// Maximum number of bytes that a snippet contains before the match; it may contain twice as many after the match.
@@ -121,9 +119,8 @@ impl Engine {
             let words = if options.free_text { Words::from_text(query) } else { Words::parse(query) };
             let words = words.map_err(|error| Error::Query(error.to_string()))?;
             let ground = find_ground(self, options).await?;
-            let open: u64 = ground.behind.iter().map(|info| info.head.0 - info.indexed.0).sum();
-            if open > SCAN_MAX && self.can_write() {
-                catch_up_before_search(self).await?;
+            if ground.is_far_behind() {
+                catch_up_briefly(self).await?;
             }
             // A segment may be joined with others after its header has been read but before its blocks have been
             // read. The failed read is then retried.
@@ -142,11 +139,15 @@ impl Engine {
     }
 }
 
-/// Indexes waiting messages, and counts their tokens if there is time left. The rest is scanned.
-async fn catch_up_before_search(engine: &Engine) -> Result<(), Error> {
-    let until = Some(Millis(engine.now().0.saturating_add(SEARCH_CATCH_UP)));
-    catch_up(engine, Extent { counting: false, until }, &mut |_| {}).await?;
-    catch_up(engine, Extent { counting: true, until }, &mut |_| {}).await
+impl Ground {
+    /// Returns whether more is waiting to be indexed than a search scans quickly. The waiting text of a session is
+    /// estimated from the average length of its events.
+    fn is_far_behind(&self) -> bool {
+        let waiting = |info: &StreamInfo| info.head.0.saturating_sub(info.indexed.0);
+        let events: u64 = self.behind.iter().map(waiting).sum();
+        let text = |info: &StreamInfo| Bytes(info.text.0 / info.head.0.max(1) * waiting(info));
+        events > SCAN_EVENTS || self.behind.iter().map(text).sum::<Bytes>() > SCAN_BYTES
+    }
 }
 
 async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) -> Result<SearchResult, Error> {
@@ -234,6 +235,9 @@ async fn read_blocks(
     Ok(places.into_iter().zip(blocks).filter_map(|(place, block)| Some((place, block?))).collect())
 }
 
+/// A message with its key in the index.
+type KeyedMessage = (DocKey, Message);
+
 /// Scans the messages that are not indexed yet. Returns the matches and the number of messages.
 async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<(Tail, u64), Error> {
     let (mut tails, mut scanned) = (Vec::new(), 0);
@@ -243,21 +247,14 @@ async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<
             let rows = read_page(engine, info, from, (CATCH_UP_EVENTS, CATCH_UP_BYTES)).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { break };
             from = last.next();
-            let mut messages = Vec::with_capacity(rows.len());
-            for row in &rows {
-                if let Some(Fact::MessageAppended(said)) = decode_event(engine, &info.id, row)?.fact {
-                    messages.push((DocKey { stream: info.no.0, seq: row.seq.0 }, said.message));
-                }
-            }
+            let messages = messages_of(engine, info, &rows)?;
             scanned += messages.len() as u64;
             let bodies = messages.iter().flat_map(|(_, message)| searched(message));
-            let texts = read_texts(engine, bodies.filter_map(Body::handle)).await?;
-            tails.extend(parallel::map(messages.chunks(SHARE).collect(), |share: &[_]| {
-                let texts =
-                    share.iter().map(|(key, message)| (*key, redacted_texts(engine, message, &texts)));
-                let texts: Vec<_> = texts.collect();
-                let documents = texts.iter().map(|(key, texts)| (*key, texts.iter().map(String::as_str)));
-                Ok(Tail::scan(words, documents))
+            let handles = bodies.filter_map(Body::handle).collect();
+            let blobs = engine.ask(Query::Blobs { tenant: engine.tenant.no, handles }, Answer::blobs).await?;
+            let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
+            tails.extend(parallel::map(messages.chunks(SHARE).collect(), |share| {
+                scan_share(engine, words, share, &packed)
             })?);
         }
     }
@@ -265,10 +262,54 @@ async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<
     Ok((tail, scanned))
 }
 
+/// Decodes the messages among some events, on all cores.
+fn messages_of(engine: &Engine, info: &StreamInfo, rows: &[StoredEvent]) -> Result<Vec<KeyedMessage>, Error> {
+    let messages = parallel::map(rows.chunks(SHARE).collect(), |share: &[StoredEvent]| {
+        let mut messages = Vec::with_capacity(share.len());
+        for row in share.iter().filter(|row| row.kind == "message.appended") {
+            if let Some(Fact::MessageAppended(said)) = decode_event(engine, &info.id, row)?.fact {
+                messages.push((DocKey { stream: info.no.0, seq: row.seq.0 }, said.message));
+            }
+        }
+        Ok(messages)
+    })?;
+    Ok(messages.into_iter().flatten().collect())
+}
+
+/// Scans the redacted texts of messages whose long bodies are packed.
+fn scan_share(
+    engine: &Engine,
+    words: &Words,
+    share: &[KeyedMessage],
+    packed: &HashMap<Handle, Vec<u8>>,
+) -> Result<Tail, Error> {
+    let mut unpacker = Unpacker::default();
+    let mut documents = Vec::with_capacity(share.len());
+    for (key, message) in share {
+        let mut texts = Vec::new();
+        for body in searched(message) {
+            let text = match body {
+                Body::Inline(text) => text.as_ref(),
+                Body::Blob { blob, .. } => match packed.get(blob) {
+                    Some(data) => utf8(unpacker.bytes(data)?)?,
+                    None => continue,
+                },
+            };
+            texts.push(redacted(engine, text));
+        }
+        documents.push((*key, texts));
+    }
+    let documents = documents.iter().map(|(key, texts)| (*key, texts.iter().map(String::as_str)));
+    Ok(Tail::scan(words, documents))
+}
+
+fn redacted(engine: &Engine, text: &str) -> String {
+    engine.config.redactor.redact_keyed(&engine.tenant.key, text).text.into_owned()
+}
+
 /// Returns the searched texts of a message, with secrets redacted.
 fn redacted_texts(engine: &Engine, message: &Message, texts: &Texts) -> Vec<String> {
-    let redact = |text| engine.config.redactor.redact_keyed(&engine.tenant.key, text).text.into_owned();
-    searched(message).filter_map(|body| texts.of(body)).map(redact).collect()
+    searched(message).filter_map(|body| texts.of(body)).map(|text| redacted(engine, text)).collect()
 }
 
 /// Resolves index hits to messages, and drops those whose text does not contain the phrases of the query.

@@ -2,7 +2,7 @@
 
 use super::measure::{cpu, peak_memory};
 use super::task::{ChildUsage, ChildWork};
-use super::{context, ingest};
+use super::{behind, context, ingest};
 use crate::program::ChoreResult;
 use clap::Args;
 use futures_executor::block_on;
@@ -31,6 +31,7 @@ impl ChildTask {
                 block_on(engine.session_by_id(ingest::stream()?).explain(context::options()))?;
                 1
             }
+            ChildWork::Search => behind::search(&engine)?,
         };
         let seconds = start.elapsed().as_secs_f64();
         let used = ChildUsage { events, seconds, cpu: cpu().as_secs_f64(), peak: peak_memory() as f64 };

@@ -53,17 +53,6 @@ pub(super) fn run(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Fi
     Ok(figures)
 }
 
-/// Measures the first search after live appends, which has to index or scan the new events, and the searches after
-/// it.
-pub(super) fn behind(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
-    let engine = open(path)?;
-    let (first, times) = searches(&engine, "let", SearchOrder::Newest)?;
-    Ok(vec![
-        Figure::millis(events, "search: the first after many live appends", first),
-        Figure::millis(events, "search: those after it, p50", times.percentile(50)),
-    ])
-}
-
 /// Time of the first search in a newly opened ledger, and the times of later searches, in milliseconds.
 fn searches(engine: &Engine, word: &str, order: SearchOrder) -> ChoreResult<(f64, Durations)> {
     let options = SearchOptions { order, ..SearchOptions::default() };

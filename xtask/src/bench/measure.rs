@@ -55,10 +55,20 @@ pub(super) fn millis(time: Duration) -> f64 {
 
 /// Processor time of all threads of this process so far; zero if the system does not report it.
 pub(crate) fn cpu() -> Duration {
+    processor_time(11)
+}
+
+/// Processor time of all ended children of this process so far; zero if the system does not report it.
+pub(super) fn children_cpu() -> Duration {
+    processor_time(13)
+}
+
+/// Sum of two fields of `/proc/self/stat`, user and system time, counted from the field after the name.
+fn processor_time(first: usize) -> Duration {
     // On Linux, `/proc/self/stat` counts in hundredths of a second on every machine that Rust supports.
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let fields: Vec<u64> = after_name.split_whitespace().skip(11).take(2).flat_map(str::parse).collect();
+    let fields: Vec<u64> = after_name.split_whitespace().skip(first).take(2).flat_map(str::parse).collect();
     Duration::from_millis(fields.iter().sum::<u64>() * 10)
 }
 

@@ -8,12 +8,14 @@
 //! misses its target is marked, and the reader judges. Work that needs a new process runs in a child of this program
 //! ([`child`]).
 
+mod behind;
 mod child;
 mod compaction;
 mod context;
 mod figure;
 mod finding;
 mod growth;
+mod hook;
 mod ingest;
 mod live;
 pub(crate) mod measure;
@@ -26,7 +28,7 @@ pub(crate) use child::ChildTask;
 use clap::Args;
 use figure::{Figure, FigureUnit};
 use measure::note;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Selection of benchmarks.
 #[derive(Args)]
@@ -40,6 +42,15 @@ pub(crate) struct BenchArgs {
     /// Only imports of what was imported before: a file of 1 GB, a folder of 10,000 files
     #[arg(long)]
     growth: bool,
+    /// Only hooks, called as this program
+    #[arg(long, conflicts_with_all = ["project", "growth"])]
+    hook: Option<PathBuf>,
+    /// Leave out imports, compaction and simulation, which take most of the time of a long session
+    #[arg(long)]
+    large: bool,
+    /// Keep the ledgers of sessions in this folder, and use those that are there
+    #[arg(long)]
+    keep: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -47,16 +58,22 @@ pub(crate) struct BenchArgs {
 
 /// Runs the benchmarks and returns the figures as a table or as JSON.
 pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
-    let sizes = if args.project || args.growth { Vec::new() } else { args.events };
+    let sizes = if args.project || args.growth || args.hook.is_some() { Vec::new() } else { args.events };
     let mut figures = Vec::new();
     for events in &sizes {
         note(&format!("{events} events"));
-        figures.extend(one_size(*events, folder()?.path())?);
+        let kept = args.keep.as_ref().map(|folder| folder.join(events.to_string()));
+        figures.extend(match kept {
+            Some(kept) => one_size(*events, &kept, args.large)?,
+            None => one_size(*events, folder()?.path(), args.large)?,
+        });
     }
     figures.extend(flatness(&figures, &sizes));
-    if args.growth {
+    if let Some(program) = &args.hook {
+        figures.extend(hook::run(program, folder()?.path())?);
+    } else if args.growth {
         figures.extend(growth::run(folder()?.path())?);
-    } else {
+    } else if !args.large {
         figures.extend(project::run(folder()?.path())?);
     }
     Ok(if args.json { figure::json(&figures) } else { figure::table(&figures) })
@@ -67,24 +84,34 @@ fn folder() -> ChoreResult<tempfile::TempDir> {
     Ok(tempfile::tempdir_in(std::env::current_exe()?.parent().unwrap_or(Path::new(".")))?)
 }
 
-fn one_size(events: usize, folder: &Path) -> ChoreResult<Vec<Figure>> {
+/// Measures a session of this length. A ledger that an earlier run has kept is used as it is.
+fn one_size(events: usize, folder: &Path, large: bool) -> ChoreResult<Vec<Figure>> {
     let session = ingest::GeneratedSession::new(events);
-    let mut figures = ingest::import(&session, folder)?;
     let ledger = folder.join("ledger.db");
-    figures.extend(ingest::append(&session, &ledger)?);
+    let mut figures = Vec::new();
+    if !ledger.exists() {
+        std::fs::create_dir_all(folder)?;
+        if !large {
+            figures.extend(ingest::import(&session, folder)?);
+        }
+        figures.extend(ingest::append(&session, &ledger)?);
+    }
     // Runs before any further append, so that the searched words are in the index.
     note("  search, grep, read");
     figures.extend(finding::run(&session, &ledger)?);
+    drop(session);
     note("  context");
     figures.extend(context::run(events, &ledger)?);
-    note("  compaction");
-    figures.extend(compaction::run(events, &ledger)?);
-    note("  simulate");
-    figures.extend(simulate::run(events, &ledger)?);
+    if !large {
+        note("  compaction");
+        figures.extend(compaction::run(events, &ledger)?);
+        note("  simulate");
+        figures.extend(simulate::run(events, &ledger)?);
+    }
     note("  live appends");
     figures.extend(live::run(events, &ledger)?);
     note("  search over what is not indexed yet");
-    figures.extend(finding::behind(events, &ledger)?);
+    figures.extend(behind::run(events, &ledger)?);
     Ok(figures)
 }
 

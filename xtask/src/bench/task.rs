@@ -12,6 +12,8 @@ pub(super) enum ChildWork {
     Import,
     /// Opens a ledger and builds one context.
     Context,
+    /// Opens a ledger and searches it once.
+    Search,
 }
 
 /// Resources that a child used.

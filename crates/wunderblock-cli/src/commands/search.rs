@@ -51,6 +51,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
         Some(_) => {}
         None => say(global, "nothing found; `wunderblock grep` finds exact text, secrets included"),
     }
+    if found.scanned > 0 {
+        // A person reads the answer while the index catches up.
+        engine.maintenance().catch_up_briefly().await?;
+    }
     Ok(if found.hits.is_empty() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 

@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::{DocKey, SegmentBuilder};
 use crate::redact::Redactor;
-use crate::store::codec::{CodecError, Unpacker};
+use crate::store::codec::{Unpacker, utf8};
 use crate::store::{Answer, BodyCount, PackedSegment, Query, SegmentReach, StreamInfo, StreamNo};
 use crate::stored::{decode_event, read_page};
 use crate::token_costs::count_body;
@@ -176,7 +176,7 @@ impl Worker<'_> {
             let text = match body {
                 Body::Inline(text) => text.as_ref(),
                 Body::Blob { blob, .. } => match self.packed.get(blob) {
-                    Some(data) => text(self.unpacker.bytes(data)?)?,
+                    Some(data) => utf8(self.unpacker.bytes(data)?)?,
                     None => continue,
                 },
             };
@@ -204,16 +204,12 @@ impl Worker<'_> {
             if let Some(data) = self.packed.get(&handle)
                 && !self.counts.contains_key(&handle)
             {
-                let count = count_body(text(self.unpacker.bytes(data)?)?);
+                let count = count_body(utf8(self.unpacker.bytes(data)?)?);
                 self.counts.insert(handle, count);
             }
         }
         Ok(Tokens::ZERO)
     }
-}
-
-fn text(bytes: &[u8]) -> Result<&str, CodecError> {
-    std::str::from_utf8(bytes).map_err(|_| CodecError::Unpack("it is not UTF-8".to_owned()))
 }
 
 /// Returns whether a part is searched. Media is not searched, because it holds no words.

@@ -21,7 +21,7 @@ use join::join_segments;
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::limits::CATCH_UP_RETRIES;
+use crate::limits::{BRIEF_CATCH_UP, CATCH_UP_RETRIES};
 use crate::parallel::{self, Pool};
 use crate::query_batch::QueryBatch;
 use crate::store::{Answer, Query, StoreError, Write};
@@ -30,6 +30,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
+use wunderblock_core::units::Millis;
 
 type BatchFuture = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
 
@@ -46,6 +47,17 @@ pub(crate) async fn catch_up(
         }
     }
     join_segments(engine, extent).await
+}
+
+/// Indexes waiting messages, and counts their tokens if there is time left, for at most 200 ms. Does nothing if the
+/// ledger is read-only.
+pub(crate) async fn catch_up_briefly(engine: &Engine) -> Result<(), Error> {
+    if !engine.can_write() {
+        return Ok(());
+    }
+    let until = Some(Millis(engine.now().0.saturating_add(BRIEF_CATCH_UP)));
+    catch_up(engine, Extent { counting: false, until }, &mut |_| {}).await?;
+    catch_up(engine, Extent { counting: true, until }, &mut |_| {}).await
 }
 
 async fn catch_up_once(

@@ -78,6 +78,7 @@ impl Feed<'_> {
         chunks: Vec<RawChunk>,
         batch: &[Waiting],
     ) -> Result<(Vec<PackedChunk>, Vec<Vec<PackedEvent>>), Error> {
+        let size = chunks.iter().map(|chunk| chunk.bytes.len()).sum();
         let mut shares: Vec<Share<'_>> = chunks.into_iter().map(Share::Chunk).collect();
         // For each share of events, the index of its branch in the batch.
         let mut owners = Vec::new();
@@ -87,7 +88,7 @@ impl Feed<'_> {
                 shares.push(Share::Events(events));
             }
         }
-        let done = parallel::map(shares, |share| match share {
+        let done = parallel::map_sized(shares, size, |share| match share {
             Share::Chunk(RawChunk { offset, bytes }) => {
                 Ok(ReadyBatch::Chunk(codec::pack_chunk(offset, &bytes)))
             }

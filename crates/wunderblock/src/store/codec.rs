@@ -146,6 +146,14 @@ impl Unpacker {
     }
 }
 
+/// Returns unpacked bytes as text.
+///
+/// # Errors
+/// Fails if the bytes are not UTF-8.
+pub fn utf8(bytes: &[u8]) -> Result<&str, CodecError> {
+    std::str::from_utf8(bytes).map_err(|_| CodecError::Unpack("it is not UTF-8".to_owned()))
+}
+
 /// Unpacks UTF-8 text.
 ///
 /// # Errors

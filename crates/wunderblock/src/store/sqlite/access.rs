@@ -14,6 +14,9 @@ pub(super) const BUSY: Duration = Duration::from_secs(20);
 pub enum Access {
     /// Read and write; create the database if it does not exist.
     Create,
+    /// Read and write, for a process that adds a little and ends; create the database if it does not exist. One
+    /// connection serves all, and a short log is left for another process to copy into the file.
+    Brief,
     /// Read and write; the database must exist.
     Write,
     /// Read only; the database must exist.

@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
-use threads::{ReaderPool, WriteJob, WriterState, gone, spawn};
+use threads::{ReaderPool, WriteJob, WriterJob, WriterState, gone, spawn};
 
 pub use access::{Access, FORMAT};
 pub use check::{Checked, FileProblem, OPEN_TO_OTHERS, UNSCRUBBED};
@@ -54,10 +54,12 @@ const QUEUE: usize = 256;
 /// A ledger in a SQLite file.
 pub struct Sqlite {
     path: PathBuf,
-    writer: Option<SyncSender<WriteJob>>,
+    writer: Option<SyncSender<WriterJob>>,
     /// Handle of the writer thread; `None` for a read-only ledger, or once the ledger is closing.
     writing: Option<thread::JoinHandle<()>>,
     readers: ReaderPool,
+    /// Whether the writer thread also reads, instead of reader threads.
+    brief: bool,
     /// Generation of the ledger that was opened. A restore puts another ledger with another generation into the file.
     generation: [u8; 16],
     waiting: Arc<AtomicBool>,
@@ -84,7 +86,7 @@ impl Sqlite {
     /// # Errors
     /// Fails in the same cases as [`Sqlite::open`].
     pub fn open_for(path: &Path, access: Access, patience: Duration) -> Result<Self, StoreError> {
-        if access == Access::Create {
+        if matches!(access, Access::Create | Access::Brief) {
             create::create(path, patience)?;
         }
         let opened = open::connect(path, access, patience).and_then(|mut first| {
@@ -102,6 +104,7 @@ impl Sqlite {
             writer: None,
             writing: None,
             readers: ReaderPool::new(connect),
+            brief: false,
             generation,
             waiting: Arc::clone(&waiting),
         };
@@ -110,15 +113,19 @@ impl Sqlite {
             return Ok(opened);
         }
         let log = place::beside(path, "-wal");
-        let mut writer = WriterState { connection: first, log, patience, generation, waiting };
+        let brief = access == Access::Brief;
+        let mut writer = WriterState { connection: first, log, patience, generation, waiting, brief };
         if unscrubbed > 0 {
             writer.tidy();
         }
         let (sender, receiver) = sync_channel(QUEUE);
         opened.writing = Some(spawn("ledger writer", move || writer.run(&receiver))?);
         opened.writer = Some(sender);
-        let reader = open::connect(path, Access::Write, patience)?;
-        opened.readers.start(reader)?;
+        opened.brief = brief;
+        if !brief {
+            let reader = open::connect(path, Access::Write, patience)?;
+            opened.readers.start(reader)?;
+        }
         Ok(opened)
     }
 
@@ -152,7 +159,13 @@ impl Sqlite {
             open::still(&snapshot, generation)?;
             job(&snapshot)
         };
-        let sent = self.readers.send(job, reply);
+        let sent = match &self.writer {
+            Some(writer) if self.brief => {
+                let job = move |connection: &Connection| drop(reply.send(job(connection)));
+                writer.send(WriterJob::Read(Box::new(job))).map_err(|_| gone())
+            }
+            _ => self.readers.send(job, reply),
+        };
         Box::pin(async move {
             sent?;
             answer.await.map_err(|_| gone())?
@@ -180,7 +193,9 @@ impl Sqlite {
     fn send(&self, writes: Vec<Write>, scrub: bool) -> Answering<'_, Vec<Written>> {
         let (reply, answer) = oneshot::channel();
         let sent = match &self.writer {
-            Some(writer) => writer.send(WriteJob { writes, scrub, reply }).map_err(|_| gone()),
+            Some(writer) => {
+                writer.send(WriterJob::Write(WriteJob { writes, scrub, reply })).map_err(|_| gone())
+            }
             None => Err(StoreError::ReadOnly),
         };
         Box::pin(async move {

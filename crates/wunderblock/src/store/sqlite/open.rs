@@ -122,6 +122,9 @@ fn settle(connection: &Connection, access: Access, patience: Duration) -> StoreR
     // Enable the query planner stability guarantee. Every query uses a key; without the guarantee, SQLite would plan
     // a statement again when its bound values change.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(|error| failure(&error))?;
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, access == Access::Brief)
+        .map_err(|error| failure(&error))?;
     connection.set_prepared_statement_cache_capacity(96);
     pragma(connection, "user_version").map(|_: i64| ())
 }

@@ -18,6 +18,9 @@ use std::time::Duration;
 const GROUP: usize = 256;
 /// Time without writes after which the log is emptied.
 const IDLE: Duration = Duration::from_secs(5);
+/// Maximum length in bytes of a log that a process with [`Access::Brief`](super::Access::Brief) leaves behind. The next
+/// process has to read all of it; emptying it takes two syncs, and the next process then creates it with three more.
+const BRIEF_LOG: u64 = 1 << 20;
 
 pub(super) type ReplySender<T> = oneshot::Sender<StoreResult<T>>;
 /// A caller's writes, as sent to the writer thread.
@@ -28,7 +31,14 @@ pub(super) struct WriteJob {
     pub(super) reply: ReplySender<Vec<Written>>,
 }
 
-type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
+pub(super) type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
+
+/// Work of the writer thread.
+pub(super) enum WriterJob {
+    Write(WriteJob),
+    /// A read of a process that has no reader threads.
+    Read(ReadJob),
+}
 
 pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> StoreResult<thread::JoinHandle<()>> {
     thread::Builder::new()
@@ -143,10 +153,12 @@ pub(super) struct WriterState {
     pub(super) generation: [u8; 16],
     /// Set while an erasure waits for readers of the log.
     pub(super) waiting: Arc<AtomicBool>,
+    /// Whether a short log is left behind.
+    pub(super) brief: bool,
 }
 
 impl WriterState {
-    pub(super) fn run(mut self, jobs: &Receiver<WriteJob>) {
+    pub(super) fn run(mut self, jobs: &Receiver<WriterJob>) {
         let mut written = false;
         loop {
             let next = if written {
@@ -155,22 +167,32 @@ impl WriterState {
                 jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
             };
             match next {
-                Ok(first) => {
-                    let mut group = vec![first];
-                    while group.len() < GROUP
+                Ok(WriterJob::Read(read)) => read(&self.connection),
+                Ok(WriterJob::Write(first)) => {
+                    let (mut group, mut read) = (vec![first], None);
+                    while read.is_none()
+                        && group.len() < GROUP
                         && let Ok(next) = jobs.try_recv()
                     {
-                        group.push(next);
+                        match next {
+                            WriterJob::Write(next) => group.push(next),
+                            WriterJob::Read(next) => read = Some(next),
+                        }
                     }
                     self.write(group);
                     written = true;
+                    if let Some(read) = read {
+                        read(&self.connection);
+                    }
                 }
                 // Emptying the log is not needed for safety, but an empty log cannot be damaged.
                 Err(RecvTimeoutError::Timeout) => written = !self.tidy(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        if written {
+        let is_long = || self.log.metadata().is_ok_and(|meta| meta.len() > BRIEF_LOG);
+        let due = if self.brief { is_long() } else { written };
+        if due {
             self.tidy();
         }
     }

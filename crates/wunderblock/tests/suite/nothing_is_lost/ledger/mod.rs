@@ -17,3 +17,4 @@ mod road;
 mod send;
 mod storage;
 mod trips;
+mod waiting;

@@ -26,10 +26,12 @@ use wunderblock_testkit::memory::MemoryStorage;
 fn sqlite_passes_the_suite() {
     let folder = tempdir().unwrap();
     let number = AtomicU32::new(0);
-    conformance::suite(&|| {
-        let name = format!("{}.db", number.fetch_add(1, Ordering::SeqCst));
-        Box::new(Sqlite::open(&folder.path().join(name), Access::Create).unwrap())
-    });
+    for access in [Access::Create, Access::Brief] {
+        conformance::suite(&|| {
+            let name = format!("{}.db", number.fetch_add(1, Ordering::SeqCst));
+            Box::new(Sqlite::open(&folder.path().join(name), access).unwrap())
+        });
+    }
 }
 
 proptest! {
