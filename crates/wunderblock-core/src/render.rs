@@ -6,6 +6,7 @@
 //! kept.
 
 mod missing;
+mod wanted;
 
 use crate::budget::{Reason, Treatment};
 use crate::cost;
@@ -29,7 +30,8 @@ use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Cost, Seq, Tokens};
 use crate::view::{SummaryNode, View, ViewEntry};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+pub use wanted::{edges, handles};
 
 /// Version of the form that this module writes.
 ///
@@ -130,44 +132,6 @@ pub fn render(view: &View, trim: &Trim, input: RenderInput<'_>) -> RenderedReque
     writer.out.ends_with_reply = last.is_some_and(|said| said.role == Role::Assistant);
     writer.missing(&arrangement);
     writer.out
-}
-
-/// Returns the handles of the bodies that a rendering reads.
-#[must_use]
-pub fn handles(view: &View, trim: &Trim) -> BTreeSet<Handle> {
-    let blocks = view.preamble().into_iter().flat_map(|preamble| preamble.shown());
-    let mut handles: BTreeSet<Handle> = blocks.filter_map(Body::handle).collect();
-    handles.extend(trim.nodes.iter().filter_map(|placed| view.node(placed.at)?.text.handle()));
-    handles.extend(trim.rules.blobs());
-    let arrangement = arrange(view);
-    let presentation = Presentation::new(&arrangement, trim, view);
-    for exchange in &arrangement.exchanges {
-        let treatment = treatment(exchange, trim, view);
-        if treatment == Treatment::LeftOut {
-            continue;
-        }
-        for entry in exchange.members.iter().filter_map(|seq| view.entry(*seq)) {
-            for (index, part) in entry.message.parts.iter().enumerate() {
-                let form = presentation.of((entry.seq, index), part, treatment, None);
-                let bodies = form.shown(part).into_iter().flat_map(Part::bodies);
-                handles.extend(bodies.filter_map(Body::handle));
-            }
-        }
-    }
-    handles
-}
-
-/// Returns the positions whose tallies [`crate::report::report`] asks for.
-#[must_use]
-pub fn edges(view: &View, trim: &Trim) -> Vec<Seq> {
-    let arrangement = arrange(view);
-    let shown =
-        arrangement.exchanges.iter().filter(|exchange| treatment(exchange, trim, view) != Treatment::LeftOut);
-    let shown: BTreeSet<Seq> = shown.flat_map(|exchange| exchange.members.iter().copied()).collect();
-    let runs = trim::left_out(shown.into_iter().collect(), trim, view);
-    let mut edges: Vec<Seq> = runs.into_iter().flat_map(|(from, to, _)| [from.prev(), to]).collect();
-    edges.dedup();
-    edges
 }
 
 /// A part of a message, with the place of the entry's part that it shows.

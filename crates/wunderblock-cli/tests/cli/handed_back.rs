@@ -63,7 +63,7 @@ fn a_new_session_is_answered_with_a_digest_of_the_last_ones() {
     assert!(text.contains("claude-code, now") && text.contains("只删括号。"), "{text}");
     assert!(!text.contains("A brace too many"), "words of the model: {text}");
     assert_eq!(start(&desk, "startup", "new.jsonl", &["--no-digest"]), None);
-    assert_eq!(start(&desk, "startup", "s.jsonl", &[]), None, "a session is no digest of itself");
+    assert_eq!(start(&desk, "startup", "s.jsonl", &[]), None, "the digest leaves out the session itself");
     assert!(!desk.path("state/wunderblock/hook.log").exists());
 }
 

@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 use serde_json::Value;
 
-/// Adds a program that stands for an agent.
+/// Adds a program in the place of an agent.
 fn agent(desk: &Desk, name: &str, script: &str) {
     desk.write(&format!("bin/{name}"), format!("#!/bin/sh\n{script}\n"));
     desk.shell("chmod +x bin/*").exits(0);

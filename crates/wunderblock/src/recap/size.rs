@@ -7,7 +7,7 @@ use wunderblock_core::stub::head;
 pub const RECAP_BYTES: usize = 4_500;
 /// Maximum size of a digest, in bytes. A digest has at most a third as many tokens.
 pub const DIGEST_BYTES: usize = 2_400;
-/// Number of bytes that a token stands for.
+/// Number of bytes per token.
 const BYTES_PER_TOKEN: usize = 3;
 
 /// Returns the size of a text: its bytes, or three times its tokens (o200k), whichever is larger. Text in Chinese has

@@ -9,89 +9,20 @@
 //! ```
 //! Only recorded figures are used. A text whose figures are not recorded counts as unknown.
 
+mod facts;
 mod outputs;
 mod reads;
 mod requests;
 
+pub use facts::Gain;
 pub(super) use reads::tokens_of;
 
 use crate::engine::Engine;
-use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::query_batch::{EVERY, QueryBatch};
-use crate::store::{Answer, Query, StoredEvent, StreamFilter, StreamInfo, StreamNo};
-use crate::stored::decode_event;
-use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
-use std::ops::AddAssign;
-use wunderblock_core::event::Fact;
-use wunderblock_core::id::StreamId;
-use wunderblock_core::units::{Millis, Tokens};
-
-/// Sum over texts that were shown: outputs of commands and requests.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Gain {
-    /// Number of shown texts with recorded figures.
-    pub texts: u64,
-    /// Number of shown texts without recorded figures. They are part of no other figure.
-    pub unknown: u64,
-    /// Tokens that the texts would have taken within the window, had they stood verbatim.
-    pub verbatim: Tokens,
-    /// Tokens that were sent.
-    pub sent: Tokens,
-    /// Number of times that an original was read after all.
-    pub reads: u64,
-    /// Tokens of what was read.
-    pub read: Tokens,
-    /// Tokens that models took in and wrote for summaries, including rejected ones.
-    pub summaries: Tokens,
-    /// Number of texts that cost more than they saved.
-    pub losses: u64,
-    /// Tokens that these texts lost.
-    pub lost: Tokens,
-}
-
-impl Gain {
-    /// Returns what a shown text gained.
-    #[must_use]
-    pub fn of_text(verbatim: Tokens, sent: Tokens) -> Self {
-        Self { texts: 1, verbatim, sent, ..Self::default() }.with_loss()
-    }
-
-    /// Returns the gain in tokens: verbatim − sent − read − summaries. Negative for a loss.
-    #[must_use]
-    pub fn saved(&self) -> i64 {
-        let signed = |tokens: Tokens| i64::try_from(tokens.0).unwrap_or(i64::MAX);
-        let spent = self.sent + self.read + self.summaries;
-        signed(self.verbatim).saturating_sub(signed(spent))
-    }
-
-    /// Adds reads of a text's original.
-    fn with_reads(self, reads: u64, read: Tokens) -> Self {
-        Self { reads: self.reads + reads, read: self.read + read, ..self }.with_loss()
-    }
-
-    /// Sets the loss of a single text.
-    fn with_loss(self) -> Self {
-        let lost = self.saved().min(0).unsigned_abs();
-        Self { losses: u64::from(lost > 0), lost: Tokens(lost), ..self }
-    }
-}
-
-impl AddAssign<&Self> for Gain {
-    fn add_assign(&mut self, other: &Self) {
-        self.texts += other.texts;
-        self.unknown += other.unknown;
-        self.verbatim += other.verbatim;
-        self.sent += other.sent;
-        self.reads += other.reads;
-        self.read += other.read;
-        self.summaries += other.summaries;
-        self.losses += other.losses;
-        self.lost += other.lost;
-    }
-}
+use crate::store::{StreamFilter, StreamInfo};
+use facts::LedgerFacts;
+use std::collections::BTreeMap;
+use wunderblock_core::units::Millis;
 
 /// One shown text, as [`gain`] groups it.
 #[derive(Clone, Copy, Debug)]
@@ -103,14 +34,6 @@ pub struct GainedText<'g> {
     /// Program whose output was shown, such as `cargo test`; our own command for other texts: `context`, `compact`,
     /// `reduce` or `read`. `unknown` if the call was erased.
     pub command: &'g str,
-}
-
-/// A shown text with its gain.
-struct ShownText {
-    session: StreamInfo,
-    at: Millis,
-    command: String,
-    gain: Gain,
 }
 
 /// Sums the gain in the sessions that pass a filter, in groups: `group` names the group of a text, or leaves the text
@@ -140,55 +63,6 @@ pub fn gain<'a>(
         }
         Ok(sums)
     })
-}
-
-/// Recorded facts from which gain is computed, and the sessions.
-struct LedgerFacts {
-    streams: HashMap<StreamNo, StreamInfo>,
-    numbers: HashMap<StreamId, StreamNo>,
-    events: Vec<RecordedFact>,
-}
-
-struct RecordedFact {
-    stream: StreamNo,
-    at: Millis,
-    /// Whether the event records how an output was shown.
-    is_output: bool,
-    fact: Fact,
-}
-
-/// Kinds of the events that hold the figures.
-const KINDS: [&str; 4] = ["content.reduced", "context.built", "session.compacted", "compaction.rejected"];
-
-impl LedgerFacts {
-    async fn read(engine: &Engine, since: Option<Millis>) -> Result<Self, Error> {
-        let tenant = engine.tenant.no;
-        let mut batch = QueryBatch::default();
-        let all = Query::Streams { tenant, filter: StreamFilter::default(), limit: EVERY };
-        let streams = batch.ask(all, Answer::streams);
-        let events = batch.ask(Query::OfKinds { tenant, kinds: KINDS.to_vec(), since }, Answer::events);
-        let mut answers = engine.ask_all(batch).await?;
-        let (streams, rows) = (answers.take(streams)?, answers.take(events)?);
-        let numbers = streams.iter().map(|info| (info.id.clone(), info.no)).collect();
-        let streams: HashMap<_, _> = streams.into_iter().map(|info| (info.no, info)).collect();
-        let fact = |row: &StoredEvent| {
-            let Some(info) = streams.get(&row.stream) else { return Ok(None) };
-            let fact = decode_event(engine, &info.id, row)?.fact;
-            let is_output = crate::output::is_shown_form(&row.id);
-            let recorded = |fact| RecordedFact { stream: row.stream, at: row.at, is_output, fact };
-            Ok::<_, Error>(fact.map(recorded))
-        };
-        let events = rows.iter().filter_map(|row| fact(row).transpose()).collect::<Result<_, _>>()?;
-        Ok(Self { streams, numbers, events })
-    }
-
-    /// Returns the session for which a stream keeps outputs, or else the stream itself.
-    fn session(&self, stream: StreamNo) -> Option<&StreamInfo> {
-        let own = self.streams.get(&stream)?;
-        let parent = own.parent.as_ref().filter(|_| crate::output::keeps_outputs(&own.id));
-        let parent = parent.and_then(|id| self.numbers.get(id)).and_then(|no| self.streams.get(no));
-        Some(parent.unwrap_or(own))
-    }
 }
 
 #[cfg(test)]

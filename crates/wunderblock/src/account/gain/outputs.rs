@@ -1,6 +1,6 @@
 //! Outputs of commands that were shown shortened.
 
-use super::{Gain, LedgerFacts, RecordedFact, ShownText};
+use super::facts::{Gain, LedgerFacts, RecordedFact, ShownText};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::query_batch::QueryBatch;

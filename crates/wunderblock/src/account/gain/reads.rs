@@ -3,8 +3,8 @@
 //! A call counts if its tool is our `read`, or a shell in which `wunderblock read` or `wunderblock expand` runs, and
 //! it names a handle. Calls that no session records are unknown.
 
+use super::facts::{Gain, LedgerFacts, ShownText};
 use super::outputs::ShownOutput;
-use super::{Gain, LedgerFacts, ShownText};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::search::SearchOptions;

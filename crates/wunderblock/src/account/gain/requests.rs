@@ -1,11 +1,11 @@
 //! Requests that were built, and summaries that models wrote for them.
 
-use super::{Gain, LedgerFacts, ShownText};
+use super::facts::{Gain, LedgerFacts, ShownText};
 use wunderblock_core::event::{ContextBuilt, Fact, SummarySpend};
 
 /// Returns the recorded requests, and the cost of summaries.
 pub(super) fn shown(ledger: &LedgerFacts) -> Vec<ShownText> {
-    let text = |recorded: &super::RecordedFact| {
+    let text = |recorded: &super::facts::RecordedFact| {
         let (command, gain) = match &recorded.fact {
             Fact::ContextBuilt(built) => ("context", of_request(built)),
             Fact::SessionCompacted(made) => ("compact", of_summary(made.spent.as_ref()?)),

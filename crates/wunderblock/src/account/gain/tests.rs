@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use wunderblock_core::units::Tokens;
 
 fn texts() -> impl Strategy<Value = Vec<(u64, u64, u64, u8)>> {
     prop::collection::vec((0..9_000u64, 0..9_000u64, 0..900u64, 0..4u8), 0..20)
