@@ -71,19 +71,13 @@ pub fn report(
 impl BudgetReport {
     /// Returns the tokens that the request would take within its limit, had everything stood verbatim: without the
     /// summaries, marks, work log and recalled texts that stand for what is missing, but with what is missing.
-    /// `shortened` is what the shown entries would take in addition.
+    /// `more` is what the shown entries and the missing ones would take in addition.
     #[must_use]
-    pub fn verbatim(&self, shortened: Tokens) -> Tokens {
+    pub fn verbatim(&self, more: Tokens) -> Tokens {
         let stands_in =
             |line: &&SectionLine| matches!(line.name, Section::Summaries | Section::Work | Section::Recall);
         let added: Tokens = self.sections.iter().filter(stands_in).map(|line| line.tokens).sum();
-        // Other content, such as a failed turn, would be missing from any request.
-        let is_saved = |run: &&LeftOut| {
-            matches!(run.reason, Reason::Budget | Reason::Stepped | Reason::Summarised | Reason::Curated)
-        };
-        let missing: Tokens = self.left_out.iter().filter(is_saved).map(|run| run.tokens).sum();
-        let whole = self.total_tokens.saturating_sub(added) + shortened + missing;
-        whole.min(self.limit)
+        (self.total_tokens.saturating_sub(added) + more).min(self.limit)
     }
 
     /// Marks each run that was left out for lack of room as having been left out at the lane's newest step. The room

@@ -25,7 +25,10 @@ const DOCUMENTS: [&str; 16] = [
 
 /// Commands whose exit code is not 0, each identified by a part of its text: they show a refusal, or that nothing is
 /// left.
-const OTHER_EXITS: [(&str, i32); 11] = [
+const OTHER_EXITS: [(&str, i32); 13] = [
+    // The folder has no sessions of OpenCode.
+    ("import ~/.local/share/opencode", 1),
+    ("opencode.db/ses_4f1c", 2),
     // The agents of the folder are not connected, and none is installed.
     ("doctor --agents", 1),
     ("wrap claude-code", 1),

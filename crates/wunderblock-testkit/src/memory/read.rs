@@ -130,12 +130,17 @@ impl LedgerTables {
         rows
     }
 
-    fn of_kinds(&self, tenant: TenantNo, kinds: &[&str], since: Option<Millis>) -> Vec<StoredEvent> {
-        let mut streams = self.streams_with(tenant, "");
-        streams.sort_by_key(|info| info.no);
-        let rows =
-            streams.iter().flat_map(|info| self.events.range((info.no, Seq(0))..=(info.no, info.head)));
-        let events = rows.map(|(_, row)| &row.event).filter(|event| kinds.contains(&event.kind.as_str()));
+    fn of_kinds(&self, tenant: TenantNo, kinds: &[&'static str], since: Option<Millis>) -> Vec<StoredEvent> {
+        let mut places: Vec<(StreamNo, Seq)> = Vec::new();
+        for info in self.streams_with(tenant, "") {
+            for kind in kinds {
+                let (no, key) = (info.no, MarkKey::Kind(kind));
+                let marked = self.marked.range((no, key.clone(), Seq(0))..=(no, key, info.head));
+                places.extend(marked.map(|((no, _, seq), ())| (*no, *seq)));
+            }
+        }
+        places.sort_unstable();
+        let events = places.iter().filter_map(|place| Some(&self.events.get(place)?.event));
         events.filter(|event| since.is_none_or(|since| event.at >= since)).cloned().collect()
     }
 

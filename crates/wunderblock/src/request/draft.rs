@@ -10,14 +10,14 @@ use crate::store::TallyRow;
 use crate::tokens::{Class, Counted, Counter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wunderblock_core::budget::{BudgetReport, Certainty};
+use wunderblock_core::budget::{BudgetReport, Certainty, Reason};
 use wunderblock_core::event::{ContextBuilt, Stem};
 use wunderblock_core::id::{LaneId, StreamId};
 use wunderblock_core::instruction::Finding;
 use wunderblock_core::message::{Dialect, Message};
 use wunderblock_core::plan::{Plan, TrimReason};
 use wunderblock_core::preamble::{Inclusion, Preamble, PreambleBlock, PreambleChange};
-use wunderblock_core::render::{self, RenderInput};
+use wunderblock_core::render::{self, Missing, RenderInput};
 use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{CachePoint, Request};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
@@ -72,8 +72,8 @@ pub struct Draft {
     pub cache: CachePlan,
     /// Highest threshold that the request passed, in hundredths of the limit.
     pub warned: Option<u8>,
-    /// Tokens that the shown entries would take in addition, had each of their parts stood verbatim.
-    pub(crate) shortened: Tokens,
+    /// Tokens that the entries would take in addition, had each of them stood verbatim.
+    pub(crate) unsent: Tokens,
     /// Digests of the request's beginning, to be recorded.
     pub(crate) marks: Stem,
     /// Plan that the request was made from.
@@ -110,7 +110,7 @@ impl Draft {
             overhead: self.overhead,
             sections: self.report.sections.iter().map(|line| (line.name, line.tokens)).collect(),
             total_tokens: self.report.total_tokens,
-            verbatim: Some(self.report.verbatim(self.shortened)),
+            verbatim: Some(self.report.verbatim(self.unsent)),
             encoded_bytes: Bytes(self.body.len() as u64),
             digest: self.digest.as_str().into(),
         }
@@ -140,6 +140,7 @@ pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Err
         account = self::account(&mut request, job)?;
     }
     let Account { mut report, points, encoded } = account;
+    let unsent = request.rendered.shortened + request.missing();
     let Rendered { planned, rendered, .. } = request;
     let Planned { snapshot, target, decision, .. } = &planned;
     report.at_step(decision.view.progress().stepped);
@@ -161,7 +162,7 @@ pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Err
         report,
         dropped,
         ends_with_reply: rendered.ends_with_reply,
-        shortened: rendered.shortened,
+        unsent,
         through: planned.through(),
         step: decision.plan.step.or(snapshot.is_resized().then_some(TrimReason::Resized)),
         preamble: decision.view.preamble().cloned(),
@@ -175,6 +176,25 @@ pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Err
         warned: job.options.warn.iter().copied().filter(|warn| used >= u64::from(*warn)).max(),
         planned: Arc::new(planned),
     })
+}
+
+impl Rendered {
+    /// Returns the tokens of what the request leaves out to save room. Other content, such as a failed turn, would be
+    /// missing from any request. The tokens are estimated from the lengths of the texts, because the record of a
+    /// request must not depend on the progress of counting.
+    fn missing(&self) -> Tokens {
+        let is_saved = |run: &&Missing| {
+            matches!(run.reason, Reason::Budget | Reason::Stepped | Reason::Summarised | Reason::Curated)
+        };
+        let until = |seq: Seq| self.tallies.get(&seq).map(|row| row.text).unwrap_or_default();
+        let text = |run: &Missing| match run.known {
+            Some((_, cost)) => cost.bytes,
+            None => until(run.to).saturating_sub(until(run.from.prev())),
+        };
+        let text = self.rendered.missing.iter().filter(is_saved).map(text).sum();
+        let row = TallyRow { text, ..TallyRow::default() };
+        scaled(row, self.planned.target.row.counter(), self.planned.calibration).0
+    }
 }
 
 /// Encoded request with its report.

@@ -104,7 +104,11 @@ fn complete(text: &mut Vec<u8>, members: &[Member]) {
     if last.is_empty() {
         return;
     }
-    let rest = members.iter().find_map(|member| member.line.strip_prefix(last)).unwrap_or_default();
+    // Lines of several members may begin alike; a line that is stored whole is not the one that was cut.
+    let earlier: HashSet<&[u8]> =
+        text.get(..begin).unwrap_or_default().split(|byte| *byte == b'\n').collect();
+    let mut left = members.iter().filter(|member| !earlier.contains(&*member.line));
+    let rest = left.find_map(|member| member.line.strip_prefix(last)).unwrap_or_default();
     let rest = rest.to_vec();
     text.extend(rest);
     text.push(b'\n');

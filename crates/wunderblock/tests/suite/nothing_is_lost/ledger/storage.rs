@@ -434,13 +434,22 @@ fn the_record_of_a_request_stays_as_it_is() {
         .query_row("SELECT payload FROM events WHERE kind = 'context.built'", [], |row| row.get(0))
         .unwrap();
     assert_eq!(String::from_utf8(payload).unwrap(), BUILT);
-    for record in [BUILT_BEFORE, BUILT_2, BUILT_3, BUILT] {
+    for record in [BUILT_BEFORE, BUILT_2, BUILT_3, BUILT_4, BUILT] {
         let fact = codec::decode("context.built", 1, record.as_bytes()).unwrap();
         assert_eq!(codec::encode(&fact).unwrap(), record.as_bytes());
     }
 }
 
 const BUILT: &str = concat!(
+    r#"{"lane":"main","model":"claude-sonnet-4-5","policy":"off","dialect":"anthropic","render":4,"#,
+    r#""budget":{"window":8000,"window_source":"declared","reserve":2000,"margin":400,"max_bytes":32000000},"plan":{"through":2,"#,
+    r#""trim":{"drop_before":0,"stub_before":0}},"heads":[["s",2]],"stem":{"blocks":1,"marks":[[115,"#,
+    r#""9ba162ca457ba57f"]],"asked":[117,"7ed17228cce64a9b"]},"expected_cached":0,"sections":[["system",23],["prompt",25]],"total_tokens":48,"verbatim":48,"#,
+    r#""encoded_bytes":119,"digest":"548a41318d68cfb156850c367b03f4f51208978f583958ec20543479b56205f9"}"#
+);
+
+/// The record before it had the tokens of a verbatim request.
+const BUILT_4: &str = concat!(
     r#"{"lane":"main","model":"claude-sonnet-4-5","policy":"off","dialect":"anthropic","render":4,"#,
     r#""budget":{"window":8000,"window_source":"declared","reserve":2000,"margin":400,"max_bytes":32000000},"plan":{"through":2,"#,
     r#""trim":{"drop_before":0,"stub_before":0}},"heads":[["s",2]],"stem":{"blocks":1,"marks":[[115,"#,
