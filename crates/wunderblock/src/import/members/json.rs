@@ -23,7 +23,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// Returns an object with the fields of two objects.
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", test))]
 pub(super) fn joined(one: &str, other: &str) -> String {
     let (Some(one), Some(other)) = (one.strip_suffix('}'), other.strip_prefix('{')) else {
         return one.to_owned();
