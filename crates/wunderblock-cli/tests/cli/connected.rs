@@ -223,7 +223,7 @@ fn doctor_says_whether_what_an_agent_writes_is_captured() {
     hook(&desk, &call);
     assert!(examined(0).contains("✓ 1 transcript, the latest (now) is stored"));
     desk.write(file, format!("{first}{rest}"));
-    assert!(examined(1).contains("is stored without its end"));
+    assert!(examined(0).contains("is stored up to the last hook; the next one adds the rest"));
     hook(&desk, &call);
     desk.feed(&["hook", "claude-code"], "no JSON").exits(0);
     let last = examined(0);

@@ -121,6 +121,13 @@ fn words(said: &Message, texts: &dyn Bodies) -> Option<String> {
         Part::Text { text, .. } => texts.of(text),
         _ => None,
     });
-    let pieces: Vec<&str> = texts.flat_map(typed).map(|(_, piece)| piece.trim()).collect();
+    let pieces = texts.flat_map(typed).map(|(_, piece)| arguments(piece.trim()));
+    let pieces: Vec<&str> = pieces.filter(|piece| !piece.is_empty()).collect();
     (!pieces.is_empty()).then(|| pieces.join("\n"))
+}
+
+/// Returns the words after a command such as `/review`, without the element into which Claude Code puts them.
+fn arguments(piece: &str) -> &str {
+    let inner = piece.strip_prefix("<command-args>").and_then(|rest| rest.strip_suffix("</command-args>"));
+    inner.unwrap_or(piece).trim()
 }

@@ -48,7 +48,8 @@ enum StoredState {
 
 impl AgentCheck {
     const fn is_fine(&self) -> bool {
-        let stored = matches!(self.stored, None | Some(StoredState::Whole));
+        // An agent may write more after the last event of a session, which the next event takes in.
+        let stored = !matches!(self.stored, Some(StoredState::Missing));
         !self.installed || self.connected && stored && !matches!(self.probe, Some(Err(_)))
     }
 
@@ -68,7 +69,7 @@ impl AgentCheck {
             None => "– no transcripts yet".to_owned(),
             Some(StoredState::Whole) => format!("✓ {files}, the latest ({latest}) is stored"),
             Some(StoredState::Beginning) => format!(
-                "✗ {files}, the latest ({latest}) is stored without its end: the next hook, or `wunderblock import`, adds it"
+                "✓ {files}, the latest ({latest}) is stored up to the last hook; the next one adds the rest"
             ),
             Some(StoredState::Missing) => {
                 format!("✗ {files}, the latest ({latest}) is not stored: `wunderblock import` adds it")

@@ -147,8 +147,8 @@ mod tests {
         for cut in 1..whole.len() {
             assert_eq!(grown(&whole[..cut], &[], &[member("1", "a"), member("2", "b")]), whole);
         }
-        let strange = grown("{\"par", &[], &[member("2", "b")]);
-        assert_eq!(strange, "{\"par\n".to_owned() + &message("2", "b") + "\n", "as no member begins so");
+        let strange = grown("{\"strange", &[], &[member("2", "b")]);
+        assert_eq!(strange, "{\"strange\n".to_owned() + &message("2", "b") + "\n", "as no member begins so");
     }
 
     #[test]

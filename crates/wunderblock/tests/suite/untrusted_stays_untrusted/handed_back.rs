@@ -85,6 +85,19 @@ fn a_recap_has_the_rules_the_words_the_plan_the_list_the_files_and_the_checks() 
 }
 
 #[test]
+fn a_command_is_handed_back_by_what_was_typed_after_it() {
+    let home = Home::new();
+    let engine = home.engine();
+    let command =
+        |args: &str| format!("<command-name>/review</command-name>\n<command-args>{args}</command-args>");
+    let events =
+        vec![said("1", Role::User, &command("the parser, please")), said("2", Role::User, &command(""))];
+    let text = block_on(recap(&session(&engine, "s", "p", events), "")).unwrap().unwrap();
+    assert!(text.contains("\n#2: the parser, please\n"), "{text}");
+    assert!(!text.contains('<') && !text.contains("#3"), "{text}");
+}
+
+#[test]
 fn nothing_is_handed_back_where_nothing_is_known() {
     let home = Home::new();
     let engine = home.engine();
