@@ -293,12 +293,12 @@ fn title_id(session: &str, title: &str) -> Box<str> {
     format!("{session}/title/{:016x}", hash([title])).into()
 }
 
-/// Returns whether an object is a line of a session.
+/// Returns whether an object is a line of a session. A message without its parts says nothing, so a file with only
+/// that is read like any other JSON.
 pub(super) fn is_line(object: &Object<'_>) -> bool {
     let info = object.object("info").unwrap_or_default();
     let is_session = info.has("id") && info.has("directory") && (info.has("title") || info.has("slug"));
-    let is_message = |info: &Object<'_>| info.has("sessionID") && info.has("role");
-    is_session || is_message(&info) || is_message(object) || is_part(object)
+    is_session || info.has("sessionID") && info.has("role") || is_part(object)
 }
 
 fn is_part(object: &Object<'_>) -> bool {
