@@ -115,9 +115,15 @@ impl StreamId {
     /// Returns the id of the session to which a branch belongs: the id without `~` and the branch's number.
     #[must_use]
     pub fn root(&self) -> &str {
-        let (id, is_number) = (self.as_str(), |number: &str| number.parse::<u64>().is_ok());
-        id.rsplit_once('~').filter(|(_, number)| is_number(number)).map_or(id, |(root, _)| root)
+        branch(self.as_str()).map_or(self.as_str(), |(root, _)| root)
     }
+}
+
+/// Splits the id of a branch into the id of its session and the branch's number. `None` for any other id.
+#[must_use]
+pub fn branch(id: &str) -> Option<(&str, u64)> {
+    let (root, number) = id.rsplit_once('~')?;
+    Some((root, number.parse().ok()?))
 }
 text_id! {
     /// Name of a lane, which is a sequence of requests over a session.

@@ -14,7 +14,7 @@ use crate::store::{Answer, Query, Storage, StreamFilter, StreamInfo, Tenant, Wri
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use wunderblock_core::id::{EventId, StreamId, TenantId};
+use wunderblock_core::id::{EventId, StreamId, TenantId, branch};
 use wunderblock_core::units::Millis;
 
 /// Settings of an engine. The caller parses the settings once; the engine itself does not read files or environment
@@ -178,7 +178,7 @@ impl Engine {
                 let leaf = self.leaf(&info).await?;
                 return Ok(self.session_by_id(leaf.unwrap_or(exact)));
             }
-            if let Some((root, number)) = short_id::branch(text) {
+            if let Some((root, number)) = branch(text) {
                 let root = self.root(root, text).await?.id;
                 let branch = if number == 1 { root } else { StreamId::new(format!("{root}~{number}"))? };
                 let known = self.info(&branch).await?;
@@ -202,7 +202,7 @@ impl Engine {
         let mut matches = self.streams(beginning, u64::from(u32::MAX)).await?;
         matches.retain(|info| {
             let id = info.id.as_str();
-            id.ends_with(end) || short_id::branch(id).is_some_and(|(root, _)| root.ends_with(end))
+            id.ends_with(end) || branch(id).is_some_and(|(root, _)| root.ends_with(end))
         });
         // Branches of a transcript share its id (`ID~2`), so they do not make a short id ambiguous.
         let shortest =

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use wunderblock_core::id::StreamId;
+use wunderblock_core::id::{StreamId, branch};
 
 /// Minimum number of characters in a beginning: shorter beginnings soon become ambiguous, and nobody recognises them.
 const BEGINNING: usize = 8;
@@ -95,12 +95,6 @@ pub fn beginning(id: &StreamId) -> &str {
 /// The beginning and the end of an id, where a text gives both.
 pub(crate) fn ends(text: &str) -> Option<(&str, &str)> {
     text.split_once(MIDDLE).or_else(|| text.split_once("..."))
-}
-
-/// An id without its branch, and the branch's number.
-pub(crate) fn branch(id: &str) -> Option<(&str, u64)> {
-    let (root, number) = id.rsplit_once('~')?;
-    Some((root, number.parse().ok()?))
 }
 
 /// Characters that two texts have in common at their beginning.

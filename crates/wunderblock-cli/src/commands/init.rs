@@ -20,14 +20,11 @@ pub(super) const CONNECTED: [HookAgent; 3] = [HookAgent::ClaudeCode, HookAgent::
 
 pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     let places = places(Vec::new())?;
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::Door(FAILED, format!("the path of this program is unknown: {error}")))?;
-    let program =
-        program.to_str().ok_or_else(|| wrong("the path of this program is not UTF-8".to_owned()))?;
+    let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let options = if wanted.no_digest { "--no-digest" } else { "" };
+    let options = if wanted.no_digest { NO_DIGEST } else { "" };
     let installation =
-        |agent| Installation { agent, program, options, runs_commands: false, folder: &folder };
+        |agent| Installation { agent, program: &program, options, runs_commands: false, folder: &folder };
     let mut backups = Backups::read()?;
     let mut changes = Vec::new();
     let agents = chosen(wanted, &places, &installation)?;
@@ -77,17 +74,31 @@ fn chosen<'a>(
     if !wanted.agents.is_empty() {
         return wanted.agents.iter().map(|name| connected(name)).collect();
     }
-    // The home directory itself does not count as a folder of settings.
-    let is_there =
-        |path: &PathBuf| path.parent().is_some_and(|folder| folder != places.home && folder.is_dir());
     let found: Vec<HookAgent> =
-        CONNECTED.into_iter().filter(|agent| installation(*agent).files().iter().any(is_there)).collect();
+        CONNECTED.into_iter().filter(|agent| is_installed(&installation(*agent), places)).collect();
     if found.is_empty() {
         let home = clean(&places.home.to_string_lossy());
         let text = format!("no settings of {} in {home}; name the agent to create them", known_names());
         return Err(Failure::Door(FAILED, text));
     }
     Ok(found)
+}
+
+/// Option of the hook in the entries that leave new sessions without a digest.
+pub(super) const NO_DIGEST: &str = "--no-digest";
+
+/// Returns the path of this program, for entries in settings.
+pub(super) fn program() -> Result<String, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::Door(FAILED, format!("the path of this program is unknown: {error}")))?;
+    let text = program.to_str().map(str::to_owned);
+    text.ok_or_else(|| wrong("the path of this program is not UTF-8".to_owned()))
+}
+
+/// Returns whether an agent has a folder of settings. The home directory itself does not count as one.
+pub(super) fn is_installed(installation: &Installation<'_>, places: &Places) -> bool {
+    let folders = |path: &PathBuf| path.parent().is_some_and(|at| at != places.home && at.is_dir());
+    installation.files().iter().any(folders)
 }
 
 /// Returns the agent with this name, if it can be connected.

@@ -1,10 +1,10 @@
 //! `wrap`: one run of an agent that is captured, without a change of the agent's files.
 
-use super::init::{connected, read_all, title};
+use super::init::{NO_DIGEST, connected, program, read_all, title};
 use crate::args::{Global, Wrap};
 use crate::columns::plural;
 use crate::console::say;
-use crate::exit::{Exit, FAILED, Failure, REFUSED, unwritten, wrong};
+use crate::exit::{Exit, FAILED, Failure, REFUSED, unwritten};
 use crate::names::short;
 use crate::settings::{Settings, places};
 use std::path::PathBuf;
@@ -20,11 +20,9 @@ const ROUNDING: Duration = Duration::from_secs(2);
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Wrap) -> Exit {
     let agent = connected(&wanted.agent)?;
     let places = places(Vec::new())?;
-    let program = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned));
-    let program =
-        program.ok_or_else(|| wrong("the path of this program is unknown, or not UTF-8".to_owned()))?;
+    let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let options = if wanted.no_digest { "--no-digest" } else { "" };
+    let options = if wanted.no_digest { NO_DIGEST } else { "" };
     let installation =
         Installation { agent, program: &program, options, runs_commands: false, folder: &folder };
     let refused =

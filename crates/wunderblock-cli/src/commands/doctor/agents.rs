@@ -3,13 +3,12 @@
 use super::probe::probe;
 use crate::args::Global;
 use crate::columns::{columns, pad, plural};
-use crate::commands::init::{CONNECTED, read_all, title};
+use crate::commands::init::{CONNECTED, NO_DIGEST, is_installed, program, read_all, title};
 use crate::console::{age, print, print_report};
-use crate::exit::{Exit, FAILED, Failure, wrong};
+use crate::exit::{Exit, FAILED, Failure};
 use crate::settings::{Settings, places, state_folder};
 use crate::terminal::clean;
 use serde::Serialize;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 use wunderblock::agents::settings::Installation;
@@ -86,9 +85,7 @@ impl AgentCheck {
 /// Checks all agents that can be connected.
 pub(super) async fn run(global: &Global, settings: &Settings) -> Exit {
     let places = places(Vec::new())?;
-    let program = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned));
-    let program =
-        program.ok_or_else(|| wrong("the path of this program is unknown, or not UTF-8".to_owned()))?;
+    let program = program()?;
     // Without a ledger, nothing is stored; that is a finding like any other.
     let engine = if settings.db.is_file() { Some(settings.read_only().await?) } else { None };
     let mut checks = Vec::new();
@@ -120,18 +117,14 @@ async fn check(
         stored: None,
         probe: None,
     };
-    let paths = Installation { agent, program, options: "", runs_commands: false, folder: &folder }.files();
-    let is_there = |path: &PathBuf| path.parent().is_some_and(|at| at != places.home && at.is_dir());
-    check.installed = paths.iter().any(is_there);
+    let with = |options| Installation { agent, program, options, runs_commands: false, folder: &folder };
+    check.installed = is_installed(&with(""), places);
     if !check.installed {
         return Ok(check);
     }
-    let existing = read_all(&paths)?;
+    let existing = read_all(&with("").files())?;
     // An installation is complete if installing again, with either of the options, would change nothing.
-    check.connected = ["", "--no-digest"].into_iter().any(|options| {
-        let installation = Installation { agent, program, options, runs_commands: false, folder: &folder };
-        installation.is_complete(&existing)
-    });
+    check.connected = ["", NO_DIGEST].into_iter().any(|options| with(options).is_complete(&existing));
     let histories =
         Agent::from_name(agent.name()).map(|agent| histories(&[agent], places)).unwrap_or_default();
     let files = || histories.iter().flat_map(|history| &history.files);
