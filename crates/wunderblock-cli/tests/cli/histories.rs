@@ -2,9 +2,10 @@
 
 use crate::desk::Desk;
 use serde_json::json;
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// A session of Codex, as its first lines.
 fn rollout(id: &str, text: &str) -> String {
@@ -17,16 +18,22 @@ fn rollout(id: &str, text: &str) -> String {
     line("session_meta", meta) + &line("response_item", said)
 }
 
-/// A home directory with histories of Claude Code, Codex and aider.
+/// A home directory with histories of Claude Code, Codex and aider, written a minute ago: an import reads a file
+/// again that changed in the milliseconds before the last one.
 fn home() -> Desk {
     let desk = Desk::new();
-    desk.write(".claude/projects/-home-ann-garden/s1.jsonl", crate::fixture::transcript());
-    desk.write(".codex/sessions/2026/03/01/rollout-a.jsonl", rollout("0190", "Water the garden."));
-    desk.write(".codex/sessions/2026/03/01/notes.jsonl", "{}\n");
-    desk.write(
-        ".aider.chat.history.md",
-        "\n# aider chat started at 2026-03-01 09:00:00\n\n#### hello\n\nHi.\n",
-    );
+    let chat = "\n# aider chat started at 2026-03-01 09:00:00\n\n#### hello\n\nHi.\n";
+    let files = [
+        (".claude/projects/-home-ann-garden/s1.jsonl", crate::fixture::transcript()),
+        (".codex/sessions/2026/03/01/rollout-a.jsonl", rollout("0190", "Water the garden.")),
+        (".codex/sessions/2026/03/01/notes.jsonl", "{}\n".to_owned()),
+        (".aider.chat.history.md", chat.to_owned()),
+    ];
+    let minute_ago = SystemTime::now() - Duration::from_mins(1);
+    for (name, text) in files {
+        desk.write(name, text);
+        File::options().write(true).open(desk.path(name)).unwrap().set_modified(minute_ago).unwrap();
+    }
     std::fs::remove_file(desk.path("session.jsonl")).unwrap();
     desk
 }
