@@ -93,6 +93,9 @@ pub const RECALL_HITS: usize = 24;
 pub const PAGE_BYTES: u64 = 16 << 10;
 /// Maximum number of events that `grep` reads at a time.
 pub const GREP_PAGE: u64 = 2_048;
+/// Number of events that `grep` searches before it reads the index to leave out others: about 0.1 s, so that the first
+/// matches do not wait for the index.
+pub const GREP_SCAN: u64 = 16_384;
 /// Number of events that `grep` reads first, so that the first match does not wait for a large page.
 pub const GREP_FIRST_PAGE: u64 = 64;
 /// Minimum length in bytes of a text that is erased wherever it occurs.

@@ -401,6 +401,9 @@ pub(super) fn kinds_are_found_in_all_streams(scene: &TestTenant<'_>) {
     assert_eq!(found(&["view.trimmed", "usage.measured"], Some(1_010)), ["a 3", "b 3"]);
     assert_eq!(found(&["view.trimmed"], Some(1_011)), [""; 0]);
     assert_eq!(found(&["message.appended"], None), [""; 0]);
+    let (tenant, kinds) = (scene.tenant.no, vec!["view.trimmed", "usage.measured", "message.appended"]);
+    let places = [("a", 2), ("a", 3), ("b", 2), ("b", 3)].map(|(id, seq)| (scene.info(id).no, Seq(seq)));
+    assert_eq!(scene.ask(Query::PlacesOfKinds { tenant, kinds }), Answer::Holders(places.to_vec()));
     scene.fork("c", "a", 3);
     assert_eq!(
         found(&["usage.measured"], None),

@@ -30,6 +30,7 @@ impl LedgerTables {
                 Answer::Lineage(self.lineage(self.must_find(tenant, &stream)?))
             }
             Query::OfKinds { tenant, kinds, since } => Answer::Events(self.of_kinds(tenant, &kinds, since)),
+            Query::PlacesOfKinds { tenant, kinds } => Answer::Holders(self.places_of_kinds(tenant, &kinds)),
             query @ (Query::Events { .. } | Query::At { .. } | Query::Marked { .. }) => {
                 Answer::Events(self.events_for(query)?)
             }
@@ -131,6 +132,12 @@ impl LedgerTables {
     }
 
     fn of_kinds(&self, tenant: TenantNo, kinds: &[&'static str], since: Option<Millis>) -> Vec<StoredEvent> {
+        let places = self.places_of_kinds(tenant, kinds);
+        let events = places.iter().filter_map(|place| Some(&self.events.get(place)?.event));
+        events.filter(|event| since.is_none_or(|since| event.at >= since)).cloned().collect()
+    }
+
+    fn places_of_kinds(&self, tenant: TenantNo, kinds: &[&'static str]) -> Vec<(StreamNo, Seq)> {
         let mut places: Vec<(StreamNo, Seq)> = Vec::new();
         for info in self.streams_with(tenant, "") {
             for kind in kinds {
@@ -140,8 +147,7 @@ impl LedgerTables {
             }
         }
         places.sort_unstable();
-        let events = places.iter().filter_map(|place| Some(&self.events.get(place)?.event));
-        events.filter(|event| since.is_none_or(|since| event.at >= since)).cloned().collect()
+        places
     }
 
     /// Streams that contain a record, with its last position in each.

@@ -138,7 +138,8 @@ async fn range_hits(
 ) -> Result<Expanded, Error> {
     let Positions { stream: StreamInfo { id: stream, handle, .. }, from, to } = range;
     let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
-    let scan = StreamScan { stream, from, to, said_only: true, context: 0, filter: EventFilter::default() };
+    let (context, filter) = (0, EventFilter::default());
+    let scan = StreamScan { stream, from, to, said_only: true, context, filter, places: None };
     let _ = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
         let merit = wanted.merit(&hit.text);
         let all = found.entry(hit.seq).or_default();

@@ -12,6 +12,7 @@ use super::frame::{FrameKind, SegmentError, unwrap};
 use super::postings::{self, Postings};
 use super::varint;
 use super::words::MAX_TERM_BYTES;
+use memchr::memmem::Finder;
 use std::ops::Range;
 
 /// Uncompressed size in bytes at which a block ends. A term's postings are never split, so a block with a frequent
@@ -69,71 +70,119 @@ impl Columns {
     }
 }
 
-/// A decoded block.
+/// Terms of a decoded block. Their postings are found on demand.
 #[derive(Debug)]
-pub(super) struct TermBlock {
+pub(super) struct BlockTerms {
     raw: Vec<u8>,
     /// All terms in full, concatenated.
     text: Vec<u8>,
-    entries: Vec<BlockTerm>,
+    /// End of each term in `text`.
+    ends: Vec<usize>,
+    /// Start of the numbers of documents in `raw`.
+    docs_at: usize,
 }
 
-/// A term of a block, as ranges of the block's buffers.
+impl BlockTerms {
+    /// Decodes the terms of a block and checks that they are sorted and distinct.
+    pub(super) fn decode(frame: &[u8]) -> Result<Self, SegmentError> {
+        let raw = unwrap(FrameKind::Block, frame)?;
+        let (text, ends, docs_at) = parse(&raw).ok_or(MALFORMED_BLOCK)?;
+        Ok(Self { raw, text, ends, docs_at })
+    }
+
+    /// Returns all terms in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len()).map(|at| self.term(at))
+    }
+
+    fn term(&self, at: usize) -> &[u8] {
+        self.range(at).and_then(|range| self.text.get(range)).unwrap_or_default()
+    }
+
+    fn range(&self, at: usize) -> Option<Range<usize>> {
+        let start = at.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        Some(start..*self.ends.get(at)?)
+    }
+
+    /// Returns the indexes of the terms that contain a string, in order.
+    pub(super) fn containing(&self, finder: &Finder<'_>) -> impl Iterator<Item = usize> {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            loop {
+                let at = from + finder.find(self.text.get(from..)?)?;
+                let place = self.ends.partition_point(|end| *end <= at);
+                let end = *self.ends.get(place)?;
+                if at + finder.needle().len() <= end {
+                    from = end;
+                    return Some(place);
+                }
+                from = at + 1;
+            }
+        })
+    }
+}
+
+/// A decoded block.
 #[derive(Debug)]
-struct BlockTerm {
-    /// Range of the term in `text`.
-    term: Range<usize>,
-    docs: u32,
-    /// Range of the postings in `raw`.
-    postings: Range<usize>,
+pub(super) struct TermBlock {
+    terms: BlockTerms,
+    /// For each term, the number of documents and the range of the postings in `terms.raw`.
+    postings: Vec<(u32, Range<usize>)>,
 }
 
 impl TermBlock {
     /// Decodes a block and checks that its terms are sorted and distinct. Postings are checked later, when they are
     /// read.
     pub(super) fn decode(frame: &[u8]) -> Result<Self, SegmentError> {
-        let raw = unwrap(FrameKind::Block, frame)?;
-        let malformed = SegmentError::Malformed { what: "a block of terms does not follow the format" };
-        parse(&raw).ok_or(malformed).map(|(text, entries)| Self { raw, text, entries })
+        Self::of(BlockTerms::decode(frame)?)
+    }
+
+    /// Finds the postings of a block's terms.
+    pub(super) fn of(terms: BlockTerms) -> Result<Self, SegmentError> {
+        let postings = parse_postings(&terms.raw, terms.docs_at, terms.ends.len()).ok_or(MALFORMED_BLOCK)?;
+        Ok(Self { terms, postings })
     }
 
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.postings.len()
     }
 
     pub(super) fn term(&self, at: usize) -> &[u8] {
-        self.entries.get(at).map(|entry| self.term_of(entry)).unwrap_or_default()
-    }
-
-    fn term_of(&self, entry: &BlockTerm) -> &[u8] {
-        self.text.get(entry.term.clone()).unwrap_or_default()
+        self.terms.term(at)
     }
 
     /// Returns the index of the first term that is not less than the given one.
     pub(super) fn seek(&self, term: &[u8]) -> usize {
-        self.entries.partition_point(|entry| self.term_of(entry) < term)
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.term(middle) < term { low = middle + 1 } else { high = middle }
+        }
+        low
     }
 
     /// Returns the number of documents that contain a term, and the term's packed postings, unchecked. Callers must
     /// check the postings.
     pub(super) fn packed(&self, at: usize) -> (u32, &[u8]) {
-        let entry = self.entries.get(at);
-        let packed = entry.and_then(|entry| self.raw.get(entry.postings.clone()));
-        (entry.map_or(0, |entry| entry.docs), packed.unwrap_or_default())
+        let entry =
+            self.postings.get(at).and_then(|(docs, range)| Some((*docs, self.terms.raw.get(range.clone())?)));
+        entry.unwrap_or_default()
     }
 
     /// Returns the checked postings of a term, in a segment of `limit` documents.
     pub(super) fn postings(&self, at: usize, limit: u32) -> Result<Postings, SegmentError> {
         let malformed = SegmentError::Malformed { what: "the postings of a term do not follow the format" };
-        let entry = self.entries.get(at).ok_or(malformed)?;
-        let mut bytes = self.raw.get(entry.postings.clone()).unwrap_or_default();
-        let packed = postings::check(entry.docs, &mut bytes, limit).ok_or(malformed)?;
-        Ok(Postings::of_packed(entry.docs, packed))
+        let (docs, mut bytes) = self.packed(at);
+        let packed = postings::check(docs, &mut bytes, limit).ok_or(malformed)?;
+        Ok(Postings::of_packed(docs, packed))
     }
 }
 
-/// Splits a block into its columns.
-fn parse(raw: &[u8]) -> Option<(Vec<u8>, Vec<BlockTerm>)> {
+const MALFORMED_BLOCK: SegmentError =
+    SegmentError::Malformed { what: "a block of terms does not follow the format" };
+
+/// Returns the terms of a block, concatenated, with the end of each, and the place of the columns after them.
+fn parse(raw: &[u8]) -> Option<(Vec<u8>, Vec<usize>, usize)> {
     let mut rest = raw;
     // Every entry takes at least four bytes, so a valid block has fewer entries than the limit allows. This limit
     // also bounds the allocations below.
@@ -141,32 +190,41 @@ fn parse(raw: &[u8]) -> Option<(Vec<u8>, Vec<BlockTerm>)> {
     let (shared, rest) = rest.split_at_checked(n)?;
     let (own, rest) = rest.split_at_checked(n)?;
     let (mut own_text, rest) = rest.split_at_checked(own.iter().map(|len| usize::from(*len)).sum())?;
-    let (mut text, mut entries) = (Vec::with_capacity(n * 8), Vec::with_capacity(n));
+    let (mut text, mut ends) = (Vec::with_capacity(n * 8), Vec::with_capacity(n));
     let mut before = 0..0;
     for (shared, own) in shared.iter().zip(own) {
         let (shared, own) = (usize::from(*shared), usize::from(*own));
         let (head, tail) = own_text.split_at_checked(own)?;
         own_text = tail;
         let term = text.len()..text.len() + shared + own;
-        if shared > before.len() || !(1..=MAX_TERM_BYTES).contains(&term.len()) {
+        if shared > before.len() || term.len() > MAX_TERM_BYTES {
+            return None;
+        }
+        // The shared bytes are as many as possible, so the first own byte decides the order.
+        let (first, next) = (head.first()?, text.get(before.start + shared..before.end)?.first());
+        if next.is_some_and(|next| first <= next) {
             return None;
         }
         text.extend_from_within(before.start..before.start + shared);
         text.extend_from_slice(head);
-        if text.get(before.clone())? >= text.get(term.clone())? {
-            return None;
-        }
-        before.clone_from(&term);
-        entries.push(BlockTerm { term, docs: 0, postings: 0..0 });
+        ends.push(term.end);
+        before = term;
     }
-    let mut rest = rest;
-    for entry in &mut entries {
-        entry.docs = varint::take_u32(&mut rest).filter(|docs| *docs > 0)?;
+    Some((text, ends, raw.len() - rest.len()))
+}
+
+/// Returns the number of documents of each of `n` terms, and the range of its postings, from the columns that begin at
+/// `docs_at`.
+fn parse_postings(raw: &[u8], docs_at: usize, n: usize) -> Option<Vec<(u32, Range<usize>)>> {
+    let mut rest = raw.get(docs_at..)?;
+    let mut postings = Vec::with_capacity(n);
+    for _ in 0..n {
+        postings.push((varint::take_u32(&mut rest).filter(|docs| *docs > 0)?, 0..0));
     }
-    for entry in &mut entries {
+    for (docs, range) in &mut postings {
         let start = raw.len() - rest.len();
-        postings::skip(entry.docs, &mut rest)?;
-        entry.postings = start..raw.len() - rest.len();
+        postings::skip(*docs, &mut rest)?;
+        *range = start..raw.len() - rest.len();
     }
-    rest.is_empty().then_some((text, entries))
+    rest.is_empty().then_some(postings)
 }

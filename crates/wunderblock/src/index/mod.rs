@@ -4,7 +4,7 @@
 //! Modules in reading order: [`words`] cuts texts into terms. [`segment`] packs a batch of documents into bytes.
 //! [`mod@merge`] joins segments and removes documents, and [`tiers`] decides when to join. [`query`] parses queries,
 //! [`scope`] restricts which documents a searcher may see, and [`tail`] reads documents that are not indexed yet.
-//! [`mod@search`] finds documents and [`score`] ranks them.
+//! [`mod@search`] finds documents and [`score`] ranks them. [`fragments`] finds documents that may contain a string.
 //!
 //! ```text
 //! texts ─ words ─► terms ─ SegmentBuilder ─► Segment {header, blocks} ─► storage ◄─ merge, without
@@ -17,6 +17,7 @@
 
 mod block;
 mod checker;
+pub mod fragments;
 mod frame;
 mod header;
 pub mod merge;
@@ -38,6 +39,7 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
+pub use fragments::Fragments;
 pub use frame::SegmentError;
 pub use header::{DocKey, Header, MAX_DOCS};
 pub use merge::{MergePlan, TermRange, merge, verify, without};

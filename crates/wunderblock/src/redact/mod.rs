@@ -14,6 +14,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use placeholder::PLACEHOLDER_WORD;
 pub use rule::RuleError;
 
 use crate::limits::MAX_SECRET_RULES;

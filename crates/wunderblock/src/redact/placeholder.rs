@@ -7,6 +7,8 @@ use memchr::memmem;
 use std::ops::Range;
 
 const START: &[u8] = b"[[secret:";
+/// Word that every placeholder contains.
+pub(crate) const PLACEHOLDER_WORD: &str = "secret";
 const END: &[u8] = b"]]";
 /// Maximum length in bytes: the start, an id of 40 characters, a colon, 8 digits, and the end.
 const LONGEST: usize = 9 + 40 + 1 + 8 + 2;

@@ -105,6 +105,14 @@ pub enum Query {
         /// Minimum time of an event.
         since: Option<Millis>,
     },
+    /// Lists the positions of the control events of given kinds in all streams, by stream and position. Answers
+    /// [`Answer::Holders`].
+    PlacesOfKinds {
+        /// Tenant that owns the streams.
+        tenant: TenantNo,
+        /// Kinds of the events.
+        kinds: Vec<&'static str>,
+    },
     /// Reads bodies. Answers [`Answer::Blobs`], with `None` for unknown handles.
     Blobs {
         /// Tenant that owns the bodies.
@@ -326,7 +334,7 @@ pub enum Answer {
     Named(Option<HandleTarget>),
     /// See [`Query::Handles`].
     Handles(Vec<Handle>),
-    /// See [`Query::Holders`].
+    /// See [`Query::Holders`] and [`Query::PlacesOfKinds`].
     Holders(Vec<(StreamNo, Seq)>),
     /// See [`Query::Source`].
     Source(Option<Box<SourceInfo>>),

@@ -2,7 +2,7 @@
 
 use super::erase::erasures;
 use super::lease::lease;
-use super::marked::{Newest, marked, of_kinds};
+use super::marked::{Newest, marked, of_kinds, places_of_kinds};
 use super::read;
 use super::source::{self, Revision};
 use crate::store::StoreError;
@@ -23,6 +23,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
             Answer::Events(read::at(db, *tenant, stream, (seqs, filter))?)
         }
         Query::OfKinds { tenant, kinds, since } => Answer::Events(of_kinds(db, *tenant, kinds, *since)?),
+        Query::PlacesOfKinds { tenant, kinds } => Answer::Holders(places_of_kinds(db, *tenant, kinds)?),
         Query::Marked { tenant, stream, what, to, limit } => {
             Answer::Events(marked(db, *tenant, stream, what, Newest { to: *to, limit: *limit })?)
         }

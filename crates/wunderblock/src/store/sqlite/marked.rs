@@ -4,7 +4,7 @@ use super::read::{EVENT, event_row, json, lineage};
 use super::sql::{row, rows};
 use crate::store::StoreError;
 use crate::store::query::Marked;
-use crate::store::row::{StoredEvent, Stretch, TenantNo};
+use crate::store::row::{StoredEvent, StreamNo, Stretch, TenantNo};
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
 use wunderblock_core::id::StreamId;
@@ -52,14 +52,25 @@ pub(super) fn of_kinds(
     kinds: &[&str],
     since: Option<Millis>,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    let sql = format!(
-        "{EVENT} INDEXED BY events_marked
-         WHERE tenant = ?1 AND stream IN (SELECT stream FROM streams WHERE tenant = ?1) AND mark = 3 AND mark >= 1
-         AND kind IN (SELECT value FROM json_each(?2)) AND at >= ?3 ORDER BY stream, seq"
-    );
+    let sql = format!("{EVENT} {OF_KINDS} AND at >= ?3 ORDER BY stream, seq");
     let since = since.map_or(i64::MIN, |since| since.0);
     rows(db, &sql, params![tenant.0, json(kinds)?, since], event_row)
 }
+
+/// Returns the places of the control events of the given kinds. Only the index is read.
+pub(super) fn places_of_kinds(
+    db: &Connection,
+    tenant: TenantNo,
+    kinds: &[&str],
+) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
+    let sql = format!("SELECT stream, seq FROM events {OF_KINDS} ORDER BY stream, seq");
+    rows(db, &sql, params![tenant.0, json(kinds)?], |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+}
+
+/// Condition of a search for the control events of given kinds. The tenant is parameter 1, the JSON list of kinds 2.
+const OF_KINDS: &str = "INDEXED BY events_marked
+     WHERE tenant = ?1 AND stream IN (SELECT stream FROM streams WHERE tenant = ?1) AND mark = 3 AND mark >= 1
+     AND kind IN (SELECT value FROM json_each(?2))";
 
 /// A range of a stream to search.
 struct MarkedPart<'a> {

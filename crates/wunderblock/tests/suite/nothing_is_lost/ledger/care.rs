@@ -200,6 +200,48 @@ fn the_oldest_of_many_is_found() {
     assert_eq!(problems(&engine), [""; 0]);
 }
 
+/// A long search reads only what may match according to the index, and finds the same as without an index: in old
+/// texts, behind the index, in secrets, and in texts that are not in the index.
+#[test]
+fn a_long_search_finds_the_same_with_and_without_the_index() {
+    let home = Home::new();
+    let engine = home.engine();
+    let old = [
+        "the rareNeedle of old",
+        "the entries of RARE_NEEDLES",
+        "api_key = \"sk-ant-api03-rareneedle-Zx81yQvR7tLmN2pKdW4sHgJ6bFc9aEuV\"",
+        "稀な針を探す",
+    ];
+    let mut events: Vec<NewEvent> =
+        (1..).zip(old).map(|(id, text)| said(&format!("old{id}"), Role::User, text)).collect();
+    events.extend((0..3_000).map(|n| said(&format!("a{n}"), Role::User, "common words")));
+    append(&engine, "s", events);
+    append(&engine, "t", vec![said("1", Role::User, "a rare needle elsewhere")]);
+    let compacted = [
+        r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"c","message":{"role":"user","content":"one"}}"#,
+        r#"{"type":"system","uuid":"b1","parentUuid":null,"logicalParentUuid":"u1","sessionId":"c","subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":77}}"#,
+        r#"{"type":"user","uuid":"s1","parentUuid":"b1","sessionId":"c","isCompactSummary":true,"message":{"role":"user","content":"so far a rare needle"}}"#,
+    ];
+    import(&engine, &home.file("compacted.jsonl", compacted.join("\n") + "\n"));
+    append(&engine, "s", (0..16_500).map(|n| said(&format!("b{n}"), Role::User, "common words")).collect());
+    let searches = || {
+        let options = |regex, ignore_case| GrepOptions { regex, ignore_case, ..GrepOptions::default() };
+        let any_case = grep(&engine, "needle", &options(false, true));
+        let mut found = vec![any_case];
+        for pattern in ["Needle", "rare", "rareneedle-Zx81", "針を", "entrie", "is nowhere"] {
+            found.push(grep(&engine, pattern, &options(false, false)));
+        }
+        found.push(grep(&engine, "(rare)[ _]?needle.*(old|where)", &options(true, true)));
+        found
+    };
+    let expected = searches();
+    assert_eq!(expected.iter().map(Vec::len).collect::<Vec<_>>(), [5, 1, 4, 1, 1, 1, 0, 2]);
+    catch_up(&engine);
+    assert_eq!(searches(), expected);
+    append(&engine, "s", vec![said("new", Role::User, "a new rare needle")]);
+    assert_eq!(searches()[2].len(), 5);
+}
+
 /// C-33: large texts are read by lines and by bytes, at character boundaries.
 #[test]
 fn large_texts_are_read_in_parts_that_make_the_whole() {

@@ -1,15 +1,22 @@
-//! Exact search in the original texts: newest first, streamed, without an index.
+//! Exact search in the original texts: newest first, streamed. A long search leaves out the texts that cannot match
+//! according to the index ([`narrow`]).
+
+mod narrow;
 
 use crate::address::Address;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE};
+use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE, GREP_SCAN};
 use crate::parallel;
+use crate::query_batch::{EVERY, NEWEST};
 use crate::store::codec::Unpacker;
-use crate::store::{Answer, EventFilter, Query, ReadOrder, StoreError, StoredEvent, StreamFilter};
+use crate::store::{
+    Answer, Answering, EventFilter, Query, ReadOrder, StoreError, StoredEvent, StreamFilter, StreamInfo,
+};
 use crate::stored::decode_event;
 use memchr::memmem;
+use narrow::Places;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
@@ -83,6 +90,8 @@ pub(crate) struct StreamScan<'a> {
     pub(crate) context: usize,
     /// Filter for the events.
     pub(crate) filter: EventFilter,
+    /// The only positions to search, newest first; `None` for all.
+    pub(crate) places: Option<Vec<Seq>>,
 }
 
 /// Number of events that one thread searches at a time.
@@ -175,34 +184,56 @@ impl Engine {
     /// Fails if the pattern is invalid, or if the ledger cannot be read.
     pub fn grep<'a>(
         &'a self,
-        pattern: &'a str,
+        pattern_text: &'a str,
         options: &'a GrepOptions,
         found: &'a mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
     ) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            let pattern = Pattern::new(pattern, options)?;
-            let streams = match &options.session {
-                Some(session) => vec![(session.clone(), Seq::START)],
-                None => {
-                    let all = self.listed(options.sessions.clone(), u64::from(u32::MAX)).await?;
-                    // A forked session is searched from its fork onwards: earlier events are found in the session to
-                    // which they belong.
-                    all.into_iter()
-                        .map(|info| (info.id, info.fork.map_or(Seq::START, |(_, base)| base)))
-                        .collect()
-                }
+            let pattern = Pattern::new(pattern_text, options)?;
+            let scan = |stream| StreamScan {
+                stream,
+                from: Seq::START.next(),
+                to: NEWEST,
+                said_only: false,
+                context: options.context,
+                filter: options.events.clone(),
+                places: None,
             };
-            for (stream, base) in streams {
-                let all = StreamScan {
-                    stream: &stream,
-                    from: base.next(),
-                    to: Seq(i64::MAX.unsigned_abs()),
-                    said_only: false,
-                    context: options.context,
-                    filter: options.events.clone(),
-                };
-                if grep_stream(self, &all, &pattern, found).await?.is_break() {
-                    break;
+            if let Some(session) = &options.session {
+                let _ = grep_stream(self, &scan(session), &pattern, found).await?;
+                return Ok(());
+            }
+            let streams = self.listed(options.sessions.clone(), EVERY).await?;
+            let mut fragments = narrow::fragments(pattern_text, options);
+            // A forked session is searched from its fork onwards: earlier events are found in the session to which
+            // they belong.
+            let first = |info: &StreamInfo| info.fork.as_ref().map_or(Seq::START, |(_, base)| *base).next();
+            let length = |info: &StreamInfo| info.head.next().0.saturating_sub(first(info).0);
+            let (mut left, mut until_narrowed) = (streams.iter().map(length).sum::<u64>(), GREP_SCAN);
+            let mut places = None;
+            for info in &streams {
+                let (first, mut to) = (first(info), info.head);
+                while first <= to {
+                    if until_narrowed == 0
+                        && let Some(fragments) = fragments.take()
+                    {
+                        places = narrow::places(self, &fragments, left).await?;
+                    }
+                    let waits = fragments.is_some();
+                    let from = if waits {
+                        first.max(Seq(to.next().0.saturating_sub(until_narrowed)))
+                    } else {
+                        first
+                    };
+                    let places = places.as_ref().and_then(|places: &Places| places.of(info, from, to));
+                    let part = StreamScan { from, to, places, ..scan(&info.id) };
+                    if grep_stream(self, &part, &pattern, found).await?.is_break() {
+                        return Ok(());
+                    }
+                    let searched = to.next().0.saturating_sub(from.0);
+                    left = left.saturating_sub(searched);
+                    until_narrowed = until_narrowed.saturating_sub(searched);
+                    to = from.prev();
                 }
             }
             Ok(())
@@ -210,54 +241,81 @@ impl Engine {
     }
 }
 
+/// Reader of the pages of a scan, newest first.
+struct PageReader<'a> {
+    engine: &'a Engine,
+    scan: &'a StreamScan<'a>,
+    /// Last position of the next page; `None` after the first position of the scan.
+    to: Option<Seq>,
+    limit: u64,
+    /// Places that have not been read.
+    places: &'a [Seq],
+}
+
+impl<'a> PageReader<'a> {
+    fn new(engine: &'a Engine, scan: &'a StreamScan<'a>) -> Self {
+        let places = scan.places.as_deref().unwrap_or_default();
+        // The first page is small, so that the first match is not delayed by a large read.
+        Self { engine, scan, to: Some(scan.to), limit: GREP_FIRST_PAGE, places }
+    }
+
+    /// Begins to read the next page. Returns `None` if all pages have been read.
+    fn next(&mut self) -> Option<Answering<'a, Vec<Answer>>> {
+        let (tenant, scan) = (self.engine.tenant.no, self.scan);
+        let (stream, filter) = (scan.stream.clone(), scan.filter.clone());
+        let query = if scan.places.is_some() {
+            let (page, rest) = self.places.split_at(SHARE.min(self.places.len()));
+            self.places = rest;
+            (!page.is_empty()).then(|| Query::At { tenant, stream, seqs: page.to_vec(), filter })?
+        } else {
+            let (from, to, order) = (scan.from, self.to?, ReadOrder::Descending);
+            let (limit, text) = (self.limit, PAGE_TEXT);
+            Query::Events { tenant, stream, from, to, order, limit, text, counts: false, filter }
+        };
+        Some(self.engine.storage.query(vec![query]))
+    }
+
+    /// Notes which page was read.
+    fn advance(&mut self, rows: &[StoredEvent]) {
+        self.to = rows.last().map(|row| row.seq).filter(|seq| *seq > self.scan.from).map(Seq::prev);
+        self.limit = (self.limit * 4).min(GREP_PAGE);
+    }
+}
+
 /// Searches a stream. The store reads the next page while the current one is searched.
 pub(crate) async fn grep_stream(
     engine: &Engine,
-    &StreamScan { stream, from: first, to: last, said_only, context, ref filter }: &StreamScan<'_>,
+    scan: &StreamScan<'_>,
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
 ) -> Result<ControlFlow<()>, Error> {
-    // The first page is small, so that the first match is not delayed by a large read.
-    let mut limit = GREP_FIRST_PAGE;
-    let rows = |to: Seq, limit: u64| {
-        let (tenant, stream, order) = (engine.tenant.no, stream.clone(), ReadOrder::Descending);
-        let (text, filter) = (PAGE_TEXT, filter.clone());
-        let query =
-            Query::Events { tenant, stream, from: first, to, order, limit, text, counts: false, filter };
-        engine.storage.query(vec![query])
-    };
-    let mut coming = Some(rows(last, limit));
+    let mut pages = PageReader::new(engine, scan);
+    let mut coming = pages.next();
     let mut page: Option<Page> = None;
     while let Some(answer) = coming.take() {
-        let rows_read = match answer.await {
+        let rows = match answer.await {
             Err(StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
-            answers => match answers?.pop() {
-                Some(Answer::Events(rows)) => rows,
-                _ => return Err(unexpected()),
-            },
+            answers => answers?.pop().and_then(Answer::events).ok_or_else(unexpected)?,
         };
-        let Some(oldest) = rows_read.last().map(|row| row.seq) else { break };
-        let mut events = decode_facts(engine, stream, rows_read)?;
-        if said_only {
+        pages.advance(&rows);
+        let mut events = decode_facts(engine, scan.stream, rows)?;
+        if scan.said_only {
             events.retain(|(_, fact)| matches!(fact, Some(Fact::MessageAppended(_))));
         }
         let bodies = events.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(Fact::bodies);
         let handles = bodies.filter_map(Body::handle).collect();
         let blobs = engine.storage.query(vec![Query::Blobs { tenant: engine.tenant.no, handles }]);
-        if oldest > first {
-            limit = (limit * 4).min(GREP_PAGE);
-            coming = Some(rows(oldest.prev(), limit));
-        }
+        coming = pages.next();
         if let Some(page) = page.take()
-            && grep_page((stream, &page, context), pattern, found)?.is_break()
+            && grep_page((scan, &page), pattern, found)?.is_break()
         {
             return Ok(ControlFlow::Break(()));
         }
-        let Some(Answer::Blobs(blobs)) = blobs.await?.pop() else { return Err(unexpected()) };
+        let blobs = blobs.await?.pop().and_then(Answer::blobs).ok_or_else(unexpected)?;
         let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
         page = Some(Page { events, packed });
     }
-    page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page((stream, &page, context), pattern, found))
+    page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page((scan, &page), pattern, found))
 }
 
 fn decode_facts(
@@ -273,13 +331,14 @@ fn decode_facts(
 }
 
 fn grep_page(
-    (stream, page, context): (&StreamId, &Page, usize),
+    (scan, page): (&StreamScan<'_>, &Page),
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
 ) -> Result<ControlFlow<()>, Error> {
     let shares: Vec<_> = page.events.chunks(SHARE).collect();
     let matches = parallel::map(shares, |share| {
         let (mut matches, mut unpacker) = (Vec::new(), Unpacker::default());
+        let (stream, context) = (scan.stream, scan.context);
         let looking = GrepRun { stream, pattern, packed: &page.packed, context };
         for (row, fact) in share {
             if let Some(fact) = fact {
