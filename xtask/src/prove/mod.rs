@@ -1,5 +1,6 @@
 //! Attacks the ledger to prove that it loses nothing and that nothing erased comes back.
 
+mod hooks;
 mod importers;
 mod kill;
 mod model;
@@ -40,6 +41,8 @@ enum Attack {
     Model,
     /// Several importers of one file
     Importers,
+    /// Live sessions of an agent whose hooks are killed
+    Hooks,
     /// Kills at random moments
     Kill,
     /// Kills at system calls that change a file
@@ -79,6 +82,7 @@ pub(crate) fn run(args: &ProveArgs) -> ChoreResult<String> {
         let report = match attack {
             Attack::Model => model::run(args.of(10_000.0), seed, memory.as_ref().unwrap_or(&folder).path())?,
             Attack::Importers => importers::run(args.of(500.0), seed, &binary(args)?, folder.path())?,
+            Attack::Hooks => hooks::run(args.of(1_000.0), seed, &binary(args)?, folder.path())?,
             Attack::Kill => kill::run(args.of(1_000.0), seed, &binary(args)?, folder.path())?,
             Attack::Calls if Command::new("strace").arg("-V").output().is_err() => {
                 println("kills at system calls: left out, there is no strace");
