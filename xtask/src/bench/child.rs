@@ -34,7 +34,7 @@ impl ChildTask {
             ChildWork::Search => behind::search(&engine)?,
         };
         let seconds = start.elapsed().as_secs_f64();
-        let used = ChildUsage { events, seconds, cpu: cpu().as_secs_f64(), peak: peak_memory() as f64 };
+        let used = ChildUsage { events, seconds, cpu: cpu().as_secs_f64(), peak: peak_memory("self") as f64 };
         Ok(serde_json::to_string(&used)?)
     }
 }

@@ -72,9 +72,9 @@ fn processor_time(first: usize) -> Duration {
     Duration::from_millis(fields.iter().sum::<u64>() * 10)
 }
 
-/// Peak memory of this process in bytes; zero if the system does not report it.
-pub(crate) fn peak_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+/// Peak memory of a process in bytes, given its id or `self`; zero if the system does not report it.
+pub(crate) fn peak_memory(process: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) * 1024
 }

@@ -15,6 +15,7 @@ mod context;
 mod figure;
 mod finding;
 mod growth;
+mod history;
 mod hook;
 mod ingest;
 mod live;
@@ -45,6 +46,9 @@ pub(crate) struct BenchArgs {
     /// Only hooks, called as this program
     #[arg(long, conflicts_with_all = ["project", "growth"])]
     hook: Option<PathBuf>,
+    /// Only the first import of a history of 4.6 GB, by this program
+    #[arg(long, conflicts_with_all = ["project", "growth", "hook"])]
+    history: Option<PathBuf>,
     /// Leave out imports, compaction and simulation, which take most of the time of a long session
     #[arg(long)]
     large: bool,
@@ -58,7 +62,11 @@ pub(crate) struct BenchArgs {
 
 /// Runs the benchmarks and returns the figures as a table or as JSON.
 pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
-    let sizes = if args.project || args.growth || args.hook.is_some() { Vec::new() } else { args.events };
+    let sizes = if args.project || args.growth || args.hook.is_some() || args.history.is_some() {
+        Vec::new()
+    } else {
+        args.events
+    };
     let mut figures = Vec::new();
     for events in &sizes {
         note(&format!("{events} events"));
@@ -71,6 +79,8 @@ pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
     figures.extend(flatness(&figures, &sizes));
     if let Some(program) = &args.hook {
         figures.extend(hook::run(program, folder()?.path())?);
+    } else if let Some(program) = &args.history {
+        figures.extend(history::run(program, folder()?.path())?);
     } else if args.growth {
         figures.extend(growth::run(folder()?.path())?);
     } else if !args.large {

@@ -102,7 +102,7 @@ struct ScaleRun {
 /// Runs one measurement in the child process and returns it as JSON.
 pub(crate) fn child(name: &str, bytes: usize, level: &str) -> ChoreResult<String> {
     let templates = InputTemplates::read()?;
-    let base = peak_memory();
+    let base = peak_memory("self");
     let input = templates.text(name, bytes)?;
     let level = match level {
         "fold" => Level::Fold,
@@ -117,7 +117,7 @@ pub(crate) fn child(name: &str, bytes: usize, level: &str) -> ChoreResult<String
         kind: short.kind.name().to_owned(),
         // Processor time is known in steps of 10 ms, so a short run is counted as at least 5 ms.
         seconds: (cpu() - begun).max(Duration::from_millis(5)).as_secs_f64(),
-        peak: (peak_memory() - base) as f64,
+        peak: (peak_memory("self") - base) as f64,
         after: short.text.len() as f64,
     };
     Ok(serde_json::to_string(&run)?)
