@@ -23,7 +23,10 @@ use wunderblock_core::message::{Message, MessageOrigin, Role};
 pub(super) const CHATGPT_TYPES: &[(&str, &str)] = &[
     ("conversation", "opening of the session, its title"),
     ("text", "message; a tool call if it is addressed to a tool; a tool result if a tool wrote it"),
-    ("multimodal_text", "the same, with a line for each image, recording or video that the export contains as a file"),
+    (
+        "multimodal_text",
+        "the same, with a line for each image, recording or video that the export contains as a file",
+    ),
     ("code", "message with a tool call if it is addressed to a tool"),
     ("execution_output", "message with a tool result"),
     ("citable_code_output", "message with a tool result"),
@@ -33,7 +36,10 @@ pub(super) const CHATGPT_TYPES: &[(&str, &str)] = &[
     ("computer_output", "message with a tool result"),
     ("system_error", "message with a tool result that failed"),
     ("thoughts", "message with reasoning"),
-    ("user_editable_context", "injected message: what the person wrote about themselves for all conversations"),
+    (
+        "user_editable_context",
+        "injected message: what the person wrote about themselves for all conversations",
+    ),
     ("model_editable_context", "injected message: what the model has noted about the person"),
     ("reasoning_recap", "kept in the source"),
     ("node", "kept in the source: a place in the tree without a message"),

@@ -164,7 +164,11 @@ fn parts_of(kind: &str, content: &Object<'_>) -> Option<Vec<Part>> {
 fn found_text(content: &Object<'_>) -> Vec<Part> {
     let parts = content.array("parts").unwrap_or_default().into_iter().filter_map(string);
     let parts: Vec<Part> = parts.map(|text| Part::text(text.into_owned())).collect();
-    if parts.is_empty() { joined(content, &["text", "result"]).map(Part::text).into_iter().collect() } else { parts }
+    if parts.is_empty() {
+        joined(content, &["text", "result"]).map(Part::text).into_iter().collect()
+    } else {
+        parts
+    }
 }
 
 /// Returns a part of a content. The files of an export are not in its JSON, so a part that is a file becomes a line

@@ -42,7 +42,8 @@ impl ChatExport {
         for (speaker, parts) in messages {
             let mut message = Message::new(speaker, parts);
             if speaker == Role::Assistant {
-                message.api_id = Some(if replies == 0 { id.into() } else { format!("{id}/{replies}").into() });
+                message.api_id =
+                    Some(if replies == 0 { id.into() } else { format!("{id}/{replies}").into() });
                 message.model.clone_from(&model);
                 replies += 1;
             }
@@ -76,7 +77,8 @@ fn name_source(part: &mut Part) {
     let Part::Opaque { raw, .. } = &*part else { return };
     let text = raw.inline().and_then(|raw| {
         let block = Object::parse(raw).ok()?;
-        let texts: Vec<Box<str>> = ["title", "url", "text"].iter().filter_map(|key| block.word(key)).collect();
+        let texts: Vec<Box<str>> =
+            ["title", "url", "text"].iter().filter_map(|key| block.word(key)).collect();
         (!texts.is_empty()).then(|| texts.join("\n"))
     });
     if let Some(text) = text {
