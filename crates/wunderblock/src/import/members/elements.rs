@@ -57,7 +57,7 @@ impl<F: Read + Seek> Elements<F> {
         let is_between = |byte: &u8| byte.is_ascii_whitespace() || *byte == b',';
         let end = if self.is_array { Some(b']') } else { None };
         let first = self.peek(is_between)?;
-        if first.is_none() || first == end || (!self.is_array && self.at > 3 && first != Some(b'{')) {
+        if first.is_none() || first == end || (!self.is_array && first != Some(b'{')) {
             return Ok(None);
         }
         let offset = self.at;
