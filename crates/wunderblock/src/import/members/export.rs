@@ -90,6 +90,9 @@ impl Entry {
 impl Head {
     fn read(bytes: &[u8]) -> Result<(Self, i64), String> {
         std::str::from_utf8(bytes).map_err(|error| format!("invalid UTF-8: {error}"))?;
+        if !bytes.starts_with(b"{") {
+            return Err("it is not a conversation".to_owned());
+        }
         let head: Self = serde_json::from_slice(bytes).map_err(|error| format!("invalid JSON: {error}"))?;
         if head.mapping.is_none() && head.chat_messages.is_none() {
             return Err("it is not a conversation".to_owned());
