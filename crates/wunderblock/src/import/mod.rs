@@ -37,7 +37,6 @@ use change::{FileChange, find_change};
 use claim::{Claim, ToWrite, claim_source, give_back};
 pub use imported::{ImportNotice, Imported, OnBytes};
 pub(crate) use members::Place;
-pub(crate) use members::export::ExportCache;
 pub use members::holds_sessions;
 use members::listed::{list, list_path};
 pub use members::member::HistoryFile;

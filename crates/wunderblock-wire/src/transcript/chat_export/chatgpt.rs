@@ -207,7 +207,7 @@ fn spoken(parts: &[Part]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the arguments of a call as an object: a text that is none becomes its field `input`.
+/// Returns the arguments of a call as an object. Other text becomes the field `input` of one.
 fn arguments(text: &str) -> String {
     match text.trim() {
         "" => "{}".to_owned(),
