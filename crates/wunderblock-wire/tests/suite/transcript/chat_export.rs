@@ -24,12 +24,12 @@ fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-#[test]
-fn a_conversation_of_chatgpt_is_read_with_its_tools_branches_and_hidden_messages() {
+/// A conversation of ChatGPT with tools, hidden messages and a branch.
+fn conversation() -> String {
     let hidden = r#","metadata":{"is_visually_hidden_from_conversation":true}"#;
     let image = r#""content_type":"multimodal_text","parts":[{"content_type":"image_asset_pointer","asset_pointer":"sediment://file_7","width":9,"height":9},"what is this?"]"#;
     let file = r#","metadata":{"attachments":[{"id":"file_8","name":"计划.pdf","size":9}]}"#;
-    let text = lines(&[
+    lines(&[
         HEAD.to_owned(),
         r#"{"id":"r","node":{"id":"r","message":null,"parent":null,"children":["s"]}}"#.to_owned(),
         node("s", "r", &text("system", "", hidden)),
@@ -87,8 +87,12 @@ fn a_conversation_of_chatgpt_is_read_with_its_tools_branches_and_hidden_messages
         node("u", "h", &text("user", "water 花", "")),
         r#"{"current":"a","time":1}"#.to_owned(),
         r#"{"removed":"x"}"#.to_owned(),
-    ]);
-    let records = read("c1", &text);
+    ])
+}
+
+#[test]
+fn a_conversation_of_chatgpt_is_read_with_its_tools_branches_and_hidden_messages() {
+    let records = read("c1", &conversation());
     check(
         &records,
         r#"
