@@ -27,6 +27,12 @@ const fn about(format: Format) -> &'static str {
         Format::Cursor => {
             "Conversations of Cursor's editor, from its database `User/globalStorage/state.vscdb`. The values of a conversation and of its bubbles are stored as lines, `{\"composer\": …}` and `{\"bubble\": …}`; a line is written again when its value has changed. A prompt that was taken back begins a branch with the next one. Usage is read where a bubble has counts, which include the cache."
         }
+        Format::ChatGpt => {
+            "Exports of ChatGPT's data: `conversations.json` in the archive that ChatGPT sends, unpacked; also a file with a part of the conversations, or with one. Each conversation is a session. Its nodes are stored as lines, `{\"id\": …, \"node\": …}`, and a line is written again when its node has changed. Messages form a tree: an edited prompt or a regenerated reply is a branch, and the branch at which the person stopped is the latest. Exports contain no usage."
+        }
+        Format::ClaudeAi => {
+            "Exports of claude.ai's data: `conversations.json` in the archive that claude.ai sends, unpacked. Each conversation is a session. Its messages are stored as lines, `{\"id\": …, \"chat_message\": …}`. Where messages name their parents, they form a tree. Exports contain no usage."
+        }
         Format::Droid => {
             "droid's sessions, `~/.factory/sessions/<id>.jsonl`, a tree over `parentId`; and its output with `--output-format stream-json`."
         }

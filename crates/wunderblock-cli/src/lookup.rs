@@ -11,7 +11,7 @@ use crate::terminal::clean;
 use crate::typed::seqs;
 use std::path::Path;
 use wunderblock::store::StoreError;
-use wunderblock::{Address, Engine, Error, Session, Slice, is_database};
+use wunderblock::{Address, Engine, Error, Session, Slice, holds_sessions};
 use wunderblock_core::units::Seq;
 
 /// Returns the session that an argument refers to. A transcript given by its path is imported first.
@@ -300,15 +300,15 @@ async fn by_id(engine: &Engine, global: &Global, text: &str) -> Result<Option<Se
     }
 }
 
-/// Returns whether a path may contain many transcripts: a folder, or a database.
+/// Returns whether a path may contain many transcripts: a folder, a database or an export.
 pub(crate) fn holds_many(path: &Path) -> bool {
-    path.is_dir() || is_database(path)
+    path.is_dir() || holds_sessions(path)
 }
 
-/// Returns whether a path is a file, or a session in a database. A pipe or a device is rejected, because opening it may
+/// Returns whether a path is a file, or a session in a database or in an export. A pipe or a device is rejected, because opening it may
 /// block forever.
 pub(crate) fn is_transcript(path: &Path) -> Result<bool, Failure> {
-    let Ok(meta) = path.metadata() else { return Ok(path.parent().is_some_and(is_database)) };
+    let Ok(meta) = path.metadata() else { return Ok(path.parent().is_some_and(holds_sessions)) };
     if meta.is_file() {
         return Ok(true);
     }

@@ -4,6 +4,7 @@ use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::header_cache::HeaderCache;
+use crate::import::members::export::ExportCache;
 use crate::incoming::{Clock, IdSource, Stamp};
 use crate::parallel::Workers;
 use crate::redact::Redactor;
@@ -85,6 +86,7 @@ pub struct Engine {
     pub(crate) tenant: Tenant,
     pub(crate) config: Config,
     pub(crate) known: Arc<HeaderCache>,
+    pub(crate) exports: Arc<ExportCache>,
     pub(crate) workers: Arc<Workers>,
 }
 
@@ -119,7 +121,15 @@ impl Engine {
                 // be empty, and every handle is unknown.
                 None => Tenant { no: crate::store::TenantNo(-1), key: [0; 32] },
             };
-            Ok(Self { storage, file: None, tenant, config, known: Arc::default(), workers: Arc::default() })
+            Ok(Self {
+                storage,
+                file: None,
+                tenant,
+                config,
+                known: Arc::default(),
+                exports: Arc::default(),
+                workers: Arc::default(),
+            })
         })
     }
 

@@ -117,7 +117,7 @@ pub use found::Found;
 pub use future::BoxFuture;
 pub use grep::{GrepOptions, Match};
 pub use hint::Hint;
-pub use import::{HistoryFile, ImportNotice, Imported, OnBytes, Transcripts, is_database, transcripts};
+pub use import::{HistoryFile, ImportNotice, Imported, OnBytes, Transcripts, holds_sessions, transcripts};
 pub use incoming::{Clock, IdSource, IntoEvents, Stamp};
 pub use lane::SessionLane;
 pub use lane::built::LaneBuilt;

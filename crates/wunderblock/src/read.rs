@@ -113,7 +113,7 @@ impl Engine {
     /// Returns an error if the ledger cannot be read.
     pub fn imported<'a>(&'a self, path: &'a std::path::Path) -> BoxFuture<'a, Option<(StreamId, bool)>> {
         Box::pin(async move {
-            let Ok(place) = Place::of(path) else { return Ok(None) };
+            let Ok(place) = Place::of(self, path) else { return Ok(None) };
             let Some(source) = newest_source(self, &place.key()).await? else { return Ok(None) };
             let current = place.stamp().is_ok_and(|stamp| is_same(&source, stamp));
             Ok(source.revision.leaf.map(|leaf| (leaf, current)))

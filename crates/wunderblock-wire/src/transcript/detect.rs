@@ -3,7 +3,7 @@
 use super::format::{FileShape, Format};
 use super::object::Object;
 use super::requests::{dialect_of_line, dialect_of_list};
-use super::{aider, cursor, gemini_cli, openai_chat, opencode, swe_agent, tau_bench};
+use super::{aider, chat_export, cursor, gemini_cli, openai_chat, opencode, swe_agent, tau_bench};
 use serde_json::value::RawValue;
 
 /// Error for a file that is neither JSON nor an aider history.
@@ -104,7 +104,11 @@ fn refuse(bytes: &[u8], text: &str) -> Result<Format, Unrecognised> {
         (b"\xff\xd8\xff", "a JPEG image"),
     ];
     if let Some((_, found)) = known.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        return Err(unrecognised(found, "a transcript must be JSON, JSON lines or aider's Markdown"));
+        let missing = match found.ends_with("archive") {
+            true => "archives are not read: unpack it, and import the files in it",
+            false => "a transcript must be JSON, JSON lines or aider's Markdown",
+        };
+        return Err(unrecognised(found, missing));
     }
     let controls = bytes.iter().filter(|byte| **byte < 9).count();
     if controls > 0 || text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count() * 10 > text.len() {
@@ -137,7 +141,10 @@ fn document(name: &str, text: &str) -> Option<Format> {
             return Some(Format::JsonLines);
         }
     }
-    Some(if is_gemini_cli(trimmed) {
+    let first = trimmed.strip_prefix('[').map_or(trimmed, str::trim_start);
+    Some(if let Some(format) = chat_export::conversation_format(first) {
+        format
+    } else if is_gemini_cli(trimmed) {
         Format::GeminiCli
     } else if opencode::is_line(&Object::parse_head(trimmed).0) {
         Format::OpenCode
@@ -260,6 +267,7 @@ fn vote(line: &str) -> Option<(Format, u32)> {
     }
     let kind = object.text("type").unwrap_or_default();
     let message = object.object("message").unwrap_or_default();
+    let chat = chat_export::format_of_line(object);
     let other = benchmark(line).or_else(|| requests_in(line));
     let signs = [
         (is_gemini_header(object) || (kind == "gemini" && has("id")), Format::GeminiCli, 6),
@@ -267,6 +275,7 @@ fn vote(line: &str) -> Option<(Format, u32)> {
         (kind.contains('.') && has("data") && has("id") && has("parentId"), Format::Copilot, 4),
         (opencode::is_line(object), Format::OpenCode, 6),
         (cursor::is_line(object), Format::Cursor, 6),
+        (chat.is_some(), chat.unwrap_or(Format::JsonLines), 6),
         // Qwen uses Claude Code's tree with Gemini's parts.
         ((message.has("parts") || has("systemPayload")) && has("uuid"), Format::Qwen, 3),
         (message.has("parts"), Format::JsonLines, 3),

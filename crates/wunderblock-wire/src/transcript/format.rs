@@ -19,6 +19,10 @@ pub enum Format {
     OpenCode,
     /// Conversations of Cursor's editor: the values of its database as JSONL.
     Cursor,
+    /// Conversations of an export of ChatGPT's data: the nodes of a conversation as JSONL.
+    ChatGpt,
+    /// Conversations of an export of claude.ai's data: the messages of a conversation as JSONL.
+    ClaudeAi,
     /// droid sessions, and its output as a stream (JSONL).
     Droid,
     /// Grok CLI chats (JSONL).
@@ -62,7 +66,7 @@ pub enum FileShape {
 
 impl Format {
     /// All formats, in the order in which detection prefers them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::Wunderblock,
         Self::ClaudeCode,
         Self::Codex,
@@ -71,6 +75,8 @@ impl Format {
         Self::Copilot,
         Self::OpenCode,
         Self::Cursor,
+        Self::ChatGpt,
+        Self::ClaudeAi,
         Self::Droid,
         Self::Grok,
         Self::Kimi,
@@ -98,6 +104,8 @@ impl Format {
             Self::Copilot => "copilot",
             Self::OpenCode => "opencode",
             Self::Cursor => "cursor",
+            Self::ChatGpt => "chatgpt",
+            Self::ClaudeAi => "claude-ai",
             Self::Droid => "droid",
             Self::Grok => "grok",
             Self::Kimi => "kimi",

@@ -8,6 +8,7 @@
 mod aider;
 mod blocks;
 mod chain;
+mod chat_export;
 mod claude_code;
 mod codex;
 mod copilot;
@@ -34,6 +35,7 @@ mod tau_bench;
 mod time;
 mod writer;
 
+pub use chat_export::conversation_format;
 pub use detect::{Unrecognised, detect};
 pub use format::{FileShape, Format};
 pub use reader::{Checkpoint, TranscriptReader};
@@ -54,6 +56,8 @@ impl Format {
             | Self::Pi
             | Self::Copilot
             | Self::Cursor
+            | Self::ChatGpt
+            | Self::ClaudeAi
             | Self::Droid
             | Self::Grok
             | Self::Kimi
@@ -85,6 +89,8 @@ impl Format {
             Self::Copilot => copilot::RECORD_TYPES,
             Self::OpenCode => opencode::RECORD_TYPES,
             Self::Cursor => cursor::RECORD_TYPES,
+            Self::ChatGpt => chat_export::CHATGPT_TYPES,
+            Self::ClaudeAi => chat_export::CLAUDE_AI_TYPES,
             Self::Droid | Self::Grok | Self::Kimi | Self::Qwen | Self::Antigravity => {
                 return event_log::Layout::of(self).map(event_log::Layout::record_types).unwrap_or_default();
             }

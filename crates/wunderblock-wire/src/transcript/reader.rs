@@ -5,6 +5,7 @@ mod checkpoint;
 pub use checkpoint::Checkpoint;
 
 use super::aider::Aider;
+use super::chat_export::ChatExport;
 use super::claude_code::ClaudeCode;
 use super::codex::Codex;
 use super::copilot::Copilot;
@@ -78,6 +79,7 @@ enum FormatState {
     Copilot(Box<Copilot>),
     OpenCode(Box<OpenCode>),
     Cursor(Box<Cursor>),
+    ChatExport(Box<ChatExport>),
     EventLog(Box<EventLog>),
     Requests(Box<RequestLog>),
     SweAgent(SweAgent),
@@ -101,6 +103,7 @@ impl TranscriptReader {
             Format::Copilot => FormatState::Copilot(Box::default()),
             Format::OpenCode => FormatState::OpenCode(Box::default()),
             Format::Cursor => FormatState::Cursor(Box::default()),
+            Format::ChatGpt | Format::ClaudeAi => FormatState::ChatExport(Box::default()),
             Format::Droid | Format::Grok | Format::Kimi | Format::Qwen | Format::Antigravity => {
                 FormatState::EventLog(Box::new(EventLog::new(Layout::of(format))))
             }
@@ -135,6 +138,7 @@ impl TranscriptReader {
             FormatState::Copilot(state) => state.session(),
             FormatState::OpenCode(state) => state.session(),
             FormatState::Cursor(state) => state.session(),
+            FormatState::ChatExport(state) => state.session(),
             FormatState::Wunderblock(state) => state.session(),
             FormatState::EventLog(state) => state.session(),
             FormatState::Requests(state) => state.session(),
@@ -267,6 +271,7 @@ impl TranscriptReader {
             FormatState::Copilot(state) => vec![state.read(span, object)],
             FormatState::OpenCode(state) => state.read(span, text, object),
             FormatState::Cursor(state) => state.read(span, text, object),
+            FormatState::ChatExport(state) => vec![state.read(span, object)],
             FormatState::EventLog(state) => vec![state.read(span, object)],
             FormatState::Requests(state) => state.read(span, text),
             FormatState::SweAgent(state) => state.read(span, text),

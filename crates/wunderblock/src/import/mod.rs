@@ -37,7 +37,7 @@ use change::{FileChange, find_change};
 use claim::{Claim, ToWrite, claim_source, give_back};
 pub use imported::{ImportNotice, Imported, OnBytes};
 pub(crate) use members::Place;
-pub use members::is_database;
+pub use members::holds_sessions;
 use members::listed::{list, list_path};
 pub use members::member::HistoryFile;
 use members::tree::is_storage;
@@ -97,7 +97,7 @@ async fn import_file(
     how: ImportMode,
     progress: OnBytes<'_>,
 ) -> Result<Imported, Error> {
-    let place = Place::of(path)?;
+    let place = Place::of(engine, path)?;
     let path = place.key();
     let mut attempts = 0;
     let mut waiting: Option<(u64, Instant)> = None;
@@ -276,8 +276,8 @@ impl Transcripts {
 }
 
 /// Finds files under a folder that may be transcripts: JSON, JSON lines, and aider's Markdown history; and sessions of
-/// several members, in OpenCode's storage and in databases. A path that is not a folder is the only file, or the
-/// database, in which transcripts are sought.
+/// several members, in OpenCode's storage, in databases and in exports. A path that is not a folder is the only file, or
+/// the database or export, in which transcripts are sought.
 ///
 /// # Errors
 /// Fails if the path cannot be read, or if it is a database without sessions of a known agent.

@@ -105,6 +105,12 @@ pub(super) fn read_head(file: &mut Content, path: &Path) -> Result<Vec<u8>, Erro
     Ok(head)
 }
 
+/// Reads the next bytes of a file, at most `max`.
+pub(super) fn read_up_to(file: &mut impl Read, max: usize, into: &mut Vec<u8>) -> std::io::Result<()> {
+    into.clear();
+    file.take(max as u64).read_to_end(into).map(drop)
+}
+
 pub(super) fn read_full(file: &mut Content, buffer: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {

@@ -122,6 +122,7 @@ impl TranscriptReader {
             FormatState::GeminiCli(state) => state.unknown(&object),
             FormatState::OpenCode(state) => state.unknown(&object),
             FormatState::Cursor(state) => state.unknown(&object),
+            FormatState::ChatExport(state) => state.unknown(&object),
             _ => Vec::new(),
         });
         ids.collect()
@@ -138,6 +139,7 @@ impl TranscriptReader {
             FormatState::GeminiCli(state) => state.remind(id),
             FormatState::OpenCode(state) => state.remind(id),
             FormatState::Cursor(state) => state.remind(id),
+            FormatState::ChatExport(state) => state.remind(id),
             FormatState::EventLog(state) => state.remind(id),
             FormatState::Requests(state) => state.remind(id),
             _ => {}
@@ -157,7 +159,8 @@ impl TranscriptReader {
             FormatState::EventLog(_)
             | FormatState::Requests(_)
             | FormatState::OpenCode(_)
-            | FormatState::Cursor(_) => return true,
+            | FormatState::Cursor(_)
+            | FormatState::ChatExport(_) => return true,
             FormatState::GeminiCli(_) => return memmem::find(bytes, b"\"$").is_some(),
             _ => return false,
         };

@@ -2,6 +2,7 @@
 // Clippy's allowances for tests cover only functions marked as tests, not the helpers beside them, so `main.rs`
 // allows these lints for the whole suite.
 mod aider;
+mod chat_export;
 mod checkpoint;
 mod claude_code;
 mod codex;

@@ -1,15 +1,18 @@
-//! Sources of several members: a session in a tree of files or in a database, as one text of lines.
+//! Sources of several members: a session in a tree of files, in a database or in an export, as one text of lines.
 //!
 //! ```text
-//! tree, database ─► lines as they are now ─┐
-//! stored text ─────────────────────────────┴─► stored text + lines that it lacks
+//! tree, database, export ─► lines as they are now ─┐
+//! stored text ─────────────────────────────────────┴─► stored text + lines that it lacks
 //! ```
 //! The text only grows, so its import is that of a file that has grown. See `docs/design/0016`.
 
+mod conversation;
 #[cfg(feature = "sqlite")]
 mod cursor;
 #[cfg_attr(not(feature = "sqlite"), path = "no_database.rs")]
 mod database;
+mod elements;
+pub(crate) mod export;
 mod json;
 pub(crate) mod listed;
 pub(crate) mod member;
@@ -22,7 +25,8 @@ use crate::engine::Engine;
 use crate::error::{Error, file_error};
 use crate::originals::copy_source;
 use crate::store::SourceInfo;
-use listed::row_of;
+use export::Entry;
+use listed::{conversation_of, row_of};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -35,22 +39,29 @@ pub(crate) enum Place {
     Tree(PathBuf),
     /// A session in a database.
     Row { database: PathBuf, session: String },
+    /// A conversation of an export.
+    Conversation { export: PathBuf, key: PathBuf, entry: Entry },
 }
 
-/// Returns whether a path is that of an SQLite database, which may hold sessions. The path of a session in it is the
-/// database's path followed by the session's id.
+/// Returns whether a path is that of a file that may hold many sessions: an SQLite database, or an export of ChatGPT or
+/// claude.ai. The path of a session in it is the file's path followed by the session's id.
 #[must_use]
-pub fn is_database(path: &Path) -> bool {
-    database::is_database(path)
+pub fn holds_sessions(path: &Path) -> bool {
+    database::is_database(path) || export::is_export(path)
 }
 
 impl Place {
     /// Finds the place that a path names, with all links resolved, so that a source that is imported through a link
     /// counts as the same source.
-    pub(crate) fn of(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn of(engine: &Engine, path: &Path) -> Result<Self, Error> {
         if let Some((database, session)) = row_of(path) {
             let database = database.canonicalize().map_err(|error| file_error(database, &error))?;
             return Ok(Self::Row { database, session });
+        }
+        if let Some((export, session)) = conversation_of(path) {
+            let export = export.canonicalize().map_err(|error| file_error(export, &error))?;
+            let entry = engine.exports.index(&export)?.entry(&export, &session)?.clone();
+            return Ok(Self::Conversation { key: export.join(session), export, entry });
         }
         let path = path.canonicalize().map_err(|error| file_error(path, &error))?;
         if database::is_database(&path) {
@@ -58,7 +69,16 @@ impl Place {
             let why = format!("a database with {count} sessions: name one of them, as {}/ID", path.display());
             return Err(refused(&path, &why));
         }
-        Ok(if tree::is_session(&path) { Self::Tree(path) } else { Self::File(path) })
+        if tree::is_session(&path) {
+            return Ok(Self::Tree(path));
+        }
+        if export::is_export(&path) {
+            let count = engine.exports.index(&path)?.len();
+            let why =
+                format!("an export with {count} conversations: name one of them, as {}/ID", path.display());
+            return Err(refused(&path, &why));
+        }
+        Ok(Self::File(path))
     }
 
     /// Returns the path under which the source is stored.
@@ -66,6 +86,7 @@ impl Place {
         match self {
             Self::File(path) | Self::Tree(path) => path.clone(),
             Self::Row { database, session } => database.join(session),
+            Self::Conversation { key, .. } => key.clone(),
         }
     }
 
@@ -82,6 +103,7 @@ impl Place {
             }
             Self::Tree(path) => Ok(tree::listed(path)?.stamp),
             Self::Row { database, session } => Ok(database::session(database, session)?.stamp),
+            Self::Conversation { entry, .. } => Ok(entry.stamp()),
         }
     }
 
@@ -103,6 +125,7 @@ impl Place {
             }
             Self::Tree(path) => tree::members(path)?,
             Self::Row { database, session } => database::members(database, session)?,
+            Self::Conversation { export, entry, .. } => export::members(export, entry)?,
         };
         let mut stored = Vec::new();
         if let Some(old) = old {

@@ -13,11 +13,17 @@ struct StoredLine {
     parts: Option<IgnoredAny>,
     info: Option<StoredInfo>,
     bubble: Option<StoredBubble>,
+    id: Option<String>,
+    node: Option<IgnoredAny>,
+    chat_message: Option<IgnoredAny>,
 }
 
 impl StoredLine {
     /// Returns the id of the message that the line holds.
     fn message(self) -> Option<String> {
+        if self.node.is_some() || self.chat_message.is_some() {
+            return self.id;
+        }
         match (self.bubble, self.parts) {
             (Some(bubble), _) => bubble.id,
             (None, Some(_)) => self.info?.id,

@@ -6,6 +6,7 @@ mod cases;
 mod copies;
 mod door;
 mod examples;
+mod exports;
 pub(crate) mod history;
 mod imports;
 mod live;
