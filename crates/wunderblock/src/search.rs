@@ -13,7 +13,9 @@ use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SCAN_BYTES, SCAN_EVENTS, SE
 use crate::parallel;
 use crate::query_batch::QueryBatch;
 use crate::store::codec::{Unpacker, utf8};
-use crate::store::{Answer, EventFilter, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo};
+use crate::store::{
+    Answer, EventFilter, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo, TenantNo,
+};
 use crate::stored::{decode_event, read_page, read_texts};
 use crate::texts::Texts;
 use serde::Serialize;
@@ -22,17 +24,19 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::{Body, Message, Part, Role};
+use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-pub use crate::index::SearchOrder;
+pub use crate::index::{HitStrength, SearchOrder};
 
 /// Options of a search.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
     /// Session to search, including the events before its fork. `None` searches all sessions of the tenant.
     pub session: Option<StreamId>,
+    /// Session to leave out, if `session` is `None`: with its branches and sub-agents, and the sessions that it continues.
+    pub except: Option<StreamId>,
     /// Order of the hits: best first or newest first.
     pub order: SearchOrder,
     /// Maximum number of hits.
@@ -49,6 +53,7 @@ impl Default for SearchOptions {
     fn default() -> Self {
         Self {
             session: None,
+            except: None,
             order: SearchOrder::Ranked,
             limit: 10,
             free_text: false,
@@ -70,8 +75,14 @@ pub struct SearchHit {
     /// Role of the message. Not serialised.
     #[serde(skip)]
     pub role: Role,
+    /// Origin of the message. Not serialised.
+    #[serde(skip)]
+    pub standing: MessageOrigin,
     /// Relevance, with 16 fractional bits. Zero if hits are sorted newest first.
     pub score: i64,
+    /// How well the message answers the query. Zero if hits are sorted newest first. Not serialised.
+    #[serde(skip)]
+    pub strength: HitStrength,
     /// Words of the query that the message contains.
     pub matched: Vec<Box<str>>,
     /// Redacted text around the first match.
@@ -186,9 +197,12 @@ async fn find_ground(engine: &Engine, options: &SearchOptions) -> Result<Ground,
     let mut batch = QueryBatch::default();
     let behind = batch.ask(Query::Behind { tenant, limit: u64::from(u32::MAX) }, Answer::streams);
     let segments = batch.ask(Query::Segments { tenant }, Answer::segments);
-    let lineage = |stream: &StreamId| Query::Lineage { tenant, stream: stream.clone() };
-    let lineage = options.session.as_ref().map(|stream| batch.ask(lineage(stream), Answer::lineage));
-    let filter = Some(&options.sessions).filter(|filter| lineage.is_none() && !filter.is_open());
+    let lineage =
+        options.session.as_ref().map(|stream| batch.ask(self::lineage(tenant, stream), Answer::lineage));
+    let except = options.except.as_ref().filter(|_| lineage.is_none());
+    let excepted = except.map(|stream| batch.ask(self::lineage(tenant, stream), Answer::lineage));
+    let is_chosen = !options.sessions.is_open() || except.is_some();
+    let filter = Some(&options.sessions).filter(|_| lineage.is_none() && is_chosen);
     let streams =
         |filter: &StreamFilter| Query::Streams { tenant, filter: filter.clone(), limit: u64::from(u32::MAX) };
     let chosen = filter.map(|filter| batch.ask(streams(filter), Answer::streams));
@@ -199,7 +213,13 @@ async fn find_ground(engine: &Engine, options: &SearchOptions) -> Result<Ground,
     let mut ground =
         Ground { scope: DocScope::everything(), behind, segments: engine.known.headers(segments)? };
     if let Some(chosen) = chosen {
-        let chosen = answers.take(chosen)?;
+        let mut chosen = answers.take(chosen)?;
+        if let (Some(except), Some(excepted)) = (except, excepted) {
+            let continued = answers.take(excepted)?;
+            let root = |id: &StreamId| id.root() == except.root();
+            let is_own = |info: &StreamInfo| root(&info.id) || info.parent.as_ref().is_some_and(root);
+            chosen.retain(|info| !is_own(info) && !continued.iter().any(|stretch| stretch.no == info.no));
+        }
         // A fork is searched from its own positions on: the earlier ones belong to the session that it continues.
         let own = |info: &StreamInfo| info.fork.as_ref().map_or(Seq::START, |(_, base)| *base).next();
         let ranges = chosen.iter().map(|info| (info.no.0, own(info).0..=info.head.0));
@@ -213,6 +233,10 @@ async fn find_ground(engine: &Engine, options: &SearchOptions) -> Result<Ground,
         ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
     }
     Ok(ground)
+}
+
+fn lineage(tenant: TenantNo, stream: &StreamId) -> Query {
+    Query::Lineage { tenant, stream: stream.clone() }
 }
 
 async fn read_blocks(
@@ -359,7 +383,9 @@ async fn resolve_hits(
             seq: event.seq,
             at: event.at,
             role: said.message.role,
+            standing: said.message.standing.clone(),
             score: hit.score,
+            strength: hit.strength,
             snippet: snippet(&spoken, &hit.matched),
             matched: hit.matched,
         });

@@ -42,7 +42,7 @@ pub use frame::SegmentError;
 pub use header::{DocKey, Header, MAX_DOCS};
 pub use merge::{MergePlan, TermRange, merge, verify, without};
 pub use query::{MAX_QUERY_TERMS, ParsedQuery, Phrase, QueryError};
-pub use request::{DocHit, IndexSearch, SearchError, SearchOrder};
+pub use request::{DocHit, HitStrength, IndexSearch, SearchError, SearchOrder};
 pub use scope::DocScope;
 pub use search::search;
 pub use segment::{Segment, SegmentBuilder, SegmentPart};

@@ -34,8 +34,20 @@ pub struct DocHit {
     pub doc: DocKey,
     /// Score with 16 fractional bits; zero if hits are ordered by age.
     pub score: i64,
+    /// How well the document answers the query; zero if hits are ordered by age.
+    pub strength: HitStrength,
     /// Words and phrases of the query that the document contains, as written in the query.
     pub matched: Vec<Box<str>>,
+}
+
+/// How well a document answers a query. Unlike a score, it can be compared between queries and between ledgers of
+/// different sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HitStrength {
+    /// Share of the query's terms that the document contains, weighted by inverse document frequency, in thousandths.
+    pub covered: u32,
+    /// Score in units of the inverse document frequency of a term that no document contains, in thousandths.
+    pub rarity: u32,
 }
 
 /// Reason why a search failed: a damaged index, or an error `E` of the caller's `fetch` or `check`.

@@ -15,6 +15,8 @@
 //! that half is much rarer. All values have 16 fractional bits, and divisions round down. Overflow is impossible:
 //! `idf` is below 2^22 and `weight` below 2^18, so each term adds less than 2^24, and there are at most 2^8 terms.
 
+use super::request::HitStrength;
+
 /// The number one in fixed point.
 const ONE: u64 = 1 << 16;
 /// The constant k1 + 1.
@@ -63,6 +65,17 @@ pub fn cover(sum: u64, matched: usize, asked: usize) -> i64 {
     let asked = (asked as u64).max(1);
     let covered = sum.saturating_mul(asked.saturating_add(matched as u64)) / asked.saturating_mul(2);
     i64::try_from(covered).unwrap_or(i64::MAX)
+}
+
+/// Returns the strength of a document: its score, and the sums of the inverse document frequencies of the terms that it
+/// contains and of all terms that were asked for.
+#[must_use]
+pub fn strength(statistics: &Statistics, score: i64, (contained, asked): (u64, u64)) -> HitStrength {
+    let thousandths = |part: u64, whole: u64| {
+        u32::try_from(u128::from(part) * 1_000 / u128::from(whole.max(1))).unwrap_or(u32::MAX)
+    };
+    let rarity = thousandths(u64::try_from(score).unwrap_or(0), statistics.idf(0));
+    HitStrength { covered: thousandths(contained, asked), rarity }
 }
 
 /// Returns the binary logarithm with 16 fractional bits, rounded down; zero for zero.
