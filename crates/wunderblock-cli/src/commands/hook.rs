@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
-use wunderblock::recap::{digest, recall, recap};
+use wunderblock::recap::{digest, is_recap_due, recall, recap};
 use wunderblock::{Engine, Session};
 use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionClosed};
 use wunderblock_core::id::EventId;
@@ -81,6 +81,12 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
             None
         }
         (HookEvent::SessionStart(SessionSource::Compact | SessionSource::Resume), Some(session)) => {
+            recap(session, &guide(session).await?).await?
+        }
+        // Gemini CLI tells no hook that it has compacted a session; the transcript shows it.
+        (HookEvent::Prompt(prompt), Some(session))
+            if agent == HookAgent::GeminiCli && is_recap_due(session, prompt).await? =>
+        {
             recap(session, &guide(session).await?).await?
         }
         (HookEvent::Prompt(prompt), session) if recalls => match &call.cwd {

@@ -10,6 +10,7 @@
 //! are data in a fence.
 
 mod digest;
+mod due;
 mod gather;
 mod own;
 mod recall;
@@ -20,6 +21,7 @@ use crate::future::BoxFuture;
 use crate::project::project_folders;
 use crate::session::Session;
 use crate::store::StreamFilter;
+pub use due::is_recap_due;
 pub(crate) use gather::open_items;
 use gather::{Reach, gather};
 pub use recall::{RECALL_BYTES, RECALL_FLOOR, recall, recall_hits};
