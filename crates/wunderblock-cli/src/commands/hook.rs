@@ -19,7 +19,7 @@ use wunderblock::recap::{digest, is_recap_due, recall, recap};
 use wunderblock::{Engine, Session};
 use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionClosed};
 use wunderblock_core::id::EventId;
-use wunderblock_core::units::Millis;
+use wunderblock_core::units::{Bytes, Millis};
 use wunderblock_wire::hook::{HookAgent, HookAnswer, HookCall, HookEvent, SessionSource};
 
 /// Maximum time for which an agent waits. An import that takes longer is continued by the next call.
@@ -142,9 +142,13 @@ async fn guide(session: &Session) -> Result<String, Failure> {
     ))
 }
 
-/// Records the end of a session, which no transcript contains.
+/// Records the end of a session, which no transcript contains. Gemini CLI calls the hook more than once for it.
 async fn end(session: &Session, reason: Option<&str>, at: Millis) -> Result<(), Failure> {
     let head = session.info().await?.head;
+    let last = session.events(head, head, (1, Bytes(1 << 20))).await?;
+    if last.iter().any(|event| matches!(event.fact, Some(Fact::SessionClosed(_)))) {
+        return Ok(());
+    }
     let fact = Fact::SessionClosed(SessionClosed { reason: reason.map(Into::into) });
     // The id is that of the position, so that a call that is repeated adds nothing.
     let id = EventId::new(format!("hook:end:{head}")).map_err(wunderblock::Error::from)?;

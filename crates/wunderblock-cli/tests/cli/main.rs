@@ -35,6 +35,7 @@ mod output;
 mod outside;
 mod page;
 mod people;
+mod recalled;
 mod recorded;
 mod reduce;
 mod run;

@@ -61,7 +61,9 @@ const MESSAGES: [&str; 6] = ["user", "gemini", "model", "info", "error", "warnin
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct GeminiCli {
     own: Option<Box<str>>,
-    /// Folder of the session, from its context.
+    /// Whether the context of the session has been read, and the folder that it names.
+    #[serde(default)]
+    context: bool,
     #[serde(default)]
     cwd: Option<Box<str>>,
     opened: bool,
@@ -300,9 +302,7 @@ impl GeminiCli {
         let context = messages.iter().take_while(|message| context(message).is_some()).count();
         let (context, rest) = messages.split_at(context);
         if let ([first, ..], []) = (context, rest) {
-            if !is_known(first) {
-                self.context(record, first);
-            }
+            self.context(record, first);
             return;
         }
         let added: Vec<&Object<'_>> = rest.iter().take_while(|message| !is_known(message)).collect();
@@ -330,11 +330,12 @@ impl GeminiCli {
         });
     }
 
-    /// Reads the context of a session, which its program wrote in the user's place.
+    /// Reads the context of a session, which its program wrote in the user's place. It is written again when the session
+    /// is resumed. Its id is the same in all sessions, so it gives the record none.
     fn context(&mut self, record: &mut TranscriptRecord, message: &Object<'_>) {
-        let Some(text) = context(message) else { return };
-        self.cwd = self.cwd.take().or_else(|| folder(&text));
-        record.id = message.word("id");
+        let Some(text) = context(message).filter(|_| !self.context) else { return };
+        self.context = true;
+        self.cwd = folder(&text);
         record.at = record.at.or_else(|| time::field(message, "timestamp"));
         record.say(Message::new(Role::User, vec![Part::text(text)]));
     }
