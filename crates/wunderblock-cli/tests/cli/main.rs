@@ -23,6 +23,7 @@ mod fields;
 mod finding;
 mod fixture;
 mod gain;
+mod gemini;
 mod graph;
 mod handed_back;
 mod help;

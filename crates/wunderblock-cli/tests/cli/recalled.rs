@@ -49,10 +49,25 @@ fn desk() -> Desk {
     let here = desk.folder().to_string_lossy().into_owned();
     let long = "蓄水池的阀门在夜里会漏水，因为密封圈老化了。".repeat(80);
     for (name, folder, said) in [
-        ("s1", here.as_str(), ["Why does the greenhouse thermostat overshoot?",
-            "The greenhouse thermostat overshoots because its hysteresis is 0; raise HYST_BAND to 4711."].as_slice()),
-        ("s2", here.as_str(), ["看一下蓄水池", long.as_str(), "Water the zinnias", "The zinnias are watered."].as_slice()),
-        ("s3", "/elsewhere", ["Where does the submarine dock?", "The submarine docks at pier nineteen."].as_slice()),
+        (
+            "s1",
+            here.as_str(),
+            [
+                "Why does the greenhouse thermostat overshoot?",
+                "The greenhouse thermostat overshoots because its hysteresis is 0; raise HYST_BAND to 4711.",
+            ]
+            .as_slice(),
+        ),
+        (
+            "s2",
+            here.as_str(),
+            ["看一下蓄水池", long.as_str(), "Water the zinnias", "The zinnias are watered."].as_slice(),
+        ),
+        (
+            "s3",
+            "/elsewhere",
+            ["Where does the submarine dock?", "The submarine docks at pier nineteen."].as_slice(),
+        ),
     ] {
         desk.write(&format!("{name}.jsonl"), transcript(name, folder, said));
         desk.run(&["import", &format!("{name}.jsonl"), "-q"]).exits(0);
