@@ -24,7 +24,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
+use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
@@ -75,9 +75,6 @@ pub struct SearchHit {
     /// Role of the message. Not serialised.
     #[serde(skip)]
     pub role: Role,
-    /// Origin of the message. Not serialised.
-    #[serde(skip)]
-    pub standing: MessageOrigin,
     /// Relevance, with 16 fractional bits. Zero if hits are sorted newest first.
     pub score: i64,
     /// How well the message answers the query. Zero if hits are sorted newest first. Not serialised.
@@ -383,7 +380,6 @@ async fn resolve_hits(
             seq: event.seq,
             at: event.at,
             role: said.message.role,
-            standing: said.message.standing.clone(),
             score: hit.score,
             strength: hit.strength,
             snippet: snippet(&spoken, &hit.matched),

@@ -150,6 +150,25 @@ fn neither_the_session_itself_nor_erased_text_is_recalled() {
 }
 
 #[test]
+fn what_a_hook_or_a_harness_inserted_is_not_recalled() {
+    let walrus = "the walrus password rotates on thursday";
+    for (text, recalled) in [
+        (format!("<hook_context>{walrus}</hook_context> Paint the fence"), false),
+        (format!("<system-reminder>{walrus}</system-reminder> Paint the fence"), false),
+        (format!("Paint the fence ⟨0123456789abcdef: passages⟩ {walrus}"), false),
+        (format!("<system-reminder>Paint the fence</system-reminder> {walrus}"), true),
+    ] {
+        let desk = desk();
+        let here = desk.folder().to_string_lossy().into_owned();
+        desk.write("s4.jsonl", transcript("s4", &here, &[&text, "Painted."]));
+        desk.run(&["import", "s4.jsonl", "-q"]).exits(0);
+        let answer =
+            prompt(&desk, "claude-code", "When does the walrus password rotate, thursday?", &["--recall"]);
+        assert_eq!(answer.is_some_and(|answer| answer.contains(walrus)), recalled, "{text}");
+    }
+}
+
+#[test]
 fn init_writes_the_option_and_its_undo_takes_it_back() {
     let desk = Desk::bare();
     desk.write(".claude/settings.json", "{ \"model\": \"opus\" }\n");

@@ -15,10 +15,13 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
+use wunderblock_core::event::Fact;
 use wunderblock_core::fence::{self, plain_line};
 use wunderblock_core::id::StreamId;
-use wunderblock_core::message::{MessageOrigin, Role};
+use wunderblock_core::message::{Part, Role};
+use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::typed::typed;
+use wunderblock_core::units::Bytes;
 
 /// Maximum size of recalled passages, in bytes, with their fence. They have at most a third as many tokens.
 pub const RECALL_BYTES: usize = 1_200;
@@ -32,6 +35,8 @@ const WORDS_MAX: usize = 64;
 const PASSAGES: usize = 3;
 /// Number of hits among which passages are chosen: results of tools are passed over.
 const HITS: usize = 24;
+/// Maximum number of bytes of the message of a hit that are read.
+const MESSAGE_BYTES: Bytes = Bytes(1 << 20);
 /// Maximum size of a passage, in bytes.
 const PASSAGE_BYTES: usize = 400;
 /// Label of the fence.
@@ -57,15 +62,12 @@ pub fn recall<'a>(
         let projects = project_folders(folder).iter().map(|folder| folder.to_string_lossy().into()).collect();
         let sessions = StreamFilter { projects, ..StreamFilter::default() };
         let options = SearchOptions { except: except.cloned(), sessions, ..SearchOptions::default() };
-        let hits = recall_hits(engine, prompt, options).await?;
-        let passages = hits.iter().filter(|hit| {
-            hit.strength.covered >= RECALL_FLOOR.covered && hit.strength.rarity >= RECALL_FLOOR.rarity
-        });
-        Ok(write(engine, &passages.collect::<Vec<_>>(), guide))
+        let hits = recall_hits(engine, prompt, (options, RECALL_FLOOR)).await?;
+        Ok(write(engine, &hits, guide))
     })
 }
 
-/// Returns the hits for a prompt that could be recalled, best first, whatever their strength. `options` selects the
+/// Returns the hits for a prompt that may be recalled, best first, from a minimum strength on. `options` selects the
 /// sessions. Returns no hits for a prompt with too few words that say something.
 ///
 /// # Errors
@@ -73,7 +75,7 @@ pub fn recall<'a>(
 pub fn recall_hits<'a>(
     engine: &'a Engine,
     prompt: &'a str,
-    options: SearchOptions,
+    (options, floor): (SearchOptions, HitStrength),
 ) -> BoxFuture<'a, Vec<SearchHit>> {
     Box::pin(async move {
         let Some(words) = telling_words(prompt) else { return Ok(Vec::new()) };
@@ -83,15 +85,47 @@ pub fn recall_hits<'a>(
             Err(Error::Query(_)) => return Ok(Vec::new()),
             found => found?,
         };
-        Ok(found.hits.into_iter().filter(is_passage).collect())
+        let mut hits = found.hits;
+        hits.retain(|hit| hit.strength.covered >= floor.covered && hit.strength.rarity >= floor.rarity);
+        let mut passages = Vec::new();
+        for hit in hits {
+            if is_passage(engine, &hit).await? {
+                passages.push(hit);
+            }
+        }
+        Ok(passages)
     })
 }
 
-/// Whether a message was typed by a user or said by a model. What a hook or a harness inserted is left out, so that
-/// nothing that was recalled is recalled again.
-fn is_passage(hit: &SearchHit) -> bool {
-    let is_said = matches!(hit.role, Role::User | Role::Assistant);
-    is_said && !matches!(hit.standing, MessageOrigin::Injected(_)) && !hit.snippet.contains(['⟨', '⟩'])
+/// Returns whether the text of a hit was typed by a user or said by a model, as a whole. Anything that a hook or a
+/// harness inserted is left out, so that nothing that was recalled is recalled again; and so are calls of tools.
+async fn is_passage(engine: &Engine, hit: &SearchHit) -> Result<bool, Error> {
+    if !matches!(hit.role, Role::User | Role::Assistant) || hit.snippet.contains(['⟨', '⟩']) {
+        return Ok(false);
+    }
+    let session = engine.session_by_id(hit.session.clone());
+    let events = session.events(hit.seq, hit.seq, (1, MESSAGE_BYTES)).await?;
+    let bodies = engine.bodies(&events).await?;
+    let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
+        return Ok(false);
+    };
+    let is_user = hit.role == Role::User;
+    if is_user && !said.message.is_user_turn() {
+        return Ok(false);
+    }
+    let shown = hit.snippet.trim_matches('…');
+    Ok(said.message.parts.iter().any(|part| {
+        let Part::Text { text, .. } = part else { return false };
+        let text = bodies.of(text).unwrap_or_default();
+        let pieces = if is_user { typed(text) } else { vec![(0, text)] };
+        pieces.into_iter().any(|(_, piece)| plain_words(piece).contains(shown))
+    }))
+}
+
+/// Returns a text in the form of snippets: on one line, with one space between words.
+fn plain_words(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Words that say nothing about the subject of a prompt.
@@ -131,7 +165,7 @@ fn telling_words(prompt: &str) -> Option<String> {
 }
 
 /// Returns the passages that fit, one of each session. `None` without passages.
-fn write(engine: &Engine, hits: &[&SearchHit], guide: &str) -> Option<String> {
+fn write(engine: &Engine, hits: &[SearchHit], guide: &str) -> Option<String> {
     let tail = format!("\n{guide}");
     let mut left = RECALL_BYTES.checked_sub(size(&fence::data(LABEL, "")) + size(&tail))?;
     let (mut text, mut sessions, mut said) = (String::new(), BTreeSet::new(), BTreeSet::new());
