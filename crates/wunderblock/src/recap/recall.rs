@@ -89,37 +89,50 @@ pub fn recall_hits<'a>(
         hits.retain(|hit| hit.strength.covered >= floor.covered && hit.strength.rarity >= floor.rarity);
         let mut passages = Vec::new();
         for hit in hits {
-            if is_passage(engine, &hit).await? {
-                passages.push(hit);
+            if let Some(snippet) = passage(engine, &hit).await? {
+                passages.push(SearchHit { snippet, ..hit });
             }
         }
         Ok(passages)
     })
 }
 
-/// Returns whether the text of a hit was typed by a user or said by a model, as a whole. Anything that a hook or a
+/// Returns the part of a hit's text that a user typed or a model said. `None` without one. Anything that a hook or a
 /// harness inserted is left out, so that nothing that was recalled is recalled again; and so are calls of tools.
-async fn is_passage(engine: &Engine, hit: &SearchHit) -> Result<bool, Error> {
+async fn passage(engine: &Engine, hit: &SearchHit) -> Result<Option<String>, Error> {
     if !matches!(hit.role, Role::User | Role::Assistant) || hit.snippet.contains(['⟨', '⟩']) {
-        return Ok(false);
+        return Ok(None);
     }
     let session = engine.session_by_id(hit.session.clone());
     let events = session.events(hit.seq, hit.seq, (1, MESSAGE_BYTES)).await?;
     let bodies = engine.bodies(&events).await?;
     let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
-        return Ok(false);
+        return Ok(None);
     };
     let is_user = hit.role == Role::User;
     if is_user && !said.message.is_user_turn() {
-        return Ok(false);
+        return Ok(None);
     }
-    let shown = hit.snippet.trim_matches('…');
-    Ok(said.message.parts.iter().any(|part| {
-        let Part::Text { text, .. } = part else { return false };
-        let text = bodies.of(text).unwrap_or_default();
-        let pieces = if is_user { typed(text) } else { vec![(0, text)] };
-        pieces.into_iter().any(|(_, piece)| plain_words(piece).contains(shown))
-    }))
+    let texts = said.message.parts.iter().filter_map(|part| match part {
+        Part::Text { text, .. } => bodies.of(text),
+        _ => None,
+    });
+    let mut pieces = texts.flat_map(|text| if is_user { typed(text) } else { vec![(0, text)] });
+    Ok(pieces.find_map(|(_, piece)| Some(shared(&hit.snippet, &plain_words(piece))?.to_owned())).filter(
+        |text| {
+            let text = text.to_lowercase();
+            hit.matched.is_empty() || hit.matched.iter().any(|word| text.contains(&word.to_lowercase()))
+        },
+    ))
+}
+
+/// Returns the end of a snippet that is in a text, or else the beginning.
+fn shared<'s>(snippet: &'s str, text: &str) -> Option<&'s str> {
+    let is_in = |part: &&str| !part.trim_matches('…').is_empty() && text.contains(part.trim_matches('…'));
+    let cuts = || snippet.match_indices(' ').map(|(at, _)| at);
+    let ends = std::iter::once(snippet).chain(cuts().filter_map(|at| snippet.get(at + 1..)));
+    let beginnings = cuts().rev().filter_map(|at| snippet.get(..at));
+    ends.chain(beginnings).find(is_in)
 }
 
 /// Returns a text in the form of snippets: on one line, with one space between words.
@@ -154,6 +167,7 @@ fn telling_words(prompt: &str) -> Option<String> {
     };
     let words: Vec<String> = prompt
         .split(outside)
+        .map(|word| word.trim_matches(['\'', '-', '.', '/', ':']))
         .filter(is_telling)
         .take(WORDS_MAX)
         .map(|word| everyday.pieces.iter().fold(word.to_owned(), |word, piece| word.replace(&**piece, " ")))
