@@ -131,7 +131,7 @@ pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Opti
         return Ok(from);
     };
     let words = said.message.parts.iter().find_map(|part| match part {
-        // What a hook or a harness wrote around the words is no title.
+        // What a hook or a harness wrote around the words does not belong to the title.
         Part::Text { text, .. } => typed(bodies.of(text)?).into_iter().next().map(|(_, piece)| piece),
         _ => None,
     });

@@ -5,8 +5,8 @@ use super::header::DocKey;
 use super::postings::Postings;
 use super::query::{ClauseRule, ParsedQuery, Phrase};
 use super::reader::{PostingsReader, PostingsSource, all_of, exclude, exclusions, tally};
-use super::request::{DocHit, HitStrength, IndexSearch, SearchError};
-use super::score::{Statistics, cover, strength, weigh};
+use super::request::{DocHit, IndexSearch, SearchError};
+use super::score::{HitStrength, Statistics, cover, strength, weigh};
 use std::cmp::Reverse;
 
 /// A candidate for the ranking: its score, the index of its source, its document number, and the sum of the inverse

@@ -4,6 +4,7 @@ use super::frame::SegmentError;
 use super::header::DocKey;
 use super::query::ParsedQuery;
 use super::scope::DocScope;
+use super::score::HitStrength;
 
 /// Order of hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,16 +39,6 @@ pub struct DocHit {
     pub strength: HitStrength,
     /// Words and phrases of the query that the document contains, as written in the query.
     pub matched: Vec<Box<str>>,
-}
-
-/// How well a document answers a query. Unlike a score, it can be compared between queries and between ledgers of
-/// different sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct HitStrength {
-    /// Share of the query's terms that the document contains, weighted by inverse document frequency, in thousandths.
-    pub covered: u32,
-    /// Score in units of the inverse document frequency of a term that no document contains, in thousandths.
-    pub rarity: u32,
 }
 
 /// Reason why a search failed: a damaged index, or an error `E` of the caller's `fetch` or `check`.

@@ -15,14 +15,22 @@
 //! that half is much rarer. All values have 16 fractional bits, and divisions round down. Overflow is impossible:
 //! `idf` is below 2^22 and `weight` below 2^18, so each term adds less than 2^24, and there are at most 2^8 terms.
 
-use super::request::HitStrength;
-
 /// The number one in fixed point.
 const ONE: u64 = 1 << 16;
 /// The constant k1 + 1.
 const GAIN: u64 = 22 * ONE / 10;
 /// The constant k1·(1 − b).
 const BASE: u64 = 3 * ONE / 10;
+
+/// How well a document answers a query. Unlike a score, it can be compared between queries and between ledgers of
+/// different sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HitStrength {
+    /// Share of the query's terms that the document contains, weighted by inverse document frequency, in thousandths.
+    pub covered: u32,
+    /// Score in units of the inverse document frequency of a term that no document contains, in thousandths.
+    pub rarity: u32,
+}
 
 /// Sums over the documents in scope. A score depends only on the document and these sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,9 +16,9 @@ use super::postings::Postings;
 use super::query::{Clause, ClauseRule, Phrase};
 use super::rank::ranked;
 use super::reader::{Origin, PostingsReader, PostingsSource, all_of, exclude, exclusions};
-use super::request::{DocHit, HitStrength, IndexSearch, SearchError, SearchOrder};
+use super::request::{DocHit, IndexSearch, SearchError, SearchOrder};
 use super::scope::Visible;
-use super::score::Statistics;
+use super::score::{HitStrength, Statistics};
 use super::tail::Tail;
 
 /// Finds documents.
