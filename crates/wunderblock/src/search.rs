@@ -43,6 +43,8 @@ pub struct SearchOptions {
     pub limit: usize,
     /// Whether the query is plain text, in which there are no operators and every word is optional.
     pub free_text: bool,
+    /// Whether to return no hits if more messages wait for the index than a search scans quickly.
+    pub brief: bool,
     /// Sessions to search, if `session` is `None`.
     pub sessions: StreamFilter,
     /// Filter for the messages.
@@ -57,6 +59,7 @@ impl Default for SearchOptions {
             order: SearchOrder::Ranked,
             limit: 10,
             free_text: false,
+            brief: false,
             sessions: StreamFilter::default(),
             events: EventFilter::default(),
         }
@@ -128,6 +131,9 @@ impl Engine {
             let words = words.map_err(|error| Error::Query(error.to_string()))?;
             let ground = find_ground(self, options).await?;
             if ground.is_far_behind() {
+                if options.brief {
+                    return Ok(SearchResult { hits: Vec::new(), scanned: 0 });
+                }
                 catch_up_briefly(self).await?;
             }
             // A segment may be joined with others after its header has been read but before its blocks have been

@@ -112,6 +112,30 @@ fn what_is_not_close_enough_is_not_recalled() {
 }
 
 #[test]
+fn a_prompt_does_not_wait_for_the_index() {
+    let desk = desk();
+    let here = desk.folder().to_string_lossy().into_owned();
+    let said: Vec<String> = (0..4_200)
+        .map(|number| {
+            format!("sentence {number} of a quiet afternoon in which nothing else is said or done by anyone")
+        })
+        .collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    desk.write("s4.jsonl", transcript("s4", &here, &said));
+    desk.run(&["import", "s4.jsonl", "-q", "--no-index"]).exits(0);
+    assert_eq!(prompt(&desk, "claude-code", ASKED, &["--recall"]), None);
+    let end =
+        json!({ "hook_event_name": "Stop", "session_id": "s9", "transcript_path": desk.path("s1.jsonl") });
+    for _ in 0..8 {
+        desk.feed(&["hook", "claude-code", "--recall"], &end.to_string()).exits(0);
+    }
+    assert!(
+        prompt(&desk, "claude-code", ASKED, &["--recall"]).is_some(),
+        "the ends of turns index what waits"
+    );
+}
+
+#[test]
 fn an_answer_is_bounded_in_every_script_and_stays_in_its_fence() {
     let desk = desk();
     let text = prompt(&desk, "claude-code", "蓄水池的阀门为什么漏水，密封圈呢？", &["--recall"]).unwrap();

@@ -46,6 +46,8 @@ const LABEL: &str =
 /// Returns passages of past sessions in the project of a folder that bear on a prompt, as data in a fence, each with its
 /// age and with the address that shows it whole. `None` unless they pass [`RECALL_FLOOR`].
 ///
+/// Nothing is recalled while more waits for the index than a search scans quickly: a prompt does not wait.
+///
 /// Only what users typed and what models said is recalled, never output of tools. Nothing comes from the session
 /// `except`, from its sub-agents, or from the sessions that it continues. `guide` follows the fence and tells the agent
 /// how to read an address.
@@ -79,7 +81,7 @@ pub fn recall_hits<'a>(
 ) -> BoxFuture<'a, Vec<SearchHit>> {
     Box::pin(async move {
         let Some(words) = telling_words(prompt) else { return Ok(Vec::new()) };
-        let options = SearchOptions { limit: HITS, free_text: true, ..options };
+        let options = SearchOptions { limit: HITS, free_text: true, brief: true, ..options };
         let found = match engine.search(&words, &options).await {
             // The index holds no word of the prompt.
             Err(Error::Query(_)) => return Ok(Vec::new()),
