@@ -9,6 +9,7 @@ mod lines;
 mod picture;
 mod program;
 mod prove;
+mod recall;
 mod record;
 mod reduce;
 mod tune;
@@ -66,6 +67,11 @@ enum Chore {
     ReduceChild { input: String, bytes: usize, level: String },
     /// Compare policies with a baseline over many sessions, and with each fold of them left out (build with --release)
     Tune(tune::TuneArgs),
+    /// Measure recall on prompts over projects, each a file or a folder of transcripts (build with --release)
+    Recall {
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+    },
     /// Count the lines of code of each package of the repository there
     Lines {
         #[arg(default_value = ".")]
@@ -103,6 +109,7 @@ fn run(chore: Chore) -> ChoreResult<String> {
         Chore::Reduce(args) => reduce::run(&args),
         Chore::ReduceChild { input, bytes, level } => reduce::scale::child(&input, bytes, &level),
         Chore::Tune(args) => tune::table(&args),
+        Chore::Recall { paths } => recall::table(&paths),
         Chore::Lines { folder } => lines::table(&folder),
         Chore::Picture => Ok(picture::draw(&std::io::read_to_string(std::io::stdin())?)),
     }

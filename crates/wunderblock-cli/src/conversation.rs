@@ -12,6 +12,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::message::Part;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
+use wunderblock_core::typed::typed;
 use wunderblock_core::units::Bytes;
 
 /// Maximum number of conversations listed; the latest are listed.
@@ -130,7 +131,8 @@ pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Opti
         return Ok(from);
     };
     let words = said.message.parts.iter().find_map(|part| match part {
-        Part::Text { text, .. } => text.inline().or_else(|| bodies.text(text.handle()?)),
+        // What a hook or a harness wrote around the words does not belong to the title.
+        Part::Text { text, .. } => typed(bodies.of(text)?).into_iter().next().map(|(_, piece)| piece),
         _ => None,
     });
     let words = words.map(|text| {

@@ -7,10 +7,10 @@ use crate::message::{Message, MessageOrigin, Part, Role};
 ///
 /// From transcripts: Claude Code (`system-reminder`, `local-command-*`, `bash-std*`, `command-name`,
 /// `command-message`, `task-notification`, `ide_*`), Codex (`environment_context`, `user_instructions`,
-/// `turn_aborted`, `subagent_notification`, `user_shell_command`), Cline (`environment_details`), Cursor
+/// `turn_aborted`, `subagent_notification`, `user_shell_command`), Gemini CLI (`hook_context`, `session_context`), Cline (`environment_details`), Cursor
 /// (`additional_data`, `attached_files`, `project_layout`, `user_info`, `git_status`), droid and Kimi
 /// (`system-reminder`).
-const ELEMENTS: [&str; 25] = [
+const ELEMENTS: [&str; 27] = [
     "additional_data",
     "attached_files",
     "bash-stderr",
@@ -22,6 +22,7 @@ const ELEMENTS: [&str; 25] = [
     "environment_details",
     "git-context",
     "git_status",
+    "hook_context",
     "ide_diagnostics",
     "ide_opened_file",
     "ide_selection",
@@ -29,6 +30,7 @@ const ELEMENTS: [&str; 25] = [
     "local-command-stderr",
     "local-command-stdout",
     "project_layout",
+    "session_context",
     "subagent_notification",
     "system-reminder",
     "task-notification",

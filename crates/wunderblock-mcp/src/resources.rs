@@ -48,8 +48,12 @@ pub(crate) async fn notes(session: &Session, limit: usize) -> Result<String, Too
 }
 
 /// Returns links to the latest sessions, latest first, with a description of each. Sessions of sub-agents, and those
-/// that keep the outputs of commands, are left out.
+/// that keep the outputs of commands, are left out. Without a ledger, the list is empty: Gemini CLI offers no tools of a
+/// server whose list of resources is an error.
 pub(crate) async fn list(ledger: &SharedLedger) -> Result<Vec<(ContentLink, String)>, ToolFailure> {
+    if !ledger.served.db.exists() {
+        return Ok(Vec::new());
+    }
     let engine: Engine = ledger.open(LedgerUse::Existing).await?;
     let sessions = engine.listed(StreamFilter::default(), SESSIONS).await?;
     let links = sessions.into_iter().filter(|info| info.parent.is_none()).map(|info| {

@@ -141,7 +141,7 @@ pub use request::provider::StateProvider;
 pub use request::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
 #[cfg(feature = "sqlite")]
 pub use restore::Restored;
-pub use search::{SearchHit, SearchOptions, SearchOrder, SearchResult};
+pub use search::{HitStrength, SearchHit, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
 pub use short_id::{ShortIds, beginning};
 pub use simulate::{

@@ -13,7 +13,9 @@ use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SCAN_BYTES, SCAN_EVENTS, SE
 use crate::parallel;
 use crate::query_batch::QueryBatch;
 use crate::store::codec::{Unpacker, utf8};
-use crate::store::{Answer, EventFilter, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo};
+use crate::store::{
+    Answer, EventFilter, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo, TenantNo,
+};
 use crate::stored::{decode_event, read_page, read_texts};
 use crate::texts::Texts;
 use serde::Serialize;
@@ -26,19 +28,23 @@ use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-pub use crate::index::SearchOrder;
+pub use crate::index::{HitStrength, SearchOrder};
 
 /// Options of a search.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
     /// Session to search, including the events before its fork. `None` searches all sessions of the tenant.
     pub session: Option<StreamId>,
+    /// Session to leave out, if `session` is `None`: with its branches and sub-agents, and the sessions that it continues.
+    pub except: Option<StreamId>,
     /// Order of the hits: best first or newest first.
     pub order: SearchOrder,
     /// Maximum number of hits.
     pub limit: usize,
     /// Whether the query is plain text, in which there are no operators and every word is optional.
     pub free_text: bool,
+    /// Whether to return no hits if more messages wait for the index than a search scans quickly.
+    pub brief: bool,
     /// Sessions to search, if `session` is `None`.
     pub sessions: StreamFilter,
     /// Filter for the messages.
@@ -49,9 +55,11 @@ impl Default for SearchOptions {
     fn default() -> Self {
         Self {
             session: None,
+            except: None,
             order: SearchOrder::Ranked,
             limit: 10,
             free_text: false,
+            brief: false,
             sessions: StreamFilter::default(),
             events: EventFilter::default(),
         }
@@ -72,6 +80,9 @@ pub struct SearchHit {
     pub role: Role,
     /// Relevance, with 16 fractional bits. Zero if hits are sorted newest first.
     pub score: i64,
+    /// How well the message answers the query. Zero if hits are sorted newest first. Not serialised.
+    #[serde(skip)]
+    pub strength: HitStrength,
     /// Words of the query that the message contains.
     pub matched: Vec<Box<str>>,
     /// Redacted text around the first match.
@@ -120,6 +131,9 @@ impl Engine {
             let words = words.map_err(|error| Error::Query(error.to_string()))?;
             let ground = find_ground(self, options).await?;
             if ground.is_far_behind() {
+                if options.brief {
+                    return Ok(SearchResult { hits: Vec::new(), scanned: 0 });
+                }
                 catch_up_briefly(self).await?;
             }
             // A segment may be joined with others after its header has been read but before its blocks have been
@@ -186,9 +200,12 @@ async fn find_ground(engine: &Engine, options: &SearchOptions) -> Result<Ground,
     let mut batch = QueryBatch::default();
     let behind = batch.ask(Query::Behind { tenant, limit: u64::from(u32::MAX) }, Answer::streams);
     let segments = batch.ask(Query::Segments { tenant }, Answer::segments);
-    let lineage = |stream: &StreamId| Query::Lineage { tenant, stream: stream.clone() };
-    let lineage = options.session.as_ref().map(|stream| batch.ask(lineage(stream), Answer::lineage));
-    let filter = Some(&options.sessions).filter(|filter| lineage.is_none() && !filter.is_open());
+    let lineage =
+        options.session.as_ref().map(|stream| batch.ask(self::lineage(tenant, stream), Answer::lineage));
+    let except = options.except.as_ref().filter(|_| lineage.is_none());
+    let excepted = except.map(|stream| batch.ask(self::lineage(tenant, stream), Answer::lineage));
+    let is_chosen = !options.sessions.is_open() || except.is_some();
+    let filter = Some(&options.sessions).filter(|_| lineage.is_none() && is_chosen);
     let streams =
         |filter: &StreamFilter| Query::Streams { tenant, filter: filter.clone(), limit: u64::from(u32::MAX) };
     let chosen = filter.map(|filter| batch.ask(streams(filter), Answer::streams));
@@ -199,7 +216,13 @@ async fn find_ground(engine: &Engine, options: &SearchOptions) -> Result<Ground,
     let mut ground =
         Ground { scope: DocScope::everything(), behind, segments: engine.known.headers(segments)? };
     if let Some(chosen) = chosen {
-        let chosen = answers.take(chosen)?;
+        let mut chosen = answers.take(chosen)?;
+        if let (Some(except), Some(excepted)) = (except, excepted) {
+            let continued = answers.take(excepted)?;
+            let root = |id: &StreamId| id.root() == except.root();
+            let is_own = |info: &StreamInfo| root(&info.id) || info.parent.as_ref().is_some_and(root);
+            chosen.retain(|info| !is_own(info) && !continued.iter().any(|stretch| stretch.no == info.no));
+        }
         // A fork is searched from its own positions on: the earlier ones belong to the session that it continues.
         let own = |info: &StreamInfo| info.fork.as_ref().map_or(Seq::START, |(_, base)| *base).next();
         let ranges = chosen.iter().map(|info| (info.no.0, own(info).0..=info.head.0));
@@ -213,6 +236,10 @@ async fn find_ground(engine: &Engine, options: &SearchOptions) -> Result<Ground,
         ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
     }
     Ok(ground)
+}
+
+fn lineage(tenant: TenantNo, stream: &StreamId) -> Query {
+    Query::Lineage { tenant, stream: stream.clone() }
 }
 
 async fn read_blocks(
@@ -360,6 +387,7 @@ async fn resolve_hits(
             at: event.at,
             role: said.message.role,
             score: hit.score,
+            strength: hit.strength,
             snippet: snippet(&spoken, &hit.matched),
             matched: hit.matched,
         });

@@ -8,6 +8,7 @@ use std::ffi::OsString;
   wunderblock init                   connect the agents on this machine: show every change, ask, write
   wunderblock init codex --yes       only Codex, without asking
   wunderblock init --no-digest       new sessions begin without a digest of the last ones
+  wunderblock init --recall          prompts also get passages of the project's past sessions that bear on them
   wunderblock init --undo            remove the entries; files that nobody changed since get their bytes back
 
 The agent then calls `wunderblock hook` at its events, which takes in what its transcript has gained, and offers the
@@ -19,6 +20,10 @@ pub(crate) struct Init {
     /// Answer the start of a new session with nothing, instead of a digest of the project's last sessions
     #[arg(long, conflicts_with = "undo")]
     pub(crate) no_digest: bool,
+    /// Answer a prompt with passages of the project's past sessions that bear on it, of at most 1,200 bytes; most prompts
+    /// get none
+    #[arg(long, conflicts_with = "undo")]
+    pub(crate) recall: bool,
     /// Remove the entries again
     #[arg(long)]
     pub(crate) undo: bool,
@@ -32,7 +37,8 @@ pub(crate) struct Init {
     after_help = "Agents call this command, with a JSON object on stdin; `wunderblock init` arranges it. It takes in
 what the session's transcript has gained since the last call. When a compacted or resumed session starts, it answers with
 the user's rules and latest words, the plan, the open items, the files last touched and the last checks; when a new one
-starts, with a digest of the project's last sessions. It always exits with 0: an agent must not fail because its memory
+starts, with a digest of the project's last sessions. With --recall, a prompt is answered with passages of past sessions of
+the project that share its rare words, if any are close enough. It always exits with 0: an agent must not fail because its memory
 does. What went wrong is in hook.log, in the XDG state directory."
 )]
 pub(crate) struct Hook {
@@ -42,6 +48,9 @@ pub(crate) struct Hook {
     /// Answer the start of a new session with nothing
     #[arg(long)]
     pub(crate) no_digest: bool,
+    /// Answer a prompt with passages of past sessions that bear on it
+    #[arg(long)]
+    pub(crate) recall: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -73,6 +82,9 @@ pub(crate) struct Wrap {
     /// Answer the start of a new session with nothing, instead of a digest of the project's last sessions
     #[arg(long)]
     pub(crate) no_digest: bool,
+    /// Answer a prompt with passages of the project's past sessions that bear on it
+    #[arg(long)]
+    pub(crate) recall: bool,
     /// Arguments of the agent
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) args: Vec<OsString>,

@@ -1,4 +1,4 @@
-//! `hook`: takes in what an agent's session has gained, hands back what the agent no longer sees, and never fails.
+//! `hook`: takes in what an agent's session has gained, hands back what the agent does not see, and never fails.
 //!
 //! The transcript is what counts: the hook reads its tail, so that a missed call loses nothing and nothing stands twice.
 //! What went wrong is written to a log, because an agent shows it to nobody or stops at it.
@@ -15,11 +15,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
-use wunderblock::recap::{digest, recap};
+use wunderblock::recap::{digest, is_recap_due, recall, recap};
 use wunderblock::{Engine, Session};
 use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionClosed};
 use wunderblock_core::id::EventId;
-use wunderblock_core::units::Millis;
+use wunderblock_core::units::{Bytes, Millis};
 use wunderblock_wire::hook::{HookAgent, HookAnswer, HookCall, HookEvent, SessionSource};
 
 /// Maximum time for which an agent waits. An import that takes longer is continued by the next call.
@@ -67,9 +67,10 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
     let call = HookCall::decode(agent, &text).map_err(wunderblock::Error::from)?;
     let settings = Settings::read(global)?;
     let starts = matches!(call.event, HookEvent::SessionStart(SessionSource::Startup)) && !wanted.no_digest;
+    let recalls = matches!(call.event, HookEvent::Prompt(_)) && wanted.recall;
     // A transcript that the agent has not created yet is taken in by the next call.
     let files = files(&call);
-    if files.is_empty() && !(starts && settings.db.is_file()) {
+    if files.is_empty() && !((starts || recalls) && settings.db.is_file()) {
         return Ok(None);
     }
     let engine = settings.capture().await?;
@@ -82,6 +83,24 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
         (HookEvent::SessionStart(SessionSource::Compact | SessionSource::Resume), Some(session)) => {
             recap(session, &guide(session).await?).await?
         }
+        // Gemini CLI tells no hook that it has compacted a session; the transcript shows it.
+        (HookEvent::Prompt(prompt), Some(session))
+            if agent == HookAgent::GeminiCli && is_recap_due(session, prompt).await? =>
+        {
+            recap(session, &guide(session).await?).await?
+        }
+        (HookEvent::Prompt(prompt), session) if recalls => match &call.cwd {
+            Some(folder) => {
+                let own = session.as_ref().map(Session::id);
+                recall(&engine, (folder, own), prompt, RECALL_GUIDE).await?
+            }
+            None => None,
+        },
+        // The index is brought up to date while nobody waits for an answer.
+        (HookEvent::TurnEnd(..), _) if wanted.recall => {
+            engine.maintenance().catch_up_briefly().await?;
+            None
+        }
         (_, session) if starts => match &call.cwd {
             Some(folder) => digest(&engine, folder, session.as_ref().map(Session::id)).await?,
             None => None,
@@ -90,6 +109,9 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
     };
     Ok(call.answer(&HookAnswer { context, input: None }))
 }
+
+/// How an agent reads the addresses of recalled passages.
+const RECALL_GUIDE: &str = "Read an address with the tool `read` or `wunderblock read ADDRESS`; ignore the passages if they do not help.";
 
 /// Returns the files that the call reports: the transcript, and that of a sub-agent that ends.
 fn files<'c>(call: &'c HookCall<'_>) -> Vec<&'c Path> {
@@ -120,9 +142,13 @@ async fn guide(session: &Session) -> Result<String, Failure> {
     ))
 }
 
-/// Records the end of a session, which no transcript contains.
+/// Records the end of a session, which no transcript contains. Gemini CLI calls the hook more than once for it.
 async fn end(session: &Session, reason: Option<&str>, at: Millis) -> Result<(), Failure> {
     let head = session.info().await?.head;
+    let last = session.events(head, head, (1, Bytes(1 << 20))).await?;
+    if last.iter().any(|event| matches!(event.fact, Some(Fact::SessionClosed(_)))) {
+        return Ok(());
+    }
     let fact = Fact::SessionClosed(SessionClosed { reason: reason.map(Into::into) });
     // The id is that of the position, so that a call that is repeated adds nothing.
     let id = EventId::new(format!("hook:end:{head}")).map_err(wunderblock::Error::from)?;

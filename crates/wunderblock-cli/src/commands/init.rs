@@ -22,7 +22,7 @@ pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     let places = places(Vec::new())?;
     let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let options = if wanted.no_digest { NO_DIGEST } else { "" };
+    let options = hook_options(wanted.no_digest, wanted.recall);
     let installation =
         |agent| Installation { agent, program: &program, options, runs_commands: false, folder: &folder };
     let mut backups = Backups::read()?;
@@ -84,8 +84,23 @@ fn chosen<'a>(
     Ok(found)
 }
 
-/// Option of the hook in the entries that leave new sessions without a digest.
-pub(super) const NO_DIGEST: &str = "--no-digest";
+/// Options of the hook that entries may have.
+const HOOK_OPTIONS: [&str; 4] = ["", "--no-digest", "--recall", "--no-digest --recall"];
+
+/// Returns the options of the hook for entries.
+pub(super) const fn hook_options(no_digest: bool, recall: bool) -> &'static str {
+    match (no_digest, recall) {
+        (false, false) => HOOK_OPTIONS[0],
+        (true, false) => HOOK_OPTIONS[1],
+        (false, true) => HOOK_OPTIONS[2],
+        (true, true) => HOOK_OPTIONS[3],
+    }
+}
+
+/// Returns whether the files have all our entries: installing again, with any options of the hook, would change nothing.
+pub(super) fn is_connected(installation: &Installation<'_>, existing: &ExistingFiles) -> bool {
+    HOOK_OPTIONS.into_iter().any(|options| Installation { options, ..*installation }.is_complete(existing))
+}
 
 /// Returns the path of this program, for entries in settings.
 pub(super) fn program() -> Result<String, Failure> {

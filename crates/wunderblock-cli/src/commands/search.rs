@@ -23,7 +23,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     let (session, sessions, events) = searched(&engine, global, &wanted.searched).await?;
     let order = if wanted.newest { SearchOrder::Newest } else { SearchOrder::Ranked };
     let (limit, free_text) = (wanted.limit, false);
-    let options = SearchOptions { session, order, limit, free_text, sessions, events };
+    let options =
+        SearchOptions { session, except: None, order, limit, free_text, brief: false, sessions, events };
     let found = engine.search(&wanted.query.join(" "), &options).await?;
     if found.scanned > 0 {
         say(global, &format!("{} events are not indexed yet and were scanned", found.scanned));

@@ -1,6 +1,6 @@
 //! `wrap`: one run of an agent that is captured, without a change of the agent's files.
 
-use super::init::{NO_DIGEST, connected, program, read_all, title};
+use super::init::{connected, hook_options, is_connected, program, read_all, title};
 use crate::args::{Global, Wrap};
 use crate::columns::plural;
 use crate::console::say;
@@ -22,14 +22,14 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Wrap) -> 
     let places = places(Vec::new())?;
     let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let options = if wanted.no_digest { NO_DIGEST } else { "" };
+    let options = hook_options(wanted.no_digest, wanted.recall);
     let installation =
         Installation { agent, program: &program, options, runs_commands: false, folder: &folder };
     let refused =
         |error: wunderblock::agents::settings::SettingsError| Failure::Door(REFUSED, error.to_string());
     let mut one = installation.one_run().map_err(refused)?.unwrap_or_default();
     // Entries in the agent's files work in this run, too; a second time, each event would call the hook twice.
-    if installation.is_complete(&read_all(&installation.files())?) {
+    if is_connected(&installation, &read_all(&installation.files())?) {
         one = OneRun { program: one.program, ..OneRun::default() };
     }
     let begun = SystemTime::now();

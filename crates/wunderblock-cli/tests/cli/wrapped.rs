@@ -34,7 +34,7 @@ fn claude_code_gets_entries_as_options_and_its_session_is_kept() {
     assert!(!desk.path(".claude/settings.json").exists() && !desk.path(".claude.json").exists());
     // An agent that is connected gets nothing twice.
     desk.run(&["init", "claude-code", "--yes"]).exits(0);
-    let again = desk.shell(&format!("{WRAP} claude-code -- -p hello")).exits(7);
+    let again = desk.shell(&format!("{WRAP} claude-code --recall -- -p hello")).exits(7);
     assert_eq!(again.out, "-p\nhello\n");
 }
 

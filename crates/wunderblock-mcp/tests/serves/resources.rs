@@ -10,6 +10,13 @@ fn read(client: &mut crate::scene::Client, uri: &str) -> String {
 }
 
 #[test]
+fn without_a_ledger_nothing_is_listed() {
+    let home = Home::empty();
+    let listed = home.client().ask("resources/list", json!({}));
+    assert_eq!(listed["result"]["resources"], json!([]), "{listed}");
+}
+
+#[test]
 fn sessions_are_listed_latest_first_and_read_page_by_page() {
     let home = Home::with_sessions();
     let mut client = home.client();

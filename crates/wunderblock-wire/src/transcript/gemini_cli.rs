@@ -2,8 +2,15 @@
 //!
 //! The program writes a reply first with its text, then with its tokens, its calls and their results, each time as a
 //! whole line with the same id. The reader returns what each line adds. Only the newest message grows, so the reader
-//! remembers what it has read of one message. The format is described by the types of Gemini CLI's own recorder
-//! (`packages/core/src/services/chatRecordingTypes.ts`).
+//! remembers what it has read of one message. A result of a tool stands twice: in the message with its call, and in a
+//! user's message of its own, which adds nothing. The format is described by the types of Gemini CLI's own recorder
+//! (`packages/core/src/services/chatRecordingTypes.ts`); sessions, compressions and prompts with context of a hook were
+//! seen in 0.61.0.
+//!
+//! A session begins with `$set.messages` that holds one message with the context of the session: its only line with the
+//! folder. A compression writes the whole conversation in the same way: the context, the summary, an acknowledgement
+//! and the kept messages, all but the context under new ids. The first kept message is therefore recognised by its
+//! text.
 
 use super::blocks::{Blocks, CallPairing, first};
 use super::elements;
@@ -14,25 +21,38 @@ use super::seen::{SeenIds, hash};
 use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::collections::VecDeque;
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Dialect, Message, Part, Role};
 
 /// Record types, and what is read from each of them.
 pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
-    ("session", "opening of the session"),
-    ("user", "message"),
+    ("session", "kept in the source; the next record opens the session"),
+    ("user", "message; nothing if it holds only results that are known"),
     ("gemini", "message, usage, tool results; a line that repeats a message adds what is new in it"),
     ("model", "the same as `gemini`"),
     ("error", "end of a turn"),
     ("info", "kept in the source"),
     ("warning", "kept in the source"),
-    ("$set", "compaction if its `messages` begin with unknown ones, else kept in the source"),
+    (
+        "$set",
+        "context of the session, or a compaction if its `messages` begin with unknown ones, else kept in the source",
+    ),
     ("$rewindTo", "the next record continues before this prompt"),
     ("user (saved)", "message or tool results, from a saved chat"),
     ("model (saved)", "message, from a saved chat"),
     ("document", "kept in the source: the document around its messages"),
 ];
+
+/// First words of the text in which the program describes a session to the model.
+const CONTEXT: &str = "<session_context>";
+/// Line before the folders of a session.
+const FOLDERS: &str = "**Workspace Directories:**";
+/// Element around the summary of a compression.
+const SNAPSHOT: &str = "<state_snapshot>";
+/// Maximum number of prompts by which the first kept message of a compression is recognised.
+const PROMPTS_MAX: usize = 256;
 
 /// Types of a message.
 const MESSAGES: [&str; 6] = ["user", "gemini", "model", "info", "error", "warning"];
@@ -41,7 +61,15 @@ const MESSAGES: [&str; 6] = ["user", "gemini", "model", "info", "error", "warnin
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct GeminiCli {
     own: Option<Box<str>>,
+    /// Whether the context of the session has been read, and the folder that it names.
+    #[serde(default)]
+    context: bool,
+    #[serde(default)]
+    cwd: Option<Box<str>>,
     opened: bool,
+    /// Hashes of the contents of the user's latest messages, each with its id.
+    #[serde(default)]
+    prompts: VecDeque<(u64, Box<str>)>,
     newest: NewestMessage,
     rewinds: Rewinds,
     pairing: CallPairing,
@@ -125,12 +153,9 @@ impl GeminiCli {
 
     fn header(&mut self, record: &mut TranscriptRecord, object: &Object<'_>) {
         record.kind = "session".into();
-        record.kept = RecordStatus::Understood;
         record.at = record.at.or_else(|| time::field(object, "startTime"));
         if self.own.is_none() {
             self.own = object.word("sessionId");
-            self.opened = true;
-            record.push(RecordItem::opened("gemini-cli", None, None));
         }
     }
 
@@ -153,6 +178,14 @@ impl GeminiCli {
     /// Reads a message of a person or of the model, and returns what earlier lines did not contain.
     fn said(&mut self, record: &mut TranscriptRecord, object: &Object<'_>, id: Box<str>) {
         let again = self.newest.id == id;
+        let is_user = *record.kind == *"user";
+        if is_user && self.answers_again(object) {
+            record.id = Some(id);
+            return;
+        }
+        if is_user && !again {
+            self.remember_prompt(object, &id);
+        }
         if !again {
             self.newest = NewestMessage { id: id.clone(), ..NewestMessage::default() };
         }
@@ -171,9 +204,12 @@ impl GeminiCli {
                 .set_opaque("a message of Gemini CLI that was rewritten; the new text is kept in the source");
             return;
         }
-        let role = if *record.kind == *"user" { Role::User } else { Role::Assistant };
-        if role == Role::Assistant || !new.parts.is_empty() {
-            let mut message = Message::new(role, new.parts);
+        let role = if is_user { Role::User } else { Role::Assistant };
+        let (answers, parts): (Vec<Part>, Vec<Part>) =
+            new.parts.into_iter().partition(|part| is_user && matches!(part, Part::ToolResult { .. }));
+        let results: Vec<Part> = answers.into_iter().chain(new.results).collect();
+        if role == Role::Assistant || !parts.is_empty() {
+            let mut message = Message::new(role, parts);
             if role == Role::Assistant {
                 message.api_id = Some(id.clone());
                 message.model = object.word("model");
@@ -186,8 +222,8 @@ impl GeminiCli {
                 record.push(RecordItem::Usage(UsageMeasured::of(&message, counts)));
             }
         }
-        if !new.results.is_empty() {
-            record.push(RecordItem::Message(Message::new(Role::Tool, new.results)));
+        if !results.is_empty() {
+            record.push(RecordItem::Message(Message::new(Role::Tool, results)));
         }
     }
 
@@ -262,35 +298,85 @@ impl GeminiCli {
         record.at = time::field(set, "lastUpdated");
         let messages: Vec<Object<'_>> =
             set.array("messages").unwrap_or_default().into_iter().filter_map(Object::of).collect();
-        let is_known = |message: &&Object<'_>| message.word("id").is_some_and(|id| self.knows(&id));
-        let Some(kept) = messages.iter().find(is_known).and_then(|message| message.word("id")) else {
-            if !messages.is_empty() {
-                record.set_opaque("a conversation of which the file has no earlier message");
-            }
-            return;
-        };
-        let added: Vec<&Object<'_>> = messages.iter().take_while(|message| !is_known(message)).collect();
-        if added.is_empty() {
+        let is_known = |message: &Object<'_>| message.word("id").is_some_and(|id| self.knows(&id));
+        let context = messages.iter().take_while(|message| context(message).is_some()).count();
+        let (context, rest) = messages.split_at(context);
+        if let ([first, ..], []) = (context, rest) {
+            self.context(record, first);
             return;
         }
-        let mut summary = String::new();
-        for message in added.iter().filter(|message| message.text("type").as_deref() == Some("user")) {
-            let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, "");
-            for part in blocks.content(message.get("content")) {
-                if let Part::Text { text, .. } = part {
-                    summary.push_str(text.inline().unwrap_or_default());
-                }
-            }
+        let added: Vec<&Object<'_>> = rest.iter().take_while(|message| !is_known(message)).collect();
+        let kept_text = |message: &&Object<'_>| self.prompt_of(message);
+        let kept_at = added.iter().position(|message| kept_text(message).is_some());
+        let kept = match kept_at {
+            Some(at) => added.get(at).and_then(kept_text),
+            None => rest.get(added.len()).and_then(|message| message.word("id")),
+        };
+        let added = added.get(..kept_at.unwrap_or(added.len())).unwrap_or_default();
+        let Some(first) = added.first() else { return };
+        let summary = self.text_of_users(added);
+        if kept.is_none() && !summary.contains(SNAPSHOT) {
+            record.set_opaque("a conversation of which the file has no earlier message");
+            return;
         }
         // The program writes the same messages again later. The first one is then known.
-        record.id = added.first().and_then(|message| message.word("id"));
+        record.id = first.word("id");
         record.push(RecordItem::Compacted {
             from: None,
-            before: Some(kept),
+            before: kept,
             summary: (!summary.is_empty()).then_some(summary),
             trigger: None,
             tokens_before: None,
         });
+    }
+
+    /// Reads the context of a session, which its program wrote in the user's place. It is written again when the session
+    /// is resumed. Its id is the same in all sessions, so it gives the record none.
+    fn context(&mut self, record: &mut TranscriptRecord, message: &Object<'_>) {
+        let Some(text) = context(message).filter(|_| !self.context) else { return };
+        self.context = true;
+        self.cwd = folder(&text);
+        record.at = record.at.or_else(|| time::field(message, "timestamp"));
+        record.say(Message::new(Role::User, vec![Part::text(text)]));
+    }
+
+    /// Returns the texts of the user's messages among some messages.
+    fn text_of_users(&mut self, messages: &[&Object<'_>]) -> String {
+        let mut text = String::new();
+        for message in messages.iter().filter(|message| message.text("type").as_deref() == Some("user")) {
+            let mut blocks = Blocks::new(Dialect::Neutral, &mut self.pairing, "");
+            for part in blocks.content(message.get("content")) {
+                if let Part::Text { text: said, .. } = part {
+                    text.push_str(said.inline().unwrap_or_default());
+                }
+            }
+        }
+        text
+    }
+
+    /// Whether a user's message holds nothing but results that the message with their calls had.
+    fn answers_again(&self, object: &Object<'_>) -> bool {
+        let parts = object.array("content").unwrap_or_default();
+        let is_known = |part: &&RawValue| {
+            let id = Object::of(part).and_then(|part| part.object("functionResponse")?.word("id"));
+            id.is_some_and(|id| self.newest.results.contains(&CallId(id)))
+        };
+        !parts.is_empty() && parts.iter().all(is_known)
+    }
+
+    fn remember_prompt(&mut self, object: &Object<'_>, id: &str) {
+        let Some(content) = object.get("content") else { return };
+        if self.prompts.len() == PROMPTS_MAX {
+            self.prompts.pop_front();
+        }
+        self.prompts.push_back((hash([content.get()]), id.into()));
+    }
+
+    /// Returns the id of the latest prompt with the same text as a user's message.
+    fn prompt_of(&self, message: &Object<'_>) -> Option<Box<str>> {
+        let content = message.get("content").filter(|_| message.text("type").as_deref() == Some("user"))?;
+        let content = hash([content.get()]);
+        self.prompts.iter().rev().find(|(known, _)| *known == content).map(|(_, id)| id.clone())
     }
 
     /// Reads a message of a saved chat: the content of a request, without an id.
@@ -320,9 +406,24 @@ impl GeminiCli {
         let id = record.id.clone();
         self.rewinds.continue_with(record, id.as_deref());
         if !std::mem::replace(&mut self.opened, true) {
-            record.open("gemini-cli");
+            record.items.insert(0, RecordItem::opened("gemini-cli", self.cwd.clone(), None));
         }
     }
+}
+
+/// Returns the text of a message if it is the context of a session.
+fn context(message: &Object<'_>) -> Option<String> {
+    let content = message.array("content").unwrap_or_default();
+    let first = content.first().and_then(|part| Object::of(part)?.word("text"));
+    let text = first.or_else(|| message.word("content"))?;
+    text.trim_start().starts_with(CONTEXT).then(|| text.into())
+}
+
+/// Returns the first folder that the context of a session names.
+fn folder(context: &str) -> Option<Box<str>> {
+    let (_, lines) = context.split_once(FOLDERS)?;
+    let folder = lines.lines().nth(1)?.trim().strip_prefix("- ")?;
+    (!folder.is_empty()).then(|| folder.into())
 }
 
 /// Content of a message that earlier lines did not have.

@@ -46,6 +46,7 @@ pub use merge::{MergePlan, TermRange, merge, verify, without};
 pub use query::{MAX_QUERY_TERMS, ParsedQuery, Phrase, QueryError};
 pub use request::{DocHit, IndexSearch, SearchError, SearchOrder};
 pub use scope::DocScope;
+pub use score::HitStrength;
 pub use search::search;
 pub use segment::{Segment, SegmentBuilder, SegmentPart};
 pub use tail::Tail;

@@ -6,11 +6,12 @@ use super::postings::Postings;
 use super::query::{ClauseRule, ParsedQuery, Phrase};
 use super::reader::{PostingsReader, PostingsSource, all_of, exclude, exclusions, tally};
 use super::request::{DocHit, IndexSearch, SearchError};
-use super::score::{Statistics, cover, weigh};
+use super::score::{HitStrength, Statistics, cover, strength, weigh};
 use std::cmp::Reverse;
 
-/// A candidate for the ranking: its score, the index of its source, and its document number.
-type RankEntry = (i64, Reverse<usize>, u32);
+/// A candidate for the ranking: its score, the index of its source, its document number, and the sum of the inverse
+/// document frequencies of the terms that it contains.
+type RankEntry = (i64, Reverse<usize>, u32, u64);
 
 pub(super) fn ranked<E, B: AsRef<[u8]>>(
     search: &IndexSearch<'_>,
@@ -34,7 +35,9 @@ pub(super) fn ranked<E, B: AsRef<[u8]>>(
     let ranking = Ranking::new(search.query, statistics, &frequencies);
     let mut candidates: Vec<RankEntry> = Vec::new();
     for (at, (source, found)) in sources.iter().zip(&found).enumerate() {
-        ranking.score(source, found, |doc, score| candidates.push((score, Reverse(at), doc)));
+        ranking.score(source, found, |doc, score, contained| {
+            candidates.push((score, Reverse(at), doc, contained));
+        });
     }
     // Phrases may reject candidates, so the list may be shortened only if the query has no phrases.
     let best_first = |a: &RankEntry, b: &RankEntry| b.cmp(a);
@@ -45,7 +48,7 @@ pub(super) fn ranked<E, B: AsRef<[u8]>>(
     candidates.sort_unstable_by(best_first);
     let mut chosen: Vec<RankEntry> = Vec::new();
     for candidate in candidates {
-        let (_, Reverse(at), doc) = candidate;
+        let (_, Reverse(at), doc, _) = candidate;
         if chosen.len() >= search.limit {
             break;
         }
@@ -55,7 +58,9 @@ pub(super) fn ranked<E, B: AsRef<[u8]>>(
             chosen.push(candidate);
         }
     }
-    Ok(hits(search.query, sources, &found, &chosen))
+    let asked = ranking.scored.iter().map(|(_, idf)| idf).sum();
+    let of = |score, contained| strength(&statistics, score, (contained, asked));
+    Ok(hits(search.query, sources, &found, (&chosen, &of)))
 }
 
 /// Data of the query that is needed to score documents.
@@ -79,15 +84,21 @@ impl<'a> Ranking<'a> {
     }
 
     /// Scores the visible documents of a source that contain any of the words and all required words.
-    fn score(&self, source: &PostingsSource<'_>, found: &[Option<Postings>], mut emit: impl FnMut(u32, i64)) {
+    fn score(
+        &self,
+        source: &PostingsSource<'_>,
+        found: &[Option<Postings>],
+        mut emit: impl FnMut(u32, i64, u64),
+    ) {
         let Some(musts) = all_of(found, &self.musts) else { return };
         let all = &source.docs.all;
-        let mut sums = vec![(0u64, 0u16); all.len()];
+        let mut sums = vec![(0u64, 0u16, 0u64); all.len()];
         let mut touched = Vec::new();
         for (at, idf) in &self.scored {
             for posting in found.get(*at).into_iter().flatten().flat_map(Postings::iter) {
                 let place = posting.doc as usize;
-                let (Some((sum, matched)), Some(doc)) = (sums.get_mut(place), all.get(place)) else {
+                let (Some((sum, matched, contained)), Some(doc)) = (sums.get_mut(place), all.get(place))
+                else {
                     continue;
                 };
                 if *matched == 0 {
@@ -95,6 +106,7 @@ impl<'a> Ranking<'a> {
                 }
                 *sum += weigh(*idf, self.slope, posting.count, doc.len);
                 *matched += 1;
+                *contained += idf;
             }
         }
         touched.retain(|doc| source.visible.has(*doc));
@@ -106,8 +118,8 @@ impl<'a> Ranking<'a> {
         }
         exclude(source, found, &self.exclusions, &mut touched);
         for doc in touched {
-            if let Some((sum, matched)) = sums.get(doc as usize) {
-                emit(doc, cover(*sum, usize::from(*matched), self.scored.len()));
+            if let Some((sum, matched, contained)) = sums.get(doc as usize) {
+                emit(doc, cover(*sum, usize::from(*matched), self.scored.len()), *contained);
             }
         }
     }
@@ -118,7 +130,7 @@ fn hits(
     query: &ParsedQuery,
     sources: &[PostingsSource<'_>],
     found: &[Vec<Option<Postings>>],
-    chosen: &[RankEntry],
+    (chosen, of): (&[RankEntry], &dyn Fn(i64, u64) -> HitStrength),
 ) -> Vec<DocHit> {
     let mut matched: Vec<Vec<Box<str>>> = vec![Vec::new(); chosen.len()];
     for (at, found) in found.iter().enumerate() {
@@ -126,7 +138,7 @@ fn hits(
         let mut mine: Vec<(u32, usize)> = chosen
             .iter()
             .zip(0..)
-            .filter(|((_, source, _), _)| source.0 == at)
+            .filter(|((_, source, ..), _)| source.0 == at)
             .map(|(c, hit)| (c.2, hit))
             .collect();
         mine.sort_unstable();
@@ -149,9 +161,9 @@ fn hits(
             }
         }
     }
-    let hit = |((score, Reverse(at), doc), matched): (&RankEntry, Vec<Box<str>>)| {
+    let hit = |((score, Reverse(at), doc, contained), matched): (&RankEntry, Vec<Box<str>>)| {
         let doc = sources.get(*at)?.key(*doc);
-        Some(DocHit { doc, score: *score, matched })
+        Some(DocHit { doc, score: *score, strength: of(*score, *contained), matched })
     };
     chosen.iter().zip(matched).filter_map(hit).collect()
 }

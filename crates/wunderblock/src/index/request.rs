@@ -4,6 +4,7 @@ use super::frame::SegmentError;
 use super::header::DocKey;
 use super::query::ParsedQuery;
 use super::scope::DocScope;
+use super::score::HitStrength;
 
 /// Order of hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct DocHit {
     pub doc: DocKey,
     /// Score with 16 fractional bits; zero if hits are ordered by age.
     pub score: i64,
+    /// How well the document answers the query; zero if hits are ordered by age.
+    pub strength: HitStrength,
     /// Words and phrases of the query that the document contains, as written in the query.
     pub matched: Vec<Box<str>>,
 }

@@ -22,6 +22,16 @@ const GAIN: u64 = 22 * ONE / 10;
 /// The constant k1·(1 − b).
 const BASE: u64 = 3 * ONE / 10;
 
+/// How well a document answers a query. Unlike a score, it can be compared between queries and between ledgers of
+/// different sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HitStrength {
+    /// Share of the query's terms that the document contains, weighted by inverse document frequency, in thousandths.
+    pub covered: u32,
+    /// Score in units of the inverse document frequency of a term that no document contains, in thousandths.
+    pub rarity: u32,
+}
+
 /// Sums over the documents in scope. A score depends only on the document and these sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -63,6 +73,17 @@ pub fn cover(sum: u64, matched: usize, asked: usize) -> i64 {
     let asked = (asked as u64).max(1);
     let covered = sum.saturating_mul(asked.saturating_add(matched as u64)) / asked.saturating_mul(2);
     i64::try_from(covered).unwrap_or(i64::MAX)
+}
+
+/// Returns the strength of a document: its score, and the sums of the inverse document frequencies of the terms that it
+/// contains and of all terms that were asked for.
+#[must_use]
+pub fn strength(statistics: &Statistics, score: i64, (contained, asked): (u64, u64)) -> HitStrength {
+    let thousandths = |part: u64, whole: u64| {
+        u32::try_from(u128::from(part) * 1_000 / u128::from(whole.max(1))).unwrap_or(u32::MAX)
+    };
+    let rarity = thousandths(u64::try_from(score).unwrap_or(0), statistics.idf(0));
+    HitStrength { covered: thousandths(contained, asked), rarity }
 }
 
 /// Returns the binary logarithm with 16 fractional bits, rounded down; zero for zero.

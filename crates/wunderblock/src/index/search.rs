@@ -18,7 +18,7 @@ use super::rank::ranked;
 use super::reader::{Origin, PostingsReader, PostingsSource, all_of, exclude, exclusions};
 use super::request::{DocHit, IndexSearch, SearchError, SearchOrder};
 use super::scope::Visible;
-use super::score::Statistics;
+use super::score::{HitStrength, Statistics};
 use super::tail::Tail;
 
 /// Finds documents.
@@ -106,7 +106,12 @@ fn newest<E, B: AsRef<[u8]>>(
         exclude(source, &found, &exclusions, &mut docs);
         for doc in docs.into_iter().rev().filter(|doc| source.visible.has(*doc)) {
             if hits.len() < search.limit && checker.passes(source.key(doc))? {
-                hits.push(DocHit { doc: source.key(doc), score: 0, matched: matched.clone() });
+                hits.push(DocHit {
+                    doc: source.key(doc),
+                    score: 0,
+                    strength: HitStrength::default(),
+                    matched: matched.clone(),
+                });
             }
             if hits.len() >= search.limit {
                 break;

@@ -4,7 +4,7 @@
 use super::*;
 use crate::index::header::Doc;
 use crate::index::query::ClauseRule;
-use crate::index::score::{Statistics, cover, weigh};
+use crate::index::score::{Statistics, cover, strength, weigh};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
@@ -113,9 +113,16 @@ fn naive(
         let weight = |at: &usize| weigh(statistics.idf(df(*at)), statistics.slope(), counts[*at], *len);
         let sum = scored.iter().filter(|at| counts[**at] > 0).map(weight).sum();
         let score = if order == SearchOrder::Ranked { cover(sum, matched, scored.len()) } else { 0 };
+        let idf = |at: &usize| statistics.idf(df(*at));
+        let contained = scored.iter().filter(|at| counts[**at] > 0).map(idf).sum();
+        let strength = match order {
+            SearchOrder::Ranked => strength(&statistics, score, (contained, scored.iter().map(idf).sum())),
+            SearchOrder::Newest => HitStrength::default(),
+        };
         hits.push(DocHit {
             doc: text.key,
             score,
+            strength,
             matched: words.iter().map(|clause| clause.text.clone()).collect(),
         });
     }

@@ -1,16 +1,19 @@
-//! Texts that a hook hands back to its agent: a recap of the session after a compaction, and a digest of the project's
-//! last sessions at the start of a new one.
+//! Texts that a hook hands back to its agent: a recap of the session after a compaction, a digest of the project's
+//! last sessions at the start of a new one, and passages of past sessions that bear on a prompt.
 //!
 //! ```text
 //! ledger ─ gather ─► Gathered: work log, plan, rules, words ─ recap | digest ─► text of bounded size
+//! prompt ─ search ─► hits above the floor ─ recall ─► text of bounded size
 //! ```
 //! No text is invented: each line is a quotation, a name or a status, with the position or the session that it comes
 //! from. The words of the session's own user keep their weight. The agent's lists and everything from other sessions
 //! are data in a fence.
 
 mod digest;
+mod due;
 mod gather;
 mod own;
+mod recall;
 mod size;
 
 use crate::engine::Engine;
@@ -18,8 +21,10 @@ use crate::future::BoxFuture;
 use crate::project::project_folders;
 use crate::session::Session;
 use crate::store::StreamFilter;
+pub use due::is_recap_due;
 pub(crate) use gather::open_items;
 use gather::{Reach, gather};
+pub use recall::{RECALL_BYTES, RECALL_FLOOR, recall, recall_hits};
 pub use size::{DIGEST_BYTES, RECAP_BYTES};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -12,6 +12,9 @@ use wunderblock_core::work::WorkLog;
 /// Maximum number of the user's latest messages.
 const WORDS_MAX: usize = 5;
 
+/// First words of every recap.
+pub(super) const BEGINNING: &str = "The ledger keeps this session whole: ";
+
 /// Returns the recap. `None` if there is nothing to say.
 pub(super) fn write(gathered: &Gathered, guide: &str) -> Option<String> {
     if gathered.words.is_empty() && gathered.plan.is_none() && gathered.work.is_empty() {
@@ -24,7 +27,7 @@ pub(super) fn write(gathered: &Gathered, guide: &str) -> Option<String> {
 
 fn compose(gathered: &Gathered, guide: &str, room: usize) -> String {
     let messages = grouped(gathered.info.messages);
-    let first = format!("The ledger keeps this session whole: {messages} messages. {guide}\n");
+    let first = format!("{BEGINNING}{messages} messages. {guide}\n");
     let mut left = room.saturating_sub(size(&first));
     let mut part = |share: usize, write: &dyn Fn(usize) -> String| {
         let text = write(left * share / 100);

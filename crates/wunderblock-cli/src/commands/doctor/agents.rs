@@ -3,7 +3,7 @@
 use super::probe::probe;
 use crate::args::Global;
 use crate::columns::{columns, pad, plural};
-use crate::commands::init::{CONNECTED, NO_DIGEST, is_installed, program, read_all, title};
+use crate::commands::init::{CONNECTED, is_connected, is_installed, program, read_all, title};
 use crate::console::{age, print, print_report};
 use crate::exit::{Exit, FAILED, Failure};
 use crate::settings::{Settings, places, state_folder};
@@ -117,14 +117,12 @@ async fn check(
         stored: None,
         probe: None,
     };
-    let with = |options| Installation { agent, program, options, runs_commands: false, folder: &folder };
-    check.installed = is_installed(&with(""), places);
+    let installation = Installation { agent, program, options: "", runs_commands: false, folder: &folder };
+    check.installed = is_installed(&installation, places);
     if !check.installed {
         return Ok(check);
     }
-    let existing = read_all(&with("").files())?;
-    // An installation is complete if installing again, with either of the options, would change nothing.
-    check.connected = ["", NO_DIGEST].into_iter().any(|options| with(options).is_complete(&existing));
+    check.connected = is_connected(&installation, &read_all(&installation.files())?);
     let histories =
         Agent::from_name(agent.name()).map(|agent| histories(&[agent], places)).unwrap_or_default();
     let files = || histories.iter().flat_map(|history| &history.files);

@@ -27,8 +27,8 @@ fn a_message_that_grows_is_read_once() {
     check(
         &records,
         r#"
-        session opened()
-        user User(list)
+        session-
+        user opened() + User(list)
         $set-
         gemini Assistant(thinks plan: use ls | sure)
         $set-
@@ -65,8 +65,8 @@ fn a_rewind_goes_back_before_a_prompt() {
     check(
         &read("session-1.jsonl", &text),
         r#"
-        session opened()
-        user User(one)
+        session-
+        user opened() + User(one)
         gemini Assistant(first)
         user User(two)
         gemini Assistant(second)
@@ -98,8 +98,8 @@ fn a_compressed_conversation_is_a_compaction() {
     check(
         &read("session-1.jsonl", &text),
         r#"
-        session opened()
-        user User(one)
+        session-
+        user opened() + User(one)
         gemini Assistant(first)
         user User(two)
         $set compacted(before 3 "so far" - 0)
@@ -108,6 +108,68 @@ fn a_compressed_conversation_is_a_compaction() {
         gemini Assistant(second)
         gemini?
         ?
+        "#,
+    );
+}
+
+/// A session as version 0.61.0 writes it: its context, a call, a prompt, a compression that keeps that prompt under
+/// another id, and one that keeps nothing.
+#[test]
+fn a_session_with_its_context_and_compressions() {
+    let context = r#"{"id":"c","timestamp":"2026-01-02T03:04:05Z","type":"user","content":[{"text":"<session_context>\nSet up.\n- **Workspace Directories:**\n  - /home/ann/garden\n- **Directory Structure:**\n</session_context>"}]}"#;
+    let set = |messages: &[&str]| format!(r#"{{"$set":{{"messages":[{}]}}}}"#, messages.join(","));
+    let summary = |id: &str| {
+        format!(
+            r#"{{"id":"{id}","type":"user","content":[{{"text":"<state_snapshot>shut it</state_snapshot>"}}]}}"#
+        )
+    };
+    let ack = |id: &str| format!(r#"{{"id":"{id}","type":"gemini","content":[{{"text":"Got it."}}]}}"#);
+    let result = r#"{"functionResponse":{"id":"a","name":"ls","response":{"output":"gate"}}}"#;
+    let text = lines(&[
+        &set(&[context]),
+        r#"{"id":"1","type":"user","content":[{"text":"Is the gate open?"}]}"#,
+        r#"{"id":"2","type":"gemini","content":"","tokens":{"input":9,"output":1}}"#,
+        &format!(
+            r#"{{"id":"2","type":"gemini","content":"","tokens":{{"input":9,"output":1}},"toolCalls":[{{"id":"a","name":"ls","args":{{}},"result":[{result}]}}]}}"#
+        ),
+        &format!(r#"{{"id":"3","type":"user","content":[{result}]}}"#),
+        r#"{"id":"4","type":"gemini","content":"Yes."}"#,
+        r#"{"id":"5","type":"user","content":[{"text":"And the hinge?"}]}"#,
+        r#"{"id":"6","type":"gemini","content":"Loose."}"#,
+        &set(&[context]),
+        &set(&[
+            context,
+            &summary("s"),
+            &ack("t"),
+            r#"{"id":"u","type":"user","content":[{"text":"And the hinge?"}]}"#,
+            r#"{"id":"v","type":"gemini","content":[{"text":"Loose."}]}"#,
+        ]),
+        &set(&[context, &summary("s"), &ack("t")]),
+        r#"{"id":"7","type":"user","content":[{"text":"Paint it."}]}"#,
+        &set(&[context, &summary("w"), &ack("x")]),
+        &set(&[context, r#"{"id":"y","type":"user","content":[{"text":"Paint it."}]}"#]),
+        r#"{"id":"8","type":"user","content":[{"functionResponse":{"id":"b","response":{"output":"late"}}}]}"#,
+    ]);
+    let records = read("session-1.jsonl", &text);
+    check(
+        &records,
+        r#"
+        session-
+        $set opened(/home/ann/garden) + User injected=session_context(<session_context>/Set up./- **Workspace Directories:**/  - /home/ann/garden/- **Directory Structure:**/</session_context>)
+        user User(Is the gate open?)
+        gemini usage(2 9/0/0/1)
+        gemini Assistant(call a ls {}) + Tool(result a gate)
+        user-
+        gemini Assistant(Yes.)
+        user User(And the hinge?)
+        gemini Assistant(Loose.)
+        $set-
+        $set compacted(before 5 "<state_snapshot>shut it</state_snapshot>" - 0)
+        $set-
+        user User(Paint it.)
+        $set compacted(before - "<state_snapshot>shut it</state_snapshot>" - 0)
+        $set-
+        user Tool(result b late)
         "#,
     );
 }
