@@ -44,7 +44,16 @@ impl<'a> Maintenance<'a> {
     /// # Errors
     /// Fails if the ledger cannot be used. Completed batches remain.
     pub fn catch_up_briefly(self) -> BoxFuture<'a, ()> {
-        Box::pin(async move { catch_up_briefly(self.0).await })
+        Box::pin(async move { catch_up_briefly(self.0, true).await })
+    }
+
+    /// Indexes waiting messages for at most 200 ms, without counting. The rest remains waiting. Does nothing if the
+    /// ledger is read-only.
+    ///
+    /// # Errors
+    /// Fails if the ledger cannot be used. Completed batches remain.
+    pub fn index_briefly(self) -> BoxFuture<'a, ()> {
+        Box::pin(async move { catch_up_briefly(self.0, false).await })
     }
 
     /// Rebuilds all derived data of this tenant: counts, tallies, and the text index.

@@ -134,7 +134,7 @@ impl Engine {
                 if options.brief {
                     return Ok(SearchResult { hits: Vec::new(), scanned: 0 });
                 }
-                catch_up_briefly(self).await?;
+                catch_up_briefly(self, true).await?;
             }
             // A segment may be joined with others after its header has been read but before its blocks have been
             // read. The failed read is then retried.

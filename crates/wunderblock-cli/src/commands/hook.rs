@@ -96,9 +96,9 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
             }
             None => None,
         },
-        // The index is brought up to date while nobody waits for an answer.
+        // A prompt must not wait for the index, so it is brought up to date at the end of a turn.
         (HookEvent::TurnEnd(..), _) if wanted.recall => {
-            engine.maintenance().catch_up_briefly().await?;
+            engine.maintenance().index_briefly().await?;
             None
         }
         (_, session) if starts => match &call.cwd {

@@ -49,15 +49,18 @@ pub(crate) async fn catch_up(
     join_segments(engine, extent).await
 }
 
-/// Indexes waiting messages, and counts their tokens if there is time left, for at most 200 ms. Does nothing if the
-/// ledger is read-only.
-pub(crate) async fn catch_up_briefly(engine: &Engine) -> Result<(), Error> {
+/// Indexes waiting messages, and then counts their tokens if `counting` is true and there is time left, for at most
+/// 200 ms. Does nothing if the ledger is read-only.
+pub(crate) async fn catch_up_briefly(engine: &Engine, counting: bool) -> Result<(), Error> {
     if !engine.can_write() {
         return Ok(());
     }
     let until = Some(Millis(engine.now().0.saturating_add(BRIEF_CATCH_UP)));
     catch_up(engine, Extent { counting: false, until }, &mut |_| {}).await?;
-    catch_up(engine, Extent { counting: true, until }, &mut |_| {}).await
+    if counting {
+        catch_up(engine, Extent { counting, until }, &mut |_| {}).await?;
+    }
+    Ok(())
 }
 
 async fn catch_up_once(
