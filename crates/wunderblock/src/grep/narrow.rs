@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use wunderblock_core::units::Seq;
 
 /// Number of blocks that are read at a time, and that one thread searches.
-const BLOCKS: usize = 256;
+const BLOCKS: usize = 1024;
 const SHARE: usize = 32;
 /// Kinds of events whose texts are not in the index.
 const NOT_INDEXED: [&str; 5] =

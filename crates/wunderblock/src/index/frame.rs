@@ -7,6 +7,7 @@
 //! content is therefore decoded as untrusted input, and a frame never decompresses to more than [`MAX_RAW_BYTES`].
 
 use super::varint;
+use std::cell::RefCell;
 
 /// Version of the stored form.
 pub(super) const VERSION: u8 = 1;
@@ -122,7 +123,7 @@ pub(super) fn unwrap(kind: FrameKind, frame: &[u8]) -> Result<Vec<u8>, SegmentEr
     let len = len.filter(|len| *len <= MAX_RAW_BYTES).ok_or(malformed("a part is too large"))?;
     let raw = match *method {
         STORED => payload.to_vec(),
-        ZSTD => zstd::bulk::decompress(payload, len).map_err(|_| malformed("a part does not decompress"))?,
+        ZSTD => decompress(payload, len).ok_or(malformed("a part does not decompress"))?,
         _ => return Err(malformed("unknown compression")),
     };
     if raw.len() == len {
@@ -130,6 +131,20 @@ pub(super) fn unwrap(kind: FrameKind, frame: &[u8]) -> Result<Vec<u8>, SegmentEr
     } else {
         Err(malformed("the length of a part differs from the stated length"))
     }
+}
+
+thread_local! {
+    /// Kept, because preparing a decompressor takes longer than decompressing a block.
+    static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn decompress(payload: &[u8], len: usize) -> Option<Vec<u8>> {
+    DECOMPRESSOR.with_borrow_mut(|slot| {
+        if slot.is_none() {
+            *slot = zstd::bulk::Decompressor::new().ok();
+        }
+        slot.as_mut()?.decompress(payload, len).ok()
+    })
 }
 
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {

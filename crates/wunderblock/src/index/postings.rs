@@ -115,11 +115,18 @@ pub(super) fn check<'a>(docs: u32, bytes: &mut &'a [u8], limit: u32) -> Option<&
 
 /// Skips `docs` entries at the front of `bytes` without checking them.
 pub(super) fn skip(docs: u32, bytes: &mut &[u8]) -> Option<()> {
+    let mut rest = bytes.iter();
     for _ in 0..docs {
-        if varint::take(bytes)? & 1 == 1 {
-            varint::take(bytes)?;
+        let first = *rest.next()?;
+        let mut byte = first;
+        while byte >= 0x80 {
+            byte = *rest.next()?;
+        }
+        if first & 1 == 1 {
+            while *rest.next()? >= 0x80 {}
         }
     }
+    *bytes = rest.as_slice();
     Some(())
 }
 
