@@ -162,7 +162,7 @@ impl Feed<'_> {
         self.done.appended += appended.iter().filter(|one| !one.duplicate).count() as u64;
         self.done.duplicates += appended.iter().filter(|one| one.duplicate).count() as u64;
         if let Some(branch) = self.sessions.get_mut(session).and_then(|tree| tree.branches.get_mut(branch)) {
-            branch.seqs.extend(appended.iter().map(|one| one.seq));
+            appended.iter().for_each(|one| branch.seqs.push(one.seq));
         }
     }
 

@@ -21,8 +21,8 @@ pub(super) enum Point {
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
     pub(super) stream: StreamId,
-    /// Positions of this import's events, in order. Events not yet committed are missing at the end.
-    pub(super) seqs: Vec<Seq>,
+    /// Positions of this import's events. Events not yet committed are missing at the end.
+    pub(super) seqs: Positions,
     /// Number of events that this import has added, committed or not.
     pub(super) count: usize,
     /// Parent branch, and the place after which this branch forked.
@@ -44,7 +44,7 @@ impl Branch {
     pub(super) fn new(stream: StreamId, opened: Seq, said: Seq) -> Self {
         Self {
             stream,
-            seqs: Vec::new(),
+            seqs: Positions::default(),
             count: 0,
             fork: None,
             turns: Vec::new(),
@@ -53,6 +53,56 @@ impl Branch {
             last: Point::Seq(opened),
             tip: Point::Seq(said),
         }
+    }
+}
+
+/// Positions of events in their order. Neighbouring positions take no memory: a file may have millions of events.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Positions {
+    /// Index and position of the first event of each run of neighbouring positions.
+    runs: Vec<(usize, Seq)>,
+    len: usize,
+}
+
+impl Positions {
+    pub(super) fn push(&mut self, seq: Seq) {
+        let next = self.runs.last().map(|(first, start)| start.0 + (self.len - first) as u64);
+        if next != Some(seq.0) {
+            self.runs.push((self.len, seq));
+        }
+        self.len += 1;
+    }
+
+    fn get(&self, index: usize) -> Option<Seq> {
+        let run = self.runs.partition_point(|(first, _)| *first <= index).checked_sub(1)?;
+        let (first, start) = self.runs.get(run).filter(|_| index < self.len)?;
+        Some(Seq(start.0 + (index - first) as u64))
+    }
+}
+
+/// A place with its branch, in half of the memory. Places beyond 2³¹ are not represented.
+#[derive(Clone, Copy, Debug)]
+struct SmallPlace {
+    branch: u32,
+    /// The number or the position, and in the lowest bit whether it is a number.
+    point: u32,
+}
+
+impl SmallPlace {
+    fn of((branch, point): (usize, Point)) -> Option<Self> {
+        let (value, is_nth) = match point {
+            Point::Seq(seq) => (seq.0, 0),
+            Point::Nth(number) => (number as u64, 1),
+        };
+        let point = u32::try_from(value.checked_mul(2)? + is_nth).ok()?;
+        Some(Self { branch: u32::try_from(branch).ok()?, point })
+    }
+
+    fn place(self) -> (usize, Point) {
+        let value = self.point / 2;
+        let point =
+            if self.point % 2 == 1 { Point::Nth(value as usize) } else { Point::Seq(Seq(value.into())) };
+        (self.branch as usize, point)
     }
 }
 
@@ -80,7 +130,7 @@ pub(super) struct SessionTree {
     /// Number of branch names skipped because other branches have them.
     pub(super) taken: usize,
     /// Branch and place of each record of this import, by the hash of the record's id.
-    ids: HashMap<i64, (u32, Point)>,
+    ids: HashMap<i64, SmallPlace>,
 }
 
 impl SessionTree {
@@ -106,14 +156,14 @@ impl SessionTree {
         (self.current, self.branch().map_or(Point::Seq(Seq::START), |branch| branch.last))
     }
 
-    /// Stores the place of a record.
-    pub(super) fn remember(&mut self, id: i64, (branch, point): (usize, Point)) {
-        self.ids.insert(id, (u32::try_from(branch).unwrap_or(u32::MAX), point));
+    /// Stores the place of a record. A record that no place can be stored for counts as unknown to later records.
+    pub(super) fn remember(&mut self, id: i64, place: (usize, Point)) {
+        self.ids.extend(SmallPlace::of(place).map(|place| (id, place)));
     }
 
     /// Returns the place of a record of this import.
     pub(super) fn place(&self, id: i64) -> Option<(usize, Point)> {
-        self.ids.get(&id).map(|(branch, point)| (*branch as usize, *point))
+        self.ids.get(&id).map(|place| place.place())
     }
 
     /// Returns whether the session has any message.
@@ -153,7 +203,7 @@ impl SessionTree {
     pub(super) fn seq(&self, (branch, point): (usize, Point)) -> Option<Seq> {
         match point {
             Point::Seq(seq) => Some(seq),
-            Point::Nth(number) => self.branches.get(branch)?.seqs.get(number.checked_sub(1)?).copied(),
+            Point::Nth(number) => self.branches.get(branch)?.seqs.get(number.checked_sub(1)?),
         }
     }
 
@@ -191,5 +241,30 @@ impl Belongs {
             Self::To(index) => Some(index),
             Self::Erased => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_with_gaps_are_those_that_were_pushed() {
+        let all = [3, 4, 5, 9, 10, 2, 3, 7].map(Seq);
+        let mut positions = Positions::default();
+        all.iter().for_each(|seq| positions.push(*seq));
+        assert_eq!(
+            (0..9).map(|at| positions.get(at)).collect::<Vec<_>>(),
+            [&all.map(Some)[..], &[None]].concat()
+        );
+        assert_eq!(positions.runs.len(), 4);
+    }
+
+    #[test]
+    fn small_places_are_the_places_or_nothing() {
+        for place in [(0, Point::Seq(Seq(0))), (7, Point::Nth(1)), (9, Point::Seq(Seq((1 << 31) - 1)))] {
+            assert_eq!(SmallPlace::of(place).map(SmallPlace::place), Some(place));
+        }
+        assert!(SmallPlace::of((0, Point::Nth(1 << 31))).is_none());
     }
 }

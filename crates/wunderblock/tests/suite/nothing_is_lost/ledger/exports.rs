@@ -52,7 +52,7 @@ fn claude(id: &str, messages: &[(&str, &str, &str)]) -> String {
 }
 
 fn export(home: &Home, name: &str, conversations: &[String]) -> PathBuf {
-    home.file(name, &format!("[{}]", conversations.join(",\n")))
+    home.file(name, format!("[{}]", conversations.join(",\n")))
 }
 
 /// Imports all conversations of an export. Returns the number of added events, and the failures.
