@@ -31,6 +31,7 @@ mod sessions;
 mod show;
 mod simulate;
 mod status;
+mod through_run;
 mod undo;
 mod visibility;
 mod wrap;

@@ -9,6 +9,7 @@ use std::ffi::OsString;
   wunderblock init codex --yes       only Codex, without asking
   wunderblock init --no-digest       new sessions begin without a digest of the last ones
   wunderblock init --recall          prompts also get passages of the project's past sessions that bear on them
+  wunderblock init --run-commands    long output of the agent's commands is shortened, and kept whole in the ledger
   wunderblock init --undo            remove the entries; files that nobody changed since get their bytes back
 
 The agent then calls `wunderblock hook` at its events, which takes in what its transcript has gained, and offers the
@@ -24,6 +25,10 @@ pub(crate) struct Init {
     /// get none
     #[arg(long, conflicts_with = "undo")]
     pub(crate) recall: bool,
+    /// Run the agent's shell commands through `wunderblock run`; the agent asks for permission for the new command, so
+    /// rules that allow a command by its beginning do not apply to it
+    #[arg(long, conflicts_with = "undo")]
+    pub(crate) run_commands: bool,
     /// Remove the entries again
     #[arg(long)]
     pub(crate) undo: bool,
@@ -51,6 +56,9 @@ pub(crate) struct Hook {
     /// Answer a prompt with passages of past sessions that bear on it
     #[arg(long)]
     pub(crate) recall: bool,
+    /// Answer a shell command with the same command through `wunderblock run`
+    #[arg(long)]
+    pub(crate) run_commands: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -85,6 +93,9 @@ pub(crate) struct Wrap {
     /// Answer a prompt with passages of the project's past sessions that bear on it
     #[arg(long)]
     pub(crate) recall: bool,
+    /// Run the agent's shell commands through `wunderblock run`
+    #[arg(long)]
+    pub(crate) run_commands: bool,
     /// Arguments of the agent
     #[arg(last = true, value_name = "ARGS")]
     pub(crate) args: Vec<OsString>,

@@ -3,6 +3,8 @@
 //! The transcript is what counts: the hook reads its tail, so that a missed call loses nothing and nothing stands twice.
 //! What went wrong is written to a log, because an agent shows it to nobody or stops at it.
 
+use super::init::program;
+use super::through_run::through_run;
 use crate::args::{Global, Hook};
 use crate::console::print;
 use crate::exit::{Failure, wrong};
@@ -65,6 +67,13 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
     };
     let text = String::from_utf8_lossy(&input);
     let call = HookCall::decode(agent, &text).map_err(wunderblock::Error::from)?;
+    if let HookEvent::ToolStart(tool) = &call.event
+        && wanted.run_commands
+        && let Some(input) = through_run(tool, &program()?)
+    {
+        // The agent waits before each command, so the transcript is left to the call after it.
+        return Ok(call.answer(&HookAnswer { context: None, input: Some(input) }));
+    }
     let settings = Settings::read(global)?;
     let starts = matches!(call.event, HookEvent::SessionStart(SessionSource::Startup)) && !wanted.no_digest;
     let recalls = matches!(call.event, HookEvent::Prompt(_)) && wanted.recall;

@@ -22,9 +22,12 @@ pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     let places = places(Vec::new())?;
     let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let options = hook_options(wanted.no_digest, wanted.recall);
-    let installation =
-        |agent| Installation { agent, program: &program, options, runs_commands: false, folder: &folder };
+    let Init { no_digest, recall, run_commands, .. } = *wanted;
+    let options = HookOptions { no_digest, recall, run_commands }.text();
+    let installation = |agent| {
+        let (options, runs_commands) = (&*options, run_commands);
+        Installation { agent, program: &program, options, runs_commands, folder: &folder }
+    };
     let mut backups = Backups::read()?;
     let mut changes = Vec::new();
     let agents = chosen(wanted, &places, &installation)?;
@@ -84,22 +87,39 @@ fn chosen<'a>(
     Ok(found)
 }
 
-/// Options of the hook that entries may have.
-const HOOK_OPTIONS: [&str; 4] = ["", "--no-digest", "--recall", "--no-digest --recall"];
+/// Options of the hook in entries.
+#[derive(Clone, Copy)]
+pub(super) struct HookOptions {
+    pub(super) no_digest: bool,
+    pub(super) recall: bool,
+    pub(super) run_commands: bool,
+}
 
-/// Returns the options of the hook for entries.
-pub(super) const fn hook_options(no_digest: bool, recall: bool) -> &'static str {
-    match (no_digest, recall) {
-        (false, false) => HOOK_OPTIONS[0],
-        (true, false) => HOOK_OPTIONS[1],
-        (false, true) => HOOK_OPTIONS[2],
-        (true, true) => HOOK_OPTIONS[3],
+impl HookOptions {
+    fn all() -> impl Iterator<Item = Self> {
+        (0..8).map(|bits| Self { no_digest: bits & 1 > 0, recall: bits & 2 > 0, run_commands: bits & 4 > 0 })
+    }
+
+    pub(super) fn text(self) -> String {
+        let options = [
+            (self.no_digest, "--no-digest"),
+            (self.recall, "--recall"),
+            (self.run_commands, "--run-commands"),
+        ];
+        options
+            .into_iter()
+            .filter_map(|(is_set, option)| is_set.then_some(option))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }
 
 /// Returns whether the files have all our entries: installing again, with any options of the hook, would change nothing.
 pub(super) fn is_connected(installation: &Installation<'_>, existing: &ExistingFiles) -> bool {
-    HOOK_OPTIONS.into_iter().any(|options| Installation { options, ..*installation }.is_complete(existing))
+    HookOptions::all().any(|own| {
+        let (options, runs_commands) = (&*own.text(), own.run_commands);
+        Installation { options, runs_commands, ..*installation }.is_complete(existing)
+    })
 }
 
 /// Returns the path of this program, for entries in settings.

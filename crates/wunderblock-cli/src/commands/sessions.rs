@@ -154,8 +154,8 @@ async fn details(engine: &Engine, info: &StreamInfo, paint: Paint, out: &mut Str
     Ok(())
 }
 
-/// Quotes a path for a shell, if that is needed.
-fn quoted(path: &str) -> String {
+/// Quotes a word for a shell, if that is needed.
+pub(super) fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@:".contains(c);
     if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }

@@ -1,6 +1,6 @@
 //! `wrap`: one run of an agent that is captured, without a change of the agent's files.
 
-use super::init::{connected, hook_options, is_connected, program, read_all, title};
+use super::init::{HookOptions, connected, is_connected, program, read_all, title};
 use crate::args::{Global, Wrap};
 use crate::columns::plural;
 use crate::console::say;
@@ -22,9 +22,10 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Wrap) -> 
     let places = places(Vec::new())?;
     let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let options = hook_options(wanted.no_digest, wanted.recall);
+    let Wrap { no_digest, recall, run_commands, .. } = *wanted;
+    let options = &*HookOptions { no_digest, recall, run_commands }.text();
     let installation =
-        Installation { agent, program: &program, options, runs_commands: false, folder: &folder };
+        Installation { agent, program: &program, options, runs_commands: run_commands, folder: &folder };
     let refused =
         |error: wunderblock::agents::settings::SettingsError| Failure::Door(REFUSED, error.to_string());
     let mut one = installation.one_run().map_err(refused)?.unwrap_or_default();

@@ -1,6 +1,7 @@
 //! The commands of README and of the guides, run as a reader would type them.
 
 use crate::desk::Desk;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Documents whose commands are run, in this order; documents that erase content come last.
@@ -125,6 +126,11 @@ fn prepared() -> (Desk, Vec<(&'static str, String)>) {
     let chat = "[{\"role\":\"user\",\"content\":\"hi\"},{\"role\":\"assistant\",\"content\":\"ho\"}]";
     desk.write("chat.json", chat);
     let log: String = (0..2_000).map(|line| format!("step {line} of 2000: no timeout\n")).collect();
+    let conversation = json!({
+        "uuid": "6f1c2a4e-0b7d-4c55-9d0e-2f6a1b3c4d5e", "name": "The gate", "created_at": "2026-11-20T08:06:54.015Z",
+        "chat_messages": [{ "uuid": "m1", "sender": "human", "text": "Does the gate close?", "content": [] }],
+    });
+    desk.write("Downloads/export/conversations.json", json!([conversation]).to_string());
     desk.write("server.log", &log);
     desk.write("logs/a.log", &log);
     desk.write("data.json", format!("{{\"items\":[{}]}}", vec!["{\"name\":\"x\"}"; 200].join(",")));

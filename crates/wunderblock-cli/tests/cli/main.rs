@@ -44,6 +44,7 @@ mod session;
 mod settings;
 mod simulate;
 mod storage;
+mod through_run;
 mod transcripts;
 mod unfit;
 mod wrapped;
