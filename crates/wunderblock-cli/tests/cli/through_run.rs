@@ -36,10 +36,7 @@ fn a_command_runs_through_this_program_only_with_the_option() {
         let shell = Command::new("sh").args(["-c", &command]).env("WUNDERBLOCK_DB", &db).output().unwrap();
         let shown = String::from_utf8(shell.stdout).unwrap();
         assert_eq!(shell.status.code(), Some(3), "{agent}");
-        assert!(
-            shown.len() < 10_000 && shown.contains("line number 1 ") && shown.contains("wb:"),
-            "{shown}"
-        );
+        assert!(shown.len() < 10_000 && shown.contains("line number 1 ") && shown.contains("wb:"), "{shown}");
     }
     assert_eq!(before(&desk, "claude-code", ("PreToolUse", "Read"), &["--run-commands"]), None);
     assert!(desk.run(&["grep", "line number 1500"]).exits(0).out.contains("line number 1500"));
