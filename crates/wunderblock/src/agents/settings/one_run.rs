@@ -13,10 +13,21 @@ pub struct OneRun {
     pub program: String,
     /// Arguments that come before those of the user.
     pub args: Vec<String>,
-    /// Environment variables that must hold the path of a file, with the content of that file.
-    pub files: Vec<(String, Vec<u8>)>,
+    /// Files that must exist during the run.
+    pub files: Vec<GivenFile>,
     /// Whether the run calls our hook. Otherwise its transcript must be imported afterwards.
     pub is_hooked: bool,
+}
+
+/// A file that one run of an agent needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenFile {
+    /// Environment variable that must hold the path of the file, or of the folder in which the file is.
+    pub variable: String,
+    /// Path of the file in the folder of the variable; `None` if the variable names the file.
+    pub inside: Option<String>,
+    /// Content of the file.
+    pub bytes: Vec<u8>,
 }
 
 impl Installation<'_> {
@@ -39,14 +50,22 @@ impl Installation<'_> {
                 Pass::Option(option) => {
                     run.args.push(format!("{option}={}", String::from_utf8_lossy(&content()?).trim()));
                 }
-                Pass::Variable(name) => run.files.push((name.to_string(), content()?)),
+                Pass::Variable(name) => {
+                    run.files.push(GivenFile { variable: name.to_string(), inside: None, bytes: content()? });
+                }
+                // A folder of the user would no longer be read.
+                Pass::Folder(name) if (self.folder)(&format!("${name}")).is_some() => continue,
+                Pass::Folder(name) => {
+                    let inside = row.names.last().map(ToString::to_string);
+                    run.files.push(GivenFile { variable: name.to_string(), inside, bytes: content()? });
+                }
                 Pass::Field(option) => {
                     let fields = row.server.iter().flat_map(|server| fields(&self.entries(), server));
                     run.args.extend(fields.flat_map(|field| [option.to_string(), field]));
                     continue;
                 }
             }
-            run.is_hooked |= row.hooks.is_some();
+            run.is_hooked |= row.hooks.is_some() || row.plugin.is_some();
         }
         Ok(Some(run))
     }
