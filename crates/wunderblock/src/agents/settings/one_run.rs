@@ -30,6 +30,13 @@ pub struct GivenFile {
     pub bytes: Vec<u8>,
 }
 
+/// Files that tell OpenCode that a folder has the packages of plugins. Without them, OpenCode loads them from the network
+/// at every run and waits for them, although our plugin needs none.
+const PACKAGES: [(&str, &str); 2] = [
+    ("package-lock.json", r#"{"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}"#),
+    ("node_modules/.package-lock.json", "{}"),
+];
+
 impl Installation<'_> {
     /// Returns how to start the agent for one run. `None` if the agent takes in settings only from its files.
     ///
@@ -56,8 +63,14 @@ impl Installation<'_> {
                 // A folder of the user would no longer be read.
                 Pass::Folder(name) if (self.folder)(&format!("${name}")).is_some() => continue,
                 Pass::Folder(name) => {
-                    let inside = row.names.last().map(ToString::to_string);
-                    run.files.push(GivenFile { variable: name.to_string(), inside, bytes: content()? });
+                    let mut give = |inside: Option<&str>, bytes: Vec<u8>| {
+                        let inside = inside.map(ToOwned::to_owned);
+                        run.files.push(GivenFile { variable: name.to_string(), inside, bytes });
+                    };
+                    give(row.names.last().map(|name| &**name), content()?);
+                    if row.plugin.is_some() {
+                        PACKAGES.iter().for_each(|(name, text)| give(Some(name), text.as_bytes().to_vec()));
+                    }
                 }
                 Pass::Field(option) => {
                     let fields = row.server.iter().flat_map(|server| fields(&self.entries(), server));
