@@ -78,7 +78,7 @@ impl Written {
 
     fn compact(&mut self, session: &str) {
         self.say(session, &json!({ "role": "user" }), &[json!({ "type": "compaction", "auto": true })]);
-        let summary = json!({ "role": "assistant", "summary": true, "mode": "compaction" });
+        let summary = json!({ "role": "assistant", "summary": true, "time": { "created": 1, "completed": 2 } });
         self.say(session, &summary, &[json!({ "type": "text", "text": "The gate." })]);
         assert_eq!(self.hook("session.compacted", session, &json!({})), None);
     }
