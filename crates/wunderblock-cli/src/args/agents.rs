@@ -72,7 +72,7 @@ pub(crate) struct Status {
   wunderblock wrap claude-code                    start claude with our hooks and tools for this run
   wunderblock wrap codex -- exec \"run the tests\"   what follows `--` is for the agent
 
-Claude Code gets hooks and tools as options, Gemini CLI in a file of system settings, Codex only the tools, because it
+Claude Code gets hooks and tools as options, Gemini CLI and OpenCode in files, Codex only the tools, because it
 runs hooks only after you trust them. What the agent wrote is imported when it ends, so that nothing is lost either way.
 The exit code is the agent's.")]
 pub(crate) struct Wrap {

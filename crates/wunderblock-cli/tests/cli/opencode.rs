@@ -67,9 +67,7 @@ impl Written {
     fn turn(&mut self, session: &str, prompt: &str, begins: bool) -> Option<String> {
         let context = self.hook("chat.message", session, &json!({ "prompt": prompt, "begins": begins }));
         let mut parts = vec![json!({ "type": "text", "text": prompt })];
-        parts.extend(
-            context.iter().map(|text| json!({ "type": "text", "text": text, "synthetic": true })),
-        );
+        parts.extend(context.iter().map(|text| json!({ "type": "text", "text": text, "synthetic": true })));
         self.say(session, &json!({ "role": "user" }), &parts);
         self.say(session, &json!({ "role": "assistant" }), &[json!({ "type": "text", "text": "Done." })]);
         assert_eq!(self.hook("session.idle", session, &json!({})), None);
@@ -78,7 +76,8 @@ impl Written {
 
     fn compact(&mut self, session: &str) {
         self.say(session, &json!({ "role": "user" }), &[json!({ "type": "compaction", "auto": true })]);
-        let summary = json!({ "role": "assistant", "summary": true, "time": { "created": 1, "completed": 2 } });
+        let summary =
+            json!({ "role": "assistant", "summary": true, "time": { "created": 1, "completed": 2 } });
         self.say(session, &summary, &[json!({ "type": "text", "text": "The gate." })]);
         assert_eq!(self.hook("session.compacted", session, &json!({})), None);
     }

@@ -100,11 +100,11 @@ fn write(agent: HookAgent, folder: &Path, count: usize) -> std::io::Result<PathB
     for id in ["first", "second"].into_iter().take(count) {
         let message = json!({ "id": id, "sessionID": "probe", "role": "user", "time": { "created": 0 } });
         put(&format!("message/probe/{id}.json"), message)?;
-        let part =
-            json!({ "id": id, "messageID": id, "sessionID": "probe", "type": "text", "text": id });
+        let part = json!({ "id": id, "messageID": id, "sessionID": "probe", "type": "text", "text": id });
         put(&format!("part/{id}/{id}.json"), part)?;
     }
-    let session = json!({ "id": "probe", "directory": "/", "version": "0", "time": { "created": 0, "updated": 0 } });
+    let session =
+        json!({ "id": "probe", "directory": "/", "version": "0", "time": { "created": 0, "updated": 0 } });
     put("session/probe/probe.json", session)
 }
 
