@@ -15,7 +15,7 @@ use std::ffi::OsString;
 The agent then calls `wunderblock hook` at its events, which takes in what its transcript has gained, and offers the
 tools of `wunderblock mcp` to its model. Nothing leaves the machine. Codex asks once, in /hooks, whether to trust them.")]
 pub(crate) struct Init {
-    /// Agents: claude-code, codex, gemini-cli [default: those with a folder of settings]
+    /// Agents: claude-code, codex, gemini-cli, opencode [default: those with a folder of settings]
     #[arg(value_name = "AGENT")]
     pub(crate) agents: Vec<String>,
     /// Answer the start of a new session with nothing, instead of a digest of the project's last sessions
@@ -47,7 +47,7 @@ the project that share its rare words, if any are close enough. It always exits 
 does. What went wrong is in hook.log, in the XDG state directory."
 )]
 pub(crate) struct Hook {
-    /// Agent that calls: claude-code, codex, gemini-cli
+    /// Agent that calls: claude-code, codex, gemini-cli, opencode
     #[arg(value_name = "AGENT")]
     pub(crate) agent: String,
     /// Answer the start of a new session with nothing
@@ -80,11 +80,11 @@ pub(crate) struct Status {
   wunderblock wrap claude-code                    start claude with our hooks and tools for this run
   wunderblock wrap codex -- exec \"run the tests\"   what follows `--` is for the agent
 
-Claude Code gets hooks and tools as options, Gemini CLI in a file of system settings, Codex only the tools, because it
+Claude Code gets hooks and tools as options, Gemini CLI and OpenCode in files, Codex only the tools, because it
 runs hooks only after you trust them. What the agent wrote is imported when it ends, so that nothing is lost either way.
 The exit code is the agent's.")]
 pub(crate) struct Wrap {
-    /// Agent: claude-code, codex, gemini-cli
+    /// Agent: claude-code, codex, gemini-cli, opencode
     #[arg(value_name = "AGENT")]
     pub(crate) agent: String,
     /// Answer the start of a new session with nothing, instead of a digest of the project's last sessions

@@ -9,14 +9,15 @@ use crate::args::{Global, Hook};
 use crate::console::print;
 use crate::exit::{Failure, wrong};
 use crate::hint::failure_text;
-use crate::settings::{Settings, state_folder};
+use crate::settings::{Settings, places, state_folder};
 use crate::terminal::clean;
 use std::fmt::Display;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
+use wunderblock::agents::{Agent, find_session};
 use wunderblock::recap::{digest, is_recap_due, recall, recap};
 use wunderblock::{Engine, Session};
 use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionClosed};
@@ -75,67 +76,100 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
         return Ok(call.answer(&HookAnswer { context: None, input: Some(input) }));
     }
     let settings = Settings::read(global)?;
-    let starts = matches!(call.event, HookEvent::SessionStart(SessionSource::Startup)) && !wanted.no_digest;
+    let is_new = matches!(call.event, HookEvent::SessionStart(SessionSource::Startup)) || call.begins;
     let recalls = matches!(call.event, HookEvent::Prompt(_)) && wanted.recall;
     // A transcript that the agent has not created yet is taken in by the next call.
-    let files = files(&call);
-    if files.is_empty() && !((starts || recalls) && settings.db.is_file()) {
+    let sources = sources(&call)?;
+    if sources.is_empty() && !((is_new && !wanted.no_digest || recalls) && settings.db.is_file()) {
         return Ok(None);
     }
     let engine = settings.capture().await?;
-    let session = take_in(&engine, &files).await?;
-    let context = match (&call.event, &session) {
-        (HookEvent::SessionEnd(reason), Some(session)) => {
-            end(session, reason.as_deref(), (settings.config().clock)()).await?;
-            None
-        }
-        (HookEvent::SessionStart(SessionSource::Compact | SessionSource::Resume), Some(session)) => {
-            recap(session, &guide(session).await?).await?
-        }
-        // Gemini CLI tells no hook that it has compacted a session; the transcript shows it.
-        (HookEvent::Prompt(prompt), Some(session))
-            if agent == HookAgent::GeminiCli && is_recap_due(session, prompt).await? =>
-        {
-            recap(session, &guide(session).await?).await?
-        }
-        (HookEvent::Prompt(prompt), session) if recalls => match &call.cwd {
-            Some(folder) => {
-                let own = session.as_ref().map(Session::id);
-                recall(&engine, (folder, own), prompt, RECALL_GUIDE).await?
-            }
-            None => None,
-        },
-        // A prompt must not wait for the index, so it is brought up to date at the end of a turn.
-        (HookEvent::TurnEnd(..), _) if wanted.recall => {
-            engine.maintenance().index_briefly().await?;
-            None
-        }
-        (_, session) if starts => match &call.cwd {
-            Some(folder) => digest(&engine, folder, session.as_ref().map(Session::id)).await?,
+    let session = take_in(&engine, &sources).await?;
+    let own = session.as_ref().map(Session::id);
+    let mut context = match beginning(&call, session.as_ref()).await? {
+        Some(Beginning::Continued(session)) => recap(session, &guide(session).await?).await?,
+        Some(Beginning::New) if !wanted.no_digest => match &call.cwd {
+            Some(folder) => digest(&engine, folder, own).await?,
             None => None,
         },
         _ => None,
     };
+    match (&call.event, &session) {
+        (HookEvent::SessionEnd(reason), Some(session)) => {
+            end(session, reason.as_deref(), (settings.config().clock)()).await?;
+        }
+        (HookEvent::Prompt(prompt), _) if recalls && context.is_none() && call.inside.is_none() => {
+            if let Some(folder) = &call.cwd {
+                context = recall(&engine, (folder, own), prompt, RECALL_GUIDE).await?;
+            }
+        }
+        // A prompt must not wait for the index, so it is brought up to date at the end of a turn.
+        (HookEvent::TurnEnd(..), _) if wanted.recall => {
+            engine.maintenance().index_briefly().await?;
+        }
+        _ => {}
+    }
     Ok(call.answer(&HookAnswer { context, input: None }))
+}
+
+/// A beginning, at which an agent is told what it does not see.
+enum Beginning<'s> {
+    /// A session without messages begins.
+    New,
+    /// A session continues after an interruption or a compaction.
+    Continued(&'s Session),
+}
+
+/// Returns what begins with an event. Sub-agents get their task from their agent.
+async fn beginning<'s>(
+    call: &HookCall<'_>,
+    session: Option<&'s Session>,
+) -> Result<Option<Beginning<'s>>, Failure> {
+    Ok(match (&call.event, session) {
+        _ if call.inside.is_some() => None,
+        (HookEvent::SessionStart(SessionSource::Startup), _) => Some(Beginning::New),
+        (HookEvent::SessionStart(SessionSource::Compact | SessionSource::Resume), session) => {
+            session.map(Beginning::Continued)
+        }
+        (HookEvent::Prompt(_), None) if call.begins => Some(Beginning::New),
+        (HookEvent::Prompt(_), Some(session)) if call.begins => {
+            let is_empty = session.info().await?.messages == 0;
+            Some(if is_empty { Beginning::New } else { Beginning::Continued(session) })
+        }
+        // No event of these agents that takes in context follows a compaction; the transcript shows it.
+        (HookEvent::Prompt(prompt), Some(session))
+            if matches!(call.agent, HookAgent::GeminiCli | HookAgent::OpenCode)
+                && is_recap_due(session, prompt).await? =>
+        {
+            Some(Beginning::Continued(session))
+        }
+        _ => None,
+    })
 }
 
 /// How an agent reads the addresses of recalled passages.
 const RECALL_GUIDE: &str = "Read an address with the tool `read` or `wunderblock read ADDRESS`; ignore the passages if they do not help.";
 
-/// Returns the files that the call reports: the transcript, and that of a sub-agent that ends.
-fn files<'c>(call: &'c HookCall<'_>) -> Vec<&'c Path> {
+/// Returns what the call reports: the transcript, and that of a sub-agent that ends. OpenCode names no transcript.
+fn sources(call: &HookCall<'_>) -> Result<Vec<PathBuf>, Failure> {
+    if call.agent == HookAgent::OpenCode {
+        let Some((agent, id)) = Agent::from_name(call.agent.name()).zip(call.session.as_deref()) else {
+            return Ok(Vec::new());
+        };
+        return Ok(find_session(agent, &places(Vec::new())?, id).into_iter().collect());
+    }
     let inner = match &call.event {
-        HookEvent::SubagentEnd(delegation) => delegation.transcript.as_deref(),
+        HookEvent::SubagentEnd(delegation) => delegation.transcript.clone(),
         _ => None,
     };
-    call.transcript.as_deref().into_iter().chain(inner).filter(|path| path.is_file()).collect()
+    Ok(call.transcript.clone().into_iter().chain(inner).filter(|path| path.is_file()).collect())
 }
 
-/// Takes in the tails of transcripts. Returns the session of the first one.
-async fn take_in(engine: &Engine, files: &[&Path]) -> Result<Option<Session>, Failure> {
+/// Takes in what the sources have gained. Returns the session of the first one.
+async fn take_in(engine: &Engine, sources: &[PathBuf]) -> Result<Option<Session>, Failure> {
     let mut session = None;
-    for file in files {
-        let imported = engine.import(file, None, &mut |_, _| {}).await?;
+    for source in sources {
+        let imported = engine.import(source, None, &mut |_, _| {}).await?;
         session = session.or(imported.sessions.into_iter().next());
     }
     Ok(session.map(|id| engine.session_by_id(id)))

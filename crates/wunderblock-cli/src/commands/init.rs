@@ -16,7 +16,7 @@ use wunderblock::agents::{Agent, Places};
 use wunderblock_wire::hook::HookAgent;
 
 /// Agents whose sessions a hook can take in: they write a transcript that `import` reads.
-pub(super) const CONNECTED: [HookAgent; 3] = [HookAgent::ClaudeCode, HookAgent::Codex, HookAgent::GeminiCli];
+pub(super) const CONNECTED: [HookAgent; 4] = HookAgent::ALL;
 
 pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     let places = places(Vec::new())?;

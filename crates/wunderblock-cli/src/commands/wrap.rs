@@ -74,10 +74,18 @@ impl GivenFiles {
         // An existing folder is not ours.
         std::fs::create_dir(&folder).map_err(|error| unwritten(&folder, &error))?;
         given.folder = Some(folder.clone());
-        for (name, bytes) in &one.files {
-            let path = folder.join(format!("{name}.json"));
-            std::fs::write(&path, bytes).map_err(|error| unwritten(&path, &error))?;
-            given.paths.push((name.clone(), path));
+        for file in &one.files {
+            let (named, path) = match &file.inside {
+                Some(inside) => (folder.clone(), folder.join(inside)),
+                None => {
+                    let path = folder.join(format!("{}.json", file.variable));
+                    (path.clone(), path)
+                }
+            };
+            std::fs::create_dir_all(path.parent().unwrap_or(&folder))
+                .and_then(|()| std::fs::write(&path, &file.bytes))
+                .map_err(|error| unwritten(&path, &error))?;
+            given.paths.push((file.variable.clone(), named));
         }
         Ok(given)
     }

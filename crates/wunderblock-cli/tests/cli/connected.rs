@@ -24,9 +24,14 @@ fn bytes(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Settings of three agents, each with something of the user's own.
-const HOMES: [[(&str, &str); 3]; 5] = [
-    [(".claude/settings.json", "{}\n"), (".codex/config.toml", ""), (".gemini/settings.json", "{\n}\n")],
+/// Settings of the agents, each with something of the user's own.
+const HOMES: [[(&str, &str); 4]; 5] = [
+    [
+        (".claude/settings.json", "{}\n"),
+        (".codex/config.toml", ""),
+        (".gemini/settings.json", "{\n}\n"),
+        ("config/opencode/opencode.json", "{}"),
+    ],
     [
         (
             ".claude/settings.json",
@@ -34,21 +39,25 @@ const HOMES: [[(&str, &str); 3]; 5] = [
         ),
         (".codex/config.toml", "# mine\nmodel = \"gpt-5\" # good\n\n[mcp_servers.other]\ncommand = \"x\"\n"),
         (".gemini/settings.json", "{\n\t// with a comment\n\t\"theme\": \"dark\",\n}\n"),
+        ("config/opencode/opencode.jsonc", "{\n  // mine\n  \"mcp\": {},\n}\n"),
     ],
     [
         (".claude/settings.json", "\u{feff}{\r\n  \"env\": { \"A\": \"1\" }\r\n}\r\n"),
         (".codex/config.toml", "model = \"gpt-5\"\r\n"),
         (".gemini/settings.json", "{\"mcpServers\": {\"other\": {\"command\": \"y\"}}}"),
+        ("config/opencode/plugins/mine.js", "export const Mine = async () => ({})\n"),
     ],
     [
         (".claude.json", "{\"numStartups\": 3, \"mcpServers\": {}}"),
         (".codex/hooks.json", "{\"hooks\": {}}"),
         (".gemini/settings.json", "{ \"hooks\": { \"AfterTool\": [] } }"),
+        ("config/opencode/opencode.json", "{\r\n\t\"model\": \"m\"\r\n}"),
     ],
     [
         (".claude/settings.local.json", "{}"),
         (".codex/config.toml", "[tui]\nnotifications = true\n"),
         (".gemini/GEMINI.md", "be kind\n"),
+        ("config/opencode/AGENTS.md", "be brief\n"),
     ],
 ];
 
@@ -69,7 +78,7 @@ fn what_init_writes_its_undo_takes_back() {
         );
         assert_eq!(bytes(desk.folder()), before, "nothing is written without consent");
         let done = desk.run(&["init", "--yes"]).exits(0);
-        assert!(done.err.contains("Claude Code, Codex, Gemini CLI: connected"), "{}", done.err);
+        assert!(done.err.contains("Claude Code, Codex, Gemini CLI, OpenCode: connected"), "{}", done.err);
         assert!(done.err.contains("type /hooks in Codex"), "{}", done.err);
         let connected = bytes(desk.folder());
         assert_ne!(connected, before);
@@ -199,7 +208,7 @@ fn a_hook_never_fails_its_agent() {
 #[test]
 fn doctor_says_whether_what_an_agent_writes_is_captured() {
     let desk = Desk::bare();
-    desk.shell("mkdir -p .claude/projects/p .codex").exits(0);
+    desk.shell("mkdir -p .claude/projects/p .codex config/opencode").exits(0);
     let examined = |code: i32| desk.run(&["doctor", "--agents"]).exits(code).out;
     let before = examined(1);
     for line in [
@@ -209,10 +218,10 @@ fn doctor_says_whether_what_an_agent_writes_is_captured() {
     ] {
         assert!(before.contains(line), "{before}");
     }
-    assert_eq!(before.matches("✓ a message of a test was stored by the hook in").count(), 2, "{before}");
+    assert_eq!(before.matches("✓ a message of a test was stored by the hook in").count(), 3, "{before}");
     assert!(!desk.path("ledger.db").exists(), "the test has a ledger of its own");
     desk.run(&["init", "--no-digest", "--yes"]).exits(0);
-    assert_eq!(examined(0).matches("✓ connected").count(), 2);
+    assert_eq!(examined(0).matches("✓ connected").count(), 3);
     let transcript = crate::fixture::transcript();
     let file = ".claude/projects/p/s.jsonl";
     let lines: Vec<&str> = transcript.split_inclusive('\n').collect();

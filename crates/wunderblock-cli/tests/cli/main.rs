@@ -32,6 +32,7 @@ mod hostile;
 mod keeping;
 mod mcp;
 mod names;
+mod opencode;
 mod output;
 mod outside;
 mod page;

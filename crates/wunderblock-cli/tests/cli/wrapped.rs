@@ -64,3 +64,22 @@ fn codex_gets_its_tools_and_gemini_cli_a_file_that_is_removed() {
     let unknown = desk.run(&["wrap", "emacs"]).exits(2);
     assert!(unknown.err.contains("`emacs` cannot be connected; known are claude-code"), "{}", unknown.err);
 }
+
+#[test]
+fn opencode_gets_a_folder_with_its_plugin_and_its_tools() {
+    let desk = Desk::bare();
+    let shown = "cd \"$OPENCODE_CONFIG_DIR\" && pwd && grep '^const [PO]' plugins/*.js && cat opencode.json";
+    agent(&desk, "opencode", shown);
+    let done = desk.shell(&format!("{WRAP} opencode --recall -- run hello")).exits(0);
+    let mut lines = done.out.lines();
+    let folder = lines.next().unwrap();
+    assert!(lines.next().unwrap().starts_with("const PROGRAM = \"/"), "{}", done.out);
+    assert_eq!(lines.next(), Some("const OPTIONS = [\"--recall\"]"));
+    let settings: Value = serde_json::from_str(&lines.collect::<String>()).unwrap();
+    assert_eq!(settings["mcp"]["wunderblock"]["command"][1], "mcp");
+    assert!(!std::path::Path::new(folder).exists(), "{folder}");
+    // A folder of the user stays the one that is read.
+    agent(&desk, "opencode", "echo \"$OPENCODE_CONFIG_DIR\"");
+    let own = desk.shell(&format!("OPENCODE_CONFIG_DIR=/mine {WRAP} opencode")).exits(0);
+    assert_eq!(own.out, "/mine\n");
+}

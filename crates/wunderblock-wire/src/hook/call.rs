@@ -60,6 +60,9 @@ pub struct HookCall<'a> {
     pub turn: Option<String>,
     /// The sub-agent in which the event happened, with its type. `None` for the main agent.
     pub inside: Option<Delegation>,
+    /// Whether the prompt is the first one since the agent was started, or the first of its session: the agent takes in
+    /// no context when a session begins or continues, so that the prompt is answered instead.
+    pub begins: bool,
     /// Time of the event in ISO 8601, if the agent gives it.
     pub time: Option<String>,
 }

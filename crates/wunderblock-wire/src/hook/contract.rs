@@ -1,7 +1,7 @@
 //! The differences between agents' hooks, as data.
 
 use crate::hook::call::{Delegation, HookAgent, HookCall, HookEvent, UsedTool};
-use crate::hook::fields::{path, word};
+use crate::hook::fields::{flag, path, word};
 use crate::json::RawFields;
 
 /// How one agent calls hooks, and what it takes in from them.
@@ -42,6 +42,7 @@ impl Contract {
                 kind: word(fields, "agent_type"),
                 ..Delegation::default()
             }),
+            begins: flag(fields, "begins"),
             time: word(fields, "timestamp"),
             name,
         }

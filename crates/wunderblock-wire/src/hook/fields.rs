@@ -16,6 +16,10 @@ pub(super) fn path(fields: &RawFields<'_>, name: &str) -> Option<PathBuf> {
     word(fields, name).map(PathBuf::from)
 }
 
+pub(super) fn flag(fields: &RawFields<'_>, name: &str) -> bool {
+    fields.get(name).is_some_and(|raw| raw.get() == "true")
+}
+
 /// Returns the text of a field as a JSON value, unless it is missing or `null`.
 fn json<'a>(fields: &RawFields<'a>, name: &str) -> Option<&'a str> {
     fields.get(name).filter(|raw| !is_null(raw)).map(|raw| raw.get())
@@ -50,7 +54,7 @@ pub(super) fn tool_end<'a>(fields: &RawFields<'a>) -> HookEvent<'a> {
     let outcome = ToolOutcome {
         output: json(fields, "tool_response"),
         error: error(fields),
-        interrupted: fields.get("is_interrupt").is_some_and(|raw| raw.get() == "true"),
+        interrupted: flag(fields, "is_interrupt"),
         // A duration has fractions in some versions; a conversion of floats keeps within the limits of the type.
         duration: duration.filter(|millis| *millis >= 0.0).map(|millis| Millis(millis.round() as i64)),
     };

@@ -11,7 +11,9 @@
 //! | `chat.message`, `tool.execute.before`, `tool.execute.after`, `experimental.session.compacting` | hooks of the same name |
 //!
 //! When a session begins that has a parent, the plugin sends the parent as `session_id` and the new session as
-//! `agent_id`. The plugin adds context at the events that let it change a message, an
+//! `agent_id`. Other events of that session have its id in both fields. No event names a file: the session is found by
+//! its id. A session begins or continues without an event that takes in context, so the plugin sets `begins` in the
+//! first prompt of a session that it sees. The plugin adds context at the events that let it change a message, an
 //! output or the instructions of a compaction. It writes the fields of a new input over those of the tool's own.
 
 use crate::hook::call::{HookEvent, SessionSource};

@@ -174,6 +174,10 @@ fn events_of_other_agents_are_known() {
     for (agent, text, expected) in cases {
         assert_eq!(decode(agent, text).event, expected, "{text}");
     }
+    let begins = |flag: &str| {
+        decode(OpenCode, &format!(r#"{{"hook_event_name":"chat.message","begins":{flag}}}"#)).begins
+    };
+    assert!(begins("true") && !begins("false") && !begins("\"true\""));
     assert_eq!(decode(Codex, r#"{"type":"agent-turn-complete","thread-id":"s"}"#).session, some("s"));
 }
 

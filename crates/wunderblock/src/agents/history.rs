@@ -2,6 +2,7 @@
 
 use super::agent::{Agent, HistoryPlace};
 use super::places::Places;
+use crate::import::members::find;
 use crate::import::members::listed::list;
 pub use crate::import::members::member::HistoryFile;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
@@ -36,6 +37,16 @@ pub fn histories(agents: &[&'static Agent], places: &Places) -> Vec<AgentHistory
         }
     }
     found
+}
+
+/// Finds one session of OpenCode by OpenCode's id of it, without a search of the whole history. Returns the path that
+/// [`histories`] gives to the session; `None` if OpenCode has not stored it.
+#[must_use]
+pub fn find_session(agent: &Agent, places: &Places, id: &str) -> Option<PathBuf> {
+    if *agent.name != *"opencode" {
+        return None;
+    }
+    agent.history.iter().flat_map(|place| places.folders(&place.base)).find_map(|folder| find(&folder, id))
 }
 
 /// Searches one folder. Returns `None` if it does not exist.

@@ -11,7 +11,7 @@ pub mod settings;
 mod transcript;
 
 pub use agent::{Agent, agents};
-pub use history::{AgentHistory, HistoryFile, histories};
+pub use history::{AgentHistory, HistoryFile, find_session, histories};
 pub use places::Places;
 pub use resume::{Resume, resume};
 pub use transcript::{TranscriptPlace, agent_transcript, transcript_place};

@@ -32,11 +32,10 @@ impl Drop for ProbeFolder {
 /// that the hook took for the second message, or what failed.
 pub(super) async fn probe(agent: HookAgent, program: &str) -> Result<u64, String> {
     let folder = ProbeFolder::new(agent).map_err(|error| error.to_string())?;
-    let (transcript, db) = (folder.0.join("transcript.jsonl"), folder.0.join("ledger.db"));
-    let [first, second] = transcripts(agent);
+    let db = folder.0.join("ledger.db");
     let mut millis = 0;
-    for text in [&first, &(first.clone() + &second)] {
-        std::fs::write(&transcript, text).map_err(|error| error.to_string())?;
+    for count in [1, 2] {
+        let transcript = write(agent, &folder.0, count).map_err(|error| error.to_string())?;
         let begun = Instant::now();
         call(agent, program, (&folder.0, &transcript, &db)).map_err(|error| error.to_string())?;
         millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -59,14 +58,19 @@ fn call(
     program: &str,
     (folder, transcript, db): (&Path, &Path, &Path),
 ) -> std::io::Result<()> {
+    let event = match agent {
+        HookAgent::GeminiCli => "AfterAgent",
+        HookAgent::OpenCode => "session.idle",
+        _ => "Stop",
+    };
     let input = json!({
-        "hook_event_name": if agent == HookAgent::GeminiCli { "AfterAgent" } else { "Stop" },
-        "session_id": "probe", "transcript_path": transcript, "cwd": folder,
+        "hook_event_name": event, "session_id": "probe", "transcript_path": transcript, "cwd": folder,
     });
     let mut child = Command::new(program)
         .args(["hook", agent.name()])
         .env("WUNDERBLOCK_DB", db)
         .env("XDG_STATE_HOME", folder)
+        .env("XDG_DATA_HOME", folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -78,8 +82,34 @@ fn call(
     Ok(())
 }
 
+/// Writes a transcript with one message or two, as its agent does. Returns its path.
+fn write(agent: HookAgent, folder: &Path, count: usize) -> std::io::Result<PathBuf> {
+    if agent != HookAgent::OpenCode {
+        let path = folder.join("transcript.jsonl");
+        std::fs::write(&path, lines(agent).into_iter().take(count).collect::<String>())?;
+        return Ok(path);
+    }
+    // OpenCode's tree of files, which needs no database.
+    let storage = folder.join("opencode/storage");
+    let put = |file: &str, value: Value| {
+        let path = storage.join(file);
+        std::fs::create_dir_all(path.parent().unwrap_or(&storage))?;
+        std::fs::write(&path, value.to_string())?;
+        Ok::<_, std::io::Error>(path)
+    };
+    for id in ["first", "second"].into_iter().take(count) {
+        let message = json!({ "id": id, "sessionID": "probe", "role": "user", "time": { "created": 0 } });
+        put(&format!("message/probe/{id}.json"), message)?;
+        let part = json!({ "id": id, "messageID": id, "sessionID": "probe", "type": "text", "text": id });
+        put(&format!("part/{id}/{id}.json"), part)?;
+    }
+    let session =
+        json!({ "id": "probe", "directory": "/", "version": "0", "time": { "created": 0, "updated": 0 } });
+    put("session/probe/probe.json", session)
+}
+
 /// Returns the beginning of a transcript with one message, and a second message.
-fn transcripts(agent: HookAgent) -> [String; 2] {
+fn lines(agent: HookAgent) -> [String; 2] {
     const AT: &str = "2026-01-01T00:00:00.000Z";
     let lines = |records: &[Value]| records.iter().map(|record| format!("{record}\n")).collect::<String>();
     match agent {
@@ -98,7 +128,7 @@ fn transcripts(agent: HookAgent) -> [String; 2] {
             let said = |id: &str| json!({ "id": id, "timestamp": AT, "type": "user", "content": id });
             [lines(&[header, said("first")]), lines(&[said("second")])]
         }
-        // Claude Code; OpenCode's plugin has no transcript.
+        // Claude Code.
         _ => {
             let said = |id: &str, parent: Option<&str>| {
                 json!({

@@ -31,5 +31,5 @@ pub use change::{ExistingFiles, SettingsChange};
 pub use diff::diff;
 pub use document::{Document, SettingsFormat};
 pub use error::{SettingsError, SettingsProblem};
-pub use one_run::OneRun;
+pub use one_run::{GivenFile, OneRun};
 pub use plan::Installation;

@@ -7,20 +7,34 @@
 import { spawn } from "node:child_process"
 
 const PROGRAM = {program}
+const OPTIONS = {options}
 const RUNS_COMMANDS = {runs_commands}
-const TIMEOUT_MS = 10000
+const TIMEOUT_MS = 5000
 
-const ask = (message) =>
+// Calls of the program that have not ended. A program that once took too long is not waited for again.
+const pending = new Set()
+let isSlow = false
+
+const start = (message) =>
   new Promise((resolve) => {
     try {
-      const child = spawn(PROGRAM, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"], timeout: TIMEOUT_MS })
+      const child = spawn(PROGRAM, ["hook", "opencode", ...OPTIONS], { stdio: ["pipe", "pipe", "ignore"] })
+      const timer = setTimeout(() => {
+        isSlow = true
+        resolve({})
+        child.kill("SIGKILL")
+      }, TIMEOUT_MS)
+      const end = (answer) => {
+        clearTimeout(timer)
+        resolve(answer)
+      }
       let answer = ""
-      child.on("error", () => resolve({}))
+      child.on("error", () => end({}))
       child.on("close", () => {
         try {
-          resolve(JSON.parse(answer).hookSpecificOutput ?? {})
+          end(JSON.parse(answer).hookSpecificOutput ?? {})
         } catch {
-          resolve({})
+          end({})
         }
       })
       child.stdout.setEncoding("utf8")
@@ -32,19 +46,36 @@ const ask = (message) =>
     }
   })
 
+const ask = (message) => {
+  if (isSlow && pending.size > 0) return {}
+  const call = start(message).finally(() => pending.delete(call))
+  pending.add(call)
+  return isSlow ? {} : call
+}
+
 export const Wunderblock = async ({ directory }) => {
   // Calls that run, by their id: when they began. Questions that wait for the user, by their id: what they are about.
   const began = new Map()
   const questions = new Map()
+  // Sessions of sub-agents, and sessions that have had a prompt.
+  const inner = new Set()
+  const prompted = new Set()
 
   const send = (name, session, fields) =>
-    ask({ hook_event_name: name, session_id: session, cwd: directory, ...fields })
+    ask({
+      hook_event_name: name,
+      session_id: session,
+      agent_id: inner.has(session) ? session : undefined,
+      cwd: directory,
+      ...fields,
+    })
 
   const events = {
-    "session.created": ({ info }) =>
-      info.parentID
-        ? send("session.created", info.parentID, { agent_id: info.id, agent_type: info.agent ?? info.title })
-        : send("session.created", info.id),
+    "session.created": ({ info }) => {
+      if (!info.parentID) return send("session.created", info.id)
+      inner.add(info.id)
+      return send("session.created", info.parentID, { agent_id: info.id, agent_type: info.agent ?? info.title })
+    },
     "session.deleted": ({ info }) => send("session.deleted", info.id, { reason: "deleted" }),
     "session.idle": ({ sessionID }) => send("session.idle", sessionID),
     "session.compacted": ({ sessionID }) => send("session.compacted", sessionID),
@@ -63,6 +94,11 @@ export const Wunderblock = async ({ directory }) => {
   }
 
   return {
+    // OpenCode waits for this before it ends, so that the last message of a run is stored.
+    dispose: async () => {
+      await Promise.allSettled(pending)
+    },
+
     event: async ({ event }) => {
       try {
         await events[event.type]?.(event.properties)
@@ -72,9 +108,12 @@ export const Wunderblock = async ({ directory }) => {
     "chat.message": async (input, output) => {
       try {
         const text = output.parts.filter((part) => part.type === "text" && !part.synthetic)
-        const model = input.model ? `${input.model.providerID}/${input.model.modelID}` : undefined
+        const used = input.model ?? output.message.model
+        const model = used ? `${used.providerID}/${used.modelID}` : undefined
         const prompt = text.map((part) => part.text).join("\n")
-        const { additionalContext } = await send("chat.message", input.sessionID, { prompt, model })
+        const begins = !prompted.has(input.sessionID)
+        prompted.add(input.sessionID)
+        const { additionalContext } = await send("chat.message", input.sessionID, { prompt, model, begins })
         const last = output.parts.at(-1)
         if (!additionalContext || !last) return
         // Parts are shown in the order of their ids.

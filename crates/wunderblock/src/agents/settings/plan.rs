@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wunderblock_wire::hook::HookAgent;
 
-/// The plugin of OpenCode, with `{program}` and `{runs_commands}` in it.
+/// The plugin of OpenCode, with `{program}`, `{options}` and `{runs_commands}` in it.
 const PLUGIN: &str = include_str!("opencode_plugin.js");
 
 /// What to install for an agent, and where.
@@ -152,7 +152,8 @@ impl Installation<'_> {
         // A JSON string is a string of JavaScript.
         let program = serde_json::Value::from(self.program).to_string();
         let text = PLUGIN.replace("{runs_commands}", if self.runs_commands { "true" } else { "false" });
-        Ok(text.replace("{program}", &program).into_bytes())
+        let options = serde_json::Value::from_iter(self.options.split_whitespace()).to_string();
+        Ok(text.replace("{options}", &options).replace("{program}", &program).into_bytes())
     }
 
     /// Returns a file without our entries; `None` if the whole file is ours.

@@ -45,6 +45,8 @@ pub(super) enum Pass {
     Option(Box<str>),
     /// As a file whose path is in this environment variable.
     Variable(Box<str>),
+    /// As a file of the row's name in the folder that this environment variable names.
+    Folder(Box<str>),
     /// Each field of the server's entry as `KEY=VALUE` after this option.
     Field(Box<str>),
 }

@@ -109,6 +109,14 @@ pub(super) fn session(path: &Path, id: &str) -> Result<HistoryFile, Error> {
     first.ok_or_else(|| missing(path, id))
 }
 
+/// Returns whether a database has this session of OpenCode.
+pub(super) fn has(path: &Path, id: &str) -> bool {
+    let found = |database: Connection| {
+        database.query_row("SELECT 1 FROM session WHERE id = ?1", [id], |_| Ok(())).is_ok()
+    };
+    is_database(path) && open(path).is_ok_and(found)
+}
+
 fn missing(path: &Path, id: &str) -> Error {
     Error::File { path: path.display().to_string(), why: format!("the database has no session `{id}`") }
 }

@@ -27,6 +27,7 @@ use crate::originals::copy_source;
 use crate::store::SourceInfo;
 use export::Entry;
 use listed::{conversation_of, row_of};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -48,6 +49,28 @@ pub(crate) enum Place {
 #[must_use]
 pub fn holds_sessions(path: &Path) -> bool {
     database::is_database(path) || export::is_export(path)
+}
+
+/// Finds a session of OpenCode in the folder of its data by the session's id, without listing other sessions: in a
+/// database, or else in the tree of files that OpenCode moves into the database.
+pub(crate) fn find(folder: &Path, id: &str) -> Option<PathBuf> {
+    // An id that is a path would lead to another file.
+    if Path::new(id).file_name() != Some(OsStr::new(id)) {
+        return None;
+    }
+    let is_database = |path: &PathBuf| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        name.starts_with("opencode") && name.ends_with(".db")
+    };
+    let databases = entries(folder).filter(is_database);
+    let mut rows = databases.filter(|path| database::has(path, id)).map(|path| path.join(id));
+    let files = || entries(&folder.join("storage/session")).map(|project| project.join(format!("{id}.json")));
+    rows.next().or_else(|| files().find(|file| tree::is_session(file)))
+}
+
+/// Returns the paths of what a folder holds; nothing if it cannot be read.
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
 impl Place {

@@ -9,6 +9,10 @@ pub(super) fn is_database(_: &Path) -> bool {
     false
 }
 
+pub(super) fn has(_: &Path, _: &str) -> bool {
+    false
+}
+
 fn unread(path: &Path) -> Error {
     let why = "this build cannot read databases".to_owned();
     Error::File { path: path.display().to_string(), why }
