@@ -72,20 +72,12 @@ pub(super) struct ChatExport {
     pairing: CallPairing,
     /// This field is not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
-    seen: SeenIds,
+    pub(super) seen: SeenIds,
 }
 
 impl ChatExport {
     pub(super) fn session(&self) -> Option<&str> {
         self.own.as_deref()
-    }
-
-    fn knows(&self, id: &str) -> bool {
-        self.seen.get(id).is_some()
-    }
-
-    pub(super) fn remind(&mut self, id: &str) {
-        self.seen.remind(id, 0);
     }
 
     /// Returns the ids of the records that a line repeats or follows, if they are unknown.
@@ -96,7 +88,7 @@ impl ChatExport {
         if let Some((_, head)) = head_of(object) {
             ids.extend(title_of(&head).map(|title| title_id(&id_of(&head), &title)));
         }
-        ids.retain(|id| !self.knows(id));
+        ids.retain(|id| !self.seen.contains(id));
         ids
     }
 
@@ -109,7 +101,7 @@ impl ChatExport {
         }
         if let Some(id) = object.word("current") {
             let mut record = TranscriptRecord::bookkeeping(span, "current");
-            if self.knows(&id) {
+            if self.seen.contains(&id) {
                 record.place = RecordPlace::After(id);
             }
             return record;
@@ -118,7 +110,7 @@ impl ChatExport {
         let Some((id, said)) = object.word("id").zip(node.as_ref().or(message.as_ref())) else {
             return TranscriptRecord::opaque(span, "record", "unknown record of an export");
         };
-        if self.knows(&id) {
+        if self.seen.contains(&id) {
             return TranscriptRecord::bookkeeping(span, "repeated");
         }
         let mut record = TranscriptRecord::bookkeeping(span, "node");
@@ -147,7 +139,7 @@ impl ChatExport {
         }
         let parent = said.word("parent").or_else(|| said.word("parent_message_uuid"));
         // The first message of claude.ai follows an id that no message has.
-        parent.filter(|parent| self.knows(parent)).map_or(RecordPlace::Root, RecordPlace::After)
+        parent.filter(|parent| self.seen.contains(parent)).map_or(RecordPlace::Root, RecordPlace::After)
     }
 
     /// Reads what an export says about a conversation as a whole.
@@ -164,7 +156,7 @@ impl ChatExport {
         }
         if let Some(title) = title_of(head) {
             let name = title_id(&id, &title);
-            if !self.knows(&name) {
+            if !self.seen.contains(&name) {
                 self.seen.insert(&name, 0);
                 record.id = Some(name);
                 record.push(RecordItem::titled(&title));

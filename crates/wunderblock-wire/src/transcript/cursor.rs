@@ -36,20 +36,12 @@ pub(super) struct Cursor {
     rewinds: Rewinds,
     /// This field is not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
-    seen: SeenIds,
+    pub(super) seen: SeenIds,
 }
 
 impl Cursor {
     pub(super) fn session(&self) -> Option<&str> {
         self.own.as_deref()
-    }
-
-    fn knows(&self, id: &str) -> bool {
-        self.seen.get(id).is_some()
-    }
-
-    pub(super) fn remind(&mut self, id: &str) {
-        self.seen.remind(id, 0);
     }
 
     /// Returns the ids of the records that a line may repeat, if they are unknown.
@@ -62,7 +54,7 @@ impl Cursor {
             let id = composer.word("composerId").unwrap_or_default();
             ids.extend(composer.word("name").map(|title| title_id(&id, &title)));
         }
-        ids.retain(|id| !id.is_empty() && !self.knows(id));
+        ids.retain(|id| !id.is_empty() && !self.seen.contains(id));
         ids
     }
 
@@ -113,7 +105,7 @@ impl Cursor {
         }
         if let Some(title) = composer.word("name") {
             let name = title_id(&id, &title);
-            if !self.knows(&name) {
+            if !self.seen.contains(&name) {
                 record.id = Some(name);
                 let described = SessionDescribed { title: Some(title), tags: None };
                 record.push(RecordItem::Fact(Box::new(Fact::SessionDescribed(described))));
@@ -143,7 +135,7 @@ impl Cursor {
             return vec![said];
         }
         let tool = bubble.object("toolFormerData").filter(|tool| tool.word("name").is_some());
-        if !self.knows(&id) {
+        if !self.seen.contains(&id) {
             self.say(&mut said, role, (bubble, tool.as_ref()), &id);
         }
         let mut records = vec![said];
@@ -209,7 +201,7 @@ impl Cursor {
         let value = ["result", "error"].iter().find_map(|key| tool.some(key));
         let value = value.or_else(|| tool.get("status").filter(|_| failed))?;
         let name = result_id(id);
-        if self.knows(&name) || matches!(&*status, "running" | "loading" | "pending") {
+        if self.seen.contains(&name) || matches!(&*status, "running" | "loading" | "pending") {
             return None;
         }
         let said = records.first_mut()?;

@@ -48,7 +48,7 @@ pub(super) struct EventLog {
     system: Option<u64>,
     /// This field is not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
-    seen: SeenIds,
+    pub(super) seen: SeenIds,
 }
 
 impl EventLog {
@@ -74,10 +74,6 @@ impl EventLog {
 
     pub(super) fn session(&self) -> Option<&str> {
         self.own.as_deref()
-    }
-
-    pub(super) fn remind(&mut self, id: &str) {
-        self.seen.remind(id, 0);
     }
 
     /// Returns the id of the earlier record that determines a record's place, if that earlier record is unknown.
@@ -132,7 +128,7 @@ impl EventLog {
         }
         record.place = match self.parent(object) {
             Some(parent) if is_after(&self.last, &parent) && !self.beside => RecordPlace::Next,
-            Some(parent) if self.seen.get(&parent).is_some() => RecordPlace::After(parent),
+            Some(parent) if self.seen.contains(&parent) => RecordPlace::After(parent),
             None if object.has(layout.tree[1]) && self.last.is_some() => RecordPlace::Root,
             _ => RecordPlace::Next,
         };

@@ -75,7 +75,7 @@ pub(super) struct GeminiCli {
     pairing: CallPairing,
     /// This field is not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
-    seen: SeenIds,
+    pub(super) seen: SeenIds,
 }
 
 /// Parts of the newest message that have been read.
@@ -94,20 +94,12 @@ impl GeminiCli {
         self.own.as_deref()
     }
 
-    pub(super) fn knows(&self, id: &str) -> bool {
-        self.seen.get(id).is_some()
-    }
-
-    pub(super) fn remind(&mut self, id: &str) {
-        self.seen.remind(id, 0);
-    }
-
     /// Returns the ids of earlier records on which a line's meaning depends, if they are unknown.
     pub(super) fn unknown(&self, object: &Object<'_>) -> Vec<Box<str>> {
         let set = object.object("$set").unwrap_or_default();
         let messages = set.array("messages").unwrap_or_default();
         let listed = messages.into_iter().filter_map(|message| Object::of(message)?.word("id"));
-        listed.chain(object.word("$rewindTo")).filter(|id| !self.knows(id)).collect()
+        listed.chain(object.word("$rewindTo")).filter(|id| !self.seen.contains(id)).collect()
     }
 
     pub(super) fn read(&mut self, span: ByteSpan, object: &Object<'_>) -> TranscriptRecord {
@@ -284,7 +276,7 @@ impl GeminiCli {
         if self.rewinds.back_to(id) {
             return;
         }
-        if self.knows(id) {
+        if self.seen.contains(id) {
             record.set_opaque("a rewind to a message that is not a prompt");
         } else {
             // Gemini CLI removes every message if it does not know the id.
@@ -298,7 +290,7 @@ impl GeminiCli {
         record.at = time::field(set, "lastUpdated");
         let messages: Vec<Object<'_>> =
             set.array("messages").unwrap_or_default().into_iter().filter_map(Object::of).collect();
-        let is_known = |message: &Object<'_>| message.word("id").is_some_and(|id| self.knows(&id));
+        let is_known = |message: &Object<'_>| message.word("id").is_some_and(|id| self.seen.contains(&id));
         let context = messages.iter().take_while(|message| context(message).is_some()).count();
         let (context, rest) = messages.split_at(context);
         if let ([first, ..], []) = (context, rest) {

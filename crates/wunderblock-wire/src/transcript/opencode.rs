@@ -64,7 +64,7 @@ pub(super) struct OpenCode {
     starts: VecDeque<(Box<str>, Box<str>)>,
     /// This field is not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
-    seen: SeenIds,
+    pub(super) seen: SeenIds,
 }
 
 /// A compaction whose summary has not been read yet.
@@ -80,14 +80,6 @@ impl OpenCode {
         self.own.as_deref()
     }
 
-    fn knows(&self, id: &str) -> bool {
-        self.seen.get(id).is_some()
-    }
-
-    pub(super) fn remind(&mut self, id: &str) {
-        self.seen.remind(id, 0);
-    }
-
     /// Returns the ids of the records that a line may repeat, if they are unknown.
     pub(super) fn unknown(&self, object: &Object<'_>) -> Vec<Box<str>> {
         let info = object.object("info").unwrap_or_default();
@@ -99,7 +91,7 @@ impl OpenCode {
             ids.push(part::result_id(&id));
             ids.push(id);
         }
-        ids.retain(|id| !id.is_empty() && !self.knows(id));
+        ids.retain(|id| !id.is_empty() && !self.seen.contains(id));
         ids
     }
 
@@ -161,7 +153,7 @@ impl OpenCode {
         }
         if let Some(title) = title_of(info) {
             let name = title_id(&id, &title);
-            if !self.knows(&name) {
+            if !self.seen.contains(&name) {
                 self.seen.insert(&name, 0);
                 record.id = Some(name);
                 let described = SessionDescribed { title: Some(title), tags: None };
@@ -203,7 +195,7 @@ impl OpenCode {
         let mut record = TranscriptRecord::bookkeeping(span, &info.text("role").unwrap_or_default());
         let times = info.object("time").unwrap_or_default();
         record.at = time::field(&times, "completed").or(speaker.at);
-        if speaker.role != Role::Assistant || !speaker.ended || self.knows(&speaker.message) {
+        if speaker.role != Role::Assistant || !speaker.ended || self.seen.contains(&speaker.message) {
             return record;
         }
         let counts = info.object("tokens").and_then(|tokens| part::counts(&tokens));

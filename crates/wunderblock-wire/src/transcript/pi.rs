@@ -50,7 +50,7 @@ pub(super) struct Pi {
     begun: bool,
     /// This field is not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
-    seen: SeenIds,
+    pub(super) seen: SeenIds,
     pairing: CallPairing,
     /// Number of records read. Version 1 numbers its records, and later versions have ids.
     records: u64,
@@ -64,15 +64,7 @@ impl Pi {
     /// Returns the id of the earlier record that determines a record's place, if that earlier record is unknown.
     pub(super) fn unknown(&self, object: &Object<'_>) -> Option<Box<str>> {
         let id = object.word("parentId").filter(|_| object.text("type").as_deref() != Some("session"))?;
-        (!self.knows(&id)).then_some(id)
-    }
-
-    pub(super) fn knows(&self, id: &str) -> bool {
-        self.seen.get(id).is_some()
-    }
-
-    pub(super) fn remind(&mut self, id: &str) {
-        self.seen.remind(id, 0);
+        (!self.seen.contains(&id)).then_some(id)
     }
 
     pub(super) fn read(&mut self, span: ByteSpan, object: &Object<'_>) -> TranscriptRecord {
@@ -112,7 +104,7 @@ impl Pi {
         let parent = object.word("parentId");
         record.place = match parent {
             // Some writers put a tool call's id in this field, or an id that is not in the file.
-            Some(parent) if self.seen.get(&parent).is_some() => RecordPlace::After(parent),
+            Some(parent) if self.seen.contains(&parent) => RecordPlace::After(parent),
             Some(parent) if self.own.as_ref() != Some(&parent) => RecordPlace::Next,
             _ if object.has("parentId") && self.begun => RecordPlace::Root,
             _ => RecordPlace::Next,

@@ -50,7 +50,7 @@ pub(super) struct RequestLog {
     pairing: CallPairing,
     /// This field is not part of a checkpoint, because it grows with the file.
     #[serde(skip)]
-    seen: SeenIds,
+    pub(super) seen: SeenIds,
 }
 
 impl RequestLog {
@@ -68,10 +68,6 @@ impl RequestLog {
     /// Returns the name of the first conversation's session, once the conversation has a message.
     pub(super) fn session(&self) -> Option<&str> {
         self.own.as_deref()
-    }
-
-    pub(super) fn remind(&mut self, id: &str) {
-        self.seen.remind(id, 0);
     }
 
     /// Returns the ids of messages in a line that this reader has not read.
@@ -167,7 +163,7 @@ impl RequestLog {
     }
 
     fn knows(&self, id: u64) -> bool {
-        self.seen.get(&chain::name(id)).is_some()
+        self.seen.contains(&chain::name(id))
     }
 
     /// Returns the place after a message, or at the beginning of a conversation if no message is given.

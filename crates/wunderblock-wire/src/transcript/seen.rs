@@ -13,6 +13,11 @@ pub(crate) struct SeenIds {
 }
 
 impl SeenIds {
+    /// Returns whether an id was seen.
+    pub(crate) fn contains(&self, id: &str) -> bool {
+        self.get(id).is_some()
+    }
+
     /// Returns the session in which an id was last seen.
     pub(crate) fn get(&self, id: &str) -> Option<u32> {
         self.ids.get(&key(id)).map(|session| u32::from_le_bytes(*session))

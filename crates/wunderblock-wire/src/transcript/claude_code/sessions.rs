@@ -167,7 +167,7 @@ impl FileSessions {
     }
 
     pub(super) fn knows(&self, id: &str) -> bool {
-        self.seen.get(id).is_some()
+        self.seen.contains(id)
     }
 
     /// Remembers an earlier record of the session with this name. Does nothing if the session is unknown.

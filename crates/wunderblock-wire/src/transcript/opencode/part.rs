@@ -155,7 +155,7 @@ impl OpenCode {
         if record.items.is_empty() {
             return Some(record);
         }
-        if self.knows(&id) {
+        if self.seen.contains(&id) {
             return None;
         }
         self.begins(&speaker.message, &id);

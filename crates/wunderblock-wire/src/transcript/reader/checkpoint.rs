@@ -133,17 +133,18 @@ impl TranscriptReader {
     /// `session` is that record's [`session`](crate::transcript::TranscriptRecord::session): its native name, or
     /// `None` for the file's own session. Records that the reader has read itself take precedence.
     pub fn remind(&mut self, id: &str, session: Option<&str>) {
-        match &mut self.state {
-            FormatState::ClaudeCode(state) => state.remind(id, session),
-            FormatState::Pi(state) => state.remind(id),
-            FormatState::GeminiCli(state) => state.remind(id),
-            FormatState::OpenCode(state) => state.remind(id),
-            FormatState::Cursor(state) => state.remind(id),
-            FormatState::ChatExport(state) => state.remind(id),
-            FormatState::EventLog(state) => state.remind(id),
-            FormatState::Requests(state) => state.remind(id),
-            _ => {}
-        }
+        let seen = match &mut self.state {
+            FormatState::ClaudeCode(state) => return state.remind(id, session),
+            FormatState::Pi(state) => &mut state.seen,
+            FormatState::GeminiCli(state) => &mut state.seen,
+            FormatState::OpenCode(state) => &mut state.seen,
+            FormatState::Cursor(state) => &mut state.seen,
+            FormatState::ChatExport(state) => &mut state.seen,
+            FormatState::EventLog(state) => &mut state.seen,
+            FormatState::Requests(state) => &mut state.seen,
+            _ => return,
+        };
+        seen.remind(id, 0);
     }
 }
 
@@ -179,7 +180,7 @@ impl TranscriptReader {
         });
         match (&self.state, id) {
             (FormatState::ClaudeCode(state), Some(id)) => state.knows(id),
-            (FormatState::Pi(state), Some(id)) => state.knows(id),
+            (FormatState::Pi(state), Some(id)) => state.seen.contains(id),
             _ => false,
         }
     }
