@@ -5,12 +5,11 @@ use super::member::Member;
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
 /// The fields of an object, in order.
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct Fields<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
     fn get(&self, key: &str) -> Option<&'a RawValue> {
@@ -40,8 +39,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
             }
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
                 let mut fields = Vec::new();
-                while let Some(Key(key)) = map.next_key()? {
-                    fields.push((key, map.next_value()?));
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
                 }
                 Ok(Fields(fields))
             }
@@ -49,10 +48,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
         json.deserialize_map(Collect)
     }
 }
-
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A message of a conversation.
 struct Said<'a> {
@@ -101,7 +96,7 @@ fn nodes(mapping: &str) -> Option<Vec<Said<'_>>> {
     let nodes: Fields<'_> = serde_json::from_str(mapping).ok()?;
     let nodes = nodes.0.into_iter().map(|(id, value)| {
         let parent = serde_json::from_str(value.get()).ok().and_then(|node: Fields<'_>| node.text("parent"));
-        Said { id: id.into_owned(), value, parent }
+        Said { id, value, parent }
     });
     Some(nodes.collect())
 }
