@@ -202,6 +202,14 @@ impl Desk {
         Done::new(&output)
     }
 
+    /// Calls the hook of an agent. Returns what it answers to the event, if anything.
+    pub(crate) fn hook(&self, agent: &str, input: &Value, options: &[&str]) -> Option<Value> {
+        let args: Vec<&str> = ["hook", agent].into_iter().chain(options.iter().copied()).collect();
+        let done = self.feed(&args, &input.to_string()).exits(0);
+        assert_eq!(done.err, "");
+        (!done.out.is_empty()).then(|| done.json()["hookSpecificOutput"].clone())
+    }
+
     /// Starts the program with pipes for stdin, stdout and stderr.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);

@@ -27,10 +27,7 @@ impl Written {
             "hook_event_name": event, "timestamp": "2026-01-02T03:04:05Z",
         });
         input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        let done = self.desk.feed(&["hook", "gemini-cli"], &input.to_string()).exits(0);
-        assert_eq!(done.err, "");
-        let answer: Option<Value> = (!done.out.is_empty()).then(|| serde_json::from_str(&done.out).unwrap());
-        Some(answer?["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned())
+        Some(self.desk.hook("gemini-cli", &input, &[])?["additionalContext"].as_str().unwrap().to_owned())
     }
 
     /// A turn: the prompt is recorded with the context that the hook adds, and answered.

@@ -9,14 +9,7 @@ fn start(desk: &Desk, source: &str, transcript: &str, options: &[&str]) -> Optio
         "hook_event_name": "SessionStart", "source": source, "session_id": "new",
         "transcript_path": desk.path(transcript), "cwd": desk.folder(),
     });
-    let args: Vec<&str> = ["hook", "claude-code"].into_iter().chain(options.iter().copied()).collect();
-    let done = desk.feed(&args, &input.to_string()).exits(0);
-    assert_eq!(done.err, "");
-    if done.out.is_empty() {
-        return None;
-    }
-    let answer: Value = serde_json::from_str(&done.out).unwrap();
-    let specific = &answer["hookSpecificOutput"];
+    let specific = desk.hook("claude-code", &input, options)?;
     assert_eq!(specific["hookEventName"], "SessionStart");
     Some(specific["additionalContext"].as_str().unwrap().to_owned())
 }

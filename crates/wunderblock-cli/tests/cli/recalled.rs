@@ -13,14 +13,7 @@ fn prompt(desk: &Desk, agent: &str, text: &str, options: &[&str]) -> Option<Stri
         "hook_event_name": event, "session_id": "s9", "prompt": text,
         "transcript_path": desk.path("s9.jsonl"), "cwd": desk.folder(),
     });
-    let args: Vec<&str> = ["hook", agent].into_iter().chain(options.iter().copied()).collect();
-    let done = desk.feed(&args, &input.to_string()).exits(0);
-    assert_eq!(done.err, "");
-    if done.out.is_empty() {
-        return None;
-    }
-    let answer: Value = serde_json::from_str(&done.out).unwrap();
-    let specific = &answer["hookSpecificOutput"];
+    let specific = desk.hook(agent, &input, options)?;
     assert_eq!(specific["hookEventName"], event);
     Some(specific["additionalContext"].as_str().unwrap().to_owned())
 }

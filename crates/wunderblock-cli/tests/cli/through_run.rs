@@ -1,7 +1,7 @@
 //! Shell commands of agents through `run`: only with the option, and with the same result.
 
 use crate::desk::Desk;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::process::Command;
 
 /// Calls the hook before a command runs. Returns the command with which it answers.
@@ -11,11 +11,7 @@ fn before(desk: &Desk, agent: &str, (event, tool): (&str, &str), options: &[&str
         "hook_event_name": event, "session_id": "s", "transcript_path": desk.path("s.jsonl"), "cwd": desk.folder(),
         "tool_name": tool, "tool_input": { "command": command, "description": "counts" },
     });
-    let args: Vec<&str> = ["hook", agent].into_iter().chain(options.iter().copied()).collect();
-    let done = desk.feed(&args, &input.to_string()).exits(0);
-    assert_eq!(done.err, "");
-    let answer: Value = serde_json::from_str(&done.out).ok()?;
-    let specific = &answer["hookSpecificOutput"];
+    let specific = desk.hook(agent, &input, options)?;
     let new =
         [&specific["updatedInput"], &specific["tool_input"]].into_iter().find(|new| new.is_object()).unwrap();
     assert_eq!(new["description"], "counts");
