@@ -25,6 +25,7 @@ mod read;
 mod reduce;
 mod replay;
 mod restore;
+#[cfg_attr(not(unix), path = "commands/no_run.rs")]
 mod run;
 mod search;
 mod sessions;

@@ -1,5 +1,7 @@
 //! The command line of Wunderblock: parses the arguments, calls the engine once, and prints the result.
 
+#![cfg_attr(not(unix), expect(dead_code, reason = "only `run` uses it, which needs a Unix system"))]
+
 mod args;
 mod chart;
 mod columns;
@@ -35,7 +37,6 @@ mod typed;
 use clap::error::ErrorKind;
 use clap::{FromArgMatches, Parser};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 fn main() -> ExitCode {
     // The help pages are written only for a command line that shows them: one that asks for help or is invalid.
@@ -52,7 +53,8 @@ fn main() -> ExitCode {
     };
     let json = args.global.json;
     // With a handler for `SIGXFSZ`, a write beyond `ulimit -f` fails instead of ending our process.
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     match futures_executor::block_on(commands::run(args)) {
         Ok(code) => code,
         Err(error) => exit::failed(&error, json),

@@ -57,6 +57,7 @@ impl Spool {
         let path = folder.join(&head.call).with_extension(END);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
+        #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let open = || std::fs::create_dir_all(&folder).and_then(|()| options.open(&path));
         // Another command may remove the empty folder before the file is created in it, so one more attempt is made.

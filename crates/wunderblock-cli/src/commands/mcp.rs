@@ -4,8 +4,6 @@ use super::build;
 use crate::args::McpArgs;
 use crate::exit::{Exit, FAILED, Failure};
 use crate::settings::Settings;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use std::process::ExitCode;
 use wunderblock_mcp::{Served, Stopper, serve};
 
@@ -24,15 +22,23 @@ pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
         keeps_policy: wanted.build.policy.policy.is_some(),
     };
     let stopper = Stopper::new();
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    #[cfg(unix)]
+    stop_at_signals(&stopper)?;
+    serve(served, Box::new(std::io::stdin()), Box::new(std::io::stdout()), &stopper)
+        .map_err(|error| Failure::Door(FAILED, error.to_string()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets a signal end the server in the same way as the end of its input, so that no command stays behind.
+#[cfg(unix)]
+fn stop_at_signals(stopper: &Stopper) -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     let signalled = stopper.clone();
-    // A signal ends the server in the same way as the end of its input, so that no command stays behind.
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
             signalled.stop();
         }
     });
-    serve(served, Box::new(std::io::stdin()), Box::new(std::io::stdout()), &stopper)
-        .map_err(|error| Failure::Door(FAILED, error.to_string()))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
