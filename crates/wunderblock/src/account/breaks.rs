@@ -2,6 +2,7 @@
 //! known: requests that this engine built, and requests in imported logs.
 
 use super::miss::{MissCause, MissWatch};
+use super::model_rows::ModelRows;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -51,10 +52,10 @@ pub fn broken_prefixes<'a>(
         let all = engine.listed(StreamFilter { since: None, ..filter }, u64::from(u32::MAX)).await?;
         let sessions: HashMap<_, _> =
             all.into_iter().filter(|info| wanted(info)).map(|info| (info.no, info)).collect();
-        let mut watch = MissWatch::default();
+        let (mut models, mut watch) = (ModelRows::new(&engine.config.catalog), MissWatch::default());
         let mut misses = Vec::new();
         for (index, row) in rows.iter().enumerate() {
-            let miss = watch.next(&engine.config.catalog, row);
+            let miss = watch.next(&mut models, row);
             let miss = miss.filter(|miss| miss.cause == MissCause::Changed);
             let Some((miss, info)) = miss.zip(sessions.get(&row.stream)) else { continue };
             misses.push((index, miss.tokens, info));

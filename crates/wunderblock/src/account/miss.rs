@@ -1,9 +1,10 @@
 //! Cache misses: tokens that a request shares with the one before it, but that were not read from the cache.
 
-use crate::catalog::{CacheMode, Catalog};
-use crate::store::{StreamNo, UsageRow};
+use super::model_rows::ModelRows;
+use crate::catalog::{BilledTokens, CacheMode};
+use crate::store::UsageRow;
 use serde::Serialize;
-use wunderblock_core::units::{Millis, Tokens};
+use wunderblock_core::units::Tokens;
 
 /// Why tokens were not read from the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -44,34 +45,31 @@ const MIN_PERCENT: u64 = 10;
 
 /// The previous reply of the stream that is being read.
 #[derive(Default)]
-pub(super) struct MissWatch {
-    last: Option<(StreamNo, Millis, Option<Box<str>>, Tokens)>,
-}
+pub(super) struct MissWatch<'r>(Option<&'r UsageRow>);
 
-impl MissWatch {
+impl<'r> MissWatch<'r> {
     /// Compares a reply with the one before it in its stream. Replies must come in order.
     ///
     /// A request that is smaller than the one before it was compacted or belongs to something else, so what it shares
     /// with the previous one is unknown, and no miss is claimed. The same applies to models that do not cache.
-    pub(super) fn next(&mut self, catalog: &Catalog, row: &UsageRow) -> Option<CacheMiss> {
+    pub(super) fn next(&mut self, models: &mut ModelRows<'r>, row: &'r UsageRow) -> Option<CacheMiss> {
         let usage = &row.usage;
-        let prompt = usage.input + usage.cache_read + usage.cache_write;
-        let now = (row.stream, row.at, usage.model.clone(), prompt);
-        let (stream, at, model, shared) = self.last.replace(now)?;
-        let found = catalog.lookup(usage.model.as_deref()?);
-        let rule = found.row.cache;
+        let prompt = BilledTokens::from(usage).prompt();
+        let last = self.0.replace(row)?;
+        let shared = BilledTokens::from(&last.usage).prompt();
+        let rule = models.of(usage.model.as_deref()?).cache;
         let tokens = shared.saturating_sub(usage.cache_read);
         let is_small = tokens.0.saturating_mul(100) < shared.0.saturating_mul(MIN_PERCENT);
-        if stream != row.stream || rule.mode == CacheMode::None || prompt < shared || is_small {
+        if last.stream != row.stream || rule.mode == CacheMode::None || prompt < shared || is_small {
             return None;
         }
         // Below the provider's minimum, nothing is cached.
         if shared < rule.minimum {
             return None;
         }
-        let idle = row.at.0.saturating_sub(at.0);
+        let idle = row.at.0.saturating_sub(last.at.0);
         let cause = match () {
-            () if model != usage.model => MissCause::Model,
+            () if last.usage.model != usage.model => MissCause::Model,
             () if idle > rule.lifetime.0 => MissCause::Idle,
             () => MissCause::Changed,
         };

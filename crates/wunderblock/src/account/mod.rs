@@ -8,6 +8,7 @@
 mod breaks;
 mod gain;
 mod miss;
+mod model_rows;
 mod status;
 mod tools;
 
@@ -21,8 +22,9 @@ use crate::catalog::{BilledTokens, Catalog, MicroDollars};
 use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, EventUsage, Query, StreamFilter, StreamInfo, StreamNo, UsageRow};
+use crate::store::{Answer, Query, StreamFilter, StreamInfo, StreamNo, UsageRow};
 use miss::MissWatch;
+use model_rows::ModelRows;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::AddAssign;
@@ -117,22 +119,22 @@ fn summed(
     group: &(dyn Fn(SpentReply<'_>) -> Option<String> + Sync),
 ) -> BTreeMap<String, Spend> {
     let mut sums: BTreeMap<String, Spend> = BTreeMap::new();
-    let mut watch = MissWatch::default();
+    let (mut models, mut watch) = (ModelRows::new(catalog), MissWatch::default());
     for row in rows {
         let Some(session) = streams.get(&row.stream) else { continue };
         let model = row.usage.model.as_deref();
-        let miss = watch.next(catalog, row);
+        let miss = watch.next(&mut models, row);
         let Some(name) = group(SpentReply { session, at: row.at, model }) else { continue };
-        *sums.entry(name).or_default() += &spend_of(catalog, row, miss);
+        *sums.entry(name).or_default() += &spend_of(&mut models, row, miss);
     }
     sums
 }
 
 /// Returns the spend of one reply.
-fn spend_of(catalog: &Catalog, row: &UsageRow, miss: Option<CacheMiss>) -> Spend {
-    let EventUsage { ref model, input, cache_read, cache_write, output, .. } = row.usage;
-    let price = model.as_deref().and_then(|model| catalog.lookup(model).row.price_at(row.at));
-    let billed = BilledTokens { input, cache_read, cache_write, output };
+fn spend_of<'r>(models: &mut ModelRows<'r>, row: &'r UsageRow, miss: Option<CacheMiss>) -> Spend {
+    let price = row.usage.model.as_deref().and_then(|model| models.of(model).price_at(row.at));
+    let billed = BilledTokens::from(&row.usage);
+    let BilledTokens { input, cache_read, cache_write, output } = billed;
     let mut spend = Spend { replies: 1, input, cache_read, cache_write, output, ..Spend::default() };
     match price {
         Some(price) => spend.cost = price.cost(billed),

@@ -1,6 +1,7 @@
 //! Status of a session in few numbers, for a line that is shown all the time.
 
 use super::{Spend, summed};
+use crate::catalog::BilledTokens;
 use crate::future::BoxFuture;
 use crate::query_batch::QueryBatch;
 use crate::recap::open_items;
@@ -60,5 +61,5 @@ impl Status {
 
 /// Returns the tokens of a request with its reply.
 fn context(usage: &EventUsage) -> Tokens {
-    usage.input + usage.cache_read + usage.cache_write + usage.output
+    BilledTokens::from(usage).prompt() + usage.output
 }

@@ -4,6 +4,7 @@
 //! micro-dollars, so that every sum is exact. Discounts for batches and surcharges for regions, speed and tools are
 //! not included.
 
+use crate::store::EventUsage;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::iter::Sum;
@@ -121,6 +122,13 @@ impl BilledTokens {
 impl From<&UsageMeasured> for BilledTokens {
     fn from(usage: &UsageMeasured) -> Self {
         let UsageMeasured { input, cache_read, cache_write, output, .. } = *usage;
+        Self { input, cache_read, cache_write, output }
+    }
+}
+
+impl From<&EventUsage> for BilledTokens {
+    fn from(usage: &EventUsage) -> Self {
+        let EventUsage { input, cache_read, cache_write, output, .. } = *usage;
         Self { input, cache_read, cache_write, output }
     }
 }
