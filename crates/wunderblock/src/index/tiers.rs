@@ -12,14 +12,14 @@
 //!
 //! | documents in a batch | most segments at rest | writes of a document |
 //! |---|---|---|
-//! | 4,096 | 20 | 3.0 |
-//! | 1,024 | 23 | 4.0 |
-//! | 250 | 26 | 5.0 |
-//! | 16 | 23 | 7.8 |
+//! | 4,096 | 34 | 3.0 |
+//! | 1,024 | 37 | 4.0 |
+//! | 250 | 38 | 4.9 |
+//! | 16 | 23 | 7.6 |
 //!
-//! Segments above a quarter of the maximum size are no longer joined. Batches of fewer than 16 documents are
-//! rewritten on level 0, up to six more times. Callers should therefore collect documents first; documents that are
-//! not indexed yet are still found ([`super::tail`]).
+//! Segments of more than half of the maximum size, or a quarter of the maximum number of documents, are no longer
+//! joined. Batches of fewer than 16 documents are rewritten on level 0, up to six more times. Callers should therefore
+//! collect documents first; documents that are not indexed yet are still found ([`super::tail`]).
 
 use super::header::MAX_DOCS;
 
@@ -27,8 +27,9 @@ use super::header::MAX_DOCS;
 const SMALL: usize = 16;
 /// Number of segments on one level that are joined into one segment on the next level.
 const FANOUT: usize = 4;
-/// Maximum size of a joined segment in bytes. A join keeps its result in memory until it is stored.
-const MAX_BYTES: usize = 32 << 20;
+/// Maximum size of a joined segment in bytes. A join keeps its result in memory until it is stored: with 32 MB, it is
+/// what an import takes most memory for.
+const MAX_BYTES: usize = 16 << 20;
 
 /// Metadata of a segment that the policy uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +90,7 @@ fn join(run: &[SegmentMeta], level: u32) -> Vec<MergeJob> {
 }
 
 fn is_full(segment: &SegmentMeta) -> bool {
-    segment.docs > MAX_DOCS / FANOUT || segment.bytes > MAX_BYTES / FANOUT
+    segment.docs > MAX_DOCS / FANOUT || segment.bytes > MAX_BYTES / 2
 }
 
 fn level(docs: usize) -> u32 {
@@ -139,11 +140,11 @@ mod tests {
         // Number of batches, documents per batch and index bytes per document, followed by the maximum number of
         // segments and the writes per document × 100.
         for ((batches, docs, bytes), expected) in [
-            ((25, 4096, 500), (6, 260)),
-            ((1_000, 1024, 500), (23, 395)),
-            ((250, 4096, 500), (20, 295)),
-            ((4_000, 250, 500), (26, 495)),
-            ((60_000, 16, 100), (23, 776)),
+            ((25, 4096, 500), (6, 292)),
+            ((1_000, 1024, 500), (37, 398)),
+            ((250, 4096, 500), (34, 298)),
+            ((4_000, 250, 500), (38, 485)),
+            ((60_000, 16, 100), (23, 756)),
             ((20_000, 5, 500), (21, 678)),
         ] {
             let (segments, most, writes) = simulate(batches, docs, bytes);

@@ -107,17 +107,17 @@ pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreR
 
 fn settle(connection: &Connection, access: Access, patience: Duration) -> StoreResult<()> {
     let settings = if access == Access::Read {
-        "PRAGMA query_only = ON"
+        "PRAGMA query_only = ON; PRAGMA cache_size = -8192"
     } else {
         // A limit of 4096 pages allows 32 MiB of log before a checkpoint. Bulk writes change the same pages
         // repeatedly, so having fewer checkpoints reduces what is written.
         "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864;
-         PRAGMA wal_autocheckpoint = 4096"
+         PRAGMA wal_autocheckpoint = 4096; PRAGMA cache_size = -32768"
     };
     connection
         .busy_timeout(patience)
         .and_then(|()| connection.execute_batch(settings))
-        .and_then(|()| connection.execute_batch("PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY"))
+        .and_then(|()| connection.execute_batch("PRAGMA temp_store = MEMORY"))
         .map_err(|error| failure(&error))?;
     // Enable the query planner stability guarantee. Every query uses a key; without the guarantee, SQLite would plan
     // a statement again when its bound values change.
