@@ -73,14 +73,17 @@ pub(super) async fn find_change(
     opened: &mut OpenedFile<'_>,
     verify: bool,
 ) -> Result<FileChange, Error> {
-    let OpenedFile { file, path, stamp, len, .. } = opened;
-    let (revision, len) = (&old.revision, *len);
-    if !verify && is_same(old, *stamp) {
+    let (revision, len) = (&old.revision, opened.len);
+    if !verify && is_same(old, opened.stamp) {
         return Ok(FileChange::None);
     }
     if len < revision.len {
         return Ok(FileChange::Rewritten);
     }
+    if opened.continues() {
+        return Ok(FileChange::Grown);
+    }
+    let OpenedFile { file, path, .. } = opened;
     let saved = revision.reader.as_deref().and_then(Saved::decode);
     let same = match saved {
         Some(saved) if len > revision.len && !verify => saved

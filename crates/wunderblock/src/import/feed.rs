@@ -290,6 +290,7 @@ impl<'e> Feed<'e> {
             own: self.own,
             sessions: Vec::new(),
             samples: Vec::new(),
+            rows: None,
             reader,
         }
     }

@@ -11,6 +11,7 @@ use super::session::resume_import;
 use super::take::{end_line, let_in, take_record};
 use crate::error::{Error, file_error};
 use crate::limits::{MAX_LINE, SOURCE_CHUNK};
+use crate::store::StoreError;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use wunderblock_wire::transcript::{Checkpoint, RecordStatus, TranscriptReader, TranscriptRecord};
@@ -82,10 +83,15 @@ pub(super) async fn lines(
     progress: OnBytes<'_>,
 ) -> Result<Option<Saved>, Error> {
     let path = opened.path;
+    let stored = saved.as_ref().map(|saved| saved.samples.clone());
     let (mut reader, at, line) = match saved {
         Some(saved) => resume_import(feed, saved).await?,
         None => (feed.reader(), 0, 0),
     };
+    if at == 0 && opened.continues() {
+        // The import cannot continue, so the source is opened again, and read as a whole.
+        return Err(Error::Store(StoreError::SourceMoved));
+    }
     feed.bytes = RawBytes::new(at, feed.claim.len);
     let mut file = opened.file.try_clone().map_err(|error| file_error(path, &error))?;
     file.seek(SeekFrom::Start(at)).map_err(|error| file_error(path, &error))?;
@@ -114,10 +120,16 @@ pub(super) async fn lines(
     }
     let_in(feed, &reader).await?;
     let Some(ResumePoint { at, line, reader }) = input.stop else { return Ok(None) };
-    let samples = change::samples(&mut opened.file, input.offset).unwrap_or_default();
+    // The samples of the stored bytes remain those of their continuation.
+    let stored = stored.filter(|_| opened.continues());
+    let samples = match stored {
+        Some(samples) => samples,
+        None => change::samples(&mut opened.file, input.offset).unwrap_or_default(),
+    };
     // Without samples, the next import could not recognise a grown file, so the state would be useless.
     let kept = !samples.is_empty();
-    Ok(kept.then(|| Saved { samples, ..feed.saved(at, line, reader) }))
+    let rows = opened.rows.take();
+    Ok(kept.then(|| Saved { samples, rows, ..feed.saved(at, line, reader) }))
 }
 
 /// Takes in the records of a line.

@@ -101,13 +101,14 @@ async fn import_file(
     let path = place.key();
     let mut attempts = 0;
     let mut waiting: Option<(u64, Instant)> = None;
+    let mut whole = how.verify || how.format.is_some();
     loop {
         let stamp = place.stamp()?;
         let old = newest_source(engine, &path).await?;
         if let Some(old) = old.as_ref().filter(|old| !how.verify && is_same(old, stamp)) {
             return unchanged_import(&path, old);
         }
-        let mut opened = place.open(engine, (&path, stamp), old.as_ref()).await?;
+        let mut opened = place.open(engine, (&path, stamp), (old.as_ref(), whole)).await?;
         match import_once(engine, &mut opened, old.as_ref(), how, progress).await {
             Err(Error::Store(StoreError::Held { .. })) => {
                 // The wait continues as long as the other import makes progress.
@@ -127,6 +128,7 @@ async fn import_file(
                 if attempts < IMPORT_ATTEMPTS =>
             {
                 attempts += 1;
+                whole = true;
             }
             other => return other,
         }
@@ -149,8 +151,9 @@ async fn import_once(
         note_time(engine, old, opened).await?;
         return unchanged_import(path, old);
     }
-    let head = read_head(&mut opened.file, path)?;
-    let format = match how.format {
+    let head = if opened.continues() { Vec::new() } else { read_head(&mut opened.file, path)? };
+    let known = old.filter(|_| opened.continues()).and_then(|old| Format::from_name(&old.revision.format));
+    let format = match how.format.or(known) {
         Some(format) => format,
         None => detect(&opened.name, &head).map_err(|no| unrecognised(path, &no))?,
     };

@@ -1,5 +1,6 @@
 //! A source that is being imported: a file, or the text made from the members of a session.
 
+use super::members::RowsRead;
 use crate::error::{Error, ImportReason, file_error};
 use std::fs::{File, Metadata};
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -46,26 +47,35 @@ pub(super) struct OpenedFile<'p> {
     pub(super) stamp: Stamp,
     /// Whether this import holds the lock on the file, so that no other import of it is alive.
     pub(super) locked: bool,
+    /// For a session in a database: what is remembered of its rows.
+    pub(super) rows: Option<RowsRead>,
+}
+
+impl OpenedFile<'_> {
+    /// Returns whether the text is known to begin with the stored bytes, which are not all in memory.
+    pub(super) fn continues(&self) -> bool {
+        matches!(&self.file, Content::Members { from, .. } if *from > 0)
+    }
 }
 
 /// Bytes of a source.
 pub(crate) enum Content {
     /// A file.
     File(File),
-    /// The text of a session of several members.
-    Members(Cursor<Arc<[u8]>>),
+    /// The text of a session of several members, from an offset on.
+    Members { from: u64, text: Cursor<Arc<[u8]>> },
 }
 
 impl Content {
-    pub(super) fn members(text: Vec<u8>) -> Self {
-        Self::Members(Cursor::new(text.into()))
+    pub(super) fn members(text: Vec<u8>, from: u64) -> Self {
+        Self::Members { from, text: Cursor::new(text.into()) }
     }
 
     /// Returns the length in bytes.
     pub(super) fn len(&self) -> std::io::Result<u64> {
         match self {
             Self::File(file) => Ok(file.metadata()?.len()),
-            Self::Members(text) => Ok(text.get_ref().len() as u64),
+            Self::Members { from, text } => Ok(from + text.get_ref().len() as u64),
         }
     }
 
@@ -73,7 +83,7 @@ impl Content {
     pub(super) fn try_clone(&self) -> std::io::Result<Self> {
         Ok(match self {
             Self::File(file) => Self::File(file.try_clone()?),
-            Self::Members(text) => Self::Members(text.clone()),
+            Self::Members { from, text } => Self::Members { from: *from, text: text.clone() },
         })
     }
 }
@@ -82,7 +92,7 @@ impl Read for Content {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         match self {
             Self::File(file) => file.read(buffer),
-            Self::Members(text) => text.read(buffer),
+            Self::Members { text, .. } => text.read(buffer),
         }
     }
 }
@@ -91,7 +101,16 @@ impl Seek for Content {
     fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
         match self {
             Self::File(file) => file.seek(to),
-            Self::Members(text) => text.seek(to),
+            Self::Members { from, text } => {
+                let to = match to {
+                    SeekFrom::Start(at) => {
+                        let missing = || std::io::Error::other("these bytes are not in memory");
+                        SeekFrom::Start(at.checked_sub(*from).ok_or_else(missing)?)
+                    }
+                    relative => relative,
+                };
+                Ok(text.seek(to)? + *from)
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! State of an import, kept so that the next import can continue where this one stopped.
 
+use super::members::RowsRead;
 use super::tree::{Branch, Point, SessionOrigin, SessionTree};
 use serde::{Deserialize, Serialize};
 use wunderblock_core::id::StreamId;
@@ -26,6 +27,9 @@ pub(super) struct Saved {
     pub(super) sessions: Vec<SavedTree>,
     /// Samples of the file: offset, number of bytes and checksum. The samples identify a grown file.
     pub(super) samples: Vec<(u64, u64, i64)>,
+    /// For a session in a database: what is remembered of its rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rows: Option<RowsRead>,
     /// Encoded state of the transcript reader.
     #[serde(skip)]
     pub(super) reader: Vec<u8>,

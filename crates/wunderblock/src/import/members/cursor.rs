@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 /// Each conversation with bubbles, with its last update, its length, and the number and length of its bubbles. Keys are
 /// sought as ranges, because `;` follows `:`.
 pub(super) const SESSIONS: &str = "SELECT s.id, s.at, s.len, 1, NULL, s.len, b.n, NULL, b.len FROM
- (SELECT substr(key, 14) AS id, length(value) AS len, CASE WHEN json_valid(CAST(value AS TEXT))
+ (SELECT substr(key, 14) AS id, octet_length(value) AS len, CASE WHEN json_valid(CAST(value AS TEXT))
    THEN CAST(json_extract(CAST(value AS TEXT), '$.lastUpdatedAt') AS INTEGER) END AS at
   FROM cursorDiskKV WHERE key >= 'composerData:' AND key < 'composerData;') s
- JOIN (SELECT substr(key, 10, instr(substr(key, 10), ':') - 1) AS id, count(*) AS n, sum(length(value)) AS len
+ JOIN (SELECT substr(key, 10, instr(substr(key, 10), ':') - 1) AS id, count(*) AS n, sum(octet_length(value)) AS len
   FROM cursorDiskKV WHERE key >= 'bubbleId:' AND key < 'bubbleId;' GROUP BY 1) b ON b.id = s.id";
 
 #[derive(Deserialize)]

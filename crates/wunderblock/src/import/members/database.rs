@@ -1,16 +1,14 @@
 //! Sessions in an SQLite database: tables `session`, `message` and `part` of OpenCode
 //! (`packages/opencode/src/session/session.sql.ts`), or the table of Cursor.
 
-use super::cursor;
-use super::json::{joined, object, quoted};
 use super::member::{HistoryFile, Member, too_large};
+use super::rows::RowsRead;
+use super::{cursor, rows};
 use crate::error::{Error, ImportReason};
 use crate::import::opened::Stamp;
 use crate::limits::{DATABASE_WAIT, MAX_MEMBERS};
 use crate::store::codec::checksum;
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -36,7 +34,7 @@ fn open(path: &Path) -> Result<Connection, Error> {
     Ok(database)
 }
 
-fn failed(path: &Path, error: &rusqlite::Error) -> Error {
+pub(super) fn failed(path: &Path, error: &rusqlite::Error) -> Error {
     let why = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "another program has locked the database; try again when it has finished".to_owned()
@@ -46,14 +44,23 @@ fn failed(path: &Path, error: &rusqlite::Error) -> Error {
     Error::File { path: path.display().to_string(), why }
 }
 
-/// Each session with the number of its rows, their last update and their length.
-const SESSIONS: &str =
-    "SELECT s.id, CAST(s.time_updated AS INTEGER), length(s.title), m.n, m.at, m.len, p.n, p.at, p.len
- FROM session s
- LEFT JOIN (SELECT session_id AS id, count(*) AS n, CAST(max(time_updated) AS INTEGER) AS at,
-  sum(length(data)) AS len FROM message GROUP BY 1) m ON m.id = s.id
- LEFT JOIN (SELECT session_id AS id, count(*) AS n, CAST(max(time_updated) AS INTEGER) AS at,
-  sum(length(data)) AS len FROM part GROUP BY 1) p ON p.id = s.id";
+/// Returns a query for sessions of OpenCode, each with the number of its rows, their last update and their length. For
+/// one session, the rows of others are not read: SQLite would add up all of them before it joins.
+fn opencode_sessions(one: bool) -> String {
+    let (rows, own) = if one { ("WHERE session_id = ?1", "WHERE s.id = ?1") } else { ("", "ORDER BY s.id") };
+    let sums = |table: &str| {
+        format!(
+            "(SELECT session_id AS id, count(*) AS n, CAST(max(time_updated) AS INTEGER) AS at,
+              sum(octet_length(data)) AS len FROM {table} {rows} GROUP BY 1)"
+        )
+    };
+    format!(
+        "SELECT s.id, CAST(s.time_updated AS INTEGER), octet_length(s.title), m.n, m.at, m.len, p.n, p.at, p.len
+         FROM session s LEFT JOIN {} m ON m.id = s.id LEFT JOIN {} p ON p.id = s.id {own}",
+        sums("message"),
+        sums("part")
+    )
+}
 
 /// Agent whose sessions a database holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +87,12 @@ impl Layout {
         })
     }
 
-    /// Returns a query for all sessions, with the columns that [`listed`] reads.
-    fn sessions(self) -> &'static str {
+    /// Returns a query for one session or all, with the columns that [`listed`] reads.
+    fn sessions(self, one: bool) -> String {
         match self {
-            Self::OpenCode => SESSIONS,
-            Self::Cursor => cursor::SESSIONS,
+            Self::OpenCode => opencode_sessions(one),
+            Self::Cursor if one => format!("{} WHERE s.id = ?1", cursor::SESSIONS),
+            Self::Cursor => format!("{} ORDER BY s.id", cursor::SESSIONS),
         }
     }
 }
@@ -92,7 +100,7 @@ impl Layout {
 /// Returns the sessions of a database, sorted by id.
 pub(super) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
     let database = open(path)?;
-    let query = format!("{} ORDER BY s.id", Layout::of(&database, path)?.sessions());
+    let query = Layout::of(&database, path)?.sessions(false);
     let mut found =
         select(&database, &query, [], |row| listed(path, row)).map_err(|error| failed(path, &error))?;
     // An id that is a path would lead to another file.
@@ -103,7 +111,7 @@ pub(super) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
 /// Returns one session of a database.
 pub(super) fn session(path: &Path, id: &str) -> Result<HistoryFile, Error> {
     let database = open(path)?;
-    let query = format!("{} WHERE s.id = ?1", Layout::of(&database, path)?.sessions());
+    let query = Layout::of(&database, path)?.sessions(true);
     let found = select(&database, &query, [id], |row| listed(path, row));
     let first = found.map_err(|error| failed(path, &error))?.into_iter().next();
     first.ok_or_else(|| missing(path, id))
@@ -145,78 +153,34 @@ fn listed(path: &Path, row: &Row<'_>) -> rusqlite::Result<HistoryFile> {
     })
 }
 
-/// Returns the members of a session, all of them from one state of the database.
-pub(super) fn members(path: &Path, id: &str) -> Result<Vec<Member>, Error> {
+/// Returns the members of a session, all of them from one state of the database, and what the next reading needs to
+/// read only what has changed.
+pub(super) fn members(path: &Path, id: &str) -> Result<(Vec<Member>, Option<RowsRead>), Error> {
     let mut database = open(path)?;
     let layout = Layout::of(&database, path)?;
     let snapshot = database.transaction().map_err(|error| failed(path, &error))?;
     match layout {
-        Layout::OpenCode => rows(&snapshot, path, id),
+        Layout::OpenCode => {
+            let found = rows::read(&snapshot, path, id, None)?.ok_or_else(|| missing(path, id))?;
+            let read = RowsRead::of(&snapshot, id, &found).map_err(|error| failed(path, &error))?;
+            Ok((found, read))
+        }
         Layout::Cursor => {
             let found = cursor::members(&snapshot, id).map_err(|error| failed(path, &error))?;
             let found = found.ok_or_else(|| missing(path, id))?;
             let len: usize = found.iter().map(|member| member.line.len()).sum();
-            if len <= MAX_MEMBERS { Ok(found) } else { Err(too_large(&path.join(id))) }
+            if len <= MAX_MEMBERS { Ok((found, None)) } else { Err(too_large(&path.join(id))) }
         }
     }
 }
 
-/// Returns the members of a session of OpenCode.
-fn rows(snapshot: &Connection, path: &Path, id: &str) -> Result<Vec<Member>, Error> {
-    let key = path.join(id);
-    let mut left = Some(MAX_MEMBERS);
-    let mut rows = |query: &str| -> Result<Vec<(String, String, String)>, Error> {
-        let found = select(snapshot, query, [id], |row| {
-            let (id, message) = (text(row, "id")?, text(row, "message_id").unwrap_or_default());
-            let told = if left.is_some() { fields(row)? } else { String::new() };
-            left = left.and_then(|left| left.checked_sub(told.len()));
-            Ok((id, message, told))
-        });
-        let found = found.map_err(|error| failed(path, &error))?;
-        if left.is_some() { Ok(found) } else { Err(too_large(&key)) }
-    };
-    let session = rows("SELECT * FROM session WHERE id = ?1")?;
-    let messages = rows("SELECT * FROM message WHERE session_id = ?1 ORDER BY time_created, id")?;
-    let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (_, message, part) in rows("SELECT * FROM part WHERE session_id = ?1 ORDER BY message_id, id")? {
-        parts.entry(message).or_default().push(part);
-    }
-    let Some((_, _, session)) = session.into_iter().next() else { return Err(missing(path, id)) };
-    let mut members = vec![Member { id: None, line: format!("{{\"info\":{session}}}").into_bytes() }];
-    for (id, _, message) in messages {
-        let inner = parts.remove(&id).unwrap_or_default().join(",");
-        let line = format!("{{\"parts\":[{inner}],\"info\":{message}}}").into_bytes();
-        members.push(Member { id: Some(id), line });
-    }
-    Ok(members)
-}
-
-fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<String> {
-    Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes_or_null()?.unwrap_or_default()).into_owned())
-}
-
-/// Returns a row as an object: its columns, followed by the fields of the object in the column `data`.
-fn fields(row: &Row<'_>) -> rusqlite::Result<String> {
-    let (mut own, mut data) = (Vec::new(), None);
-    let names: Vec<String> = row.as_ref().column_names().map(ToOwned::to_owned).collect();
-    for (index, name) in names.iter().enumerate() {
-        let value = match row.get_ref(index)? {
-            ValueRef::Null => continue,
-            ValueRef::Integer(number) => number.to_string(),
-            ValueRef::Real(number) => serde_json::Value::from(number).to_string(),
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => match object(bytes) {
-                Some(object) if name == "data" => {
-                    data = Some(object);
-                    continue;
-                }
-                Some(object) => object,
-                None => quoted(&String::from_utf8_lossy(bytes)),
-            },
-        };
-        // OpenCode itself reads the id of the session under this name.
-        let name = if name == "session_id" { "sessionID" } else { name };
-        own.push(format!("{}:{value}", quoted(name)));
-    }
-    let own = format!("{{{}}}", own.join(","));
-    Ok(data.map_or(own.clone(), |data| joined(&own, &data)))
+/// Returns the members of a session that are new or have changed since a reading; `None` if that cannot be told.
+pub(super) fn gained(
+    path: &Path,
+    id: &str,
+    since: &RowsRead,
+) -> Result<Option<(Vec<Member>, RowsRead)>, Error> {
+    let mut database = open(path)?;
+    let snapshot = database.transaction().map_err(|error| failed(path, &error))?;
+    since.gained(&snapshot, path, id)
 }

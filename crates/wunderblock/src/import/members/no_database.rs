@@ -2,6 +2,7 @@
 
 use super::member::{HistoryFile, Member};
 use crate::error::Error;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Returns whether a path is that of a database that can be read: none can.
@@ -26,6 +27,14 @@ pub(super) fn session(path: &Path, _: &str) -> Result<HistoryFile, Error> {
     Err(unread(path))
 }
 
-pub(super) fn members(path: &Path, _: &str) -> Result<Vec<Member>, Error> {
+/// What is remembered of a reading: nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RowsRead {}
+
+pub(super) fn members(path: &Path, _: &str) -> Result<(Vec<Member>, Option<RowsRead>), Error> {
+    Err(unread(path))
+}
+
+pub(super) fn gained(path: &Path, _: &str, _: &RowsRead) -> Result<Option<(Vec<Member>, RowsRead)>, Error> {
     Err(unread(path))
 }

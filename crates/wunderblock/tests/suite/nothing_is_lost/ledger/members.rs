@@ -96,7 +96,7 @@ const TABLES: &str = "CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT
   time_updated INTEGER, data TEXT);";
 
 /// Writes a session into a database, at a time in milliseconds.
-fn store(database: &Connection, id: &str, said: &[Said<'_>], at: i64) {
+pub(super) fn store(database: &Connection, id: &str, said: &[Said<'_>], at: i64) {
     let put = |query: &str, values: &[&dyn rusqlite::ToSql]| {
         database.execute(query, values).unwrap();
     };
@@ -118,7 +118,7 @@ fn store(database: &Connection, id: &str, said: &[Said<'_>], at: i64) {
     }
 }
 
-fn database(home: &Home) -> (PathBuf, Connection) {
+pub(super) fn database(home: &Home) -> (PathBuf, Connection) {
     let path = home.path("opencode.db");
     let database = Connection::open(&path).unwrap();
     database.execute_batch(&format!("PRAGMA journal_mode = WAL; {TABLES}")).unwrap();

@@ -15,6 +15,7 @@ mod members;
 mod promises;
 mod recorded;
 mod road;
+mod rows;
 mod send;
 mod storage;
 mod trips;
