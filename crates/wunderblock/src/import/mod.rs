@@ -23,6 +23,7 @@ pub(crate) mod members;
 pub(crate) mod name;
 mod opened;
 mod place;
+mod rows_read;
 mod saved;
 mod session;
 mod take;

@@ -1,6 +1,6 @@
 //! A source that is being imported: a file, or the text made from the members of a session.
 
-use super::members::RowsRead;
+use super::rows_read::RowsRead;
 use crate::error::{Error, ImportReason, file_error};
 use std::fs::{File, Metadata};
 use std::io::{Cursor, Read, Seek, SeekFrom};

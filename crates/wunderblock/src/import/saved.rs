@@ -1,6 +1,6 @@
 //! State of an import, kept so that the next import can continue where this one stopped.
 
-use super::members::RowsRead;
+use super::rows_read::RowsRead;
 use super::tree::{Branch, Point, SessionOrigin, SessionTree};
 use serde::{Deserialize, Serialize};
 use wunderblock_core::id::StreamId;

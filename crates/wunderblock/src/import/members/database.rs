@@ -2,10 +2,10 @@
 //! (`packages/opencode/src/session/session.sql.ts`), or the table of Cursor.
 
 use super::member::{HistoryFile, Member, too_large};
-use super::rows::RowsRead;
 use super::{cursor, rows};
 use crate::error::{Error, ImportReason};
 use crate::import::opened::Stamp;
+use crate::import::rows_read::RowsRead;
 use crate::limits::{DATABASE_WAIT, MAX_MEMBERS};
 use crate::store::codec::checksum;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
@@ -162,7 +162,7 @@ pub(super) fn members(path: &Path, id: &str) -> Result<(Vec<Member>, Option<Rows
     match layout {
         Layout::OpenCode => {
             let found = rows::read(&snapshot, path, id, None)?.ok_or_else(|| missing(path, id))?;
-            let read = RowsRead::of(&snapshot, id, &found).map_err(|error| failed(path, &error))?;
+            let read = rows::remembered(&snapshot, id, &found).map_err(|error| failed(path, &error))?;
             Ok((found, read))
         }
         Layout::Cursor => {
@@ -182,5 +182,5 @@ pub(super) fn gained(
 ) -> Result<Option<(Vec<Member>, RowsRead)>, Error> {
     let mut database = open(path)?;
     let snapshot = database.transaction().map_err(|error| failed(path, &error))?;
-    since.gained(&snapshot, path, id)
+    rows::gained(&snapshot, (path, id), since)
 }

@@ -23,6 +23,7 @@ pub(crate) mod tree;
 
 use super::claim;
 use super::opened::{Content, OpenedFile, Stamp, refused};
+use super::rows_read::RowsRead;
 use super::saved::Saved;
 use crate::engine::Engine;
 use crate::error::{Error, file_error};
@@ -33,11 +34,6 @@ use listed::{conversation_of, row_of};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-
-#[cfg(not(feature = "sqlite"))]
-pub(crate) use database::RowsRead;
-#[cfg(feature = "sqlite")]
-pub(crate) use rows::RowsRead;
 
 /// Where the bytes of a source come from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::member::{HistoryFile, Member};
 use crate::error::Error;
-use serde::{Deserialize, Serialize};
+use crate::import::rows_read::RowsRead;
 use std::path::Path;
 
 /// Returns whether a path is that of a database that can be read: none can.
@@ -26,10 +26,6 @@ pub(super) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
 pub(super) fn session(path: &Path, _: &str) -> Result<HistoryFile, Error> {
     Err(unread(path))
 }
-
-/// What is remembered of a reading: nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RowsRead {}
 
 pub(super) fn members(path: &Path, _: &str) -> Result<(Vec<Member>, Option<RowsRead>), Error> {
     Err(unread(path))

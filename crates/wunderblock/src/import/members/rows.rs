@@ -4,28 +4,17 @@
 //! OpenCode sets `time_updated` with each change of a row, and never changes `time_created`. So a later reading needs
 //! only the rows from the latest update on, unless an older row is gone.
 
+use super::database::failed;
 use super::json::{joined, object, quoted};
 use super::member::{Member, too_large};
+use crate::error::Error;
+use crate::import::rows_read::RowsRead;
 use crate::limits::MAX_MEMBERS;
 use crate::store::codec::checksum;
-use crate::{Error, import::members::database::failed};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-/// What is remembered of a reading, so that the next one reads only what has changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RowsRead {
-    /// Latest update of a row, in milliseconds since 1970.
-    updated: i64,
-    /// Rows that were created or updated before: the number and the sum of creation times of messages, and of parts.
-    before: [(i64, i64); 2],
-    /// Members with a row of that update: the id of the message, or `None` for the session, and the checksum of the
-    /// line.
-    latest: Vec<(Option<String>, i64)>,
-}
 
 /// When a row of a session was created and updated.
 struct RowTime {
@@ -69,6 +58,16 @@ impl RowTimes {
             rows.fold((0, 0_i64), |(count, sum), row| (count + 1, sum.wrapping_add(row.created)))
         })
     }
+
+    /// Describes a reading of members, which contain all that changed at the latest update.
+    fn latest(&self, members: &[Member]) -> RowsRead {
+        let updated = self.0.iter().flatten().map(|row| row.updated).max().unwrap_or_default();
+        let changed = self.changed(updated);
+        let is_latest = |member: &&Member| member.id.as_deref().is_none_or(|id| changed.contains(id));
+        let latest = members.iter().filter(is_latest);
+        let latest = latest.map(|member| (member.id.clone(), checksum(&[&member.line]))).collect();
+        RowsRead { updated, before: self.before(updated), latest }
+    }
 }
 
 /// Returns a number; `None` if the column holds something else.
@@ -79,47 +78,38 @@ fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
     })
 }
 
-impl RowsRead {
-    /// Describes a reading of all members. `None` if a row has no times.
-    pub(super) fn of(snapshot: &Connection, id: &str, members: &[Member]) -> rusqlite::Result<Option<Self>> {
-        Ok(RowTimes::read(snapshot, id)?.map(|times| Self::at(&times, members)))
-    }
+/// Describes a reading of all members. `None` if a row has no times.
+pub(super) fn remembered(
+    snapshot: &Connection,
+    id: &str,
+    members: &[Member],
+) -> rusqlite::Result<Option<RowsRead>> {
+    Ok(RowTimes::read(snapshot, id)?.map(|times| times.latest(members)))
+}
 
-    /// Describes a reading of members, which contain all that changed at the latest update.
-    fn at(times: &RowTimes, members: &[Member]) -> Self {
-        let updated = times.0.iter().flatten().map(|row| row.updated).max().unwrap_or_default();
-        let changed = times.changed(updated);
-        let is_latest = |member: &&Member| member.id.as_deref().is_none_or(|id| changed.contains(id));
-        let latest = members.iter().filter(is_latest);
-        let latest = latest.map(|member| (member.id.clone(), checksum(&[&member.line]))).collect();
-        Self { updated, before: times.before(updated), latest }
+/// Returns the members that are new or have changed since a reading. `None` if that cannot be told, because a row is
+/// gone or no row has a later time.
+pub(super) fn gained(
+    snapshot: &Connection,
+    (path, id): (&Path, &str),
+    since: &RowsRead,
+) -> Result<Option<(Vec<Member>, RowsRead)>, Error> {
+    let times = RowTimes::read(snapshot, id).map_err(|error| failed(path, &error))?;
+    let Some(times) = times.filter(|times| times.before(since.updated) == since.before) else {
+        return Ok(None);
+    };
+    let changed = times.changed(since.updated);
+    let mut members = read(snapshot, path, id, Some(&changed))?.unwrap_or_default();
+    let is_there = |(id, _): &(Option<String>, i64)| members.iter().any(|member| member.id == *id);
+    if !since.latest.iter().all(is_there) {
+        return Ok(None);
     }
-
-    /// Returns the members that are new or have changed since this reading. `None` if that cannot be told, because a
-    /// row is gone or no row has a later time.
-    pub(super) fn gained(
-        &self,
-        snapshot: &Connection,
-        path: &Path,
-        id: &str,
-    ) -> Result<Option<(Vec<Member>, Self)>, Error> {
-        let times = RowTimes::read(snapshot, id).map_err(|error| failed(path, &error))?;
-        let Some(times) = times.filter(|times| times.before(self.updated) == self.before) else {
-            return Ok(None);
-        };
-        let changed = times.changed(self.updated);
-        let mut members = read(snapshot, path, id, Some(&changed))?.unwrap_or_default();
-        let is_there = |(id, _): &(Option<String>, i64)| members.iter().any(|member| member.id == *id);
-        if !self.latest.iter().all(is_there) {
-            return Ok(None);
-        }
-        let now = Self::at(&times, &members);
-        members.retain(|member| {
-            let line = checksum(&[&member.line]);
-            !self.latest.iter().any(|(id, known)| *id == member.id && *known == line)
-        });
-        Ok((!members.is_empty()).then_some((members, now)))
-    }
+    let now = times.latest(&members);
+    members.retain(|member| {
+        let line = checksum(&[&member.line]);
+        !since.latest.iter().any(|(id, known)| *id == member.id && *known == line)
+    });
+    Ok((!members.is_empty()).then_some((members, now)))
 }
 
 /// Returns the members of a session: all of them, or the session and some messages. `None` if there is no such session.
