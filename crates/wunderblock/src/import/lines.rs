@@ -83,7 +83,8 @@ pub(super) async fn lines(
     progress: OnBytes<'_>,
 ) -> Result<Option<Saved>, Error> {
     let path = opened.path;
-    let stored = saved.as_ref().map(|saved| saved.samples.clone());
+    // The samples of the stored bytes remain those of their continuation.
+    let stored = saved.as_ref().filter(|_| opened.continues()).map(|saved| saved.samples.clone());
     let (mut reader, at, line) = match saved {
         Some(saved) => resume_import(feed, saved).await?,
         None => (feed.reader(), 0, 0),
@@ -120,8 +121,6 @@ pub(super) async fn lines(
     }
     let_in(feed, &reader).await?;
     let Some(ResumePoint { at, line, reader }) = input.stop else { return Ok(None) };
-    // The samples of the stored bytes remain those of their continuation.
-    let stored = stored.filter(|_| opened.continues());
     let samples = match stored {
         Some(samples) => samples,
         None => change::samples(&mut opened.file, input.offset).unwrap_or_default(),

@@ -162,7 +162,7 @@ pub(super) fn members(path: &Path, id: &str) -> Result<(Vec<Member>, Option<Rows
     match layout {
         Layout::OpenCode => {
             let found = rows::read(&snapshot, path, id, None)?.ok_or_else(|| missing(path, id))?;
-            let read = rows::remembered(&snapshot, id, &found).map_err(|error| failed(path, &error))?;
+            let read = rows::remembered(&snapshot, id, &found);
             Ok((found, read))
         }
         Layout::Cursor => {

@@ -27,20 +27,19 @@ struct RowTime {
 struct RowTimes([Vec<RowTime>; 2]);
 
 impl RowTimes {
-    /// Reads the times; `None` if a row has none.
-    fn read(snapshot: &Connection, id: &str) -> rusqlite::Result<Option<Self>> {
-        let of = |query: &str| -> rusqlite::Result<Option<Vec<RowTime>>> {
-            let mut query = snapshot.prepare(query)?;
+    /// Reads the times. `None` if they cannot be read or a row has none: then the session is read whole, as if nothing
+    /// were remembered.
+    fn read(snapshot: &Connection, id: &str) -> Option<Self> {
+        let of = |query: &str| -> Option<Vec<RowTime>> {
+            let mut query = snapshot.prepare(query).ok()?;
             let rows = query.query_map([id], |row| {
-                let (created, updated) = (number(row, 1)?, number(row, 2)?);
-                let time = |(created, updated)| Ok(RowTime { message: row.get(0)?, created, updated });
-                created.zip(updated).map(time).transpose()
-            })?;
-            rows.collect()
+                Ok(RowTime { message: row.get(0)?, created: row.get(1)?, updated: row.get(2)? })
+            });
+            rows.ok()?.collect::<rusqlite::Result<_>>().ok()
         };
         let messages = of("SELECT id, time_created, time_updated FROM message WHERE session_id = ?1")?;
         let parts = of("SELECT message_id, time_created, time_updated FROM part WHERE session_id = ?1")?;
-        Ok(messages.zip(parts).map(|(messages, parts)| Self([messages, parts])))
+        Some(Self([messages, parts]))
     }
 
     /// Returns the messages that have changed since a time, themselves or in a part.
@@ -70,21 +69,9 @@ impl RowTimes {
     }
 }
 
-/// Returns a number; `None` if the column holds something else.
-fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
-    Ok(match row.get_ref(column)? {
-        ValueRef::Integer(number) => Some(number),
-        _ => None,
-    })
-}
-
 /// Describes a reading of all members. `None` if a row has no times.
-pub(super) fn remembered(
-    snapshot: &Connection,
-    id: &str,
-    members: &[Member],
-) -> rusqlite::Result<Option<RowsRead>> {
-    Ok(RowTimes::read(snapshot, id)?.map(|times| times.latest(members)))
+pub(super) fn remembered(snapshot: &Connection, id: &str, members: &[Member]) -> Option<RowsRead> {
+    Some(RowTimes::read(snapshot, id)?.latest(members))
 }
 
 /// Returns the members that are new or have changed since a reading. `None` if that cannot be told, because a row is
@@ -94,8 +81,9 @@ pub(super) fn gained(
     (path, id): (&Path, &str),
     since: &RowsRead,
 ) -> Result<Option<(Vec<Member>, RowsRead)>, Error> {
-    let times = RowTimes::read(snapshot, id).map_err(|error| failed(path, &error))?;
-    let Some(times) = times.filter(|times| times.before(since.updated) == since.before) else {
+    let Some(times) =
+        RowTimes::read(snapshot, id).filter(|times| times.before(since.updated) == since.before)
+    else {
         return Ok(None);
     };
     let changed = times.changed(since.updated);
@@ -135,6 +123,7 @@ pub(super) fn read(
         let found = found.map_err(|error| failed(path, &error))?;
         if left.is_some() { Ok(found) } else { Err(too_large(&key)) }
     };
+    // Every query names both values.
     let session = rows("SELECT * FROM session WHERE id = ?1 AND (?2 IS NULL OR true)")?;
     let chosen = |column: &str| match &only {
         Some(_) => format!("{column} IN (SELECT value FROM json_each(?2)) AND session_id = ?1"),

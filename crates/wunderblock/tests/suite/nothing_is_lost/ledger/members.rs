@@ -254,7 +254,7 @@ fn hostile_members_are_kept_or_refused() {
     store(&rows, "ses_8", &[], 1);
     rows.execute_batch(
         "INSERT INTO message VALUES ('msg_1', 'ses_8', 1, 1, 'no JSON'), ('msg_2', 'ses_8', 2, 1, x'ff00');
-         INSERT INTO part VALUES ('prt_1', 'msg_2', 'ses_8', 1, 1, '[7]')",
+         INSERT INTO part VALUES ('prt_1', 'msg_2', 'ses_8', 1, 1, '[7]'), ('prt_2', NULL, 'ses_8', 'x', NULL, '{}')",
     )
     .unwrap();
     assert_eq!(import(&engine, &path.join("ses_8")).messages, 0);
