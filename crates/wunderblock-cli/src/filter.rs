@@ -58,7 +58,7 @@ fn projects(text: &str) -> Result<Vec<String>, Failure> {
     if !path.is_dir() {
         return Ok(vec![text.trim_end_matches('/').to_owned()]);
     }
-    let folder = path.canonicalize().map_err(|error| wrong(format!("{text}: {error}")))?;
+    let folder = dunce::canonicalize(path).map_err(|error| wrong(format!("{text}: {error}")))?;
     Ok(project_folders(&folder).iter().map(|folder| folder.to_string_lossy().into_owned()).collect())
 }
 

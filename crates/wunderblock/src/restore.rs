@@ -195,7 +195,7 @@ fn remove(path: &Path) {
 }
 
 fn same(one: &Path, other: &Path) -> bool {
-    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    dunce::canonicalize(one).is_ok_and(|one| dunce::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 /// Content of all tenants that was erased from a ledger.

@@ -166,7 +166,7 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<ExistingFiles, Failure> {
 
 /// Writes a file, unless it has changed since it was read. A link stays a link, and the file keeps its permissions.
 fn write(change: &SettingsChange) -> Result<(), Failure> {
-    let path = change.path.canonicalize().unwrap_or_else(|_| change.path.clone());
+    let path = dunce::canonicalize(&change.path).unwrap_or_else(|_| change.path.clone());
     let current = std::fs::read(&path).ok();
     if current != change.before {
         let text = format!(

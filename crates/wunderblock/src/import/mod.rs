@@ -253,7 +253,7 @@ impl Transcripts {
                     // A listed file is not a link, so only the path of its folder has to be resolved.
                     let parent = file.parent().unwrap_or(file);
                     if folder.as_ref().is_none_or(|(known, _)| *known != parent) {
-                        folder = parent.canonicalize().ok().map(|path| (parent, path));
+                        folder = dunce::canonicalize(parent).ok().map(|path| (parent, path));
                     }
                     paths.push(
                         folder.as_ref().zip(file.file_name()).map(|((_, folder), name)| folder.join(name)),

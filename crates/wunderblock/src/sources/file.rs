@@ -39,7 +39,7 @@ pub(super) fn resolve_knowing(
     {
         return Ok(Some(directory.join(name)));
     }
-    match fs::canonicalize(path) {
+    match dunce::canonicalize(path) {
         Ok(canonical) => Ok(Some(canonical)),
         Err(error) if is_absence(&error) => Err("is a link to something that does not exist".to_owned()),
         Err(error) => Err(format!("is a link that cannot be followed ({})", describe_error(&error))),
@@ -55,7 +55,7 @@ fn directory(path: &Path, known: &mut HashMap<PathBuf, PathBuf>) -> Option<PathB
     let plain = path.is_absolute() && fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
     let canonical = match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) if plain => directory(parent, known)?.join(name),
-        _ => fs::canonicalize(path).ok()?,
+        _ => dunce::canonicalize(path).ok()?,
     };
     known.insert(path.to_owned(), canonical.clone());
     Some(canonical)

@@ -39,7 +39,7 @@ impl Workspace {
     /// Fails if `cwd` is not a directory or cannot be read.
     pub fn find(cwd: &Path, markers: &[String]) -> Result<Self, SourceError> {
         let refuse = |why| SourceError { path: cwd.to_owned(), why };
-        let cwd = fs::canonicalize(cwd).map_err(|error| refuse(describe_error(&error)))?;
+        let cwd = dunce::canonicalize(cwd).map_err(|error| refuse(describe_error(&error)))?;
         if !cwd.is_dir() {
             return Err(refuse("is not a directory".to_owned()));
         }
@@ -95,16 +95,17 @@ pub(super) fn downward(top: &Path, bottom: &Path) -> Vec<PathBuf> {
 }
 
 fn repository(root: &Path) -> Option<PathBuf> {
-    let git = fs::canonicalize(root.join(".git")).ok()?;
+    let git = dunce::canonicalize(root.join(".git")).ok()?;
     if git.is_dir() { Some(git) } else { Some(common(root, &git).unwrap_or(git)) }
 }
 
 /// Returns the repository to which a `.git` file leads: the common directory of a worktree registered there.
 fn common(root: &Path, git: &Path) -> Option<PathBuf> {
     let text = pointer(git).ok()?;
-    let worktree = fs::canonicalize(root.join(text.strip_prefix("gitdir:")?.trim())).ok()?;
-    let shared = fs::canonicalize(worktree.join(pointer(&worktree.join("commondir")).ok()?.trim())).ok()?;
-    let back = fs::canonicalize(worktree.join(pointer(&worktree.join("gitdir")).ok()?.trim())).ok()?;
+    let worktree = dunce::canonicalize(root.join(text.strip_prefix("gitdir:")?.trim())).ok()?;
+    let shared =
+        dunce::canonicalize(worktree.join(pointer(&worktree.join("commondir")).ok()?.trim())).ok()?;
+    let back = dunce::canonicalize(worktree.join(pointer(&worktree.join("gitdir")).ok()?.trim())).ok()?;
     (back == git && worktree.starts_with(&shared)).then_some(shared)
 }
 

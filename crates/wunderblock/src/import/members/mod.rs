@@ -82,15 +82,15 @@ impl Place {
     /// counts as the same source.
     pub(crate) fn of(engine: &Engine, path: &Path) -> Result<Self, Error> {
         if let Some((database, session)) = row_of(path) {
-            let database = database.canonicalize().map_err(|error| file_error(database, &error))?;
+            let database = dunce::canonicalize(database).map_err(|error| file_error(database, &error))?;
             return Ok(Self::Row { database, session });
         }
         if let Some((export, session)) = conversation_of(path) {
-            let export = export.canonicalize().map_err(|error| file_error(export, &error))?;
+            let export = dunce::canonicalize(export).map_err(|error| file_error(export, &error))?;
             let entry = engine.exports.index(&export)?.entry(&export, &session)?.clone();
             return Ok(Self::Conversation { key: export.join(session), export, entry });
         }
-        let path = path.canonicalize().map_err(|error| file_error(path, &error))?;
+        let path = dunce::canonicalize(path).map_err(|error| file_error(path, &error))?;
         if database::is_database(&path) {
             let count = database::sessions(&path)?.len();
             let why = format!("a database with {count} sessions: name one of them, as {}/ID", path.display());
