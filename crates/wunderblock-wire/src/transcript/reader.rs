@@ -242,9 +242,13 @@ impl TranscriptReader {
                 }
                 Some(Err(error)) => broken(&error),
             };
-            let rest = text.get(end..).unwrap_or_default();
+            let rest = text.get(end..).unwrap_or_default().trim_ascii();
+            // A form feed is white space here, but not in JSON.
+            if end > 0 && rest.is_empty() {
+                return records;
+            }
             // A line that is broken from its beginning is one record of all its bytes, including the byte order mark.
-            let part = if end == 0 { span } else { part_span(rest.trim_ascii(), text, base) };
+            let part = if end == 0 { span } else { part_span(rest, text, base) };
             let record = TranscriptRecord::broken(part, failure);
             records.extend(self.settled(vec![record]));
             return records;

@@ -134,3 +134,9 @@ fn output_of_a_shell_is_not_the_users() {
         assert!(said.contains(one), "{one}: {said}");
     }
 }
+
+#[test]
+fn white_space_that_json_does_not_know_is_no_record() {
+    let records = read("x.jsonl", "{\"type\":\"other\"} \x0c\n");
+    assert_eq!((records.len(), records[0].len), (1, 16));
+}

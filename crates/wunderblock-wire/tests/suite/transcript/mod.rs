@@ -11,6 +11,7 @@ mod cursor;
 mod detect;
 mod event_log;
 mod gemini_cli;
+mod held;
 mod json;
 mod openai_chat;
 mod opencode;
@@ -22,6 +23,7 @@ mod tau_bench;
 mod written;
 mod wunderblock;
 
+use held::{check_order, check_spans, feed};
 use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Message, MessageOrigin, Part};
 use wunderblock_wire::transcript::{
@@ -40,20 +42,6 @@ fn read_as(format: Format, name: &str, text: &[u8]) -> Vec<TranscriptRecord> {
     records
 }
 
-fn feed(reader: &mut TranscriptReader, shape: FileShape, text: &[u8]) -> Vec<TranscriptRecord> {
-    if shape == FileShape::Document {
-        return reader.document(text);
-    }
-    let mut records = Vec::new();
-    let mut offset = 0;
-    for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let bytes = line.strip_suffix(b"\n").unwrap_or(line);
-        records.extend(reader.line(offset, index as u64 + 1, bytes));
-        offset += line.len() as u64;
-    }
-    records
-}
-
 /// Reads a text in its detected format, and checks the rules for every file.
 fn read(name: &str, text: &str) -> Vec<TranscriptRecord> {
     let format = detect(name, text.as_bytes()).unwrap();
@@ -61,36 +49,6 @@ fn read(name: &str, text: &str) -> Vec<TranscriptRecord> {
     check_spans(text.as_bytes(), &records);
     check_order(format, &records);
     records
-}
-
-/// Asserts that the records are in the order of the file. Only logs of requests have another order: clients write the
-/// system text after the messages.
-fn check_order(format: Format, records: &[TranscriptRecord]) {
-    let is_log = matches!(format, Format::Anthropic | Format::OpenaiResponses | Format::Gemini);
-    assert!(is_log || records.is_sorted_by_key(|record| record.offset), "{format:?}: {}", tell(records));
-}
-
-/// Asserts that every byte with content is in exactly one record.
-fn check_spans(text: &[u8], records: &[TranscriptRecord]) {
-    let mut end = 0;
-    let mut records: Vec<&TranscriptRecord> = records.iter().collect();
-    records.sort_by_key(|record| record.offset);
-    for record in records {
-        let (from, to) = (record.offset as usize, (record.offset + record.len) as usize);
-        assert!(from >= end, "record at {from} overlaps the one before it, which ends at {end}");
-        assert!(to <= text.len() && from < to, "record {from}..{to} of {} bytes", text.len());
-        assert_blank(text, end, from);
-        let lines = text[..from].iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
-        assert_eq!(record.line, lines, "line of the record at {from}");
-        end = to;
-    }
-    assert_blank(text, end, text.len());
-}
-
-fn assert_blank(text: &[u8], from: usize, to: usize) {
-    let gap = text[from..to].strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text[from..to]);
-    let blank = gap.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b',');
-    assert!(blank, "{from}..{to} is in no record: {:?}", String::from_utf8_lossy(gap));
 }
 
 /// Returns the share of bytes in records that were not understood.

@@ -165,7 +165,7 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
 }
 
 pub(super) fn file() -> impl Strategy<Value = Vec<u8>> {
-    let end = prop::sample::select(&["\n", "\r\n", "\n\n", " \n"][..]);
+    let end = prop::sample::select(&["\n", "\r\n", "\n\n", " \n", "\x0c\n"][..]);
     (prop::collection::vec((line(), end), 0..24), any::<bool>(), any::<bool>()).prop_map(
         |(lines, bom, ended)| {
             let mut bytes: Vec<u8> = if bom { b"\xef\xbb\xbf".to_vec() } else { Vec::new() };
