@@ -9,7 +9,7 @@ mod watch;
 use crate::args::{Global, Import};
 use crate::columns::plural;
 use crate::console::{print, say};
-use crate::exit::{Exit, FAILED, Failure};
+use crate::exit::{Exit, FAILED, Failure, wrong};
 use crate::hint::failure_text;
 use crate::importing::{Shown, import};
 use crate::lookup::{holds_many, is_transcript};
@@ -26,6 +26,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use summary::ImportSummary;
 use watch::watch;
+use wunderblock::agents::Agent;
 use wunderblock::{Engine, HistoryFile, transcripts};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Exit {
@@ -109,6 +110,11 @@ fn files_now(paths: &[PathBuf]) -> Vec<HistoryFile> {
 }
 
 async fn one(global: &Global, engine: &Engine, path: &Path, wanted: &Import) -> Result<(), Failure> {
+    if let Some(agent) = path.to_str().and_then(Agent::from_name).filter(|_| !path.exists()) {
+        let name = &agent.name;
+        let advice = format!("`wunderblock import --agent {name}` imports its sessions");
+        return Err(wrong(format!("`{name}` is an agent, not a path; {advice}")));
+    }
     is_transcript(path)?;
     let imported = import(global, engine, path, options(wanted, Shown::All)).await?;
     let names = if global.json { Names::default() } else { Names::all(engine).await? };

@@ -58,6 +58,8 @@ fn the_histories_of_agents_are_found_and_imported() {
         "{}",
         unknown.err
     );
+    let name = desk.run(&["import", "codex"]).exits(2);
+    assert!(name.err.contains("`wunderblock import --agent codex` imports its sessions"), "{}", name.err);
 }
 
 #[test]
