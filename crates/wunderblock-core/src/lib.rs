@@ -20,6 +20,7 @@ pub mod compaction;
 pub mod compose;
 pub mod cost;
 pub mod decision;
+pub mod delegate;
 pub mod describe;
 pub mod event;
 pub mod fence;
