@@ -26,6 +26,7 @@ mod command;
 mod compact;
 mod compactor;
 mod context;
+pub mod definitions;
 mod doctor;
 mod door;
 mod drive;

@@ -13,6 +13,10 @@ pub const DATABASE_WAIT: Duration = Duration::from_secs(5);
 /// Maximum size in bytes of a program's output that is kept as a message, and can therefore be found by a search.
 /// Writing a message keeps several copies of it in memory, so larger output is kept as plain bytes.
 pub const MAX_MESSAGE_OUTPUT: usize = 8 << 20;
+/// Maximum number of files with definitions of delegates that are read in one folder.
+pub const MAX_DEFINITIONS: usize = 10_000;
+/// Maximum depth of folders in which definitions of delegates are looked for.
+pub const MAX_DEFINITION_DEPTH: usize = 16;
 /// Maximum size in bytes of a note.
 pub const NOTE_BYTES: usize = 16 << 10;
 /// Maximum length in bytes of the writer's name in a note.

@@ -24,7 +24,7 @@ pub(super) fn resolve(path: &Path) -> Result<Option<PathBuf>, String> {
 }
 
 /// Resolves many paths that lie in few directories. `known` keeps the resolved directories between calls.
-pub(super) fn resolve_knowing(
+pub(crate) fn resolve_knowing(
     path: &Path,
     known: &mut HashMap<PathBuf, PathBuf>,
 ) -> Result<Option<PathBuf>, String> {
@@ -67,6 +67,14 @@ fn directory(path: &Path, known: &mut HashMap<PathBuf, PathBuf>) -> Option<PathB
 /// Returns a message if the file is not a regular file, is too large, binary or not UTF-8, or cannot be read.
 pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
     text_of(bytes_of(canonical, most)?)
+}
+
+/// Reads the text of a file; see [`read`].
+///
+/// # Errors
+/// Returns the same messages as [`read`].
+pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
+    read(path, most).map(|file| file.text)
 }
 
 /// Reads the file that a finding names, also one that was rejected. `None` if the file is larger than a source may be,

@@ -51,6 +51,17 @@ pub(super) fn read<T: DeserializeOwned + Default>(text: &str) -> Result<Fronted<
     })
 }
 
+/// Reads the front matter of a text. Returns its content, and the text after it.
+///
+/// # Errors
+/// Returns the line and the reason if the front matter cannot be read.
+pub(crate) fn read_front_matter<T: DeserializeOwned + Default>(
+    text: &str,
+) -> Result<(T, &str), (u64, String)> {
+    let read = read(text);
+    read.map(|fronted| (fronted.front, fronted.body)).map_err(|bad| (bad.line, bad.detail))
+}
+
 fn parse<T: DeserializeOwned + Default>(yaml: &str) -> Result<T, BadFront> {
     let quiet = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     if yaml.lines().all(quiet) {

@@ -27,8 +27,9 @@ mod skills;
 mod touched;
 mod workspace;
 
-pub(crate) use file::text_named_by;
+pub(crate) use file::{read_text, resolve_knowing, text_named_by};
 pub use find::{FoundSources, SourceQuery, instructions};
+pub(crate) use front_matter::read_front_matter;
 pub use rules::InstructionRules;
 pub use skills::{SkillFile, skills};
 pub use touched::touched;

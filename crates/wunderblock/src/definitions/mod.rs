@@ -1,0 +1,90 @@
+//! Definitions of delegates on this machine, read from the files of four products.
+//!
+//! ```text
+//! places.toml ─► files ─┐
+//! plugins ─► files ─────┼─ read ─► Fields ─ dialect ─► AgentDefinition ─► a Registry per product
+//! built_in/*.md ────────┘        rules: which types and models are permitted
+//! ```
+//! This module reads files and nothing else: no environment, no home directory, no ledger. A file that cannot be used
+//! becomes a remark, and reading continues. [`wunderblock_core::delegate`] decides what the definitions mean.
+
+mod dialect;
+mod found;
+mod models;
+mod places;
+mod plugins;
+mod read;
+mod rules;
+mod value;
+
+pub use found::DefinitionRemark;
+pub use models::model_table;
+pub use places::DefinitionQuery;
+pub use rules::{DelegateRules, EnvironmentPosition};
+
+use dialect::{Dialect, RawDefinition};
+use found::FoundDefinitions;
+use std::collections::BTreeMap;
+use std::path::Path;
+use value::Fields;
+use wunderblock_core::delegate::definition::{AgentDefinition, Layer, Origin};
+use wunderblock_core::delegate::registry::Registry;
+
+#[cfg(test)]
+mod tests;
+
+/// Texts of the built-in definitions.
+const BUILT_IN: [&str; 3] = [
+    include_str!("built_in/explore.md"),
+    include_str!("built_in/general-purpose.md"),
+    include_str!("built_in/plan.md"),
+];
+
+/// Products whose definitions can be read, in the order in which they are shown.
+pub const PRODUCTS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
+
+/// Definitions of a machine.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    /// Definitions in force by product. Each product also has the built-in ones.
+    pub products: BTreeMap<Box<str>, Registry>,
+    /// Remarks on what does not count.
+    pub remarks: Vec<DefinitionRemark>,
+}
+
+/// Reads all definitions. Files that cannot be used are reported as remarks.
+#[must_use]
+pub fn definitions(query: &DefinitionQuery) -> Definitions {
+    let mut found = FoundDefinitions::default();
+    for file in query.files() {
+        read::read(&file, None, &mut found);
+    }
+    plugins::add(query, &mut found);
+    let referenced = found.referenced;
+    found.definitions.retain(|one| !referenced.iter().any(|path| *path == *Path::new(&*one.origin.place)));
+    let mut products: BTreeMap<Box<str>, Vec<AgentDefinition>> = BTreeMap::new();
+    for product in PRODUCTS.into_iter().filter(|product| query.wants(product)) {
+        products.insert(product.into(), built_in());
+    }
+    for definition in found.definitions {
+        products.entry(definition.origin.product.clone()).or_default().push(definition);
+    }
+    let products = products.into_iter().map(|(product, list)| (product, Registry::new(list))).collect();
+    Definitions { products, remarks: found.remarks }
+}
+
+fn built_in() -> Vec<AgentDefinition> {
+    let origin = Origin {
+        layer: Layer::BuiltIn,
+        distance: 0,
+        product: "wunderblock".into(),
+        place: "built-in".into(),
+    };
+    let read = |text: &str| {
+        let (fields, body) = crate::sources::read_front_matter::<Fields>(text).ok()?;
+        let name = fields.text("name")?;
+        let raw = RawDefinition { name, fields: &fields, body, origin: origin.clone() };
+        Some(Dialect::of("claude-code")?.definition(raw).ok()?.0)
+    };
+    BUILT_IN.into_iter().filter_map(read).collect()
+}
