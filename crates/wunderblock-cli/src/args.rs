@@ -2,6 +2,7 @@
 
 mod agents;
 mod compaction;
+mod delegates;
 mod erase;
 mod finding;
 mod graph;
@@ -15,6 +16,9 @@ mod visibility;
 pub(crate) use agents::{Hook, Init, Status, Wrap};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
+pub(crate) use delegates::{
+    Agents, AgentsCommand, ConditionArgs, DefinitionArgs, ListAgents, ListingArgs, ResolveAgent, ShowAgent,
+};
 pub(crate) use erase::Erase;
 pub(crate) use finding::{Cost, CostBy, Gain, GainBy, Grep, Search, Sessions};
 pub(crate) use graph::{Describe, Expand};
@@ -98,6 +102,8 @@ pub(crate) enum Command {
     Status(Status),
     /// Show what shortening saved: tokens that were sent, against the whole
     Gain(Gain),
+    /// Show the delegates that are defined here, and the models they get
+    Agents(Agents),
     /// Show the messages of a session
     Show(Show),
     /// Search what was said, best match first

@@ -6,6 +6,7 @@ mod backup;
 mod build;
 mod compact;
 mod cost;
+mod delegates;
 mod describe;
 mod diff;
 mod doctor;
@@ -76,6 +77,7 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Wrap(wanted) => wrap::run(global, &settings, &wanted).await,
         Command::Cost(wanted) => cost::run(global, &settings, &wanted).await,
         Command::Status(wanted) => status::run(global, &settings, &wanted).await,
+        Command::Agents(wanted) => delegates::run(global, &settings, &wanted),
         Command::Gain(wanted) => gain::run(global, &settings, &wanted).await,
         Command::Show(wanted) => show::run(global, &settings, &wanted).await,
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,

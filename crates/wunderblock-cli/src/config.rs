@@ -19,6 +19,8 @@ pub(crate) struct File {
     pub(crate) tenant: Option<String>,
     /// Path of a model catalog that overrides the embedded one.
     pub(crate) models: Option<PathBuf>,
+    /// Path of a file with rules for delegates and their models.
+    pub(crate) agents: Option<PathBuf>,
     /// Path of a file with additional rules for detecting secrets.
     pub(crate) secrets: Option<PathBuf>,
     /// Defaults of `context` and `explain`.
@@ -188,7 +190,7 @@ fn fill_in(rules: &mut InstructionRules, person: &Person, (has_managed, has_user
 /// Iterates over all paths that a settings file can contain.
 fn paths(file: &mut File) -> impl Iterator<Item = &mut PathBuf> {
     let (sources, rules) = (&mut file.sources, &mut file.instructions);
-    let one = [&mut file.db, &mut file.models, &mut file.secrets, &mut rules.home];
+    let one = [&mut file.db, &mut file.models, &mut file.agents, &mut file.secrets, &mut rules.home];
     let one = one.into_iter().chain([&mut sources.tools, &mut sources.resources, &mut sources.state]);
     let many = [&mut sources.safety, &mut sources.system, &mut sources.memory, &mut sources.skills];
     let many = many.into_iter().chain([&mut rules.managed, &mut rules.user, &mut rules.roots]);
@@ -312,7 +314,7 @@ mod tests {
         assert_eq!(said, silent);
         for name in examples.iter().filter(|name| *name != "instructions.home") {
             assert!(
-                ["models", "secrets"].contains(&name.as_str())
+                ["agents", "models", "secrets"].contains(&name.as_str())
                     || name.starts_with("context.")
                     || name.starts_with("compaction.")
                     || name.starts_with("sources."),

@@ -28,7 +28,7 @@ const GROUPS: [(&str, &[Row]); 5] = [
             (&["show", "status"], "Show the messages of a session; one line about it"),
             (&["search", "grep"], "Search, best match first; find an exact text"),
             (&["read", "expand"], "Read what a handle names; what a summary replaces"),
-            (&["describe"], ""),
+            (&["describe", "agents"], "Describe a session or a summary; who does delegated work"),
         ],
     ),
     (

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wunderblock::agents::Places;
 use wunderblock::catalog::Catalog;
+use wunderblock::definitions::DelegateRules;
 use wunderblock::redact::Redactor;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Config, Engine};
@@ -59,6 +60,12 @@ impl Settings {
         for orphan in orphans {
             let _ = orphan.take_in(&engine).await;
         }
+    }
+
+    /// Returns the rules for delegates and their models.
+    pub(crate) fn delegate_rules(&self) -> Result<DelegateRules, Failure> {
+        let Some(path) = &self.file.agents else { return Ok(DelegateRules::default()) };
+        DelegateRules::parse(&read(path)?).map_err(|error| refused(path, &error.to_string()))
     }
 
     /// Returns the models, including those from the settings.

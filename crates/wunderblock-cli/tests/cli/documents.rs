@@ -5,10 +5,11 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Documents whose commands are run, in this order; documents that erase content come last.
-const DOCUMENTS: [&str; 16] = [
+const DOCUMENTS: [&str; 17] = [
     "README.md",
     "docs/agents.md",
     "docs/context.md",
+    "docs/delegates.md",
     "docs/compaction.md",
     "docs/import.md",
     "docs/reading.md",

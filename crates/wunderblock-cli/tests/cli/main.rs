@@ -15,6 +15,7 @@ mod compaction;
 mod connected;
 mod copy;
 mod crash;
+mod delegates;
 mod desk;
 mod dialects;
 mod documents;

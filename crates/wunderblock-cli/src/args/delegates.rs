@@ -1,0 +1,109 @@
+//! Arguments of `agents`.
+
+use clap::{Args as ClapArgs, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, ClapArgs)]
+#[command(after_help = "Examples:
+  wunderblock agents list                                  the delegates that your agents can use here
+  wunderblock agents show feature-dev:code-reviewer        one of them, what it overrides, and its prompt
+  wunderblock agents resolve --type explore --parent-model claude-opus-5-5 --explain
+                                                           which model it gets, and why
+  wunderblock agents listing                               the lines that a main agent is told
+
+A delegate is an agent to which another agent hands work. Definitions are read from the files of Claude Code, Codex,
+Gemini CLI and OpenCode, in layers: policy before flag (--define), project, user, plugin, built-in. The closest folder of a project counts.
+Rules for models are in a file that the settings name (docs/delegates.md).")]
+pub(crate) struct Agents {
+    #[command(subcommand)]
+    pub(crate) command: AgentsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// List the delegates, with their models, tools and layers
+    List(ListAgents),
+    /// Show a definition: its fields, what it overrides, its prompt
+    Show(ShowAgent),
+    /// Show which model a delegate gets, and why
+    Resolve(ResolveAgent),
+    /// Show the lines that tell a main agent of its delegates
+    Listing(ListingArgs),
+}
+
+/// Where definitions are looked for.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct DefinitionArgs {
+    /// Product whose definitions count: claude-code, codex, gemini-cli, opencode [default: all]
+    #[arg(long, value_name = "PRODUCT")]
+    pub(crate) product: Option<String>,
+    /// File with a definition, or a JSON object of definitions by name; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub(crate) define: Vec<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ListAgents {
+    #[command(flatten)]
+    pub(crate) definitions: DefinitionArgs,
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ShowAgent {
+    /// Name of the delegate
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) definitions: DefinitionArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ResolveAgent {
+    /// Type of the delegate [default: general-purpose]
+    #[arg(long = "type", value_name = "NAME")]
+    pub(crate) kind: Option<String>,
+    /// Model of the call: an alias, a tier, an id, or `inherit`
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Id of the parent's model
+    #[arg(long, value_name = "ID")]
+    pub(crate) parent_model: String,
+    /// Size of the delegate's context, in tokens
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) context: Option<u64>,
+    /// The parent is planning, and changes nothing
+    #[arg(long)]
+    pub(crate) plan: bool,
+    /// The delegate does utility work: summaries, titles, classification
+    #[arg(long)]
+    pub(crate) utility: bool,
+    /// Show every rule that was tried
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) definitions: DefinitionArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ListingArgs {
+    /// File with an earlier listing: show only what changed since
+    #[arg(long, value_name = "FILE")]
+    pub(crate) since: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) definitions: DefinitionArgs,
+    #[command(flatten)]
+    pub(crate) conditions: ConditionArgs,
+}
+
+/// What there is where the delegates would run.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct ConditionArgs {
+    /// MCP server that is connected; repeatable [default: not considered]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Vec<String>,
+    /// Tool that the parent has; repeatable [default: not considered]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Vec<String>,
+}

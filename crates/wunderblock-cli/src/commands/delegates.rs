@@ -1,0 +1,20 @@
+//! `agents`: the delegates that are defined here, and the models that they get.
+
+mod defined;
+mod list;
+mod listing;
+mod resolve;
+mod show;
+
+use crate::args::{Agents, AgentsCommand, Global};
+use crate::exit::Exit;
+use crate::settings::Settings;
+
+pub(crate) fn run(global: &Global, settings: &Settings, wanted: &Agents) -> Exit {
+    match &wanted.command {
+        AgentsCommand::List(wanted) => list::run(global, settings, wanted),
+        AgentsCommand::Show(wanted) => show::run(global, wanted),
+        AgentsCommand::Resolve(wanted) => resolve::run(global, settings, wanted),
+        AgentsCommand::Listing(wanted) => listing::run(global, settings, wanted),
+    }
+}

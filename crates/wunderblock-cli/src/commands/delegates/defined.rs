@@ -1,0 +1,127 @@
+//! The definitions that a command asks for, what is wrong with them, and which of them may be used.
+
+use crate::args::{ConditionArgs, DefinitionArgs, Global};
+use crate::columns::plural;
+use crate::console::say;
+use crate::exit::{FAILED, Failure, wrong};
+use crate::settings::places;
+use crate::terminal::clean;
+use wunderblock::definitions::{DefinitionQuery, Definitions, DelegateRules, PRODUCTS, definitions};
+use wunderblock::nearest;
+use wunderblock_core::delegate::definition::{AgentDefinition, Layer};
+use wunderblock_core::delegate::filter::{Conditions, Withheld, check};
+use wunderblock_core::delegate::registry::{Found, Registry};
+
+/// Reads the definitions.
+pub(super) fn load(wanted: &DefinitionArgs) -> Result<Definitions, Failure> {
+    let products = match wanted.product.as_deref() {
+        None => Vec::new(),
+        Some(product) if PRODUCTS.contains(&product) => vec![product.into()],
+        Some(product) => {
+            let text = format!("unknown product `{product}`; known are {}", PRODUCTS.join(", "));
+            return Err(wrong(text));
+        }
+    };
+    if let Some(missing) = wanted.define.iter().find(|path| !path.is_file()) {
+        return Err(wrong(format!("{}: no such file", missing.display())));
+    }
+    let folder = std::env::current_dir()?;
+    let places = places(Vec::new())?;
+    Ok(definitions(&DefinitionQuery { places, folder, products, given: wanted.define.clone() }))
+}
+
+/// Reports definitions in conflict, and files and fields that do not count.
+pub(super) fn report_problems(global: &Global, found: &Definitions) {
+    for (product, registry) in &found.products {
+        for conflict in registry.conflicts() {
+            let name = conflict.first().map(|one| clean(&one.name)).unwrap_or_default();
+            let places: String =
+                conflict.iter().map(|one| format!("\n  {}", clean(&one.origin.place))).collect();
+            say(
+                global,
+                &format!("error: {product}: two definitions of `{name}`, none of which counts:{places}"),
+            );
+        }
+    }
+    if !global.verbose && !found.remarks.is_empty() {
+        let count = plural(found.remarks.len() as u64, "remark", "remarks");
+        return say(global, &format!("{count} on files and fields that do not count; -v shows them"));
+    }
+    for remark in &found.remarks {
+        let line = remark.line.map(|line| format!(", line {line}")).unwrap_or_default();
+        say(global, &format!("{}{line}: {}", clean(&remark.place), clean(&remark.detail)));
+    }
+}
+
+/// Returns the definition in force of a name, with its product.
+pub(super) fn find<'a>(
+    found: &'a Definitions,
+    name: &str,
+) -> Result<(&'a str, &'a Registry, &'a AgentDefinition), Failure> {
+    let mut hits = Vec::new();
+    for (product, registry) in &found.products {
+        match registry.find(name) {
+            Found::One(one) => hits.push((&**product, registry, one)),
+            Found::Several(several) => {
+                let places: Vec<String> = several.iter().map(|one| clean(&one.origin.place)).collect();
+                let text = format!("`{name}` is defined more than once: {}", places.join(", "));
+                return Err(Failure::Door(FAILED, text));
+            }
+            Found::Nothing => {}
+        }
+    }
+    // The built-in definitions are the same in every product, so a definition of somebody's own is meant.
+    let is_built_in = |one: &AgentDefinition| one.origin.layer == Layer::BuiltIn;
+    if hits.iter().any(|(.., one)| !is_built_in(one)) {
+        hits.retain(|(.., one)| !is_built_in(one));
+    } else {
+        hits.truncate(1);
+    }
+    match hits.as_slice() {
+        [one] => Ok(*one),
+        [] => {
+            let names = || found.products.values().flat_map(Registry::names);
+            // People name the agent of a plugin without the plugin.
+            let end = format!(":{name}");
+            let mut meant: Vec<&str> = names().filter(|known| known.ends_with(&end)).collect();
+            if meant.is_empty() {
+                meant.extend(nearest(name, names()));
+            }
+            let meant =
+                meant.iter().map(|name| format!("`{}`", clean(name))).collect::<Vec<_>>().join(" or ");
+            let meant = if meant.is_empty() { meant } else { format!("; did you mean {meant}?") };
+            let text = format!("Agent type '{name}' not found{meant}");
+            Err(Failure::Door(FAILED, text))
+        }
+        several => {
+            let products: Vec<&str> = several.iter().map(|(product, ..)| *product).collect();
+            let text =
+                format!("`{name}` is defined for {}; choose one with --product", products.join(" and "));
+            Err(wrong(text))
+        }
+    }
+}
+
+/// Returns the definitions that may be used, and the others with the reason.
+pub(super) fn offered<'a>(
+    registry: &'a Registry,
+    rules: &DelegateRules,
+    wanted: &ConditionArgs,
+) -> (Vec<&'a AgentDefinition>, Vec<(&'a AgentDefinition, Withheld)>) {
+    let servers: Vec<Box<str>> = wanted.server.iter().map(|name| name.as_str().into()).collect();
+    let tools: Vec<&str> = wanted.tool.iter().map(String::as_str).collect();
+    let conditions = Conditions {
+        servers: (!servers.is_empty()).then_some(&servers),
+        denied: &rules.denied,
+        allowed: rules.allowed.as_deref(),
+        tools: (!tools.is_empty()).then_some(&tools),
+    };
+    let (mut free, mut withheld) = (Vec::new(), Vec::new());
+    for definition in registry.in_force() {
+        match check(definition, &conditions) {
+            Ok(()) => free.push(definition),
+            Err(why) => withheld.push((definition, why)),
+        }
+    }
+    (free, withheld)
+}

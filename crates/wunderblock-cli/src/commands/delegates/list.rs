@@ -1,0 +1,106 @@
+//! `agents list`: the delegates by product, with totals by model.
+
+use super::defined::{load, offered, report_problems};
+use crate::args::{Global, ListAgents};
+use crate::columns::{columns, fit, pad};
+use crate::console::{print, print_report, say};
+use crate::exit::Exit;
+use crate::paint::Paint;
+use crate::settings::Settings;
+use crate::terminal::{clean, width};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use wunderblock_core::delegate::definition::{AgentDefinition, Layer};
+
+/// Minimum number of columns for the purpose of a delegate.
+const PURPOSE: usize = 20;
+
+pub(super) fn run(global: &Global, settings: &Settings, wanted: &ListAgents) -> Exit {
+    let found = load(&wanted.definitions)?;
+    report_problems(global, &found);
+    let rules = settings.delegate_rules()?;
+    let own = |definition: &&AgentDefinition| definition.origin.layer != Layer::BuiltIn;
+    let has_own = found.products.values().any(|registry| registry.in_force().any(|one| own(&one)));
+    let mut out = String::new();
+    for (at, (product, registry)) in found.products.iter().enumerate() {
+        // Products without definitions show the same built-in ones, so they are shown once at most.
+        let is_shown = if has_own { registry.in_force().any(|one| own(&one)) } else { at == 0 };
+        if !is_shown {
+            continue;
+        }
+        let (free, withheld) = offered(registry, &rules, &wanted.conditions);
+        if global.json {
+            for definition in registry.in_force() {
+                let why = withheld.iter().find(|(one, _)| one.name == definition.name);
+                let overrides = registry.overridden(&definition.name).map(|origin| origin.place.clone());
+                let mut report = super::show::report(definition, overrides.collect());
+                if let (Some((_, why)), Value::Object(fields)) = (why, &mut report) {
+                    fields.insert("withheld".to_owned(), json!(why.to_string()));
+                }
+                print_report(&report)?;
+            }
+            continue;
+        }
+        if has_own {
+            out.push_str(&format!(
+                "{}{}\n",
+                if out.is_empty() { "" } else { "\n" },
+                Paint::stdout().bold(product)
+            ));
+        }
+        out.push_str(&table(&free));
+        out.push_str(&format!("models: {}\n", census(&free)));
+        for (definition, why) in withheld {
+            out.push_str(&format!("not offered: {}: {}\n", clean(&definition.name), clean(&why.to_string())));
+        }
+    }
+    print(&out)?;
+    if !has_own && !global.json {
+        say(
+            global,
+            "only the built-in delegates; definitions are looked for in .claude/agents and others: `wunderblock help agents`",
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(definitions: &[&AgentDefinition]) -> String {
+    let rows: Vec<[String; 4]> = definitions
+        .iter()
+        .map(|one| {
+            let layer = one.origin.layer.name().to_owned();
+            [clean(&one.name), clean(one.asked_model()), layer, clean(&one.description)]
+        })
+        .collect();
+    let heads = ["type", "model", "layer", "when to use it"];
+    let wide = |at: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| columns(cell));
+        cells.chain([heads.get(at).map_or(0, |head| head.len())]).max().unwrap_or_default()
+    };
+    let before = wide(0) + wide(1) + wide(2) + 6;
+    let room = width().saturating_sub(before).max(PURPOSE);
+    let line = |[name, model, layer, purpose]: [&str; 4]| {
+        let purpose = if columns(purpose) > room { fit(purpose, room) } else { purpose.to_owned() };
+        let line = [pad(name, wide(0)), pad(model, wide(1)), pad(layer, wide(2)), purpose].join("  ");
+        format!("{}\n", line.trim_end())
+    };
+    let mut out = Paint::stdout().dim(line(heads).trim_end());
+    out.push('\n');
+    for row in &rows {
+        out.push_str(&line(row.each_ref().map(String::as_str)));
+    }
+    out
+}
+
+/// Returns the number of definitions by model, most first.
+fn census(definitions: &[&AgentDefinition]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for definition in definitions {
+        *counts.entry(definition.asked_model()).or_default() += 1;
+    }
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(model, count)| (std::cmp::Reverse(*count), *model));
+    let counts = counts.into_iter().map(|(model, count)| format!("{} {count}", clean(model)));
+    counts.collect::<Vec<_>>().join(" · ")
+}

@@ -1,0 +1,81 @@
+//! `agents show`: one definition with all its fields.
+
+use super::defined::{find, load};
+use crate::args::{Global, ShowAgent};
+use crate::console::{print, print_report};
+use crate::exit::Exit;
+use crate::terminal::clean;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use wunderblock_core::delegate::definition::AgentDefinition;
+
+pub(super) fn run(global: &Global, wanted: &ShowAgent) -> Exit {
+    let found = load(&wanted.definitions)?;
+    let (_, registry, definition) = find(&found, &wanted.name)?;
+    let overrides: Vec<Box<str>> =
+        registry.overridden(&wanted.name).map(|origin| origin.place.clone()).collect();
+    if global.json {
+        print_report(&report(definition, overrides))?;
+    } else {
+        print(&words(definition, &overrides))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a definition as data.
+pub(super) fn report(definition: &AgentDefinition, overrides: Vec<Box<str>>) -> Value {
+    json!({
+        "type": definition.name,
+        "description": definition.description,
+        "model": definition.asked_model(),
+        "effort": definition.effort,
+        "tools": definition.tools.describe(),
+        "requires": definition.requires,
+        "permissions": definition.permissions,
+        "omits_instructions": definition.omits_instructions,
+        "hidden": definition.hidden,
+        "max_turns": definition.max_turns,
+        "fields": definition.fields,
+        "prompt": definition.prompt,
+        "product": definition.origin.product,
+        "layer": definition.origin.layer.name(),
+        "place": definition.origin.place,
+        "overrides": overrides,
+    })
+}
+
+fn words(definition: &AgentDefinition, overrides: &[Box<str>]) -> String {
+    let origin = &definition.origin;
+    let mut rows: Vec<(&str, String)> = vec![
+        ("type", definition.name.to_string()),
+        ("when to use", definition.description.to_string()),
+        ("model", definition.asked_model().to_owned()),
+        ("tools", definition.tools.describe()),
+    ];
+    rows.extend(definition.effort.as_ref().map(|effort| ("effort", effort.to_string())));
+    rows.extend(definition.max_turns.map(|turns| ("max. turns", turns.to_string())));
+    if !definition.requires.is_empty() {
+        rows.push(("requires", definition.requires.join(", ")));
+    }
+    let pairs = definition.permissions.iter().map(|(pattern, decision)| format!("{pattern}: {decision}"));
+    if !definition.permissions.is_empty() {
+        rows.push(("permissions", pairs.collect::<Vec<_>>().join(", ")));
+    }
+    if definition.omits_instructions {
+        rows.push(("instructions", "left out".to_owned()));
+    }
+    if definition.hidden {
+        rows.push(("hidden", "not listed for a main agent".to_owned()));
+    }
+    rows.extend(definition.fields.iter().map(|(field, value)| (&**field, value.to_string())));
+    rows.push(("from", format!("{}, {}", origin.layer.name(), origin.place)));
+    rows.extend(overrides.iter().map(|place| ("overrides", place.to_string())));
+    let wide = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let mut out: String =
+        rows.iter().map(|(name, value)| format!("{name:wide$}  {}\n", clean(value))).collect();
+    if !definition.prompt.is_empty() {
+        out.push('\n');
+        out.extend(definition.prompt.lines().map(|line| format!("{}\n", clean(line))));
+    }
+    out
+}

@@ -1,0 +1,106 @@
+//! `agents`: what is defined in a prepared home, and which model each delegate gets.
+
+use crate::desk::Desk;
+
+/// A home with a user's definitions and a plugin, as in the article on three files of one name.
+fn home() -> Desk {
+    let desk = Desk::bare();
+    let list = format!(
+        r#"{{"version": 2, "plugins": {{"feature-dev@m": [{{"scope": "user", "installPath": "{}"}}]}}}}"#,
+        desk.path("plugin").display()
+    );
+    desk.write(".claude/plugins/installed_plugins.json", list);
+    desk.write(".claude/settings.json", r#"{"enabledPlugins": {"feature-dev@m": true}}"#);
+    desk.write(
+        "plugin/agents/code-reviewer.md",
+        "---\nname: code-reviewer\ndescription: Reviews code for bugs and style.\ntools: Glob, Grep, Read\nmodel: sonnet\nhooks: {}\n---\nYou review code.\n",
+    );
+    desk.write(
+        ".claude/agents/explore.md",
+        "---\nname: explore\ndescription: My explorer.\nmodel: haiku\nrequiredMcpServers: [index]\n---\nLook.\n",
+    );
+    desk
+}
+
+#[test]
+fn delegates_are_listed_and_shown() {
+    let desk = home();
+    let list = desk.run(&["agents", "list"]).exits(0);
+    insta::assert_snapshot!("agents_list", desk.settled(&(list.out + &list.err)));
+    let shown = desk.run(&["agents", "show", "feature-dev:code-reviewer"]).exits(0);
+    insta::assert_snapshot!("agents_show", desk.settled(&(shown.out + &shown.err)));
+    let json = desk.run(&["agents", "show", "explore", "--json"]).exits(0).json();
+    assert_eq!((json["layer"].as_str(), json["overrides"][0].as_str()), (Some("user"), Some("built-in")));
+    let offered = desk.run(&["agents", "list", "--server", "other"]).exits(0);
+    assert!(offered.out.contains("not offered: explore: MCP server not connected: index"), "{}", offered.out);
+    desk.write("config.toml", "agents = \"agents.toml\"\n");
+    desk.write("agents.toml", "denied = [\"feature-dev:*\"]\n");
+    let denied = desk.run(&["agents", "list", "--config", "config.toml"]).exits(0);
+    assert!(
+        denied.out.contains("not offered: feature-dev:code-reviewer: denied by `feature-dev:*`"),
+        "{}",
+        denied.out
+    );
+}
+
+#[test]
+fn an_unknown_type_is_said_with_the_nearest_ones() {
+    let desk = home();
+    for (name, expected) in [
+        ("code-reviewer", "Agent type 'code-reviewer' not found; did you mean `feature-dev:code-reviewer`?"),
+        ("Explore", "Agent type 'Explore' not found; did you mean `explore`?"),
+        ("zzz", "Agent type 'zzz' not found\n"),
+    ] {
+        let done = desk.run(&["agents", "show", name]).exits(1);
+        assert!(done.err.contains(expected), "{}", done.err);
+    }
+    desk.write(
+        ".codex/agents/e.toml",
+        "name = \"explore\"\ndescription = \"E\"\ndeveloper_instructions = \"I\"\n",
+    );
+    let several = desk.run(&["agents", "show", "explore"]).exits(2);
+    assert!(several.err.contains("choose one with --product"), "{}", several.err);
+    desk.write(".claude/agents/again.md", "---\nname: explore\ndescription: Another.\n---\n");
+    let twice = desk.run(&["agents", "show", "explore", "--product", "claude-code"]).exits(1);
+    assert!(twice.err.contains("explore.md") && twice.err.contains("again.md"), "{}", twice.err);
+}
+
+#[test]
+fn a_route_says_every_rule() {
+    let desk = home();
+    let ask = |more: &[&str]| {
+        let mut args = vec!["agents", "resolve", "--type", "feature-dev:code-reviewer", "--parent-model"];
+        args.extend(more);
+        desk.run(&args).exits(0)
+    };
+    let plain = ask(&["us.anthropic.claude-opus-4-8"]);
+    assert_eq!(plain.out, "us.anthropic.claude-sonnet-4-5-20250929-v1:0\n");
+    desk.write("config.toml", "agents = \"agents.toml\"\n");
+    desk.write("agents.toml", "permitted = [\"opus\"]\nswitches = [{ plan = true, to = \"large\" }]\n");
+    let explained = ask(&["claude-opus-5-5", "--model", "haiku", "--explain", "--config", "config.toml"]);
+    insta::assert_snapshot!("agents_resolve", explained.out + &explained.err);
+    let report = ask(&["claude-opus-5-5", "--json"]).json();
+    assert_eq!(
+        (report["rule"].as_str(), report["rules"].as_array().map(Vec::len)),
+        (Some("definition"), Some(7))
+    );
+    desk.run(&["agents", "resolve"]).exits(2);
+    desk.write("agents.toml", "environment = \"first\"\n");
+    desk.run(&["agents", "list", "--config", "config.toml"]).exits(2);
+}
+
+#[test]
+fn a_listing_says_what_changed_since_an_earlier_one() {
+    let desk = home();
+    let before = desk.run(&["agents", "listing", "--product", "claude-code"]).exits(0);
+    assert!(before.out.contains(
+        "- feature-dev:code-reviewer: Reviews code for bugs and style. (Tools: Glob, Grep, Read)\n"
+    ));
+    desk.write("before.txt", &before.out);
+    let same = desk.run(&["agents", "listing", "--product", "claude-code", "--since", "before.txt"]).exits(0);
+    assert_eq!((same.out.as_str(), same.err.contains("nothing changed")), ("", true));
+    std::fs::remove_file(desk.path(".claude/settings.json")).unwrap();
+    let after =
+        desk.run(&["agents", "listing", "--product", "claude-code", "--since", "before.txt"]).exits(0);
+    assert_eq!(after.out, "No longer available: feature-dev:code-reviewer\n");
+}
