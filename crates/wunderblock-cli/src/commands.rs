@@ -77,7 +77,7 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Wrap(wanted) => wrap::run(global, &settings, &wanted).await,
         Command::Cost(wanted) => cost::run(global, &settings, &wanted).await,
         Command::Status(wanted) => status::run(global, &settings, &wanted).await,
-        Command::Agents(wanted) => delegates::run(global, &settings, &wanted),
+        Command::Agents(wanted) => delegates::run(global, &settings, &wanted).await,
         Command::Gain(wanted) => gain::run(global, &settings, &wanted).await,
         Command::Show(wanted) => show::run(global, &settings, &wanted).await,
         Command::Export(wanted) => export::run(global, &settings, &wanted).await,

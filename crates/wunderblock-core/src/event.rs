@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod kind;
+mod delegation;
 mod place;
 mod session;
 
@@ -20,6 +21,7 @@ use crate::request::CachePoint;
 use crate::section::Section;
 use crate::units::{Bytes, Cost, Millis, Seq, Tokens};
 use crate::work::WorkLog;
+pub use delegation::{RouteChosen, RouteLayer, SubagentSpawned};
 pub use session::{SessionClosed, SessionDescribed, SessionForked, SessionOpened};
 
 use serde::{Deserialize, Serialize};
@@ -132,6 +134,8 @@ kinds! {
     engine {
         /// A session was continued from a position in another session. Always the first event of a fork.
         SessionForked(SessionForked) = "session.forked",
+        /// A model was chosen for a delegate.
+        RouteChosen(Box<RouteChosen>) = "route.chosen",
         /// A request was built. Holds everything that is needed to build the request again.
         ContextBuilt(Box<ContextBuilt>) = "context.built",
         /// Texts entered at the tail of a request.
@@ -490,11 +494,4 @@ pub struct TurnCompleted {
     /// Parts that did not fit, for a `context_overflow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow: Option<Overflow>,
-}
-
-/// Fields of [`Fact::SubagentSpawned`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SubagentSpawned {
-    /// Session of the sub-agent.
-    pub session: StreamId,
 }

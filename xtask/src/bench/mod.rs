@@ -12,6 +12,7 @@ mod behind;
 mod child;
 mod compaction;
 mod context;
+mod delegates;
 mod figure;
 mod finding;
 mod growth;
@@ -49,6 +50,9 @@ pub(crate) struct BenchArgs {
     /// Only the first import of a history of 4.6 GB, by this program
     #[arg(long, conflicts_with_all = ["project", "growth", "hook"])]
     history: Option<PathBuf>,
+    /// Only the definitions of delegates, read by this program
+    #[arg(long, conflicts_with_all = ["project", "growth", "hook", "history"])]
+    delegates: Option<PathBuf>,
     /// Leave out imports, compaction and simulation, which take most of the time of a long session
     #[arg(long)]
     large: bool,
@@ -62,11 +66,8 @@ pub(crate) struct BenchArgs {
 
 /// Runs the benchmarks and returns the figures as a table or as JSON.
 pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
-    let sizes = if args.project || args.growth || args.hook.is_some() || args.history.is_some() {
-        Vec::new()
-    } else {
-        args.events
-    };
+    let program = args.hook.as_ref().or(args.history.as_ref()).or(args.delegates.as_ref());
+    let sizes = if args.project || args.growth || program.is_some() { Vec::new() } else { args.events };
     let mut figures = Vec::new();
     for events in &sizes {
         note(&format!("{events} events"));
@@ -81,6 +82,8 @@ pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
         figures.extend(hook::run(program, folder()?.path())?);
     } else if let Some(program) = &args.history {
         figures.extend(history::run(program, folder()?.path())?);
+    } else if let Some(program) = &args.delegates {
+        figures.extend(delegates::run(program, folder()?.path())?);
     } else if args.growth {
         figures.extend(growth::run(folder()?.path())?);
     } else if !args.large {

@@ -9,6 +9,8 @@ use std::path::PathBuf;
   wunderblock agents show feature-dev:code-reviewer        one of them, what it overrides, and its prompt
   wunderblock agents resolve --type explore --parent-model claude-opus-5-5 --explain
                                                            which model it gets, and why
+  wunderblock agents resolve --type plan --session 3f9c --record
+                                                           the same for a session's model, kept in the session
   wunderblock agents listing                               the lines that a main agent is told
 
 A delegate is an agent to which another agent hands work. Definitions are read from the files of Claude Code, Codex,
@@ -67,9 +69,15 @@ pub(crate) struct ResolveAgent {
     /// Model of the call: an alias, a tier, an id, or `inherit`
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// Id of the parent's model
-    #[arg(long, value_name = "ID")]
-    pub(crate) parent_model: String,
+    /// Id of the parent's model [default: the latest model of --session]
+    #[arg(long, value_name = "ID", required_unless_present = "session")]
+    pub(crate) parent_model: Option<String>,
+    /// Session of the parent
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// Record the decision in the session
+    #[arg(long, requires = "session")]
+    pub(crate) record: bool,
     /// Size of the delegate's context, in tokens
     #[arg(long, value_name = "TOKENS")]
     pub(crate) context: Option<u64>,

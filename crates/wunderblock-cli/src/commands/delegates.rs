@@ -10,11 +10,11 @@ use crate::args::{Agents, AgentsCommand, Global};
 use crate::exit::Exit;
 use crate::settings::Settings;
 
-pub(crate) fn run(global: &Global, settings: &Settings, wanted: &Agents) -> Exit {
+pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Agents) -> Exit {
     match &wanted.command {
         AgentsCommand::List(wanted) => list::run(global, settings, wanted),
         AgentsCommand::Show(wanted) => show::run(global, wanted),
-        AgentsCommand::Resolve(wanted) => resolve::run(global, settings, wanted),
+        AgentsCommand::Resolve(wanted) => resolve::run(global, settings, wanted).await,
         AgentsCommand::Listing(wanted) => listing::run(global, settings, wanted),
     }
 }

@@ -104,3 +104,21 @@ fn a_listing_says_what_changed_since_an_earlier_one() {
         desk.run(&["agents", "listing", "--product", "claude-code", "--since", "before.txt"]).exits(0);
     assert_eq!(after.out, "No longer available: feature-dev:code-reviewer\n");
 }
+
+#[test]
+fn a_route_is_kept_in_the_session_of_the_parent() {
+    let desk = Desk::with_session();
+    let args = ["agents", "resolve", "--type", "plan", "--session", "7d1f0c52"];
+    let model = desk.run(&args).exits(0).out;
+    let recorded = desk.run(&[&args[..], &["--record"]].concat()).exits(0);
+    assert_eq!(recorded.out, model);
+    assert!(recorded.err.contains("recorded as 7d1f0c52"), "{}", recorded.err);
+    let events = desk.run(&["export", "7d1f0c52"]).exits(0).lines();
+    let route = events.iter().find(|event| event["kind"] == "route.chosen").expect("the route");
+    let fields =
+        ["agent", "parent", "asked", "chosen", "why"].map(|field| route[field].as_str().unwrap_or_default());
+    let model = model.trim();
+    assert_eq!(fields, ["plan", model, "inherit", model, "inherit"]);
+    assert_eq!(route["layers"].as_array().map(Vec::len), Some(7));
+    desk.run(&["agents", "resolve", "--record", "--parent-model", "x"]).exits(2);
+}

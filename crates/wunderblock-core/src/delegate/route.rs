@@ -8,6 +8,7 @@
 
 use super::model::{INHERIT, ModelTable, NamedModel};
 use super::tools::matches_wildcards;
+use crate::event::{RouteChosen, RouteLayer};
 use std::fmt;
 
 /// Rule that may choose the model of a delegate.
@@ -188,6 +189,39 @@ pub struct Route {
     pub steps: Vec<RouteStep>,
     /// Remarks.
     pub notices: Vec<RouteNotice>,
+}
+
+impl fmt::Display for RuleOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unset => f.write_str("not set"),
+            Self::Weaker => f.write_str("a stronger rule decided"),
+            Self::Unknown => f.write_str("no id is known at the parent's provider"),
+            Self::Decided(named) => write!(f, "{} ({})", named.id, named.why.text()),
+        }
+    }
+}
+
+impl Route {
+    /// Returns the record of the route of a delegate.
+    #[must_use]
+    pub fn record(&self, agent: &str, parent: &str) -> RouteChosen {
+        let layer = |step: &RouteStep| RouteLayer {
+            rule: step.rule.name().into(),
+            asked: step.asked.clone(),
+            outcome: step.outcome.to_string().into(),
+        };
+        let decided = self.steps.iter().find(|step| step.rule == self.rule);
+        RouteChosen {
+            agent: agent.into(),
+            parent: parent.into(),
+            asked: decided.and_then(|step| step.asked.clone()).unwrap_or_else(|| INHERIT.into()),
+            layers: self.steps.iter().map(layer).collect(),
+            chosen: self.model.clone(),
+            why: self.rule.name().into(),
+            notices: self.notices.iter().map(|notice| notice.to_string().into()).collect(),
+        }
+    }
 }
 
 /// Decides which model a delegate gets. `window` returns the window of a model, in tokens, if it is known.

@@ -27,6 +27,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("turn.completed", "end of a turn"),
     ("subagent.spawned", "start of a sub-agent"),
     ("session.compacted", "compaction if it has a summary, else kept in the source"),
+    ("route.chosen", "kept in the source"),
     ("context.built", "kept in the source"),
     ("context.injected", "kept in the source"),
     ("content.reduced", "kept in the source"),

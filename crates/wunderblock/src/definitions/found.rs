@@ -1,5 +1,6 @@
 //! Definitions as they are found, before they are sorted by layers.
 
+use super::inputs::Inputs;
 use std::path::{Path, PathBuf};
 use wunderblock_core::delegate::definition::AgentDefinition;
 
@@ -15,13 +16,15 @@ pub struct DefinitionRemark {
 }
 
 /// Definitions of all layers, with remarks.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct FoundDefinitions {
     pub(super) definitions: Vec<AgentDefinition>,
     pub(super) remarks: Vec<DefinitionRemark>,
     /// Files that definitions in other files refer to. Such a file may also be in a folder of definitions, where it does
     /// not count again.
     pub(super) referenced: Vec<PathBuf>,
+    /// Files and folders that were looked at.
+    pub(super) inputs: Inputs,
 }
 
 impl FoundDefinitions {

@@ -8,8 +8,10 @@
 //! This module reads files and nothing else: no environment, no home directory, no ledger. A file that cannot be used
 //! becomes a remark, and reading continues. [`wunderblock_core::delegate`] decides what the definitions mean.
 
+mod cache;
 mod dialect;
 mod found;
+mod inputs;
 mod models;
 mod places;
 mod plugins;
@@ -17,6 +19,7 @@ mod read;
 mod rules;
 mod value;
 
+pub use cache::DefinitionCache;
 pub use found::DefinitionRemark;
 pub use models::model_table;
 pub use places::DefinitionQuery;
@@ -26,6 +29,7 @@ use dialect::{Dialect, RawDefinition};
 use found::FoundDefinitions;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use value::Fields;
 use wunderblock_core::delegate::definition::{AgentDefinition, Layer, Origin};
 use wunderblock_core::delegate::registry::Registry;
@@ -52,11 +56,15 @@ pub struct Definitions {
     pub remarks: Vec<DefinitionRemark>,
 }
 
-/// Reads all definitions. Files that cannot be used are reported as remarks.
+/// Reads all definitions. Files that cannot be used are reported as remarks. If nothing has changed since the last reading
+/// with the same cache, its result is returned.
 #[must_use]
-pub fn definitions(query: &DefinitionQuery) -> Definitions {
+pub fn definitions(query: &DefinitionQuery, cache: &DefinitionCache) -> Arc<Definitions> {
+    if let Some(known) = cache.get(query) {
+        return known;
+    }
     let mut found = FoundDefinitions::default();
-    for file in query.files() {
+    for file in query.files(&mut found.inputs) {
         read::read(&file, None, &mut found);
     }
     plugins::add(query, &mut found);
@@ -70,7 +78,9 @@ pub fn definitions(query: &DefinitionQuery) -> Definitions {
         products.entry(definition.origin.product.clone()).or_default().push(definition);
     }
     let products = products.into_iter().map(|(product, list)| (product, Registry::new(list))).collect();
-    Definitions { products, remarks: found.remarks }
+    let definitions = Arc::new(Definitions { products, remarks: found.remarks });
+    cache.keep(query, found.inputs, &definitions);
+    definitions
 }
 
 fn built_in() -> Vec<AgentDefinition> {

@@ -1,10 +1,11 @@
 //! Places of definitions, as the data file lists them, and the files in them.
 
+use super::inputs::Inputs;
 use crate::agents::Places;
 use crate::limits::{MAX_DEFINITION_DEPTH, MAX_DEFINITIONS};
-use crate::sources::resolve_knowing;
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::FileType;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use wunderblock_core::delegate::definition::{Layer, Origin};
@@ -39,7 +40,7 @@ static PLACES: LazyLock<Vec<DefinitionPlace>> = LazyLock::new(|| {
 });
 
 /// Where definitions are looked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DefinitionQuery {
     /// Home directory and variables of the user.
     pub places: Places,
@@ -76,8 +77,9 @@ impl DefinitionQuery {
     }
 
     /// Returns all files with definitions.
-    pub(super) fn files(&self) -> Vec<DefinitionFile> {
+    pub(super) fn files(&self, inputs: &mut Inputs) -> Vec<DefinitionFile> {
         let mut files = Vec::new();
+        self.folder.ancestors().for_each(|folder| inputs.note(&folder.join(".git")));
         for place in PLACES.iter().filter(|place| self.wants(&place.product)) {
             let bases: Vec<PathBuf> = if place.base.iter().any(|base| **base == *".") {
                 self.project_folders().into_iter().map(Path::to_owned).collect()
@@ -85,7 +87,7 @@ impl DefinitionQuery {
                 place.base.iter().find_map(|base| self.places.folder(base)).into_iter().collect()
             };
             for (distance, base) in (0..).zip(bases) {
-                place.files(&base, distance, &mut files);
+                place.files((&base, distance), &mut files, inputs);
             }
         }
         for path in &self.given {
@@ -104,11 +106,12 @@ impl DefinitionQuery {
 }
 
 impl DefinitionPlace {
-    fn files(&self, base: &Path, distance: u32, files: &mut Vec<DefinitionFile>) {
+    fn files(&self, (base, distance): (&Path, u32), files: &mut Vec<DefinitionFile>, inputs: &mut Inputs) {
         let layer = Layer::ALL.into_iter().find(|layer| layer.name() == &*self.layer).unwrap_or(Layer::User);
         let origin = |path: &Path| origin(&self.product, layer, distance, path);
         if !self.file.is_empty() {
             let path = base.join(&*self.file);
+            inputs.note(&path);
             if path.is_file() {
                 let origin = origin(&path);
                 files.push(DefinitionFile { path, inner: PathBuf::new(), key: self.key.clone(), origin });
@@ -116,7 +119,7 @@ impl DefinitionPlace {
             return;
         }
         let folder = base.join(&*self.folder);
-        for path in files_in(&folder, &self.ending, self.deep) {
+        for path in files_in(&folder, (&self.ending, self.deep), inputs) {
             let inner = path.strip_prefix(&folder).unwrap_or(&path).with_extension("");
             let origin = origin(&path);
             files.push(DefinitionFile { path, inner, key: Box::default(), origin });
@@ -129,32 +132,51 @@ pub(super) fn origin(product: &str, layer: Layer, distance: u32, path: &Path) ->
     Origin { layer, distance, product: product.into(), place: path.to_string_lossy().into() }
 }
 
-/// Returns the files with an ending in a folder, sorted by path. Links are followed; a file that is reached several
-/// times counts once, at its own path if that is in the folder.
-pub(super) fn files_in(folder: &Path, ending: &str, deep: bool) -> Vec<PathBuf> {
-    if !folder.is_dir() {
-        return Vec::new();
+/// Returns the files with an ending in a folder, sorted by path, with those in its folders if `deep`. Links are followed; a
+/// file that is reached several times counts once, at its own path if that is in the folder.
+pub(super) fn files_in(folder: &Path, (ending, deep): (&str, bool), inputs: &mut Inputs) -> Vec<PathBuf> {
+    inputs.note(folder);
+    let depth = if deep { MAX_DEFINITION_DEPTH } else { 1 };
+    let mut walk =
+        FolderWalk { ending, inputs, files: BTreeMap::new(), folders: BTreeSet::new(), links: Vec::new() };
+    walk.links.push((folder.to_owned(), depth));
+    while let Some((path, depth)) = walk.links.pop() {
+        let Ok(own) = dunce::canonicalize(&path) else { continue };
+        let Ok(metadata) = std::fs::metadata(&own) else { continue };
+        walk.visit(path, own, (metadata.file_type(), depth));
     }
-    let mut walk = ignore::WalkBuilder::new(folder);
-    walk.standard_filters(false).follow_links(true);
-    walk.max_depth(Some(if deep { MAX_DEFINITION_DEPTH } else { 1 }));
-    let entries = walk.build().flatten();
-    let is_file = |entry: &ignore::DirEntry| entry.file_type().is_some_and(|kind| kind.is_file());
-    let paths = entries.filter(is_file).map(ignore::DirEntry::into_path);
-    let ends = |path: &PathBuf| path.extension().is_some_and(|own| own == ending);
-    let mut known = HashMap::new();
-    let resolved = paths.filter(ends).take(MAX_DEFINITIONS).map(|path| {
-        let own = resolve_knowing(&path, &mut known).ok().flatten().unwrap_or_else(|| path.clone());
-        (own, path)
-    });
-    let mut files: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
-    for (own, path) in resolved {
-        let kept = files.entry(own.clone()).or_insert_with(|| path.clone());
-        if path == own {
-            *kept = path;
-        }
-    }
-    let mut paths: Vec<PathBuf> = files.into_values().collect();
+    let mut paths: Vec<PathBuf> = walk.files.into_values().collect();
     paths.sort();
     paths
+}
+
+struct FolderWalk<'a> {
+    ending: &'a str,
+    inputs: &'a mut Inputs,
+    /// Path of each file, by its path without links.
+    files: BTreeMap<PathBuf, PathBuf>,
+    /// Folders that were read, by their paths without links.
+    folders: BTreeSet<PathBuf>,
+    /// Paths to resolve, each with the number of folders that may still be entered. Links are followed last.
+    links: Vec<(PathBuf, usize)>,
+}
+
+impl FolderWalk<'_> {
+    /// Visits a file or a folder, given its path and its path without links.
+    fn visit(&mut self, path: PathBuf, own: PathBuf, (kind, depth): (FileType, usize)) {
+        if kind.is_file() && path.extension().is_some_and(|ending| *ending == *self.ending) {
+            if self.files.len() < MAX_DEFINITIONS {
+                self.files.entry(own).or_insert(path);
+            }
+        } else if kind.is_dir() && depth > 0 && self.folders.insert(own.clone()) {
+            self.inputs.note(&path);
+            for entry in std::fs::read_dir(&path).into_iter().flatten().flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_symlink() => self.links.push((entry.path(), depth - 1)),
+                    Ok(kind) => self.visit(entry.path(), own.join(entry.file_name()), (kind, depth - 1)),
+                    Err(_) => {}
+                }
+            }
+        }
+    }
 }

@@ -35,18 +35,20 @@ pub(super) fn add(query: &DefinitionQuery, found: &mut FoundDefinitions) {
         }
     }
     if query.wants("gemini-cli") {
-        for extension in extensions(query) {
+        for extension in extensions(query, found) {
             let folder = extension.join("agents");
-            for path in files_in(&folder, "md", false) {
+            for path in files_in(&folder, ("md", false), &mut found.inputs) {
                 read(&file("gemini-cli", &folder, path), None, found);
             }
         }
     }
 }
 
-fn extensions(query: &DefinitionQuery) -> Vec<PathBuf> {
+fn extensions(query: &DefinitionQuery, found: &mut FoundDefinitions) -> Vec<PathBuf> {
     let base = GEMINI.iter().find_map(|base| query.places.folder(base)).unwrap_or_default();
-    let entries = std::fs::read_dir(base.join("extensions")).into_iter().flatten().flatten();
+    let folder = base.join("extensions");
+    found.inputs.note(&folder);
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     folders.retain(|folder| folder.join("gemini-extension.json").is_file());
     folders.sort();
@@ -79,8 +81,8 @@ fn plugins(query: &DefinitionQuery, found: &mut FoundDefinitions) -> Vec<Plugin>
         let Some(Value::Map(entry)) = entries.into_iter().find(here) else { continue };
         let Some(folder) = entry.text("installPath").map(PathBuf::from) else { continue };
         let manifest = folder.join(".claude-plugin/plugin.json");
-        let manifest = if manifest.is_file() { object(&manifest, found) } else { None };
-        plugins.push(Plugin { id: id.clone(), folder, manifest: manifest.unwrap_or_default() });
+        let manifest = object(&manifest, found).unwrap_or_default();
+        plugins.push(Plugin { id: id.clone(), folder, manifest });
     }
     plugins
 }
@@ -95,7 +97,7 @@ fn enabled(query: &DefinitionQuery, base: &Path, found: &mut FoundDefinitions) -
         PathBuf::from(CLAUDE_POLICY),
     ];
     let mut enabled = BTreeMap::new();
-    for path in files.into_iter().filter(|path| path.is_file()) {
+    for path in files {
         if let Some(Value::Map(plugins)) = object(&path, found).as_ref().and_then(|s| s.get("enabledPlugins"))
         {
             let flags = plugins.0.iter().filter_map(|(id, _)| Some((id.clone(), plugins.flag(id)?)));
@@ -140,7 +142,7 @@ impl Plugin {
         let name = self.name();
         let Some(listed) = self.manifest.get("agents") else {
             let folder = self.folder.join("agents");
-            for path in files_in(&folder, "md", true) {
+            for path in files_in(&folder, ("md", true), &mut found.inputs) {
                 read(&file("claude-code", &folder, path), Some(&name), found);
             }
             return;
@@ -168,7 +170,9 @@ fn file(product: &str, folder: &Path, path: PathBuf) -> DefinitionFile {
     DefinitionFile { path, inner, key: Box::default(), origin }
 }
 
+/// Reads a JSON object; `None` if the file does not exist or cannot be used.
 fn object(path: &Path, found: &mut FoundDefinitions) -> Option<Fields> {
+    found.inputs.note(path);
     if !path.exists() {
         return None;
     }

@@ -14,6 +14,7 @@ const MAX_NAME: usize = 256;
 
 /// Reads a file and adds its definitions, and remarks on what does not count.
 pub(super) fn read(file: &DefinitionFile, plugin: Option<&str>, found: &mut FoundDefinitions) {
+    found.inputs.note(&file.path);
     let mut remark = |line, detail| {
         found.remarks.push(DefinitionRemark { place: file.origin.place.clone(), line, detail })
     };
@@ -105,6 +106,7 @@ fn by_name(file: &DefinitionFile, definitions: &Fields, found: &mut FoundDefinit
         // A role of Codex may keep most of its fields in a file of its own, whose fields count.
         if let Some(path) = fields.text("config_file").filter(|_| is_codex) {
             let path = file.path.parent().unwrap_or(Path::new("")).join(path);
+            found.inputs.note(&path);
             let read = read_text(&path, MAX_SOURCE_FILE);
             let parsed = read
                 .and_then(|text| toml::from_str::<Fields>(&text).map_err(|error| error.message().to_owned()));

@@ -1,10 +1,15 @@
 //! Definitions of a prepared home, in the formats of all products.
 
-use super::{DefinitionQuery, Definitions, DelegateRules, EnvironmentPosition, definitions, model_table};
+use super::{
+    DefinitionCache, DefinitionQuery, Definitions, DelegateRules, EnvironmentPosition, definitions,
+    model_table,
+};
 use crate::agents::Places;
 use std::collections::BTreeMap;
 use std::fs::{create_dir_all, write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 use wunderblock_core::delegate::definition::{AgentDefinition, Layer};
 use wunderblock_core::delegate::registry::{Found, Registry};
@@ -36,8 +41,8 @@ impl Home {
         DefinitionQuery { places, folder: self.path("garden/src/deep"), ..DefinitionQuery::default() }
     }
 
-    fn read(&self) -> Definitions {
-        definitions(&self.query())
+    fn read(&self) -> Arc<Definitions> {
+        definitions(&self.query(), &DefinitionCache::default())
     }
 }
 
@@ -120,7 +125,7 @@ fn the_closest_folder_of_the_project_counts_then_the_user() {
     query.given.push(home.path("given.json"));
     write(home.path("given.json"), r#"{"a": {"description": "Given.", "prompt": "P", "tools": ["Read"]}}"#)
         .unwrap();
-    let given = definitions(&query);
+    let given = definitions(&query, &DefinitionCache::default());
     assert_eq!(one(&given, "claude-code", "a").origin.layer, Layer::Flag);
     assert_eq!(&*one(&given, "claude-code", "a").prompt, "P");
 }
@@ -306,4 +311,39 @@ fn the_guide_has_every_rule() {
         assert!(block.contains(&format!("{key} = ")), "{key} is missing in the guide");
     }
     assert!(error.contains("switches"), "{error}");
+}
+
+#[test]
+fn a_reading_is_repeated_only_if_something_changed() {
+    let home = with_plugins(Home::new(), r#"{"dev@m": true}"#)
+        .with(".claude/agents/a.md", &agent("a", "model: opus\n"))
+        .with(".codex/config.toml", "[agents.w]\ndescription = \"W\"\nconfig_file = \"w.toml\"\n")
+        .with(".codex/w.toml", "developer_instructions = \"one\"\n");
+    let (cache, query) = (DefinitionCache::default(), home.query());
+    // What has just been written is not kept, because it could change again within the same tick of the clock.
+    assert!(!Arc::ptr_eq(&definitions(&query, &cache), &definitions(&query, &cache)));
+    let age_all = || {
+        let mut folders = vec![home.path("")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+                folders.extend(entry.file_type().unwrap().is_dir().then(|| entry.path()));
+                let file = std::fs::File::open(entry.path()).unwrap();
+                file.set_modified(SystemTime::now() - Duration::from_secs(9)).unwrap();
+            }
+        }
+    };
+    let change = |path: &str, text: &str| write(home.path(path), text).unwrap();
+    for (path, text) in [
+        (".claude/agents/a.md", agent("a", "model: haiku\n")),
+        (".claude/agents/new.md", agent("new", "")),
+        (".codex/w.toml", "developer_instructions = \"two!\"\n".to_owned()),
+        (".claude/settings.json", r#"{"enabledPlugins": {}}"#.to_owned()),
+        ("garden/opencode.json", r#"{"agent": {"o": {"description": "O", "prompt": "P"}}}"#.to_owned()),
+    ] {
+        age_all();
+        let before = definitions(&query, &cache);
+        assert!(Arc::ptr_eq(&before, &definitions(&query, &cache)), "{path}: nothing changed");
+        change(path, &text);
+        assert_ne!(definitions(&query, &cache).products, before.products, "{path} changed");
+    }
 }

@@ -24,7 +24,7 @@ pub(super) fn resolve(path: &Path) -> Result<Option<PathBuf>, String> {
 }
 
 /// Resolves many paths that lie in few directories. `known` keeps the resolved directories between calls.
-pub(crate) fn resolve_knowing(
+pub(super) fn resolve_knowing(
     path: &Path,
     known: &mut HashMap<PathBuf, PathBuf>,
 ) -> Result<Option<PathBuf>, String> {

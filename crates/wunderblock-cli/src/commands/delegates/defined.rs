@@ -6,14 +6,17 @@ use crate::console::say;
 use crate::exit::{FAILED, Failure, wrong};
 use crate::settings::places;
 use crate::terminal::clean;
-use wunderblock::definitions::{DefinitionQuery, Definitions, DelegateRules, PRODUCTS, definitions};
+use std::sync::Arc;
+use wunderblock::definitions::{
+    DefinitionCache, DefinitionQuery, Definitions, DelegateRules, PRODUCTS, definitions,
+};
 use wunderblock::nearest;
 use wunderblock_core::delegate::definition::{AgentDefinition, Layer};
 use wunderblock_core::delegate::filter::{Conditions, Withheld, check};
 use wunderblock_core::delegate::registry::{Found, Registry};
 
 /// Reads the definitions.
-pub(super) fn load(wanted: &DefinitionArgs) -> Result<Definitions, Failure> {
+pub(super) fn load(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
     let products = match wanted.product.as_deref() {
         None => Vec::new(),
         Some(product) if PRODUCTS.contains(&product) => vec![product.into()],
@@ -27,7 +30,8 @@ pub(super) fn load(wanted: &DefinitionArgs) -> Result<Definitions, Failure> {
     }
     let folder = std::env::current_dir()?;
     let places = places(Vec::new())?;
-    Ok(definitions(&DefinitionQuery { places, folder, products, given: wanted.define.clone() }))
+    let query = DefinitionQuery { places, folder, products, given: wanted.define.clone() };
+    Ok(definitions(&query, &DefinitionCache::default()))
 }
 
 /// Reports definitions in conflict, and files and fields that do not count.

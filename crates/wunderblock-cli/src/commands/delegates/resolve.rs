@@ -3,68 +3,73 @@
 use super::defined::{find, load};
 use crate::args::{Global, ResolveAgent};
 use crate::console::{print, print_report, say};
-use crate::exit::Exit;
+use crate::exit::{Exit, FAILED, Failure};
+use crate::lookup::known_session;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use wunderblock::definitions::EnvironmentPosition;
-use wunderblock_core::delegate::route::{Route, RouteQuestion, RouteStep, RuleOutcome, route};
+use wunderblock::{DelegateCall, Session};
+use wunderblock_core::delegate::route::{Route, RouteStep};
 
 /// Variable with the model of all delegates, as in Claude Code.
 const VARIABLE: &str = "CLAUDE_CODE_SUBAGENT_MODEL";
 /// Type of a delegate for which none was named.
 const DEFAULT: &str = "general-purpose";
 
-pub(super) fn run(global: &Global, settings: &Settings, wanted: &ResolveAgent) -> Exit {
+pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAgent) -> Exit {
     let found = load(&wanted.definitions)?;
-    let name = wanted.kind.as_deref().unwrap_or(DEFAULT);
-    let (_, _, definition) = find(&found, name)?;
-    let rules = settings.delegate_rules()?;
-    let environment = std::env::var(VARIABLE).ok();
-    let switches = rules.switches();
-    let question = RouteQuestion {
-        parent: &wanted.parent_model,
-        policy: rules.policy.as_deref(),
-        environment: environment.as_deref(),
-        environment_is_default: rules.environment == EnvironmentPosition::Default,
-        call: wanted.model.as_deref(),
-        definition: definition.model.as_deref(),
-        default: rules.default.as_deref(),
-        utility: rules.utility.as_deref().filter(|_| wanted.utility),
-        plan: wanted.plan,
-        context: wanted.context,
-        switches: &switches,
-        permitted: rules.permitted.as_deref(),
+    let (_, _, definition) = find(&found, wanted.kind.as_deref().unwrap_or(DEFAULT))?;
+    let session = session(global, settings, wanted).await?;
+    let parent = match (&wanted.parent_model, &session) {
+        (Some(model), _) => model.clone(),
+        (None, Some(session)) => latest_model(session).await?,
+        (None, None) => String::new(),
     };
-    let table = rules.models();
-    let catalog = settings.catalog();
-    let got = route(&question, &table, |model| {
-        let found = catalog.lookup(model);
-        found.known.then_some(found.row.window.0)
-    });
+    let environment = std::env::var(VARIABLE).ok();
+    let call = DelegateCall {
+        parent: &parent,
+        model: wanted.model.as_deref(),
+        environment: environment.as_deref(),
+        plan: wanted.plan,
+        utility: wanted.utility,
+        context: wanted.context,
+    };
+    let got = call.route(definition, &settings.delegate_rules()?, settings.catalog());
+    let recorded = match &session {
+        Some(session) if wanted.record => Some(call.record(session, definition, &got).await?),
+        _ => None,
+    };
     if global.json {
-        print_report(&report(name, &got))?;
-    } else {
-        print(&if wanted.explain {
-            explained(&wanted.parent_model, &got)
-        } else {
-            format!("{}\n", clean(&got.model))
-        })?;
-        for notice in &got.notices {
-            say(global, &format!("notice: {}", clean(&notice.to_string())));
-        }
+        print_report(&report(&definition.name, &got))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    print(&if wanted.explain { explained(&parent, &got) } else { format!("{}\n", clean(&got.model)) })?;
+    for notice in &got.notices {
+        say(global, &format!("notice: {}", clean(&notice.to_string())));
+    }
+    if let (Some(seq), Some(session)) = (recorded, &session) {
+        say(global, &format!("recorded as {}#{seq}", clean(session.id().as_str())));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn outcome(step: &RouteStep) -> String {
-    match &step.outcome {
-        RuleOutcome::Unset => "not set".to_owned(),
-        RuleOutcome::Weaker => "a stronger rule decided".to_owned(),
-        RuleOutcome::Unknown => "no id is known at the parent's provider".to_owned(),
-        RuleOutcome::Decided(named) => format!("{} ({})", named.id, named.why.text()),
-    }
+async fn session(
+    global: &Global,
+    settings: &Settings,
+    wanted: &ResolveAgent,
+) -> Result<Option<Session>, Failure> {
+    let Some(name) = &wanted.session else { return Ok(None) };
+    let engine = if wanted.record { settings.write().await? } else { settings.read_only().await? };
+    Ok(Some(known_session(&engine, global, name).await?))
+}
+
+/// Returns the model of the latest reply of a session.
+async fn latest_model(session: &Session) -> Result<String, Failure> {
+    let model = session.info().await?.model;
+    let why =
+        || Failure::Door(FAILED, "no reply of the session names a model; give --parent-model".to_owned());
+    model.map(Into::into).ok_or_else(why)
 }
 
 fn explained(parent: &str, got: &Route) -> String {
@@ -76,15 +81,14 @@ fn explained(parent: &str, got: &Route) -> String {
             "{mark} {:11}  {:28}  {}\n",
             step.rule.name(),
             clean(asked),
-            clean(&outcome(step))
+            clean(&step.outcome.to_string())
         ));
     }
     out
 }
 
 fn report(name: &str, got: &Route) -> Value {
-    let rule =
-        |step: &RouteStep| json!({ "rule": step.rule.name(), "asked": step.asked, "outcome": outcome(step) });
+    let rule = |step: &RouteStep| json!({ "rule": step.rule.name(), "asked": step.asked, "outcome": step.outcome.to_string() });
     json!({
         "type": name,
         "model": got.model,

@@ -11,7 +11,7 @@ use wunderblock_core::units::Tokens;
 use wunderblock_testkit::backdoor::put;
 
 /// A fact of each kind.
-const FACTS: [&str; 22] = [
+const FACTS: [&str; 23] = [
     r#"{"kind":"session.opened"}"#,
     r#"{"kind":"session.closed"}"#,
     r#"{"kind":"session.described","title":"t","tags":["a"]}"#,
@@ -24,6 +24,7 @@ const FACTS: [&str; 22] = [
     r#"{"kind":"turn.completed","stop_reason":"end"}"#,
     r#"{"kind":"subagent.spawned","session":"other"}"#,
     r#"{"kind":"session.forked","parent":"nope","at_seq":1}"#,
+    r#"{"kind":"route.chosen","agent":"a","parent":"m","asked":"m","layers":[],"chosen":"m","why":"call"}"#,
     r#"{"kind":"context.injected","lane":"main","items":[]}"#,
     r#"{"kind":"content.reduced","target":2,"part":0,"text":"x","reducer":"x","bytes_before":9,"standing":true}"#,
     r#"{"kind":"content.erased","from_seq":1,"to_seq":99999,"events":9,"blobs":0,"source_bytes":0}"#,
@@ -66,7 +67,7 @@ fn only_open_kinds_are_appended() {
     let mut kinds: Vec<&str> = facts.iter().map(Fact::kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 22, "a fact of every kind");
+    assert_eq!(kinds.len(), 23, "a fact of every kind");
     assert_eq!(Fact::OPEN_KINDS.len() + Fact::ENGINE_KINDS.len(), kinds.len());
     for fact in facts {
         let kind = fact.kind();

@@ -406,6 +406,18 @@ fn records_of_version_1_stay_as_they_are() {
             r#"{"from_seq":2,"to_seq":8,"producer":"extractive","manner":"fallback"}"#,
         ),
         (Fact::SubagentSpawned(SubagentSpawned { session: stream("b") }), r#"{"session":"b"}"#),
+        (
+            Fact::RouteChosen(Box::new(RouteChosen {
+                agent: "explore".into(),
+                parent: "m".into(),
+                asked: "inherit".into(),
+                layers: vec![RouteLayer { rule: "call".into(), asked: None, outcome: "not set".into() }],
+                chosen: "m".into(),
+                why: "inherit".into(),
+                notices: Vec::new(),
+            })),
+            r#"{"agent":"explore","parent":"m","asked":"inherit","layers":[{"rule":"call","outcome":"not set"}],"chosen":"m","why":"inherit"}"#,
+        ),
     ];
     for (fact, expected) in table {
         let encoded = codec::encode(&fact).unwrap();
