@@ -44,6 +44,8 @@ static PLACES: LazyLock<Vec<DefinitionPlace>> = LazyLock::new(|| {
 pub struct DefinitionQuery {
     /// Home directory and variables of the user.
     pub places: Places,
+    /// Folder of the system's settings, which hold policies: `/etc`.
+    pub system: PathBuf,
     /// Working folder.
     pub folder: PathBuf,
     /// Products whose definitions are read; empty for all.
@@ -84,7 +86,11 @@ impl DefinitionQuery {
             let bases: Vec<PathBuf> = if place.base.iter().any(|base| **base == *".") {
                 self.project_folders().into_iter().map(Path::to_owned).collect()
             } else {
-                place.base.iter().find_map(|base| self.places.folder(base)).into_iter().collect()
+                let folder = |base: &str| match base.strip_prefix("@/") {
+                    Some(rest) => Some(self.system.join(rest)),
+                    None => self.places.folder(base),
+                };
+                place.base.iter().find_map(|base| folder(base)).into_iter().collect()
             };
             for (distance, base) in (0..).zip(bases) {
                 place.files((&base, distance), &mut files, inputs);

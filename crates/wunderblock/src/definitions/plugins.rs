@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::delegate::definition::Layer;
 
-/// Folders of Claude Code: of the user, in order of preference, and of the policy.
+/// Folders of Claude Code of the user, in order of preference, and its settings in the folder of the system's settings.
 const CLAUDE: [&str; 2] = ["$CLAUDE_CONFIG_DIR", "~/.claude"];
-const CLAUDE_POLICY: &str = "/etc/claude-code/managed-settings.json";
+const CLAUDE_POLICY: &str = "claude-code/managed-settings.json";
 /// Folders of Gemini CLI, in order of preference.
 const GEMINI: [&str; 2] = ["$GEMINI_CLI_HOME/.gemini", "~/.gemini"];
 
@@ -94,7 +94,7 @@ fn enabled(query: &DefinitionQuery, base: &Path, found: &mut FoundDefinitions) -
         base.join("settings.json"),
         project.join("settings.json"),
         project.join("settings.local.json"),
-        PathBuf::from(CLAUDE_POLICY),
+        query.system.join(CLAUDE_POLICY),
     ];
     let mut enabled = BTreeMap::new();
     for path in files {

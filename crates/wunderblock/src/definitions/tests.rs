@@ -38,7 +38,8 @@ impl Home {
 
     fn query(&self) -> DefinitionQuery {
         let places = Places { home: self.path(""), ..Places::default() };
-        DefinitionQuery { places, folder: self.path("garden/src/deep"), ..DefinitionQuery::default() }
+        let (system, folder) = (self.path("etc"), self.path("garden/src/deep"));
+        DefinitionQuery { places, system, folder, ..DefinitionQuery::default() }
     }
 
     fn read(&self) -> Arc<Definitions> {
@@ -128,6 +129,12 @@ fn the_closest_folder_of_the_project_counts_then_the_user() {
     let given = definitions(&query, &DefinitionCache::default());
     assert_eq!(one(&given, "claude-code", "a").origin.layer, Layer::Flag);
     assert_eq!(&*one(&given, "claude-code", "a").prompt, "P");
+    let home = home.with("etc/claude-code/.claude/agents/a.md", &agent("a", "model: opus\n"));
+    assert_eq!(
+        one(&definitions(&query, &DefinitionCache::default()), "claude-code", "a").origin.layer,
+        Layer::Policy
+    );
+    drop(home);
 }
 
 #[test]
@@ -222,6 +229,9 @@ fn enabled_plugins_have_names_with_the_plugin_and_may_not_set_hooks_or_permissio
         assert!(said.contains(part), "{part}: {said}");
     }
     assert!(!said.contains("needs dev@m"), "{said}");
+    let managed =
+        home.with("etc/claude-code/managed-settings.json", r#"{"enabledPlugins": {"dev@m": false}}"#);
+    assert_eq!(managed.read().products["claude-code"].find("dev:plain"), Found::Nothing);
     let off = with_plugins(Home::new(), r#"{"dev@m": true, "kit@m": false}"#);
     assert_eq!(off.read().products["claude-code"].find("kit:reviewer"), Found::Nothing);
 }

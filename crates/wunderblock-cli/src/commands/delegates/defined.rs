@@ -15,6 +15,9 @@ use wunderblock_core::delegate::definition::{AgentDefinition, Layer};
 use wunderblock_core::delegate::filter::{Conditions, Withheld, check};
 use wunderblock_core::delegate::registry::{Found, Registry};
 
+/// Folder of the system's settings.
+const SYSTEM: &str = "/etc";
+
 /// Reads the definitions.
 pub(super) fn load(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
     let products = match wanted.product.as_deref() {
@@ -28,9 +31,11 @@ pub(super) fn load(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure>
     if let Some(missing) = wanted.define.iter().find(|path| !path.is_file()) {
         return Err(wrong(format!("{}: no such file", missing.display())));
     }
-    let folder = std::env::current_dir()?;
+    let folder = std::env::current_dir();
+    let folder = folder.map_err(|error| wrong(format!("the working folder cannot be read: {error}")))?;
     let places = places(Vec::new())?;
-    let query = DefinitionQuery { places, folder, products, given: wanted.define.clone() };
+    let query =
+        DefinitionQuery { places, system: SYSTEM.into(), folder, products, given: wanted.define.clone() };
     Ok(definitions(&query, &DefinitionCache::default()))
 }
 

@@ -3,7 +3,7 @@
 use super::defined::{find, load};
 use crate::args::{Global, ResolveAgent};
 use crate::console::{print, print_report, say};
-use crate::exit::{Exit, FAILED, Failure};
+use crate::exit::{Exit, FAILED, Failure, wrong};
 use crate::lookup::known_session;
 use crate::settings::Settings;
 use crate::terminal::clean;
@@ -26,6 +26,9 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
         (None, Some(session)) => latest_model(session).await?,
         (None, None) => String::new(),
     };
+    if parent.trim().is_empty() {
+        return Err(wrong("the id of the parent's model is empty".to_owned()));
+    }
     let environment = std::env::var(VARIABLE).ok();
     let call = DelegateCall {
         parent: &parent,
