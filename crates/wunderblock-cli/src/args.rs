@@ -18,6 +18,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand};
 pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
 pub(crate) use delegates::{
     Agents, AgentsCommand, ConditionArgs, DefinitionArgs, ListAgents, ListingArgs, ResolveAgent, ShowAgent,
+    TreeArgs,
 };
 pub(crate) use erase::Erase;
 pub(crate) use finding::{Cost, CostBy, Gain, GainBy, Grep, Search, Sessions};

@@ -124,20 +124,27 @@ pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Opti
         (Some((parent, at)), None) => Some(clean(&format!("fork of {parent} at {at}"))),
         (None, None) => None,
     };
-    let Some(first) = info.first_user.filter(|_| info.parent.is_none()) else { return Ok(from) };
+    if info.parent.is_some() {
+        return Ok(from);
+    }
+    Ok(first_words(engine, info).await?.or(from))
+}
+
+/// Returns the beginning of the user's first turn, on one line: in a sub-agent's session, its task.
+pub(crate) async fn first_words(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
+    let Some(first) = info.first_user else { return Ok(None) };
     let events = engine.session_by_id(info.id.clone()).events(first, first, (1, Bytes(1 << 20))).await?;
     let bodies = engine.bodies(&events).await?;
     let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
-        return Ok(from);
+        return Ok(None);
     };
     let words = said.message.parts.iter().find_map(|part| match part {
         // What a hook or a harness wrote around the words does not belong to the title.
         Part::Text { text, .. } => typed(bodies.of(text)?).into_iter().next().map(|(_, piece)| piece),
         _ => None,
     });
-    let words = words.map(|text| {
+    Ok(words.map(|text| {
         let head: String = text.chars().take(400).collect();
         clean(&head.split_whitespace().collect::<Vec<_>>().join(" "))
-    });
-    Ok(words.or(from))
+    }))
 }

@@ -17,6 +17,8 @@ pub const MAX_MESSAGE_OUTPUT: usize = 8 << 20;
 pub const MAX_DEFINITIONS: usize = 10_000;
 /// Maximum depth of folders in which definitions of delegates are looked for.
 pub const MAX_DEFINITION_DEPTH: usize = 16;
+/// Maximum number of levels below a session in the tree of its delegates.
+pub const MAX_DELEGATION_DEPTH: usize = 16;
 /// Maximum size in bytes of a note.
 pub const NOTE_BYTES: usize = 16 << 10;
 /// Maximum length in bytes of the writer's name in a note.

@@ -5,17 +5,16 @@ use std::path::PathBuf;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock agents list                                  the delegates that your agents can use here
-  wunderblock agents show feature-dev:code-reviewer        one of them, what it overrides, and its prompt
-  wunderblock agents resolve --type explore --parent-model claude-opus-5-5 --explain
-                                                           which model it gets, and why
-  wunderblock agents resolve --type plan --session 3f9c --record
-                                                           the same for a session's model, kept in the session
-  wunderblock agents listing                               the lines that a main agent is told
+  wunderblock agents list                            the delegates that your agents can use here
+  wunderblock agents show feature-dev:code-reviewer  one of them, what it overrides, and its prompt
+  wunderblock agents listing                         the lines that a main agent is told
+  wunderblock agents resolve --type explore --parent-model claude-opus-5-5 --explain  which model it gets, and why
+  wunderblock agents resolve --type plan --session 3f9c --record  the same for a session's model, kept in the session
+  wunderblock agents tree 3f9c                       the delegates that a session had, and what they cost
 
 A delegate is an agent to which another agent hands work. Definitions are read from the files of Claude Code, Codex,
-Gemini CLI and OpenCode, in layers: policy before flag (--define), project, user, plugin, built-in. The closest folder of a project counts.
-Rules for models are in a file that the settings name (docs/delegates.md).")]
+Gemini CLI and OpenCode. The strongest layer counts: policy, then --define, project (the closest folder), user, plugin,
+built-in. Rules for models are in a file that the settings name (docs/delegates.md).")]
 pub(crate) struct Agents {
     #[command(subcommand)]
     pub(crate) command: AgentsCommand,
@@ -31,6 +30,8 @@ pub(crate) enum AgentsCommand {
     Resolve(ResolveAgent),
     /// Show the lines that tell a main agent of its delegates
     Listing(ListingArgs),
+    /// Draw the delegates that a session had, with models, spend and tasks
+    Tree(TreeArgs),
 }
 
 /// Where definitions are looked for.
@@ -103,6 +104,13 @@ pub(crate) struct ListingArgs {
     pub(crate) definitions: DefinitionArgs,
     #[command(flatten)]
     pub(crate) conditions: ConditionArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct TreeArgs {
+    /// Session
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
 }
 
 /// What there is where the delegates would run.

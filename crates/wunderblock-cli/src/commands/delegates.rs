@@ -5,6 +5,7 @@ mod list;
 mod listing;
 mod resolve;
 mod show;
+mod tree;
 
 use crate::args::{Agents, AgentsCommand, Global};
 use crate::exit::Exit;
@@ -16,5 +17,6 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Agents) -
         AgentsCommand::Show(wanted) => show::run(global, wanted),
         AgentsCommand::Resolve(wanted) => resolve::run(global, settings, wanted).await,
         AgentsCommand::Listing(wanted) => listing::run(global, settings, wanted),
+        AgentsCommand::Tree(wanted) => tree::run(global, settings, wanted).await,
     }
 }

@@ -85,6 +85,7 @@ fn a_route_says_every_rule() {
         (Some("definition"), Some(7))
     );
     desk.run(&["agents", "resolve"]).exits(2);
+    desk.run(&["agents", "resolve", "--parent-model", ""]).exits(2);
     desk.write("agents.toml", "environment = \"first\"\n");
     desk.run(&["agents", "list", "--config", "config.toml"]).exits(2);
 }
@@ -121,4 +122,31 @@ fn a_route_is_kept_in_the_session_of_the_parent() {
     assert_eq!(fields, ["plan", model, "inherit", model, "inherit"]);
     assert_eq!(route["layers"].as_array().map(Vec::len), Some(7));
     desk.run(&["agents", "resolve", "--record", "--parent-model", "x"]).exits(2);
+}
+
+#[test]
+fn a_tree_draws_the_delegates_of_every_level() {
+    let desk = Desk::bare();
+    for (name, parent) in [
+        ("main", None),
+        ("first", Some("main")),
+        ("inner", Some("first")),
+        ("second", Some("main")),
+        ("last", Some("second")),
+    ] {
+        let open = serde_json::json!({ "kind": "session.opened", "parent": parent });
+        let said = serde_json::json!({ "role": "user", "content": format!("Task of {name}") });
+        desk.feed(&["append", name], &format!("{open}\n{said}\n")).exits(0);
+    }
+    let tree = desk.run(&["agents", "tree", "main"]).exits(0);
+    let lines: Vec<&str> =
+        tree.out.lines().map(|line| line.split("  —").next().unwrap_or(line).trim_end()).collect();
+    assert_eq!(lines[1..], ["main", "├─ first", "│  └─ inner", "└─ second", "   └─ last"], "{}", tree.out);
+    assert!(tree.out.contains("Task of inner"), "{}", tree.out);
+    let nodes = desk.run(&["agents", "tree", "main", "--json"]).exits(0).lines();
+    let depths: Vec<u64> = nodes.iter().filter_map(|node| node["depth"].as_u64()).collect();
+    assert_eq!(depths, [0, 1, 2, 1, 2]);
+    let alone = desk.run(&["agents", "tree", "inner"]).exits(0);
+    assert!(alone.err.contains("the session has no delegates"), "{}", alone.err);
+    desk.run(&["agents", "tree", "nobody"]).exits(2);
 }

@@ -469,6 +469,7 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
             agent: None,
             tags: Vec::new(),
             since: project.map(|_| Millis(20)),
+            parents: Vec::new(),
         };
         Query::Streams { tenant, filter, limit }
     };

@@ -69,6 +69,7 @@ cases! {
     streams_by_prefix,
     streams_by_scope,
     sessions_of_a_project_are_found,
+    sub_agents_are_found_by_their_parents,
     sessions_are_described,
     tenants_are_listed,
     counts_of_bodies,

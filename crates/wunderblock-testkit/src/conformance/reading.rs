@@ -269,6 +269,7 @@ pub(super) fn streams_by_scope(scene: &TestTenant<'_>) {
             agent: agent.map(Into::into),
             tags: Vec::new(),
             since: since.map(Millis),
+            parents: Vec::new(),
         };
         scene.streams_of(Query::Streams { tenant: scene.tenant.no, filter, limit: 9 })
     };
@@ -283,6 +284,29 @@ pub(super) fn streams_by_scope(scene: &TestTenant<'_>) {
     assert_eq!(list("", None, None, Some(31)), ["a1", "b1"], "what counts is the newest message");
     scene.append("a2", vec![PackedEvent { at: Millis(9000), ..happened("x", "context.built", "") }]);
     assert_eq!(list("", None, None, Some(31)), ["a1", "b1"], "a request is not a message");
+}
+
+/// Sub-agents are found by the sessions that started them.
+pub(super) fn sub_agents_are_found_by_their_parents(scene: &TestTenant<'_>) {
+    for (name, parent) in
+        [("p", None), ("q", None), ("p1", Some("p")), ("q1", Some("q")), ("p1a", Some("p1"))]
+    {
+        scene.commit(scene.opening(name, Opening::New { parent: parent.map(stream_id) }));
+    }
+    let of = |parents: &[&str], prefix: &str| {
+        let filter = StreamFilter {
+            prefix: prefix.to_owned(),
+            parents: parents.iter().map(|name| stream_id(name)).collect(),
+            ..StreamFilter::default()
+        };
+        let mut found = scene.streams_of(Query::Streams { tenant: scene.tenant.no, filter, limit: 9 });
+        found.sort();
+        found
+    };
+    assert_eq!(of(&["p"], ""), ["p1"]);
+    assert_eq!(of(&["p", "q"], ""), ["p1", "q1"]);
+    assert_eq!(of(&["p", "q", "p1"], "p"), ["p1", "p1a"]);
+    assert_eq!(of(&["p1a", "none"], ""), [""; 0]);
 }
 
 /// A project is named by its folder, by a folder above it, or by its name.

@@ -304,6 +304,8 @@ pub struct StreamFilter {
     pub tags: Vec<String>,
     /// Minimum time of the latest message.
     pub since: Option<Millis>,
+    /// Accepted parents: sessions that started the session as a sub-agent. All sessions, if empty.
+    pub parents: Vec<StreamId>,
 }
 
 impl StreamFilter {
@@ -330,6 +332,8 @@ impl StreamFilter {
             && (self.agent.is_none() || self.agent == info.scope.agent)
             && self.tags.iter().all(|tag| info.tags.iter().any(|own| **own == **tag))
             && self.since.is_none_or(|since| info.said_at >= since)
+            && (self.parents.is_empty()
+                || info.parent.as_ref().is_some_and(|parent| self.parents.contains(parent)))
     }
 }
 

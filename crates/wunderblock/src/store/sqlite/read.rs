@@ -87,13 +87,14 @@ pub(super) fn stream_by_no(
 }
 
 /// Condition of a [`StreamFilter`] on a row `s` of streams, without its time: the prefix is parameter 2, the JSON list of
-/// projects 3, the agent 4, the JSON list of tags 5.
+/// projects 3, the agent 4, the JSON list of tags 5, the JSON list of parents 6.
 const PASSES: &str = "s.what = 0 AND substr(s.id, 1, length(?2)) = ?2
      AND (json_array_length(?3) = 0 OR EXISTS (SELECT 1 FROM json_each(?3) p WHERE s.project = p.value
          OR substr(s.project, 1, length(p.value) + 1) = p.value || '/'
          OR (instr(p.value, '/') = 0 AND substr(s.project, -length(p.value) - 1) = '/' || p.value)))
      AND (?4 IS NULL OR s.agent = ?4)
-     AND NOT EXISTS (SELECT 1 FROM json_each(?5) t WHERE t.value NOT IN (SELECT value FROM json_each(coalesce(s.tags, '[]'))))";
+     AND NOT EXISTS (SELECT 1 FROM json_each(?5) t WHERE t.value NOT IN (SELECT value FROM json_each(coalesce(s.tags, '[]'))))
+     AND (json_array_length(?6) = 0 OR s.parent IN (SELECT value FROM json_each(?6)))";
 
 pub(super) fn streams(
     db: &Connection,
@@ -102,14 +103,19 @@ pub(super) fn streams(
     limit: u64,
 ) -> Result<Vec<StreamInfo>, StoreError> {
     let sql = format!(
-        "{STREAM} WHERE s.tenant = ?1 AND {PASSES} AND s.said_at >= ?6
-         ORDER BY s.said_at DESC, s.stream DESC LIMIT ?7"
+        "{STREAM} WHERE s.tenant = ?1 AND {PASSES} AND s.said_at >= ?7
+         ORDER BY s.said_at DESC, s.stream DESC LIMIT ?8"
     );
-    let (projects, tags) = (json(&filter.projects)?, json(&filter.tags)?);
+    let (projects, tags, parents) = lists(filter)?;
     let since = filter.since.map_or(i64::MIN, |since| since.0);
     // SQLite's integers are signed, so limits and positions are capped at `i64::MAX`.
     let limit = limit.min(i64::MAX as u64);
-    rows(db, &sql, params![tenant.0, filter.prefix, projects, filter.agent, tags, since, limit], stream_row)
+    rows(
+        db,
+        &sql,
+        params![tenant.0, filter.prefix, projects, filter.agent, tags, parents, since, limit],
+        stream_row,
+    )
 }
 
 pub(super) fn usage(
@@ -120,11 +126,11 @@ pub(super) fn usage(
     let sql = format!(
         "SELECT u.stream, u.seq, u.at, u.key, u.model, u.input, u.cache_read, u.cache_write, u.output
          FROM usage u JOIN streams s ON s.stream = u.stream
-         WHERE u.tenant = ?1 AND {PASSES} AND u.at >= ?6 ORDER BY u.stream, u.seq"
+         WHERE u.tenant = ?1 AND {PASSES} AND u.at >= ?7 ORDER BY u.stream, u.seq"
     );
-    let (projects, tags) = (json(&filter.projects)?, json(&filter.tags)?);
+    let (projects, tags, parents) = lists(filter)?;
     let since = filter.since.map_or(i64::MIN, |since| since.0);
-    rows(db, &sql, params![tenant.0, filter.prefix, projects, filter.agent, tags, since], |row| {
+    rows(db, &sql, params![tenant.0, filter.prefix, projects, filter.agent, tags, parents, since], |row| {
         Ok(UsageRow {
             stream: StreamNo(row.get(0)?),
             seq: Seq(row.get(1)?),
@@ -139,6 +145,12 @@ pub(super) fn usage(
             },
         })
     })
+}
+
+/// Returns the lists of a filter as JSON: projects, tags, parents.
+fn lists(filter: &StreamFilter) -> Result<(String, String, String), StoreError> {
+    let parents: Vec<&str> = filter.parents.iter().map(StreamId::as_str).collect();
+    Ok((json(&filter.projects)?, json(&filter.tags)?, json(&parents)?))
 }
 
 /// Encodes a list of texts as SQLite's JSON functions read it.
