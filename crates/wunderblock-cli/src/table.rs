@@ -37,6 +37,36 @@ pub(crate) fn table<const N: usize>(
     out
 }
 
+/// Formats rows of words under their headings. The columns in `right` are aligned to the right; the last column takes the
+/// rest of the line, at least `rest` columns, and is cut if it is wider.
+pub(crate) fn listing<const N: usize>(
+    heads: [&str; N],
+    rows: &[[String; N]],
+    (right, rest): (&[usize], usize),
+    paint: Paint,
+) -> String {
+    let last = N.saturating_sub(1);
+    let wide: [usize; N] = std::array::from_fn(|column| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| columns(cell));
+        cells.chain(heads.get(column).map(|head| head.len())).max().unwrap_or_default()
+    });
+    let before: usize = wide.iter().take(last).map(|wide| wide + 2).sum();
+    let room = width().saturating_sub(before).max(rest);
+    let line = |cells: [&str; N]| {
+        let cells = cells.into_iter().zip(wide).enumerate().map(|(column, (cell, wide))| {
+            if column == last {
+                return if columns(cell) > room { fit(cell, room) } else { cell.to_owned() };
+            }
+            let space = " ".repeat(wide.saturating_sub(columns(cell)));
+            if right.contains(&column) { format!("{space}{cell}  ") } else { format!("{cell}{space}  ") }
+        });
+        cells.collect::<String>().trim_end().to_owned()
+    };
+    let mut out = format!("{}\n", paint.dim(&line(heads)));
+    out.extend(rows.iter().map(|row| format!("{}\n", line(row.each_ref().map(String::as_str)))));
+    out
+}
+
 /// Formats a number of tokens: `812`, `12k`, `3,456k`, `12M`.
 pub(crate) fn tokens(count: Tokens) -> String {
     match count.0 {

@@ -84,6 +84,10 @@ fn a_route_says_every_rule() {
         (report["rule"].as_str(), report["rules"].as_array().map(Vec::len)),
         (Some("definition"), Some(7))
     );
+    desk.write("agents.toml", "denied = [\"feature-dev:*\"]\n");
+    let ask_denied = ["agents", "resolve", "--type", "feature-dev:code-reviewer", "--parent-model", "x"];
+    let denied = desk.run(&[&ask_denied[..], &["--config", "config.toml"]].concat()).exits(1);
+    assert!(denied.err.contains("may not be used: denied by `feature-dev:*`"), "{}", denied.err);
     desk.run(&["agents", "resolve"]).exits(2);
     desk.run(&["agents", "resolve", "--parent-model", ""]).exits(2);
     desk.write("agents.toml", "environment = \"first\"\n");

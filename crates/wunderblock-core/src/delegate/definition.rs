@@ -85,12 +85,15 @@ pub struct AgentDefinition {
     pub tools: ToolRules,
     /// MCP servers without which the delegate is not offered.
     pub requires: Vec<Box<str>>,
-    /// Permissions of the delegate, as written: pattern or mode, and decision. They are data for the program that runs it.
-    pub permissions: BTreeMap<Box<str>, Box<str>>,
+    /// Permissions of the delegate, as written: pattern or mode, and decision. In some products the last one that matches
+    /// counts, so their order is kept. They are data for the program that runs the delegate.
+    pub permissions: Vec<(Box<str>, Box<str>)>,
     /// Whether the delegate gets no instruction files.
     pub omits_instructions: bool,
     /// Whether the main agent is not told of the delegate.
     pub hidden: bool,
+    /// Whether the delegate may not be used. A definition that says so also takes weaker ones out of use.
+    pub disabled: bool,
     /// Maximum number of turns.
     pub max_turns: Option<u32>,
     /// Other known fields, as written, in the order of their names.
@@ -111,9 +114,10 @@ impl AgentDefinition {
             effort: None,
             tools: ToolRules::default(),
             requires: Vec::new(),
-            permissions: BTreeMap::new(),
+            permissions: Vec::new(),
             omits_instructions: false,
             hidden: false,
+            disabled: false,
             max_turns: None,
             fields: BTreeMap::new(),
             origin,

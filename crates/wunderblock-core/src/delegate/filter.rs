@@ -21,6 +21,8 @@ pub struct Conditions<'a> {
 /// Reason why a delegate is not offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Withheld {
+    /// The definition disables the type.
+    Disabled,
     /// Required MCP servers are not connected.
     MissingServers(Vec<Box<str>>),
     /// The type is denied by this pattern.
@@ -34,6 +36,7 @@ pub enum Withheld {
 impl fmt::Display for Withheld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Disabled => f.write_str("disabled by its definition"),
             Self::MissingServers(servers) => write!(f, "MCP server not connected: {}", servers.join(", ")),
             Self::Denied(pattern) => write!(f, "denied by `{pattern}`"),
             Self::NotAllowed => f.write_str("not among the allowed types"),
@@ -47,6 +50,9 @@ impl fmt::Display for Withheld {
 /// # Errors
 /// Returns the first reason why it may not be used.
 pub fn check(definition: &AgentDefinition, conditions: &Conditions<'_>) -> Result<(), Withheld> {
+    if definition.disabled {
+        return Err(Withheld::Disabled);
+    }
     if let Some(servers) = conditions.servers {
         let is_there = |wanted: &str| {
             let wanted = wanted.to_lowercase();

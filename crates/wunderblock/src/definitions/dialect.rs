@@ -1,7 +1,6 @@
 //! Fields of definitions, product by product, and the definition that they make.
 
 use super::value::{Fields, Value};
-use std::collections::BTreeMap;
 use wunderblock_core::delegate::definition::{AgentDefinition, Origin};
 use wunderblock_core::delegate::tools::{ToolPattern, ToolRules};
 
@@ -94,8 +93,8 @@ static DIALECTS: [Dialect; 4] = [
     },
 ];
 
-/// Fields that a definition of a third party may not set.
-const OWNERS_ONLY: [&str; 4] = ["hooks", "initialPrompt", "mcpServers", "permissionMode"];
+/// Fields that a definition of a third party may not set, besides permissions.
+const OWNERS_ONLY: [&str; 4] = ["hooks", "initialPrompt", "mcpServers", "mcp_servers"];
 
 /// A definition as read, before its fields have a meaning.
 pub(super) struct RawDefinition<'a> {
@@ -124,7 +123,7 @@ impl Dialect {
         let RawDefinition { name, fields, body, origin } = raw;
         let mut remarks = Vec::new();
         let third_party = origin.layer.is_third_party();
-        let own = |field: &str| !(third_party && OWNERS_ONLY.contains(&field));
+        let own = |field: &str| !(third_party && (OWNERS_ONLY.contains(&field) || field == self.permissions));
         for field in fields.0.iter().map(|(field, _)| field).filter(|field| !own(field)) {
             remarks.push(format!("`{field}` is left out: a plugin may not set it"));
         }
@@ -132,9 +131,11 @@ impl Dialect {
             let end = if self.strict { "the product rejects the file" } else { "it is ignored" };
             remarks.push(format!("unknown field `{field}`: {end}"));
         }
-        let description = fields.text("description").map(|text| text.replace("\\n", "\n"));
+        let disabled = fields.flag("disable").unwrap_or(false);
+        let description = fields.text("description").map(|text| text.replace("\\n", " "));
         // Claude Code lists an agent of a plugin even if nothing describes it.
         let description = description.or_else(|| third_party.then(|| "Agent of a plugin.".to_owned()));
+        let description = description.or_else(|| disabled.then(String::new));
         let description = description.ok_or("has no `description`: nothing says when to use it")?;
         let prompt = fields.text(self.prompt).unwrap_or_else(|| body.trim().to_owned());
         let mut definition = AgentDefinition::new(&name, &one_line(&description), &prompt, origin);
@@ -147,9 +148,10 @@ impl Dialect {
             definition.permissions = self.permissions(permissions);
         }
         definition.omits_instructions = fields.flag(self.omits_instructions).unwrap_or(false);
-        let hides = |field| fields.flag(field).unwrap_or(false);
+        // The primary agents of OpenCode are chosen by a person.
         definition.hidden =
-            hides("hidden") || hides("disable") || fields.text("mode").as_deref() == Some("primary");
+            fields.flag("hidden").unwrap_or(false) || fields.text("mode").as_deref() == Some("primary");
+        definition.disabled = disabled;
         definition.max_turns =
             self.max_turns.iter().find_map(|field| fields.text(field)).and_then(|number| number.parse().ok());
         let shown = self.others.iter().filter(|field| own(field));
@@ -176,8 +178,8 @@ impl Dialect {
         open || named.contains(&field) || self.max_turns.contains(&field) || self.others.contains(&field)
     }
 
-    /// Returns the rules of tools: a list or a string allows, and a map of OpenCode allows and denies. In other products a
-    /// map, or a field without a value, allows nothing.
+    /// Returns the rules of tools: a list or a string allows, and a map of OpenCode denies. In other products a map, or a field
+    /// without a value, allows nothing.
     fn tools(&self, fields: &Fields) -> ToolRules {
         let patterns =
             |names: Vec<String>| names.iter().map(|name| ToolPattern::parse(name)).collect::<Vec<_>>();
@@ -206,12 +208,12 @@ impl Dialect {
         rules
     }
 
-    fn permissions(&self, value: &Value) -> BTreeMap<Box<str>, Box<str>> {
+    fn permissions(&self, value: &Value) -> Vec<(Box<str>, Box<str>)> {
         match value {
             Value::Map(map) => {
                 map.0.iter().map(|(key, value)| (key.as_str().into(), value.shown().into())).collect()
             }
-            other => [(self.permissions.into(), other.shown().into())].into(),
+            other => vec![(self.permissions.into(), other.shown().into())],
         }
     }
 }

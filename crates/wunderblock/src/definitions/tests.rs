@@ -62,6 +62,11 @@ fn fields(definition: &AgentDefinition) -> BTreeMap<&str, &str> {
     definition.fields.iter().map(|(name, value)| (&**name, &**value)).collect()
 }
 
+fn permissions(definition: &AgentDefinition) -> String {
+    let pairs = definition.permissions.iter().map(|(pattern, decision)| format!("{pattern}: {decision}"));
+    pairs.collect::<Vec<_>>().join("; ")
+}
+
 fn agent(name: &str, more: &str) -> String {
     format!("---\nname: {name}\ndescription: Does things.\n{more}---\nYou are {name}.\n")
 }
@@ -80,7 +85,7 @@ fn every_field_of_claude_code_has_its_place() {
     assert_eq!((got.asked_model(), got.effort.as_deref(), got.max_turns), ("opus", Some("high"), Some(7)));
     assert_eq!(got.tools.describe(), "Read, Bash(git log:*, git diff:*), Grep except Write, mcp__db");
     assert_eq!((got.requires.join(","), got.omits_instructions), ("github".to_owned(), true));
-    assert_eq!(got.permissions.get("permissionMode").map(|mode| &**mode), Some("plan"));
+    assert_eq!(permissions(got), "permissionMode: plan");
     let expected = [
         ("color", "red"),
         ("mcpServers", "slack, db: command: x"),
@@ -170,14 +175,14 @@ fn codex_gemini_and_opencode_are_mapped() {
             ".config/opencode/agents/team/rev.md",
             "---\ndescription: Reviews.\nmode: subagent\nmodel: anthropic/claude-sonnet-5\ntools: {write: false, read: true}\npermission: {edit: deny, bash: {'*': ask}}\nsteps: 4\n---\nReview.\n",
         )
-        .with("garden/opencode.json", "{ // comment\n \"agent\": {\"gone\": {\"description\": \"D\", \"disable\": true, \"prompt\": \"P\"}}}");
+        .with("garden/opencode.json", "{ // comment\n \"agent\": {\"plan\": {\"disable\": true}}}");
     let found = home.read();
     let scribe = one(&found, "codex", "scribe");
     assert_eq!(
         (&*scribe.description, &*scribe.prompt, scribe.effort.as_deref()),
         ("Writes docs.", "Write.", Some("high"))
     );
-    assert_eq!(scribe.permissions.get("sandbox_mode").map(|mode| &**mode), Some("read-only"));
+    assert_eq!(permissions(scribe), "sandbox_mode: read-only");
     let look = one(&found, "gemini-cli", "look");
     assert_eq!((look.tools.describe(), look.max_turns), ("read_file, mcp__git__*".to_owned(), Some(9)));
     let rev = one(&found, "opencode", "team/rev");
@@ -185,8 +190,9 @@ fn codex_gemini_and_opencode_are_mapped() {
         (rev.tools.describe(), rev.max_turns, rev.hidden),
         ("all tools except write".to_owned(), Some(4), false)
     );
-    assert_eq!(rev.permissions.get("bash").map(|rule| &**rule), Some("*: ask"));
-    assert!(one(&found, "opencode", "gone").hidden);
+    // In the order of the file, because the last rule that matches counts.
+    assert_eq!(permissions(rev), "edit: deny; bash: *: ask");
+    assert!(one(&found, "opencode", "plan").disabled && one(&found, "opencode", "plan").prompt.is_empty());
     assert_eq!(remarks(&found), ["unknown field `bad`: the product rejects the file"]);
 }
 
@@ -232,6 +238,15 @@ fn enabled_plugins_have_names_with_the_plugin_and_may_not_set_hooks_or_permissio
     let managed =
         home.with("etc/claude-code/managed-settings.json", r#"{"enabledPlugins": {"dev@m": false}}"#);
     assert_eq!(managed.read().products["claude-code"].find("dev:plain"), Found::Nothing);
+    let extension = Home::new()
+        .with(".gemini/extensions/e/gemini-extension.json", "{}")
+        .with(
+            ".gemini/extensions/e/agents/x.md",
+            "---\nname: x\ndescription: X.\nmcp_servers: {s: {command: c}}\n---\nX.\n",
+        )
+        .read();
+    assert!(one(&extension, "gemini-cli", "x").fields.is_empty());
+    assert_eq!(remarks(&extension), ["`mcp_servers` is left out: a plugin may not set it"]);
     let off = with_plugins(Home::new(), r#"{"dev@m": true, "kit@m": false}"#);
     assert_eq!(off.read().products["claude-code"].find("kit:reviewer"), Found::Nothing);
 }

@@ -2,12 +2,12 @@
 
 use super::defined::{load, offered, report_problems};
 use crate::args::{Global, ListAgents};
-use crate::columns::{columns, fit, pad};
 use crate::console::{print, print_report, say};
 use crate::exit::Exit;
 use crate::paint::Paint;
 use crate::settings::Settings;
-use crate::terminal::{clean, width};
+use crate::table::listing;
+use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -73,24 +73,7 @@ fn table(definitions: &[&AgentDefinition]) -> String {
             [clean(&one.name), clean(one.asked_model()), layer, clean(&one.description)]
         })
         .collect();
-    let heads = ["type", "model", "layer", "when to use it"];
-    let wide = |at: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| columns(cell));
-        cells.chain([heads.get(at).map_or(0, |head| head.len())]).max().unwrap_or_default()
-    };
-    let before = wide(0) + wide(1) + wide(2) + 6;
-    let room = width().saturating_sub(before).max(PURPOSE);
-    let line = |[name, model, layer, purpose]: [&str; 4]| {
-        let purpose = if columns(purpose) > room { fit(purpose, room) } else { purpose.to_owned() };
-        let line = [pad(name, wide(0)), pad(model, wide(1)), pad(layer, wide(2)), purpose].join("  ");
-        format!("{}\n", line.trim_end())
-    };
-    let mut out = Paint::stdout().dim(line(heads).trim_end());
-    out.push('\n');
-    for row in &rows {
-        out.push_str(&line(row.each_ref().map(String::as_str)));
-    }
-    out
+    listing(["type", "model", "layer", "when to use it"], &rows, (&[], PURPOSE), Paint::stdout())
 }
 
 /// Returns the number of definitions by model, most first.

@@ -10,6 +10,7 @@ use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use wunderblock::{DelegateCall, Session};
+use wunderblock_core::delegate::filter::{Conditions, check};
 use wunderblock_core::delegate::route::{Route, RouteStep};
 
 /// Variable with the model of all delegates, as in Claude Code.
@@ -20,6 +21,13 @@ const DEFAULT: &str = "general-purpose";
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAgent) -> Exit {
     let found = load(&wanted.definitions)?;
     let (_, _, definition) = find(&found, wanted.kind.as_deref().unwrap_or(DEFAULT))?;
+    let rules = settings.delegate_rules()?;
+    let permitted =
+        Conditions { denied: &rules.denied, allowed: rules.allowed.as_deref(), ..Conditions::default() };
+    if let Err(why) = check(definition, &permitted) {
+        let text = format!("Agent type '{}' may not be used: {why}", definition.name);
+        return Err(Failure::Door(FAILED, text));
+    }
     let session = session(global, settings, wanted).await?;
     let parent = match (&wanted.parent_model, &session) {
         (Some(model), _) => model.clone(),
@@ -38,7 +46,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
         utility: wanted.utility,
         context: wanted.context,
     };
-    let got = call.route(definition, &settings.delegate_rules()?, settings.catalog());
+    let got = call.route(definition, &rules, settings.catalog());
     let recorded = match &session {
         Some(session) if wanted.record => Some(call.record(session, definition, &got).await?),
         _ => None,

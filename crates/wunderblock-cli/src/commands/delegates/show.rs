@@ -34,6 +34,7 @@ pub(super) fn report(definition: &AgentDefinition, overrides: Vec<Box<str>>) -> 
         "permissions": definition.permissions,
         "omits_instructions": definition.omits_instructions,
         "hidden": definition.hidden,
+        "disabled": definition.disabled,
         "max_turns": definition.max_turns,
         "fields": definition.fields,
         "prompt": definition.prompt,
@@ -63,6 +64,9 @@ fn words(definition: &AgentDefinition, overrides: &[Box<str>]) -> String {
     }
     if definition.omits_instructions {
         rows.push(("instructions", "left out".to_owned()));
+    }
+    if definition.disabled {
+        rows.push(("disabled", "may not be used".to_owned()));
     }
     if definition.hidden {
         rows.push(("hidden", "not listed for a main agent".to_owned()));

@@ -1,7 +1,6 @@
 //! `agents tree`: the delegates that a session had, level by level.
 
 use crate::args::{Global, TreeArgs};
-use crate::columns::{columns, fit, pad};
 use crate::commands::cost::money;
 use crate::console::{print, print_report, say};
 use crate::conversation::first_words;
@@ -10,14 +9,15 @@ use crate::lookup::known_session;
 use crate::names::Names;
 use crate::paint::Paint;
 use crate::settings::Settings;
-use crate::table::tokens;
-use crate::terminal::{clean, width};
+use crate::table::{listing, tokens};
+use crate::terminal::clean;
 use serde_json::json;
 use std::process::ExitCode;
 use wunderblock::account::Spend;
 use wunderblock::{DelegationNode, delegation_tree};
 use wunderblock_core::units::{Millis, Tokens};
 
+const HEADS: [&str; 6] = ["session", "model", "input", "cost", "time", "task"];
 /// Minimum number of columns for a task.
 const TASK: usize = 12;
 
@@ -44,7 +44,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &TreeArgs)
         ]);
     }
     if !global.json {
-        print(&table(&rows))?;
+        print(&listing(HEADS, &rows, (&[2, 3, 4], TASK), Paint::stdout()))?;
         if nodes.len() == 1 {
             say(global, "the session has no delegates");
         }
@@ -79,32 +79,6 @@ fn duration(from: Millis, to: Millis) -> String {
         seconds @ 60..3_600 => format!("{} min", seconds / 60),
         seconds => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
     }
-}
-
-fn table(rows: &[[String; 6]]) -> String {
-    let heads = ["session", "model", "input", "cost", "time", "task"];
-    let wide = |at: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| columns(cell));
-        cells.chain([heads.get(at).map_or(0, |head| head.len())]).max().unwrap_or_default()
-    };
-    let before: usize = (0..5).map(|at| wide(at) + 2).sum();
-    let room = width().saturating_sub(before).max(TASK);
-    let line = |[session, model, input, cost, time, task]: [&str; 6]| {
-        let right = |text: &str, at: usize| format!("{}{text}", " ".repeat(wide(at) - columns(text)));
-        let task = if columns(task) > room { fit(task, room) } else { task.to_owned() };
-        let cells = [
-            pad(session, wide(0)),
-            pad(model, wide(1)),
-            right(input, 2),
-            right(cost, 3),
-            right(time, 4),
-            task,
-        ];
-        format!("{}\n", cells.join("  ").trim_end())
-    };
-    let mut out = format!("{}\n", Paint::stdout().dim(line(heads).trim_end()));
-    out.extend(rows.iter().map(|row| line(row.each_ref().map(String::as_str))));
-    out
 }
 
 fn report(node: &DelegationNode, task: &str) -> serde_json::Value {
