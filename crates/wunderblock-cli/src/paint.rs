@@ -62,7 +62,7 @@ impl Paint {
         use wunderblock_core::section::Section;
         let code = match section {
             Section::Safety | Section::System | Section::Instructions => "34",
-            Section::Tools | Section::Skills => "35",
+            Section::Tools | Section::Skills | Section::Agents => "35",
             Section::PinnedMemory | Section::Resources | Section::Recall | Section::State | Section::Work => {
                 "33"
             }

@@ -56,6 +56,8 @@ pub struct Shares {
     pub memory: Room,
     /// Skill metadata.
     pub skills: Room,
+    /// Types of delegates, including changes that enter at the tail.
+    pub agents: Room,
     /// Listed and pinned resources.
     pub resources: Room,
     /// Summary nodes and the marks of gaps.
@@ -72,6 +74,7 @@ impl Default for Shares {
             tools: Room::new(2_000, 25),
             memory: Room::new(500, 10),
             skills: Room::new(500, 5),
+            agents: Room::new(500, 5),
             resources: Room::new(500, 10),
             summaries: Room::new(1_000, 25),
             recall: Room::new(1_000, 25),
@@ -107,13 +110,14 @@ pub enum RoomError {
 impl Shares {
     /// Returns each section that has a rule, with its rule.
     #[must_use]
-    pub const fn rules(&self) -> [(Section, Room); 8] {
+    pub const fn rules(&self) -> [(Section, Room); 9] {
         [
             (Section::Instructions, self.instructions),
             (Section::Transcript, self.transcript),
             (Section::Tools, self.tools),
             (Section::PinnedMemory, self.memory),
             (Section::Skills, self.skills),
+            (Section::Agents, self.agents),
             (Section::Resources, self.resources),
             (Section::Summaries, self.summaries),
             (Section::Recall, self.recall),
@@ -159,8 +163,14 @@ pub const fn key(section: Section) -> &'static str {
 }
 
 /// Sections to reduce when the limit is too small, the most dispensable first.
-const DISPENSABLE: [Section; 5] =
-    [Section::Resources, Section::Skills, Section::PinnedMemory, Section::Tools, Section::Instructions];
+const DISPENSABLE: [Section; 6] = [
+    Section::Resources,
+    Section::Agents,
+    Section::Skills,
+    Section::PinnedMemory,
+    Section::Tools,
+    Section::Instructions,
+];
 
 /// Returns the number of tokens granted to each section that has a demand. `demand` is in tokens. Sections without a
 /// rule (safety, system) cannot be reduced, and get what they demand.
@@ -239,7 +249,7 @@ mod tests {
         #[test]
         fn nobody_gets_more_than_asked_and_the_same_demand_gets_the_same(
             limit in 0u64..300_000,
-            asked in proptest::collection::vec(0u64..200_000, 5),
+            asked in proptest::collection::vec(0u64..200_000, 6),
         ) {
             let sections = DISPENSABLE.iter().copied().zip(asked.iter().map(|tokens| Tokens(*tokens)));
             let demand: BTreeMap<_, _> = sections.collect();

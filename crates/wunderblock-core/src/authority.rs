@@ -71,7 +71,7 @@ impl Authority {
             Section::Safety => Self::Safety,
             Section::System | Section::Tools => Self::Operator,
             Section::Prompt => Self::User,
-            Section::Skills => Self::Project,
+            Section::Skills | Section::Agents => Self::Project,
             Section::Instructions
             | Section::PinnedMemory
             | Section::Resources

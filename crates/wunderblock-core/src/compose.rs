@@ -6,8 +6,10 @@
 //! used as it is, and its texts are not processed again.
 
 use crate::allocate::{allocate, key};
+use crate::authority::Authority;
 use crate::cost;
 use crate::decision::Injection;
+use crate::delegate::listing::ListingDelta;
 use crate::instruction::{Finding, FindingKind};
 use crate::message::Body;
 use crate::preamble::{
@@ -23,14 +25,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Sections that hold texts, in the order of the request.
-const TEXTS: [Section; 6] = [
+const TEXTS: [Section; 7] = [
     Section::Safety,
     Section::System,
     Section::Instructions,
     Section::Skills,
+    Section::Agents,
     Section::PinnedMemory,
     Section::Resources,
 ];
+
+/// Sections that do not change until the lane's beginning is rebuilt.
+const FROZEN: [Section; 5] =
+    [Section::Tools, Section::Skills, Section::Agents, Section::PinnedMemory, Section::Resources];
+
+/// Name of the text that tells changes of the agent types.
+const AGENT_CHANGES: &str = "agent types: changes since the list before the conversation";
 
 /// Content that the sources offer for a request.
 #[derive(Clone, Debug, Default)]
@@ -81,14 +91,25 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
     let mut wanted = FullPreamble::of(offer, view, old);
     let mut composed = Composed { findings: findings(offer, old), ..Composed::default() };
     let mut holds = wanted.commands_hold(old) && !restarts;
-    for section in [Section::Tools, Section::Skills, Section::PinnedMemory, Section::Resources] {
+    let mut lists_agents = false;
+    for section in FROZEN {
         let changes = wanted.changes(section, old);
-        if changes.is_empty() {
-            continue;
-        }
         let replaces = section == Section::Tools && wanted.tools.iter().any(|tool| !tool.inferred);
         // A section with nothing to freeze can change at any time: no shown text is affected.
-        if restarts || offer.now || is_empty(section, old, replaces) {
+        let may_change = restarts || offer.now || is_empty(section, old, replaces);
+        let is_agents = section == Section::Agents && offer.blocks.contains_key(&section);
+        lists_agents |= is_agents && may_change;
+        if is_agents && !may_change {
+            match wanted.agents_said(&changes, (old, view), input) {
+                Ok(said) => composed.tail.extend(said),
+                Err(finding) => {
+                    composed.findings.push(finding);
+                    composed.pending.extend(changes);
+                }
+            }
+            wanted.freeze(section, old);
+        } else if changes.is_empty() {
+        } else if may_change {
             holds = false;
         } else {
             wanted.freeze(section, old);
@@ -98,7 +119,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
     // Nothing that takes effect has changed, so the recorded preamble is used and only the tail can grow.
     if holds && base.is_some() || base.is_none() && wanted.is_empty() {
         let (tail, mut crowded) = wanted.tail(old, view, input);
-        composed.tail = tail;
+        composed.tail.extend(tail);
         composed.findings.append(&mut crowded);
         composed.findings.extend(no_room(old));
         return composed;
@@ -114,6 +135,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
     composed.changes.extend(wanted.moves(view));
     let stale = wanted.stale;
     let takes = [
+        (Section::Agents, lists_agents),
         (Section::Instructions, offer.blocks.contains_key(&Section::Instructions)),
         (Section::State, offer.says_state),
     ];
@@ -320,6 +342,62 @@ impl FullPreamble {
             });
         }
         (tail, findings)
+    }
+
+    /// Returns the text that tells how the agent types differ from their frozen list; `None` if they do not, and no
+    /// earlier text said so.
+    ///
+    /// # Errors
+    /// Returns a finding if the text does not fit into the room of the section.
+    fn agents_said(
+        &self,
+        changes: &[PreambleChange],
+        (old, view): (&Preamble, &View),
+        input: &ComposeInput<'_>,
+    ) -> Result<Option<Injection>, Finding> {
+        if changes.is_empty() && view.said_names(Section::Agents).next().is_none() {
+            return Ok(None);
+        }
+        let mut delta = ListingDelta::default();
+        for change in changes {
+            let offered = self.blocks.get(&Section::Agents).into_iter().flatten();
+            let line = offered.into_iter().find(|block| block.name == change.name);
+            let line = line.and_then(|block| input.bodies.of(&block.text)).map(Into::into);
+            match (change.how, line) {
+                (ChangeKind::Added, Some(line)) => delta.added.push(line),
+                (ChangeKind::Removed, _) => delta.removed.push(change.name.clone()),
+                (_, Some(line)) => delta.changed.push(line),
+                (_, None) => {}
+            }
+        }
+        let text = if delta.is_empty() { "No changes: the list holds.".to_owned() } else { delta.text() };
+        let said = Injection {
+            section: Section::Agents,
+            authority: Authority::of(Section::Agents),
+            from_stream: None,
+            from_seq: Seq::START,
+            body: (input.pack)(text),
+            what: AGENT_CHANGES.into(),
+            why: "".into(),
+        };
+        if view.last_injected(said.section, &said.what).is_some_and(|(_, last)| *last == said.body) {
+            return Ok(None);
+        }
+        let taken: Tokens = preamble_text::fixed(old, input.costs)
+            .iter()
+            .filter(|part| part.section == Section::Agents)
+            .map(|part| part.cost.tokens)
+            .sum();
+        let room = input.shares.most(Section::Agents, input.limit).saturating_sub(taken);
+        let cost = cost::injection(&said, input.costs).tokens;
+        if cost <= room {
+            return Ok(Some(said));
+        }
+        let detail = format!(
+            "the {cost} tokens of their changes do not fit into the {room} left for `agents`; they wait"
+        );
+        let what = FindingKind::NoRoom;
+        Err(Finding { source: "agent types".into(), line: None, what, detail: detail.into() })
     }
 
     /// Returns the preamble with the texts that fit.

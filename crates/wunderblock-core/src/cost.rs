@@ -6,7 +6,8 @@
 //! with o200k. The bytes of a frame also cover keys and punctuation.
 
 use crate::budget::Reason;
-use crate::decision::{PartForm, PartPosition, Trim};
+use crate::decision::{Injection, PartForm, PartPosition, Trim};
+use crate::fence;
 use crate::message::{Body, Extra, MediaForm, Message, Part};
 use crate::pair::{Exchange, ExchangeKind};
 use crate::ports::{Bodies, CostModel};
@@ -73,6 +74,11 @@ pub(crate) fn stubbed(piece: &Part, form: &stub::Stubbed, costs: &dyn CostModel)
 pub fn message(message: &Message, costs: &dyn CostModel) -> Cost {
     let parts: Cost = message.parts.iter().map(|piece| part(piece, costs)).sum();
     frame(costs) + extra(&message.extra, costs) + parts
+}
+
+/// Returns the cost of a text that enters at the tail in its own message.
+pub(crate) fn injection(item: &Injection, costs: &dyn CostModel) -> Cost {
+    message(&fence::injected(std::slice::from_ref(item)), costs)
 }
 
 /// Returns the frame of a message for this model.

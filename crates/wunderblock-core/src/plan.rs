@@ -13,7 +13,6 @@ use crate::budget::{Budget, Treatment};
 use crate::cost::{self, EntryCost};
 use crate::decision::PlacedSummary;
 pub use crate::decision::{Injection, Plan, Trim, TrimReason};
-use crate::fence;
 use crate::id::{CallId, Handle};
 use crate::message::Part;
 use crate::pair::{Arrangement, Exchange, ExchangeKind, arrange};
@@ -226,7 +225,7 @@ impl<'a> ExchangeCosts<'a> {
     }
 
     fn saying(&self, trim: &Trim) -> Cost {
-        self.unsaid(trim).map(|item| injection(item, self.ask.costs)).sum()
+        self.unsaid(trim).map(|item| cost::injection(item, self.ask.costs)).sum()
     }
 
     fn gaps(&self, trim: &Trim) -> Cost {
@@ -443,7 +442,7 @@ impl<'a> ExchangeCosts<'a> {
             parts.push(Fixed { section, what, cost });
         }
         for item in self.unsaid(trim) {
-            let cost = injection(item, self.ask.costs);
+            let cost = cost::injection(item, self.ask.costs);
             parts.push(Fixed { section: item.section, what: item.what.to_string(), cost });
         }
         let marks = self.gaps(trim);
@@ -453,11 +452,6 @@ impl<'a> ExchangeCosts<'a> {
         }
         PlanRefusal { limit: self.limit, needed: parts.iter().map(|part| part.cost).sum(), parts }
     }
-}
-
-/// Returns the cost of a text that enters at the tail in its own message.
-fn injection(item: &Injection, costs: &dyn CostModel) -> Cost {
-    cost::message(&fence::injected(std::slice::from_ref(item)), costs)
 }
 
 /// Form in which a step must leave the newest exchange.

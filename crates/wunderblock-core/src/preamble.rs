@@ -1,6 +1,6 @@
 //! Preamble of a lane: everything that precedes the conversation in its requests.
 //!
-//! Safety, system text, instructions, tools, skills, pinned memory and resources come from outside the ledger. The
+//! Safety, system text, instructions, tools, skills, agent types, pinned memory and resources come from outside the ledger. The
 //! parts that a lane sends are recorded as `preamble.changed`, and only when they change, so that the beginning of
 //! the request stays the same until an event says otherwise.
 
@@ -79,10 +79,10 @@ impl PreambleBlock {
         Self { body: Some(body), ..self }
     }
 
-    /// Returns whether the block is one line of a list, with a body that is read on demand.
+    /// Returns whether the block is one line of a list: of agent types, or with a body that is read on demand.
     #[must_use]
     pub fn is_listed(&self) -> bool {
-        self.body.is_some() && self.shown != Inclusion::Cut
+        self.section == Section::Agents || self.body.is_some() && self.shown != Inclusion::Cut
     }
 
     /// Returns the text as it was offered, before any cut.

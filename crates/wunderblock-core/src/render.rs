@@ -441,8 +441,8 @@ impl<'a> RequestWriter<'a> {
         match &entry.message.standing {
             _ if leading => Section::System,
             MessageOrigin::Injected(what) if self.view.is_ours(entry.seq) => {
-                let tail = [Section::Instructions, Section::State, Section::Work];
-                tail.into_iter().find(|section| section.name() == what.as_ref()).unwrap_or(Section::Recall)
+                let mut tail = Section::TAIL.into_iter();
+                tail.find(|section| section.name() == what.as_ref()).unwrap_or(Section::Recall)
             }
             _ if self.newest == Some(entry.seq) => Section::Prompt,
             _ => Section::Transcript,

@@ -16,6 +16,8 @@ pub enum Section {
     Tools,
     /// Skill metadata.
     Skills,
+    /// Types of delegates.
+    Agents,
     /// Memory that is always present.
     PinnedMemory,
     /// Listed or pinned resources.
@@ -36,12 +38,13 @@ pub enum Section {
 
 impl Section {
     /// All sections, in order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Safety,
         Self::System,
         Self::Instructions,
         Self::Tools,
         Self::Skills,
+        Self::Agents,
         Self::PinnedMemory,
         Self::Resources,
         Self::Summaries,
@@ -52,6 +55,9 @@ impl Section {
         Self::Prompt,
     ];
 
+    /// Sections whose texts can enter at the tail, in the order in which they enter.
+    pub const TAIL: [Self; 5] = [Self::Instructions, Self::Agents, Self::State, Self::Work, Self::Recall];
+
     /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -61,6 +67,7 @@ impl Section {
             Self::Instructions => "instructions",
             Self::Tools => "tools",
             Self::Skills => "skills",
+            Self::Agents => "agents",
             Self::PinnedMemory => "pinned_memory",
             Self::Resources => "resources",
             Self::Summaries => "summaries",

@@ -141,7 +141,7 @@ pub use request::draft::Draft;
 pub use request::options::{ContextOptions, Model};
 pub use request::prefix::{CachePlan, ReportedCache};
 pub use request::provider::StateProvider;
-pub use request::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
+pub use request::sources::{AgentType, Given, Instructions, OfferedTool, Resource, Skill, Sources};
 #[cfg(feature = "sqlite")]
 pub use restore::Restored;
 pub use search::{HitStrength, SearchHit, SearchOptions, SearchOrder, SearchResult};

@@ -362,6 +362,7 @@ fn reason_in(entry: &EntryLine) -> &'static str {
         Section::Recall => "it came back at the tail",
         Section::State | Section::Work => "the newest word on the state of the work",
         Section::Instructions => "instructions of a place that work has reached",
+        Section::Agents => "the agent types have changed",
         _ => "in full",
     }
 }

@@ -114,7 +114,7 @@ pub(crate) struct TreeArgs {
 }
 
 /// What there is where the delegates would run.
-#[derive(Clone, Debug, ClapArgs)]
+#[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct ConditionArgs {
     /// MCP server that is connected; repeatable [default: not considered]
     #[arg(long, value_name = "NAME")]

@@ -189,6 +189,9 @@ pub(crate) struct SourceArgs {
     /// Directories of skills: DIR/NAME/SKILL.md
     #[arg(long, value_name = "DIR")]
     pub(crate) skills: Vec<PathBuf>,
+    /// List the agent types of a product: claude-code, codex, gemini-cli, opencode
+    #[arg(long, value_name = "PRODUCT")]
+    pub(crate) agents: Option<String>,
     /// Memory that is always present
     #[arg(long, value_name = "FILE")]
     pub(crate) memory: Vec<PathBuf>,
@@ -198,7 +201,7 @@ pub(crate) struct SourceArgs {
     /// State of the work, JSON or TOML: plan, todo, results, failures, …
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// Apply changed tools, skills, memory, resources now, at the cost of the cache
+    /// Apply changed tools, skills, agents, memory, resources now, at the cost of the cache
     #[arg(long)]
     pub(crate) now: bool,
 }

@@ -1,5 +1,6 @@
 //! `context` and `explain`: build the next request, and report on it.
 
+use super::delegates::agent_types;
 use super::{agent_view, find};
 use crate::args::{BuildArgs, ContextArgs, DialectArg, Explain, Global};
 use crate::console::{deliver, print, say};
@@ -155,11 +156,14 @@ pub(super) fn options(
     if build.reader.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
         return Err(wrong("--model is empty; leave it out to use the transcript's model"));
     }
-    let sources = sources(
+    let mut sources = sources(
         &build.sources,
         (&settings.file.sources, &settings.file.instructions),
         (dialect, at.is_some()),
     )?;
+    if let Some(product) = &build.sources.agents {
+        sources.agents = Some(agent_types(settings, product, build.sources.cwd.as_deref())?);
+    }
     Ok(ContextOptions {
         lane: lane(build.lane.as_deref())?,
         model: build.reader.model.clone().or_else(|| defaults.model.clone()),

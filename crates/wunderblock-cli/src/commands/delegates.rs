@@ -7,6 +7,8 @@ mod resolve;
 mod show;
 mod tree;
 
+pub(crate) use listing::agent_types;
+
 use crate::args::{Agents, AgentsCommand, Global};
 use crate::exit::Exit;
 use crate::settings::Settings;

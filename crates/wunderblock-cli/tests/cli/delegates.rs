@@ -111,6 +111,34 @@ fn a_listing_says_what_changed_since_an_earlier_one() {
 }
 
 #[test]
+fn a_request_lists_the_agent_types_and_says_changes_at_its_end() {
+    let desk = home();
+    desk.feed(&["append", "talk"], "{\"role\":\"user\",\"content\":\"Which parser is faulty?\"}\n").exits(0);
+    let build = |more: &[&str]| {
+        let args = ["context", "talk", "--agents", "claude-code", "--window", "32000", "--out", "-"];
+        desk.run(&[&args[..], more].concat()).exits(0).out
+    };
+    let first = build(&[]);
+    assert!(first.contains("- feature-dev:code-reviewer: Reviews code"), "{first}");
+    desk.write(".claude/agents/tester.md", "---\nname: tester\ndescription: Tests.\n---\nTest.\n");
+    let second = build(&[]);
+    let common = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();
+    assert!(first.len() - common < 100, "the request only grows at its end: {common} of {}", first.len());
+    assert!(second.contains("New agent types:\\n- tester: Tests."), "{second}");
+    assert_eq!(build(&[]), second, "a change is said once");
+    let report = desk.run(&["explain", "talk", "--agents", "claude-code", "--window", "32000", "--json"]);
+    let report = report.exits(0).json();
+    let listed = report["blocks"].as_array().unwrap().iter().filter(|block| block["section"] == "agents");
+    assert_eq!(listed.count(), 4);
+    let told = report["entries"].as_array().unwrap().iter().any(|entry| {
+        entry["section"] == "agents" && entry["what"].as_str().is_some_and(|what| what.contains("changes"))
+    });
+    assert!(told, "{report}");
+    let unknown = desk.run(&["context", "talk", "--agents", "nobody"]).exits(2);
+    assert!(unknown.err.contains("unknown product `nobody`; known are claude-code"), "{}", unknown.err);
+}
+
+#[test]
 fn a_route_is_kept_in_the_session_of_the_parent() {
     let desk = Desk::with_session();
     let args = ["agents", "resolve", "--type", "plan", "--session", "7d1f0c52"];

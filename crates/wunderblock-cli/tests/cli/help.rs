@@ -76,6 +76,7 @@ fn flags_keep_their_names() {
         "--system",
         "--tools",
         "--skills",
+        "--agents",
         "--memory",
         "--resources",
         "--state",

@@ -1,7 +1,8 @@
 //! Recall: texts that are brought back into a request because they were asked for and are not shown in full.
 
-use super::{ExchangeCosts, injection};
+use super::ExchangeCosts;
 use crate::budget::Treatment;
+use crate::cost;
 use crate::decision::Trim;
 use crate::message::MessageOrigin;
 use crate::plan::Injection;
@@ -22,7 +23,7 @@ impl ExchangeCosts<'_> {
             if items.iter().any(|item| item.body == hit.body) || self.shows(hit, trim) {
                 continue;
             }
-            let cost = injection(hit, self.ask.costs);
+            let cost = cost::injection(hit, self.ask.costs);
             if cost.fits(left) {
                 left = left.saturating_sub(cost);
                 items.push(hit.clone());

@@ -34,6 +34,7 @@ pub(crate) fn change() -> impl Strategy<Value = Change> {
         Section::Instructions,
         Section::Instructions,
         Section::Skills,
+        Section::Agents,
         Section::PinnedMemory,
         Section::Resources,
     ]);

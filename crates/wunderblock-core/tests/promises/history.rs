@@ -627,7 +627,7 @@ impl History {
                 reason,
             }));
         }
-        for section in [Section::Instructions, Section::State, Section::Recall] {
+        for section in Section::TAIL {
             let items: Vec<Injection> =
                 plan.inject.iter().filter(|item| item.section == section).cloned().collect();
             if !items.is_empty() {

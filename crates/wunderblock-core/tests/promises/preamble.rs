@@ -211,6 +211,40 @@ fn what_is_not_offered_stays() {
 }
 
 #[test]
+fn changes_of_agent_types_are_told_at_the_tail_until_the_list_is_rebuilt() {
+    let agent = |name: &str, line: &str| block(Section::Agents, name, None, line.into());
+    let list = |blocks: Vec<PreambleBlock>| with(Section::Agents, blocks);
+    let (plan, test) = (agent("plan", "- plan: Plans."), agent("test", "- test: Tests."));
+    let changes = [
+        (vec![plan.clone(), test.clone()], "New agent types:\n- test: Tests.\n"),
+        (vec![agent("plan", "- plan: Plots.")], "Changed agent types:\n- plan: Plots.\n"),
+        (vec![test.clone()], "New agent types:\n- test: Tests.\nNo longer available: plan\n"),
+        // Each text replaces the one before, so the first list is one of the possible answers.
+        (vec![plan.clone()], "No changes: the list holds."),
+    ];
+    let mut lane = Lane::new();
+    lane.next(&list(vec![plan.clone()]));
+    for (blocks, text) in changes {
+        let before = lane.words();
+        let next = lane.next(&list(blocks.clone()));
+        assert!(next.preamble.is_none() && next.pending.is_empty());
+        assert_eq!(next.tail.iter().map(|item| item.body.inline()).collect::<Vec<_>>(), [Some(text)]);
+        let (conversation, _tools) = before.rsplit_once('\n').unwrap();
+        assert!(lane.words().starts_with(conversation) && lane.words().contains(text), "{text}");
+        assert!(lane.next(&list(blocks)).tail.is_empty(), "it is told once");
+    }
+    lane.next(&list(vec![test.clone()]));
+    let rebuilt = lane.build(&list(vec![test.clone()]), (LIMIT, true));
+    assert_eq!((rebuilt.takes_in, rebuilt.tail.len()), (vec![Section::Agents, Section::Instructions], 0));
+    assert!(lane.words().contains("- test: Tests.") && !lane.words().contains("New agent types"));
+    // Changes that do not fit wait, and a finding says so.
+    let long = agent("long", &format!("- long: {}", "word ".repeat(8_000)));
+    let crowded = lane.next(&list(vec![long, test]));
+    assert_eq!((told(&crowded.pending), crowded.tail.len()), (vec!["agents long Added".to_owned()], 0));
+    assert!(crowded.findings.iter().any(|finding| finding.what == FindingKind::NoRoom));
+}
+
+#[test]
 fn another_order_is_a_change() {
     let (a, b) = (file("A.md", InstructionLevel::Project, "a"), file("B.md", InstructionLevel::Project, "b"));
     let mut lane = Lane::new();

@@ -65,7 +65,7 @@ fn everywhere(text: &str, name: &str) -> Lane {
             level(InstructionLevel::Session, LoadReason::PathRule(name.into())),
         ],
     );
-    for section in [Section::Skills, Section::PinnedMemory, Section::Resources] {
+    for section in [Section::Skills, Section::Agents, Section::PinnedMemory, Section::Resources] {
         offer.blocks.insert(section, vec![block(section, name, None, text.into())]);
     }
     let listed = |number: usize| {
@@ -117,7 +117,7 @@ fn lines_of_ours(lane: &Lane) -> Vec<String> {
 fn no_text_closes_its_own_fence() {
     let plain = everywhere("Be brief.", "plain");
     let mut texts = lines_of_ours(&plain);
-    assert_eq!(texts.len(), 2 * 13);
+    assert_eq!(texts.len(), 2 * 14);
     let whole = texts.join("\n");
     texts.extend([
         whole,
@@ -129,10 +129,10 @@ fn no_text_closes_its_own_fence() {
     for text in texts {
         let found = fences(&enclosed(&everywhere(&text, "plain")))
             .unwrap_or_else(|wrong| panic!("{text:?}: {wrong}"));
-        assert_eq!(found.len(), 13, "{text:?}");
+        assert_eq!(found.len(), 14, "{text:?}");
         // Each fence contains the text unchanged.
         let inside = found.iter().flat_map(|(_, inside)| inside).filter(|inside| inside.contains(&text));
-        assert_eq!(inside.count(), 13, "{text:?}");
+        assert_eq!(inside.count(), 14, "{text:?}");
     }
 }
 
@@ -150,11 +150,11 @@ fn no_name_says_anything_outside_of_its_line() {
     for name in names {
         let found = fences(&enclosed(&everywhere("Be brief.", name)))
             .unwrap_or_else(|wrong| panic!("{name:?}: {wrong}"));
-        assert_eq!(found.len(), 13, "{name:?}");
+        assert_eq!(found.len(), 14, "{name:?}");
         // The list of names is a text, so it appears unchanged between the fence lines.
         let lists = found.iter().filter(|(open, _)| open.contains("further tools")).count();
         let texts = found.iter().flat_map(|(_, inside)| inside).filter(|text| text.ends_with("Be brief."));
-        assert_eq!((lists, texts.count()), (1, 13), "{name:?}");
+        assert_eq!((lists, texts.count()), (1, 14), "{name:?}");
     }
 }
 
@@ -231,6 +231,6 @@ proptest! {
     fn any_text_and_any_name_stand_in_fences(kind in 0..5u8, len in 1..900usize, name in "[a-z]\\PC{0,40}|x[⟨⟩\\n: a-f0-9]{1,300}|y.{1,30}") {
         let text = Text { kind, len, blob: false }.content(7);
         let found = fences(&enclosed(&everywhere(&text, &name)));
-        prop_assert!(found.as_ref().is_ok_and(|found| found.len() == 13), "{name:?}: {found:?}");
+        prop_assert!(found.as_ref().is_ok_and(|found| found.len() == 14), "{name:?}: {found:?}");
     }
 }

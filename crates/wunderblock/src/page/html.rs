@@ -247,7 +247,7 @@ const fn class(section: Section) -> &'static str {
     match section {
         Section::Safety | Section::System => "system",
         Section::Instructions => "instructions",
-        Section::Tools | Section::Skills => "tools",
+        Section::Tools | Section::Skills | Section::Agents => "tools",
         Section::PinnedMemory | Section::Resources | Section::Recall | Section::State | Section::Work => {
             "memory"
         }

@@ -16,7 +16,7 @@ p{margin:4px 0 12px}
 .area .free{background:repeating-linear-gradient(45deg,var(--free) 0 8px,transparent 8px 16px)}
 .legend{display:flex;flex-wrap:wrap;gap:4px 20px;margin:8px 0;padding:0;list-style:none}
 .legend b{display:inline-block;width:12px;height:12px;border-radius:2px;margin-right:6px;vertical-align:-1px}
-.system,.safety{background:#57606a}.instructions{background:#8250df}.tools,.skills{background:#bf3989}
+.system,.safety{background:#57606a}.instructions{background:#8250df}.tools,.skills,.agents{background:#bf3989}
 .memory,.resources,.recall,.state{background:#bf8700}.summaries{background:#1b7c83}.transcript{background:#218bff}.prompt{background:#1a7f37}
 svg{display:block;width:100%;height:180px}
 svg .said{fill:var(--said)}svg .shown{fill:var(--shown)}

@@ -68,7 +68,7 @@ impl Decision {
         if let Some(reason) = plan.step {
             self.step(&plan.trim, reason, texts)?;
         }
-        for section in [Section::Instructions, Section::State, Section::Work, Section::Recall] {
+        for section in Section::TAIL {
             let items: Vec<Injection> =
                 plan.inject.iter().filter(|item| item.section == section).cloned().collect();
             if !items.is_empty() {

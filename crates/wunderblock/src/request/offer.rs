@@ -2,7 +2,7 @@
 
 use super::need::{FilesWanted, Outside, OutsideWanted};
 use super::packer::Packer;
-use super::sources::{Given, Instructions, OfferedTool, Resource, Skill, Sources};
+use super::sources::{AgentType, Given, Instructions, OfferedTool, Resource, Skill, Sources};
 use crate::sources::{FoundSources, touched};
 use crate::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +51,11 @@ pub(super) fn offer(
     if let Some(skills) = &sources.skills {
         offer.blocks.insert(Section::Skills, skills.iter().map(|skill| skill_block(skill, packer)).collect());
     }
+    if let Some(agents) = &sources.agents {
+        let mut blocks: Vec<PreambleBlock> = agents.iter().map(|agent| agent_block(agent, packer)).collect();
+        blocks.sort_by(|a, b| a.name.cmp(&b.name));
+        offer.blocks.insert(Section::Agents, blocks);
+    }
     if let Some(resources) = &sources.resources {
         let blocks = resources.iter().map(|resource| resource_block(resource, packer)).collect();
         offer.blocks.insert(Section::Resources, blocks);
@@ -83,6 +88,10 @@ fn skill_block(skill: &Skill, packer: &Packer) -> PreambleBlock {
     let line = format!("- {}: {}{read}", on_one_line(&skill.name), on_one_line(&skill.description));
     PreambleBlock::new(Section::Skills, &skill.name, (&digest(&skill.body), packer.pack(line)))
         .with_body(body)
+}
+
+fn agent_block(agent: &AgentType, packer: &Packer) -> PreambleBlock {
+    PreambleBlock::new(Section::Agents, &agent.name, (&digest(&agent.line), packer.pack(agent.line.clone())))
 }
 
 fn resource_block(resource: &Resource, packer: &Packer) -> PreambleBlock {

@@ -4,6 +4,8 @@
 
 use super::provider::StateProvider;
 use crate::sources::{InstructionRules, Workspace};
+use wunderblock_core::delegate::definition::AgentDefinition;
+use wunderblock_core::delegate::listing;
 use wunderblock_core::instruction::Finding;
 use wunderblock_core::request::Tool;
 use wunderblock_core::state::WorkState;
@@ -22,6 +24,9 @@ pub struct Sources {
     pub tools: Option<Vec<OfferedTool>>,
     /// Skills to list.
     pub skills: Option<Vec<Skill>>,
+    /// Agent types to list: the delegates to which the model can hand work. Once a lane has listed them, changes are
+    /// told at the tail, and the list stays as it is until the lane's beginning is rebuilt anyway.
+    pub agents: Option<Vec<AgentType>>,
     /// Memory that is always shown.
     pub memory: Option<Vec<Given>>,
     /// Resources to list, and pinned ones to show.
@@ -32,7 +37,7 @@ pub struct Sources {
     pub providers: Vec<StateProvider>,
     /// Findings of the caller about the sources, which become part of the report.
     pub findings: Vec<Finding>,
-    /// Whether frozen sections (tools, skills, memory, resources) change now, at the cost of the cached beginning.
+    /// Whether frozen sections (tools, skills, agent types, memory, resources) change now, at the cost of the cached beginning.
     pub now: bool,
 }
 
@@ -80,6 +85,21 @@ pub struct Skill {
     pub description: String,
     /// Text that is read on demand.
     pub body: String,
+}
+
+/// Agent type: a delegate, as a request lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentType {
+    /// Name of the type.
+    pub name: String,
+    /// Line of the list, which includes the name. See [`line`](wunderblock_core::delegate::listing::line).
+    pub line: String,
+}
+
+impl From<&AgentDefinition> for AgentType {
+    fn from(definition: &AgentDefinition) -> Self {
+        Self { name: definition.name.to_string(), line: listing::line(definition) }
+    }
 }
 
 /// Resource, as offered by an MCP server.

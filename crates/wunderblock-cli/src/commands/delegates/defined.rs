@@ -6,6 +6,7 @@ use crate::console::say;
 use crate::exit::{FAILED, Failure, wrong};
 use crate::settings::places;
 use crate::terminal::clean;
+use std::path::PathBuf;
 use std::sync::Arc;
 use wunderblock::definitions::{
     DefinitionCache, DefinitionQuery, Definitions, DelegateRules, PRODUCTS, definitions,
@@ -18,8 +19,15 @@ use wunderblock_core::delegate::registry::{Found, Registry};
 /// Folder of the system's settings.
 const SYSTEM: &str = "/etc";
 
-/// Reads the definitions.
+/// Reads the definitions that count in the working folder.
 pub(super) fn load(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
+    let folder = std::env::current_dir();
+    let folder = folder.map_err(|error| wrong(format!("the working folder cannot be read: {error}")))?;
+    load_in(wanted, folder)
+}
+
+/// Reads the definitions that count in a folder.
+pub(super) fn load_in(wanted: &DefinitionArgs, folder: PathBuf) -> Result<Arc<Definitions>, Failure> {
     let products = match wanted.product.as_deref() {
         None => Vec::new(),
         Some(product) if PRODUCTS.contains(&product) => vec![product.into()],
@@ -31,8 +39,6 @@ pub(super) fn load(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure>
     if let Some(missing) = wanted.define.iter().find(|path| !path.is_file()) {
         return Err(wrong(format!("{}: no such file", missing.display())));
     }
-    let folder = std::env::current_dir();
-    let folder = folder.map_err(|error| wrong(format!("the working folder cannot be read: {error}")))?;
     let places = places(Vec::new())?;
     let query =
         DefinitionQuery { places, system: SYSTEM.into(), folder, products, given: wanted.define.clone() };
