@@ -6,6 +6,7 @@ mod delegates;
 mod erase;
 mod finding;
 mod graph;
+mod handoff;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod reduce;
@@ -23,6 +24,7 @@ pub(crate) use delegates::{
 pub(crate) use erase::Erase;
 pub(crate) use finding::{Cost, CostBy, Gain, GainBy, Grep, Search, Sessions};
 pub(crate) use graph::{Describe, Expand};
+pub(crate) use handoff::{BriefArgs, ContextDelegate};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
 pub(crate) use reduce::{HowArgs, LevelArg, OnTerminalArgs, ReduceArgs, RunArgs};

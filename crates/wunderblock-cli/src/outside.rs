@@ -68,7 +68,7 @@ pub(crate) fn notes(built: &Built) -> Vec<String> {
 }
 
 /// Formats a price for people, to a hundredth of a cent.
-fn dollars(price: MicroDollars) -> String {
+pub(crate) fn dollars(price: MicroDollars) -> String {
     let hundredths = price.0.div_ceil(100);
     format!("${}.{:04}", hundredths / 10_000, hundredths % 10_000)
 }

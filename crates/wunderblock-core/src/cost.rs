@@ -77,7 +77,8 @@ pub fn message(message: &Message, costs: &dyn CostModel) -> Cost {
 }
 
 /// Returns the cost of a text that enters at the tail in its own message.
-pub(crate) fn injection(item: &Injection, costs: &dyn CostModel) -> Cost {
+#[must_use]
+pub fn injection(item: &Injection, costs: &dyn CostModel) -> Cost {
     message(&fence::injected(std::slice::from_ref(item)), costs)
 }
 

@@ -296,7 +296,8 @@ impl Injection {
     /// Returns whether the text is new to the ledger, rather than a body that an entry already holds.
     #[must_use]
     pub fn is_new(&self) -> bool {
-        self.section != Section::Recall
+        let holds_none = self.from_stream.is_some() && self.from_seq == Seq::START;
+        self.section != Section::Recall || holds_none
     }
 }
 

@@ -9,6 +9,7 @@ use crate::sources::SourceError;
 use crate::store::StoreError;
 use crate::store::codec::CodecError;
 use std::path::Path;
+use wunderblock_core::delegate::brief::BriefRefusal;
 use wunderblock_core::id::{EventId, Handle, IdError, LaneId, StreamId};
 use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::stub::grouped;
@@ -208,6 +209,9 @@ pub enum Error {
     /// Invalid setting.
     #[error("{0}")]
     Config(String),
+    /// Task that cannot be handed to a delegate.
+    #[error(transparent)]
+    Brief(#[from] BriefRefusal),
     /// The operating system refused a resource, or the engine has a defect.
     #[error("internal error: {0}")]
     Internal(String),
@@ -269,6 +273,7 @@ impl Error {
             | Self::Query(_)
             | Self::Note(_)
             | Self::Edit(_)
+            | Self::Brief(_)
             | Self::Config(_) => ErrorKind::Usage,
             Self::Internal(_) | Self::Invalid { .. } => ErrorKind::Internal,
             _ => ErrorKind::Failed,

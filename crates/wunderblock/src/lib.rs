@@ -40,6 +40,7 @@ mod found;
 mod future;
 pub mod graph;
 mod grep;
+pub mod handoff;
 mod hash;
 mod header_cache;
 mod hint;

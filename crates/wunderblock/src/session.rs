@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::store::overlay::Overlay;
-use crate::store::{Answer, EventFilter, Query, ReadOrder, StreamInfo, codec};
+use crate::store::{Answer, EventFilter, Query, ReadOrder, Storage, StreamInfo, TenantNo, codec};
 use std::sync::Arc;
 use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;
@@ -26,8 +26,17 @@ impl Session {
 
     /// Returns the same session with an overlay: all operations work, and appends stay in memory.
     pub(crate) fn aside(&self) -> Self {
+        self.over(Overlay::new)
+    }
+
+    /// Returns this session, which the ledger must not have, as one that is kept in memory from its beginning.
+    pub(crate) fn aside_new(&self) -> Self {
+        self.over(Overlay::opening)
+    }
+
+    fn over(&self, overlay: fn(Arc<dyn Storage>, TenantNo, StreamId) -> Overlay) -> Self {
         let Engine { storage, tenant, .. } = &self.engine;
-        let storage = Arc::new(Overlay::new(Arc::clone(storage), tenant.no, self.id.clone()));
+        let storage = Arc::new(overlay(Arc::clone(storage), tenant.no, self.id.clone()));
         let engine = Engine { storage, file: None, ..self.engine.clone() };
         Self { engine, id: self.id.clone(), aside: true }
     }

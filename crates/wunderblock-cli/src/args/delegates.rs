@@ -1,5 +1,6 @@
 //! Arguments of `agents`.
 
+use super::ContextDelegate;
 use clap::{Args as ClapArgs, Subcommand};
 use std::path::PathBuf;
 
@@ -30,6 +31,8 @@ pub(crate) enum AgentsCommand {
     Resolve(ResolveAgent),
     /// Show the lines that tell a main agent of its delegates
     Listing(ListingArgs),
+    /// Build the first request of a delegate: fresh, fork, slice or summary of its parent
+    Context(Box<ContextDelegate>),
     /// Draw the delegates that a session had, with models, spend and tasks
     Tree(TreeArgs),
 }

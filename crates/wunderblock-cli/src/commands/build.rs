@@ -172,6 +172,7 @@ pub(super) fn options(
         harness: build.harness,
         dialect,
         query: build.query.clone(),
+        handed: Vec::new(),
         prompt: None,
         at: at.map(Seq),
         sources,

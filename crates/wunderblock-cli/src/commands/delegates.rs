@@ -1,5 +1,6 @@
 //! `agents`: the delegates that are defined here, and the models that they get.
 
+mod context;
 mod defined;
 mod list;
 mod listing;
@@ -19,6 +20,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Agents) -
         AgentsCommand::Show(wanted) => show::run(global, wanted),
         AgentsCommand::Resolve(wanted) => resolve::run(global, settings, wanted).await,
         AgentsCommand::Listing(wanted) => listing::run(global, settings, wanted),
+        AgentsCommand::Context(wanted) => context::run(global, settings, wanted).await,
         AgentsCommand::Tree(wanted) => tree::run(global, settings, wanted).await,
     }
 }

@@ -139,6 +139,41 @@ fn a_request_lists_the_agent_types_and_says_changes_at_its_end() {
 }
 
 #[test]
+fn the_context_of_a_delegate_is_reported_with_the_cost_of_the_other_modes() {
+    let desk = Desk::new();
+    desk.run(&["import", "session.jsonl"]).exits(0);
+    let ask = |more: &[&str]| {
+        let args =
+            ["agents", "context", "--session", "7d1f0c52", "--goal", "Check the tests of src/parser.rs."];
+        desk.run(&[&args[..], more].concat())
+    };
+    let slice = ask(&["explore", "--mode", "fork", "--budget", "20000", "--levels", "0"]).exits(0);
+    insta::assert_snapshot!("agents_context", desk.settled(&(slice.out + &slice.err)));
+    let fork = ask(&["--mode", "fork", "--json"]).exits(0).json();
+    let (same, all) = (fork["shared_bytes"].as_u64().unwrap(), fork["parent_bytes"].as_u64().unwrap());
+    assert!(same * 100 >= all * 99, "{same} of {all}");
+    assert_eq!((fork["mode"].as_str(), fork["prices"].as_array().unwrap().len()), (Some("fork"), 2));
+    let request = ask(&["--mode", "summary", "--out", "-"]).exits(0);
+    assert!(request.out.starts_with('{') && request.out.contains("summary of positions"), "{}", request.out);
+    assert!(request.err.contains("handed over"), "{}", request.err);
+    for (args, expected) in [
+        (&["nobody"][..], "Agent type 'nobody' not found"),
+        (&["--at", "9999"], "invalid positions 9999–9999"),
+        (&["--at", "x"], "invalid range `x`"),
+        (&["--until", "soon"], "invalid time `soon`"),
+        (&["--until", "2001-01-01T00:00:00Z"], "the deadline has passed"),
+        (&["--schema", "nosuch.json"], "nosuch.json"),
+        (&["--budget", "0"], "no tokens left"),
+    ] {
+        let slice = [&["--mode", "slice"][..], args].concat();
+        let done = ask(&slice);
+        assert!(done.err.contains(expected), "{args:?}: {}", done.err);
+    }
+    let empty = desk.run(&["agents", "context", "--session", "7d1f0c52", "--goal", " "]).exits(2);
+    assert!(empty.err.contains("the brief has no goal"), "{}", empty.err);
+}
+
+#[test]
 fn a_route_is_kept_in_the_session_of_the_parent() {
     let desk = Desk::with_session();
     let args = ["agents", "resolve", "--type", "plan", "--session", "7d1f0c52"];

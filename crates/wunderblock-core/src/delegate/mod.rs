@@ -7,6 +7,8 @@
 //! Readers of files are in the library. Nothing here runs an agent or grants a permission: the results are data for
 //! the program that runs the delegate.
 
+pub mod brief;
+pub mod context;
 pub mod definition;
 pub mod filter;
 pub mod listing;

@@ -102,29 +102,16 @@ impl LedgerTables {
             Opening::Fork { parent, at_seq } => (None, Some((parent, at_seq))),
         };
         let info = StreamInfo {
-            no,
-            id: stream.clone(),
-            handle,
             head: base,
             fork,
             parent,
-            scope,
-            source: None,
-            unfinished: false,
-            opened_at: at,
-            updated_at: at,
             messages: shared.messages,
             text: shared.text,
             first_user,
             said: base,
-            said_at: at,
-            title: None,
-            tags: Vec::new(),
-            branch: None,
-            model: None,
             counted: base,
-            tokens: Tokens::ZERO,
             indexed: base,
+            ..StreamInfo::opened(no, (stream.clone(), handle), scope, at)
         };
         let row = StreamRow { tenant, fork_of, info: info.clone() };
         self.streams.put(no, row);

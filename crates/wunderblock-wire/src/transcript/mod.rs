@@ -40,6 +40,7 @@ pub use detect::{Unrecognised, detect};
 pub use format::{FileShape, Format};
 pub use reader::{Checkpoint, TranscriptReader};
 pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
+pub use time::{rfc3339, written_time};
 pub use writer::{AgentFormat, LeftOut, WrittenTranscript, write_transcript};
 
 impl Format {

@@ -40,8 +40,9 @@ fn number(text: &str) -> Option<Millis> {
     Some(Millis(millis.round() as i64))
 }
 
-/// Reads `YYYY-MM-DD[T ]HH:MM:SS[.fraction][Z|±HH[:]MM]`. A time without an offset is taken as UTC.
-pub(crate) fn rfc3339(text: &str) -> Option<Millis> {
+/// Returns the time that a text states. Reads `YYYY-MM-DD[T ]HH:MM:SS[.fraction][Z|±HH[:]MM]`. A time without an offset is taken as UTC.
+#[must_use]
+pub fn rfc3339(text: &str) -> Option<Millis> {
     let text = text.trim();
     // jiff accepts more forms of ISO 8601, including bare digits, which are a number of seconds here.
     let byte = |at: usize| text.as_bytes().get(at).copied();
@@ -64,7 +65,8 @@ pub(crate) fn rfc3339(text: &str) -> Option<Millis> {
 
 /// Returns a time as RFC 3339 text with milliseconds, in UTC. A time that has no such text becomes the beginning of
 /// 1970.
-pub(crate) fn written(at: Millis) -> String {
+#[must_use]
+pub fn written_time(at: Millis) -> String {
     let time = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH);
     format!("{time:.3}")
 }

@@ -165,10 +165,14 @@ async fn gather(
 ) -> Result<Gathered, Error> {
     let Shortened { lane, shorter, mut texts } = shortened;
     texts.extend(lane.snapshot.texts.clone());
+    let packer = Packer::new(job.key);
+    let handed: Vec<Injection> = job.options.handed.iter().map(|item| packer.packed(item)).collect();
+    packer.unload(&lane.costs, &mut texts);
     let hits: Vec<Injection> = match recalls {
         Recalls::Hits => {
             let query = job.options.query.as_deref();
-            recall(&lane.snapshot, query, &lane.costs, &mut texts, ask).await?
+            let wanted = (query, &handed[..]);
+            recall(&lane.snapshot, wanted, &lane.costs, &mut texts, ask).await?
         }
         Recalls::Nothing => {
             ask.texts(&mut texts, planned_texts(&lane.snapshot.view)).await?;
@@ -180,7 +184,6 @@ async fn gather(
         Some(wanted) => Some(ask.ask(|reply| Need::Outside(wanted, reply)).await?),
         None => None,
     };
-    let packer = Packer::new(job.key);
     let (offer, mut state) = offer(sources, view, outside, &packer);
     let limit = lane.target.budget.limit().tokens;
     if recalls == Recalls::Hits {

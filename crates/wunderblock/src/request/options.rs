@@ -3,6 +3,7 @@
 use super::sources::Sources;
 use crate::compactor::Compactor;
 use wunderblock_core::allocate::Shares;
+use wunderblock_core::decision::Injection;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Seq, Tokens};
@@ -30,6 +31,9 @@ pub struct ContextOptions {
     pub dialect: Option<Dialect>,
     /// Query that ranks older entries. The best entries are recalled if there is room.
     pub query: Option<String>,
+    /// Texts of other sessions, best first. They enter the request at its tail if there is room, as recalled texts do,
+    /// in the given order.
+    pub handed: Vec<Injection>,
     /// Next turn of the user. The turn is appended to the session before the request is built, so later requests
     /// repeat it.
     pub prompt: Option<String>,
@@ -56,6 +60,7 @@ impl Default for ContextOptions {
             harness: false,
             dialect: None,
             query: None,
+            handed: Vec::new(),
             prompt: None,
             at: None,
             sources: Sources::default(),

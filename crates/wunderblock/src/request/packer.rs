@@ -4,6 +4,7 @@ use crate::store::codec;
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::sync::{Mutex, PoisonError};
+use wunderblock_core::decision::Injection;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, count_lines};
 use wunderblock_core::units::Bytes;
@@ -24,6 +25,14 @@ impl Packer {
     /// Packs a text as a body.
     pub(crate) fn pack(&self, text: String) -> Body {
         if text.len() < codec::INLINE_MAX { Body::Inline(text) } else { self.pack_named(text) }
+    }
+
+    /// Returns a text for the tail in the form the ledger will hold.
+    pub(crate) fn packed(&self, item: &Injection) -> Injection {
+        match &item.body {
+            Body::Inline(text) => Injection { body: self.pack(text.clone()), ..item.clone() },
+            Body::Blob { .. } => item.clone(),
+        }
     }
 
     /// Packs a text as a body with a handle, however short the text is.

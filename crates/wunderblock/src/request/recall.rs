@@ -17,11 +17,11 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 
-/// Returns the candidates, best first. Adds to the cost model and the texts what is needed to weigh the candidates,
+/// Returns the candidates, best first: texts of other sessions, then those of this one. Adds to the cost model and the texts what is needed to weigh the candidates,
 /// including the texts of the user's latest turn.
 pub(super) async fn recall(
     snapshot: &Snapshot,
-    query: Option<&str>,
+    (query, handed): (Option<&str>, &[Injection]),
     costs: &TokenCosts,
     texts: &mut Texts,
     ask: &Asking,
@@ -29,7 +29,7 @@ pub(super) async fn recall(
     let view = &snapshot.view;
     ask.texts(texts, planned_texts(view)).await?;
     let words = turn_words(view, texts);
-    let mut hits = Vec::new();
+    let mut hits = handed.to_vec();
     // The plan checks whether the request already shows a candidate, because only the plan knows the frontiers.
     for name in names(&words).into_iter().filter(|name| needs_details(&words, name)) {
         if let Some(hit) = mentioned(view, &name) {
@@ -113,7 +113,7 @@ fn turn_words(view: &View, texts: &Texts) -> String {
 
 /// Returns at most 16 names of things that may have been read before. Names are paths with a directory or an
 /// extension, URLs, and handles.
-fn names(words: &str) -> Vec<String> {
+pub(crate) fn names(words: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let cut = |c: char| {
         c.is_whitespace()
@@ -160,7 +160,7 @@ fn mentioned(view: &View, name: &str) -> Option<Injection> {
     None
 }
 
-fn largest_text(said: &Message) -> Option<Body> {
+pub(crate) fn largest_text(said: &Message) -> Option<Body> {
     let texts = said.parts.iter().filter_map(|part| match part {
         Part::Text { text, .. } => Some(text),
         Part::ToolResult { content, .. } => content.iter().find_map(|inner| match inner {
@@ -172,7 +172,7 @@ fn largest_text(said: &Message) -> Option<Body> {
     texts.max_by_key(|body| body.bytes()).cloned()
 }
 
-fn role_words(said: &Message) -> &'static str {
+pub(crate) fn role_words(said: &Message) -> &'static str {
     use wunderblock_core::message::Role;
     match said.role {
         Role::System => "a system message",

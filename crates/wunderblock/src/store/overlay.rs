@@ -2,13 +2,14 @@
 //!
 //! A dry run builds the request, including its compaction, and then discards the appended events. The result is
 //! therefore exactly the request that a real build would send, and nothing is recorded. An overlay covers one
-//! session; all other queries are answered by the ledger beneath. If that session grows in the ledger beneath, the
+//! session, which it may also open; all other queries are answered by the ledger beneath. If that session grows in the ledger beneath, the
 //! overlay fails with [`StoreError::HeadMoved`], like any other store.
 
 use super::codec::{VERSION, commitment};
 use super::{
-    Answer, Answering, Appended, BodyCount, EventMark, KnownEvent, Lease, Marked, PackedBlob, PackedEvent,
-    Query, ReadOrder, Storage, StoreError, StoredEvent, StreamInfo, TallyRow, TenantNo, Write, Written,
+    Answer, Answering, Appended, BodyCount, EventMark, KnownEvent, Lease, Marked, Opening, PackedBlob,
+    PackedEvent, Query, ReadOrder, Storage, StoreError, StoredEvent, StreamInfo, StreamNo, TallyRow,
+    TenantNo, Write, Written,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,8 @@ pub(crate) struct Overlay {
     base: Arc<dyn Storage>,
     tenant: TenantNo,
     stream: StreamId,
+    /// Whether the overlay opens the session: the ledger beneath does not have it.
+    is_new: bool,
     tail: Mutex<Tail>,
 }
 
@@ -47,7 +50,12 @@ struct Row {
 impl Overlay {
     /// Creates an overlay over a session of a ledger.
     pub(crate) fn new(base: Arc<dyn Storage>, tenant: TenantNo, stream: StreamId) -> Self {
-        Self { base, tenant, stream, tail: Mutex::default() }
+        Self { base, tenant, stream, is_new: false, tail: Mutex::default() }
+    }
+
+    /// Creates an overlay that opens a session, which the ledger beneath must not have.
+    pub(crate) fn opening(base: Arc<dyn Storage>, tenant: TenantNo, stream: StreamId) -> Self {
+        Self { is_new: true, ..Self::new(base, tenant, stream) }
     }
 
     fn tail(&self) -> MutexGuard<'_, Tail> {
@@ -60,6 +68,16 @@ impl Overlay {
         &self,
         mut queries: Vec<Query>,
     ) -> Result<(Option<Box<StreamInfo>>, Vec<Answer>), StoreError> {
+        if self.is_new {
+            let empty: Vec<Option<Answer>> = queries.iter().map(|query| self.nothing(query)).collect();
+            let mut known = empty.iter();
+            queries.retain(|_| known.next().is_some_and(Option::is_none));
+            let mut answers = self.base.query(queries).await?.into_iter();
+            return Ok((
+                None,
+                empty.into_iter().filter_map(|empty| empty.or_else(|| answers.next())).collect(),
+            ));
+        }
         queries.push(Query::Stream { tenant: self.tenant, stream: self.stream.clone() });
         let mut answers = self.base.query(queries).await?;
         let info = answers.pop().and_then(Answer::stream).flatten();
@@ -69,6 +87,38 @@ impl Overlay {
             None => Ok((info, answers)),
         }
     }
+}
+
+impl Overlay {
+    /// Returns the answer to a query about this session, if the ledger beneath does not have it.
+    fn nothing(&self, query: &Query) -> Option<Answer> {
+        let (stream, answer) = match query {
+            Query::Stream { stream, .. } => (stream, Answer::Stream(None)),
+            Query::Events { stream, .. } | Query::At { stream, .. } | Query::Marked { stream, .. } => {
+                (stream, Answer::Events(Vec::new()))
+            }
+            Query::Lineage { stream, .. } => (stream, Answer::Lineage(Vec::new())),
+            Query::Tallies { stream, seqs, .. } => {
+                (stream, Answer::Tallies(vec![TallyRow::default(); seqs.len()]))
+            }
+            Query::Ids { stream, ids, .. } => (stream, Answer::Known(vec![None; ids.len()])),
+            Query::SourcesOf { stream, .. } => (stream, Answer::Sources(Vec::new())),
+            _ => return None,
+        };
+        (*stream == self.stream).then_some(answer)
+    }
+}
+
+/// Returns the state of a session that the writes open. The ledger beneath does not have it.
+fn opened(writes: &[Write], own: &StreamId) -> Option<StreamInfo> {
+    writes.iter().find_map(|write| match write {
+        Write::Open { stream, handle, opening: Opening::New { parent }, scope, at, .. } if stream == own => {
+            let id = (stream.clone(), *handle);
+            let info = StreamInfo::opened(StreamNo(u32::MAX), id, scope.clone(), *at);
+            Some(StreamInfo { parent: parent.clone(), ..info })
+        }
+        _ => None,
+    })
 }
 
 impl Storage for Overlay {
@@ -98,10 +148,17 @@ impl Storage for Overlay {
             }
             let known = answers.next().and_then(Answer::known).unwrap_or_default();
             let known: HashMap<_, _> = ids.into_iter().zip(known).collect();
+            let begun = next.grown.as_ref().map(|(before, _)| before.clone());
+            let info = info.map(|info| *info).or(begun).or_else(|| opened(&writes, stream));
             let info = info.ok_or_else(|| StoreError::NoStream(stream.clone()))?;
             let mut written = Vec::with_capacity(writes.len());
             for write in writes {
                 written.push(match write {
+                    Write::Open { stream: to, opening: Opening::New { .. }, .. } if to == *stream => {
+                        let is_new = next.grown.is_none();
+                        let (_, grown) = next.grown.get_or_insert_with(|| (info.clone(), info.clone()));
+                        Written::Stream(Box::new(grown.clone()), is_new)
+                    }
                     Write::Append { stream: to, expect_head, events, .. } if to == *stream => {
                         let known = |event: &PackedEvent| known.get(&event.id).copied().flatten();
                         Written::Appended(next.append(&info, expect_head, events, known)?)

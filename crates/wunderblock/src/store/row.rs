@@ -94,6 +94,36 @@ pub struct StreamInfo {
 }
 
 impl StreamInfo {
+    /// Returns the state of an empty stream that was opened at a time.
+    #[must_use]
+    pub fn opened(no: StreamNo, (id, handle): (StreamId, Handle), scope: Scope, at: Millis) -> Self {
+        Self {
+            no,
+            id,
+            handle,
+            head: Seq::START,
+            fork: None,
+            parent: None,
+            scope,
+            source: None,
+            unfinished: false,
+            opened_at: at,
+            updated_at: at,
+            messages: 0,
+            text: Bytes::ZERO,
+            first_user: None,
+            said: Seq::START,
+            said_at: at,
+            title: None,
+            tags: Vec::new(),
+            branch: None,
+            model: None,
+            counted: Seq::START,
+            tokens: Tokens::ZERO,
+            indexed: Seq::START,
+        }
+    }
+
     /// Appends an event to the description of its stream, and returns the event's position.
     pub fn grow(&mut self, event: &PackedEvent) -> Seq {
         let seq = self.head.next();

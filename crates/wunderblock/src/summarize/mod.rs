@@ -19,7 +19,9 @@ mod verify;
 pub use attempt::{AttemptOptions, Floor, Judgement, SummaryDraft};
 pub use command::CommandSummariser;
 pub use extract::{Notable, Noted, ReadMaterial, extract};
-pub(crate) use extract::{each_word, files_touched, follow, notable, plan_call, stamp, todo_call, work};
+pub(crate) use extract::{
+    changes_files, each_word, files_touched, follow, notable, plan_call, stamp, todo_call, work,
+};
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;
 pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText, TOKEN_TIME};

@@ -10,6 +10,7 @@
 )]
 
 mod compacts_without_losing;
+mod delegates;
 mod forgetting_is_real;
 mod honest_numbers;
 mod nothing_is_lost;

@@ -9,7 +9,9 @@ use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use wunderblock::definitions::DelegateRules;
 use wunderblock::{DelegateCall, Session};
+use wunderblock_core::delegate::definition::AgentDefinition;
 use wunderblock_core::delegate::filter::{Conditions, check};
 use wunderblock_core::delegate::route::{Route, RouteStep};
 
@@ -22,12 +24,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
     let found = load(&wanted.definitions)?;
     let (_, _, definition) = find(&found, wanted.kind.as_deref().unwrap_or(DEFAULT))?;
     let rules = settings.delegate_rules()?;
-    let permitted =
-        Conditions { denied: &rules.denied, allowed: rules.allowed.as_deref(), ..Conditions::default() };
-    if let Err(why) = check(definition, &permitted) {
-        let text = format!("Agent type '{}' may not be used: {why}", definition.name);
-        return Err(Failure::Door(FAILED, text));
-    }
+    permitted(definition, &rules)?;
     let session = session(global, settings, wanted).await?;
     let parent = match (&wanted.parent_model, &session) {
         (Some(model), _) => model.clone(),
@@ -37,7 +34,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
     if parent.trim().is_empty() {
         return Err(wrong("the id of the parent's model is empty".to_owned()));
     }
-    let environment = std::env::var(VARIABLE).ok();
+    let environment = environment();
     let call = DelegateCall {
         parent: &parent,
         model: wanted.model.as_deref(),
@@ -65,6 +62,21 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
     Ok(ExitCode::SUCCESS)
 }
 
+/// Refuses a type that the rules deny.
+pub(super) fn permitted(definition: &AgentDefinition, rules: &DelegateRules) -> Result<(), Failure> {
+    let rules =
+        Conditions { denied: &rules.denied, allowed: rules.allowed.as_deref(), ..Conditions::default() };
+    check(definition, &rules).map_err(|why| {
+        let text = format!("Agent type '{}' may not be used: {why}", definition.name);
+        Failure::Door(FAILED, text)
+    })
+}
+
+/// Returns the value of the environment variable with the model of delegates.
+pub(super) fn environment() -> Option<String> {
+    std::env::var(VARIABLE).ok()
+}
+
 async fn session(
     global: &Global,
     settings: &Settings,
@@ -76,7 +88,7 @@ async fn session(
 }
 
 /// Returns the model of the latest reply of a session.
-async fn latest_model(session: &Session) -> Result<String, Failure> {
+pub(super) async fn latest_model(session: &Session) -> Result<String, Failure> {
     let model = session.info().await?.model;
     let why =
         || Failure::Door(FAILED, "no reply of the session names a model; give --parent-model".to_owned());

@@ -214,7 +214,7 @@ impl<'e> Writer<'e> {
             .raw("parentUuid", &parent)
             .raw("isSidechain", "false")
             .text("uuid", &id)
-            .text("timestamp", &time::written(entry.at));
+            .text("timestamp", &time::written_time(entry.at));
         let record = self.common.iter().fold(record, |record, (name, value)| record.text(name, value));
         self.lines.push(record.finish());
         self.parent = Some(id);

@@ -69,7 +69,7 @@ pub(in super::super) fn write(conversation: &mut Conversation<'_>) -> Result<Wri
 
 /// Returns the path of a rollout in Codex's folder.
 fn file_name(began: Millis, session: &str) -> String {
-    let time = time::written(began);
+    let time = time::written_time(began);
     let (date, clock) = time.split_once('T').unwrap_or((&time, ""));
     let clock = clock.split('.').next().unwrap_or_default().replace(':', "-");
     format!("sessions/{}/rollout-{date}T{clock}-{session}.jsonl", date.replace('-', "/"))
@@ -161,14 +161,14 @@ impl Writer {
     }
 
     fn line(&mut self, at: Millis, kind: &str, payload: &str) {
-        let line = ObjectWriter::default().text("timestamp", &time::written(at)).text("type", kind);
+        let line = ObjectWriter::default().text("timestamp", &time::written_time(at)).text("type", kind);
         self.lines.push(line.raw("payload", payload).finish());
     }
 
     fn header(&mut self, conversation: &Conversation<'_>, base: Option<&str>) {
         let meta = ObjectWriter::default()
             .text("id", &self.session)
-            .text("timestamp", &time::written(conversation.began))
+            .text("timestamp", &time::written_time(conversation.began))
             .text("cwd", &self.folder)
             .text("originator", ORIGINATOR)
             .text("cli_version", conversation.version(FORMAT).unwrap_or_default())

@@ -74,7 +74,7 @@ fn read_origin(message: &Message) -> MessageOrigin {
 /// Returns the path of a session's file in pi's folder.
 fn file_name((folder, began): (&str, Millis), session: &str) -> String {
     let name = folder.strip_prefix(['/', '\\']).unwrap_or(folder).replace(['/', '\\', ':'], "-");
-    let time = time::written(began).replace([':', '.'], "-");
+    let time = time::written_time(began).replace([':', '.'], "-");
     format!("sessions/--{name}--/{time}_{session}.jsonl")
 }
 
@@ -93,7 +93,7 @@ impl<'e> Writer<'e> {
         let header = ObjectWriter::typed("session")
             .raw("version", VERSION)
             .text("id", &session)
-            .text("timestamp", &time::written(conversation.began))
+            .text("timestamp", &time::written_time(conversation.began))
             .text("cwd", conversation.folder().unwrap_or_default());
         let lines = vec![header.finish()];
         Self { ids, session, parent: None, lines }
@@ -103,7 +103,7 @@ impl<'e> Writer<'e> {
     fn entry(&mut self, (event, what, at): (&str, &str, Millis), entry: ObjectWriter) {
         let id = self.ids.short(event, what);
         let parent = self.parent.as_deref().map_or_else(|| "null".to_owned(), quoted);
-        let entry = entry.text("id", &id).raw("parentId", &parent).text("timestamp", &time::written(at));
+        let entry = entry.text("id", &id).raw("parentId", &parent).text("timestamp", &time::written_time(at));
         self.lines.push(entry.finish());
         self.parent = Some(id);
     }

@@ -248,6 +248,11 @@ fn has_word(name: &str, any: &[String]) -> bool {
     words_of(name).iter().any(|word| any.contains(word))
 }
 
+/// Returns whether a tool changes files, by the words in its name.
+pub(crate) fn changes_files(name: &str) -> bool {
+    kind(name) == Kind::Write
+}
+
 /// Returns the kind of a call, by the words in the tool's name.
 pub(super) fn kind(name: &str) -> Kind {
     let words = words_of(name);

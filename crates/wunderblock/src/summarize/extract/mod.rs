@@ -38,7 +38,7 @@ mod trouble;
 mod words;
 mod work;
 
-pub(crate) use act::files_touched;
+pub(crate) use act::{changes_files, files_touched};
 pub(super) use cue::Cue;
 pub(super) use demand::{absent, demands};
 pub(super) use form::heading;

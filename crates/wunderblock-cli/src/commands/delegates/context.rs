@@ -1,0 +1,208 @@
+//! `agents context`: the first request of a delegate, with its report and what the other modes would cost.
+
+use super::defined::{find, load};
+use super::resolve::{environment, latest_model, permitted};
+use crate::args::{BriefArgs, BuildArgs, ContextDelegate, Global, PolicyArgs};
+use crate::commands::build::options;
+use crate::console::{deliver, say};
+use crate::exit::{Exit, Failure, wrong};
+use crate::input::read;
+use crate::lookup::known_session;
+use crate::names::short;
+use crate::outside::dollars;
+use crate::paint::Paint;
+use crate::report::picture;
+use crate::settings::Settings;
+use crate::table::{table, tokens};
+use crate::terminal::{clean, clean_json};
+use crate::typed::seqs;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::ExitCode;
+use wunderblock::handoff::{DelegateContext, Excerpt, HandedEntry, Handoff, delegate_context};
+use wunderblock::report::RequestReport;
+use wunderblock::{ContextOptions, DelegateCall, LaneBuilt, Session};
+use wunderblock_core::delegate::brief::{Bounds, Brief};
+use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_wire::transcript::rfc3339;
+
+pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDelegate) -> Exit {
+    let found = load(&wanted.definitions)?;
+    let engine = settings.read_only().await?;
+    let session = known_session(&engine, global, &wanted.session).await?;
+    let defaults = ContextOptions {
+        compactor: options(settings, &build(wanted), (None, None))?.compactor,
+        ..ContextOptions::default()
+    };
+    let parent = LaneBuilt::continued(&session, defaults).await?;
+    let model = match &parent.model {
+        Some(model) => model.clone(),
+        None => latest_model(&session).await?,
+    };
+    let rules = settings.delegate_rules()?;
+    let environment = environment();
+    let definition = match &wanted.kind {
+        Some(kind) => Some(find(&found, kind)?.2),
+        None => None,
+    };
+    let chosen = match definition {
+        Some(definition) => {
+            permitted(definition, &rules)?;
+            let call = DelegateCall {
+                parent: &model,
+                model: wanted.reader.model.as_deref(),
+                environment: environment.as_deref(),
+                plan: wanted.plan,
+                ..DelegateCall::default()
+            };
+            let route = call.route(definition, &rules, settings.catalog());
+            route
+                .notices
+                .iter()
+                .for_each(|notice| say(global, &format!("notice: {}", clean(&notice.to_string()))));
+            route.model
+        }
+        None => wanted.reader.model.as_deref().unwrap_or(&model).into(),
+    };
+    let brief = brief(&wanted.brief)?;
+    let handoff = Handoff {
+        definition,
+        model: &chosen,
+        brief: &brief,
+        bounds: Bounds::default(),
+        mode: wanted.mode.mode(),
+        excerpt: excerpt(wanted)?,
+        parent: ContextOptions { model: Some(model.clone()), ..parent },
+        own: options(settings, &build(wanted), (None, wanted.to))?,
+    };
+    let context = delegate_context(&session, &handoff).await?;
+    let report = if global.json {
+        format!("{}\n", clean_json(&serde_json::to_string(&report(&session, wanted, &context)?)?))
+    } else {
+        let paint =
+            if wanted.out.as_deref() == Some(Path::new("-")) { Paint::stderr() } else { Paint::stdout() };
+        let parent = short(&session).await?;
+        let kind = clean(wanted.kind.as_deref().unwrap_or("a copy"));
+        let head = paint.bold(&format!("{kind} · {} of {parent}", context.mode.name()));
+        let request = picture((&parent, None), &context.built, paint, global.verbose);
+        format!("{head}\n{}\n{request}", described(&context, paint))
+    };
+    deliver(wanted.out.as_deref(), &context.built.draft.body, &report)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the arguments of the delegate's request.
+fn build(wanted: &ContextDelegate) -> BuildArgs {
+    BuildArgs {
+        reader: wanted.reader.clone(),
+        harness: false,
+        query: None,
+        lane: None,
+        policy: PolicyArgs::default(),
+        sources: wanted.sources.clone(),
+    }
+}
+
+fn brief(wanted: &BriefArgs) -> Result<Brief, Failure> {
+    let deadline = match &wanted.until {
+        None => None,
+        Some(text) => Some(rfc3339(text).ok_or_else(|| {
+            wrong(format!("invalid time `{}`: expected a time such as 2031-05-04T18:00:00Z", clean(text)))
+        })?),
+    };
+    let texts = |list: &[String]| list.iter().map(|text| text.as_str().into()).collect();
+    Ok(Brief {
+        goal: wanted.goal.as_str().into(),
+        constraints: texts(&wanted.constraint),
+        known: texts(&wanted.known),
+        expected: wanted.expect.as_deref().map(Into::into),
+        schema: wanted.schema.as_deref().map(read).transpose()?.map(Into::into),
+        bounds: Bounds { tokens: wanted.budget.map(Tokens), levels: wanted.levels, deadline },
+    })
+}
+
+fn excerpt(wanted: &ContextDelegate) -> Result<Excerpt, Failure> {
+    let positions = wanted.at.iter().map(|text| seqs(text)).collect::<Result<_, _>>()?;
+    Ok(Excerpt { positions, paths: wanted.path.clone(), newest: wanted.newest })
+}
+
+/// Returns the mode with its reasons, the costs, and the entries that are handed over.
+fn described(context: &DelegateContext, paint: Paint) -> String {
+    let mut out = String::new();
+    if !context.obstacles.is_empty() {
+        let why: Vec<String> = context.obstacles.iter().map(|why| clean(&why.to_string())).collect();
+        out.push_str(&format!("not a fork: {}\n", why.join("; ")));
+    }
+    for narrowed in &context.narrowed {
+        out.push_str(&format!("narrowed: {narrowed}\n"));
+    }
+    if let Some((same, all)) = context.shared {
+        out.push_str(&format!("begins with {same} of the {all} bytes of the parent's request\n"));
+    }
+    if !context.unmatched.is_empty() {
+        let names: Vec<String> = context.unmatched.iter().map(|rule| clean(&rule.to_string())).collect();
+        out.push_str(&format!("names tools that are not there: {}\n", names.join(", ")));
+    }
+    let rows: Vec<(String, [String; 3])> = context
+        .prices
+        .iter()
+        .map(|price| {
+            let cost = price.cost.map_or_else(|| "unknown".to_owned(), dollars);
+            (price.mode.name().to_owned(), [tokens(price.tokens), tokens(price.cached), cost])
+        })
+        .collect();
+    out.push_str(&format!("\n{}", table(("mode", ["tokens", "from cache", "cost"]), &rows, paint)));
+    out.push_str("the answer is extra; a fork finds its beginning in the cache if the parent's last request is still there\n");
+    if !context.handed.is_empty() {
+        out.push_str("\nhanded over\n");
+        context.handed.iter().for_each(|one| out.push_str(&line(one)));
+    }
+    if !context.left_out.is_empty() {
+        let total: Tokens = context.left_out.iter().map(|one| one.tokens).sum();
+        let count = context.left_out.len();
+        let places: Vec<String> =
+            context.left_out.iter().take(8).map(|one| format!("#{}", one.seq)).collect();
+        let more = if count > 8 { " …" } else { "" };
+        out.push_str(&format!(
+            "no room for {count} more, {} tokens: {}{more}\n",
+            tokens(total),
+            places.join(" ")
+        ));
+    }
+    out
+}
+
+fn line(one: &HandedEntry) -> String {
+    let place = if one.seq == Seq::START { String::new() } else { format!("#{}", one.seq) };
+    format!("{place:>8}  {:>7}  {} ({})\n", tokens(one.tokens), clean(&one.what), clean(&one.why))
+}
+
+fn report(session: &Session, wanted: &ContextDelegate, context: &DelegateContext) -> Result<Value, Failure> {
+    let entries = |list: &[HandedEntry]| -> Vec<Value> {
+        list.iter()
+            .map(|one| json!({ "seq": one.seq, "what": one.what, "why": one.why, "tokens": one.tokens }))
+            .collect()
+    };
+    let prices: Vec<Value> = context
+        .prices
+        .iter()
+        .map(|price| {
+            json!({ "mode": price.mode.name(), "tokens": price.tokens, "cached": price.cached,
+                    "cost_microdollars": price.cost })
+        })
+        .collect();
+    Ok(json!({
+        "type": wanted.kind,
+        "parent": session.id(),
+        "mode": context.mode.name(),
+        "not_a_fork": context.obstacles.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "narrowed": context.narrowed.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "shared_bytes": context.shared.map(|(same, _)| same),
+        "parent_bytes": context.shared.map(|(_, all)| all),
+        "handed": entries(&context.handed),
+        "left_out": entries(&context.left_out),
+        "unmatched_tools": context.unmatched.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "prices": prices,
+        "request": serde_json::to_value(RequestReport::new(session.id().as_str(), &context.built))?,
+    }))
+}

@@ -1,0 +1,3 @@
+//! What delegates are handed, and what is known of them.
+
+mod handoff;
