@@ -68,6 +68,21 @@ impl Origin {
     }
 }
 
+/// Definition with a name, of which the one with the highest rank is in force.
+pub trait Definition {
+    /// Order of the definitions of one name: a higher rank overrides a lower one.
+    type Rank: Ord;
+
+    /// Returns the name by which the definition is asked for.
+    fn name(&self) -> &str;
+
+    /// Returns the place of the definition.
+    fn origin(&self) -> &Origin;
+
+    /// Returns the rank of the definition.
+    fn rank(&self) -> Self::Rank;
+}
+
 /// Definition of a delegate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentDefinition {
@@ -100,6 +115,22 @@ pub struct AgentDefinition {
     pub fields: BTreeMap<Box<str>, Box<str>>,
     /// Place of the definition.
     pub origin: Origin,
+}
+
+impl Definition for AgentDefinition {
+    type Rank = (Layer, u32);
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    fn rank(&self) -> Self::Rank {
+        self.origin.rank()
+    }
 }
 
 impl AgentDefinition {
