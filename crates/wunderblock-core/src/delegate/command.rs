@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub enum CommandKind {
     /// A file with one text.
     Command,
-    /// A folder with a `SKILL.md`. It overrides a command of the same name.
+    /// A folder with a `SKILL.md`.
     Skill,
 }
 
@@ -95,7 +95,7 @@ impl CommandDefinition {
 }
 
 impl Definition for CommandDefinition {
-    type Rank = (CommandKind, Layer, u32, u32);
+    type Rank = (bool, Layer, u32, u32);
 
     fn name(&self) -> &str {
         &self.name
@@ -105,15 +105,17 @@ impl Definition for CommandDefinition {
         &self.origin
     }
 
-    /// Returns the kind, the layer, the closeness of the folder and the preference of the place. In Claude Code, a
-    /// person's own skills override those of the project, the reverse of agents.
+    /// Returns whether the kind overrides the other, the layer, the closeness of the folder and the preference of the
+    /// place. In Claude Code, a skill overrides a command, and a person's own definitions override those of the project,
+    /// the reverse of agents. In other products, a command overrides a skill.
     fn rank(&self) -> Self::Rank {
+        let is_claude = &*self.origin.product == "claude-code";
         let (layer, closeness) = self.origin.rank();
         let layer = match layer {
-            Layer::User if &*self.origin.product == "claude-code" => Layer::Project,
-            Layer::Project if &*self.origin.product == "claude-code" => Layer::User,
+            Layer::User if is_claude => Layer::Project,
+            Layer::Project if is_claude => Layer::User,
             other => other,
         };
-        (self.kind, layer, closeness, self.preference)
+        ((self.kind == CommandKind::Skill) == is_claude, layer, closeness, self.preference)
     }
 }

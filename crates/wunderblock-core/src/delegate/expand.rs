@@ -18,6 +18,16 @@ pub enum LeftPart {
 }
 
 impl LeftPart {
+    /// Returns the name of the part.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Shell => "shell",
+            Self::File => "file",
+            Self::Variable => "variable",
+        }
+    }
+
     /// Returns what the product does with the part.
     #[must_use]
     pub const fn action(self) -> &'static str {

@@ -94,7 +94,7 @@ static DIALECTS: [Dialect; 4] = [
 ];
 
 /// Fields that a definition of a third party may not set, besides permissions.
-const OWNERS_ONLY: [&str; 4] = ["hooks", "initialPrompt", "mcpServers", "mcp_servers"];
+pub(super) const OWNERS_ONLY: [&str; 4] = ["hooks", "initialPrompt", "mcpServers", "mcp_servers"];
 
 /// A definition as read, before its fields have a meaning.
 pub(super) struct RawDefinition<'a> {

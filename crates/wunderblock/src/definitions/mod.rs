@@ -1,14 +1,16 @@
-//! Definitions of delegates on this machine, read from the files of four products.
+//! Definitions of delegates, slash commands and skills on this machine, read from the files of four products.
 //!
 //! ```text
 //! places.toml ─► files ─┐
-//! plugins ─► files ─────┼─ read ─► Fields ─ dialect ─► AgentDefinition ─► a Registry per product
-//! built_in/*.md ────────┘        rules: which types and models are permitted
+//! plugins ─► files ─────┼─ read ─► Fields ─ dialect ──► AgentDefinition ───► a Registry per product
+//! built_in/*.md ────────┘               └─ commands ─► CommandDefinition ─► a Registry per product
+//! rules: which types and models are permitted
 //! ```
 //! This module reads files and nothing else: no environment, no home directory, no ledger. A file that cannot be used
 //! becomes a remark, and reading continues. [`wunderblock_core::delegate`] decides what the definitions mean.
 
 mod cache;
+mod commands;
 mod dialect;
 mod found;
 mod inputs;
@@ -27,11 +29,12 @@ pub use rules::{DelegateRules, EnvironmentPosition};
 
 use dialect::{Dialect, RawDefinition};
 use found::FoundDefinitions;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use value::Fields;
-use wunderblock_core::delegate::definition::{AgentDefinition, Layer, Origin};
+use wunderblock_core::delegate::command::CommandDefinition;
+use wunderblock_core::delegate::definition::{AgentDefinition, Definition, Layer, Origin};
 use wunderblock_core::delegate::registry::Registry;
 
 #[cfg(test)]
@@ -52,6 +55,8 @@ pub const PRODUCTS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode
 pub struct Definitions {
     /// Definitions in force by product. Each product also has the built-in ones.
     pub products: BTreeMap<Box<str>, Registry>,
+    /// Slash commands and skills in force by product, if the query asks for them. The products' own are not among them.
+    pub commands: BTreeMap<Box<str>, Registry<CommandDefinition>>,
     /// Remarks on what does not count.
     pub remarks: Vec<DefinitionRemark>,
 }
@@ -74,13 +79,24 @@ pub fn definitions(query: &DefinitionQuery, cache: &DefinitionCache) -> Arc<Defi
     for product in PRODUCTS.into_iter().filter(|product| query.wants(product)) {
         products.insert(product.into(), built_in());
     }
-    for definition in found.definitions {
-        products.entry(definition.origin.product.clone()).or_default().push(definition);
-    }
-    let products = products.into_iter().map(|(product, list)| (product, Registry::new(list))).collect();
-    let definitions = Arc::new(Definitions { products, remarks: found.remarks });
+    // Several products read the same skills.
+    let mut seen = BTreeSet::new();
+    found.remarks.retain(|remark| seen.insert(remark.clone()));
+    let products = by_product(products, found.definitions);
+    let commands = by_product(BTreeMap::new(), found.commands);
+    let definitions = Arc::new(Definitions { products, commands, remarks: found.remarks });
     cache.keep(query, found.inputs, &definitions);
     definitions
+}
+
+fn by_product<T: Definition>(
+    mut products: BTreeMap<Box<str>, Vec<T>>,
+    definitions: Vec<T>,
+) -> BTreeMap<Box<str>, Registry<T>> {
+    for definition in definitions {
+        products.entry(definition.origin().product.clone()).or_default().push(definition);
+    }
+    products.into_iter().map(|(product, list)| (product, Registry::new(list))).collect()
 }
 
 fn built_in() -> Vec<AgentDefinition> {

@@ -8,12 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use wunderblock_core::delegate::command::CommandKind;
 use wunderblock_core::delegate::definition::{Layer, Origin};
 
 /// A place of definitions.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DefinitionPlace {
+    #[serde(default)]
+    what: Box<str>,
     product: Box<str>,
     layer: Box<str>,
     base: Vec<Box<str>>,
@@ -22,7 +25,9 @@ struct DefinitionPlace {
     #[serde(default)]
     ending: Box<str>,
     #[serde(default)]
-    deep: bool,
+    depth: usize,
+    #[serde(default)]
+    preference: u32,
     #[serde(default)]
     file: Box<str>,
     #[serde(default)]
@@ -50,19 +55,33 @@ pub struct DefinitionQuery {
     pub folder: PathBuf,
     /// Products whose definitions are read; empty for all.
     pub products: Vec<Box<str>>,
-    /// Files given for this call: definitions, or a JSON object of definitions by name.
+    /// Whether slash commands and skills are read, too.
+    pub commands: bool,
+    /// Files given for this call: definitions of agents, or a JSON object of definitions by name.
     pub given: Vec<PathBuf>,
 }
 
 /// A file with definitions.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct DefinitionFile {
     pub(super) path: PathBuf,
     /// Path in the folder of definitions, without the ending; empty for a settings file.
     pub(super) inner: PathBuf,
     /// Field of a settings file that holds the definitions; empty for a file with one definition.
     pub(super) key: Box<str>,
+    /// Kind of a command; `None` for an agent.
+    pub(super) kind: Option<CommandKind>,
+    /// Preference of the place among those of its layer.
+    pub(super) preference: u32,
     pub(super) origin: Origin,
+}
+
+impl DefinitionFile {
+    /// Returns a file in a folder of definitions.
+    pub(super) fn in_folder(folder: &Path, path: PathBuf, kind: Option<CommandKind>, origin: Origin) -> Self {
+        let inner = path.strip_prefix(folder).unwrap_or(&path).with_extension("");
+        Self { path, inner, key: Box::default(), kind, preference: 0, origin }
+    }
 }
 
 impl DefinitionQuery {
@@ -82,7 +101,10 @@ impl DefinitionQuery {
     pub(super) fn files(&self, inputs: &mut Inputs) -> Vec<DefinitionFile> {
         let mut files = Vec::new();
         self.folder.ancestors().for_each(|folder| inputs.note(&folder.join(".git")));
-        for place in PLACES.iter().filter(|place| self.wants(&place.product)) {
+        let wanted = |place: &&DefinitionPlace| {
+            self.wants(&place.product) && (self.commands || place.kind().is_none())
+        };
+        for place in PLACES.iter().filter(wanted) {
             let bases: Vec<PathBuf> = if place.base.iter().any(|base| **base == *".") {
                 self.project_folders().into_iter().map(Path::to_owned).collect()
             } else {
@@ -103,8 +125,8 @@ impl DefinitionQuery {
             };
             if self.wants(product) {
                 let origin = origin(product, Layer::Flag, 0, path);
-                let inner = path.file_stem().map(PathBuf::from).unwrap_or_default();
-                files.push(DefinitionFile { path: path.clone(), inner, key: Box::default(), origin });
+                let folder = path.parent().unwrap_or(Path::new(""));
+                files.push(DefinitionFile::in_folder(folder, path.clone(), None, origin));
             }
         }
         files
@@ -112,6 +134,10 @@ impl DefinitionQuery {
 }
 
 impl DefinitionPlace {
+    fn kind(&self) -> Option<CommandKind> {
+        [CommandKind::Command, CommandKind::Skill].into_iter().find(|kind| kind.name() == &*self.what)
+    }
+
     fn files(&self, (base, distance): (&Path, u32), files: &mut Vec<DefinitionFile>, inputs: &mut Inputs) {
         let layer = Layer::ALL.into_iter().find(|layer| layer.name() == &*self.layer).unwrap_or(Layer::User);
         let origin = |path: &Path| origin(&self.product, layer, distance, path);
@@ -120,15 +146,17 @@ impl DefinitionPlace {
             inputs.note(&path);
             if path.is_file() {
                 let origin = origin(&path);
-                files.push(DefinitionFile { path, inner: PathBuf::new(), key: self.key.clone(), origin });
+                let (inner, key) = (PathBuf::new(), self.key.clone());
+                let (kind, preference) = (self.kind(), self.preference);
+                files.push(DefinitionFile { path, inner, key, kind, preference, origin });
             }
             return;
         }
         let folder = base.join(&*self.folder);
-        for path in files_in(&folder, (&self.ending, self.deep), inputs) {
-            let inner = path.strip_prefix(&folder).unwrap_or(&path).with_extension("");
+        for path in files_in(&folder, (&self.ending, self.depth.max(1)), inputs) {
             let origin = origin(&path);
-            files.push(DefinitionFile { path, inner, key: Box::default(), origin });
+            let file = DefinitionFile::in_folder(&folder, path, self.kind(), origin);
+            files.push(DefinitionFile { preference: self.preference, ..file });
         }
     }
 }
@@ -138,11 +166,12 @@ pub(super) fn origin(product: &str, layer: Layer, distance: u32, path: &Path) ->
     Origin { layer, distance, product: product.into(), place: path.to_string_lossy().into() }
 }
 
-/// Returns the files with an ending in a folder, sorted by path, with those in its folders if `deep`. Links are followed; a
-/// file that is reached several times counts once, at its own path if that is in the folder.
-pub(super) fn files_in(folder: &Path, (ending, deep): (&str, bool), inputs: &mut Inputs) -> Vec<PathBuf> {
+/// Returns the files with an ending, or a name, in a folder and in its folders up to a depth, sorted by path. A depth of 1
+/// is that of the folder itself. Links are followed; a file that is reached several times counts once, at its own path if
+/// that is in the folder.
+pub(super) fn files_in(folder: &Path, (ending, depth): (&str, usize), inputs: &mut Inputs) -> Vec<PathBuf> {
     inputs.note(folder);
-    let depth = if deep { MAX_DEFINITION_DEPTH } else { 1 };
+    let depth = depth.min(MAX_DEFINITION_DEPTH);
     let mut walk =
         FolderWalk { ending, inputs, files: BTreeMap::new(), folders: BTreeSet::new(), links: Vec::new() };
     walk.links.push((folder.to_owned(), depth));
@@ -170,7 +199,8 @@ struct FolderWalk<'a> {
 impl FolderWalk<'_> {
     /// Visits a file or a folder, given its path and its path without links.
     fn visit(&mut self, path: PathBuf, own: PathBuf, (kind, depth): (FileType, usize)) {
-        if kind.is_file() && path.extension().is_some_and(|ending| *ending == *self.ending) {
+        let parts = [path.extension(), path.file_name()];
+        if kind.is_file() && parts.into_iter().flatten().any(|part| *part == *self.ending) {
             if self.files.len() < MAX_DEFINITIONS {
                 self.files.entry(own).or_insert(path);
             }

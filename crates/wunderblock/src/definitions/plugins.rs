@@ -1,14 +1,16 @@
 //! Installed plugins: which are enabled, what they depend on, and their files with definitions.
 
+use super::commands::add_listed;
 use super::dialect::one_line;
-use super::found::{DefinitionRemark, FoundDefinitions};
+use super::found::FoundDefinitions;
 use super::places::{DefinitionFile, DefinitionQuery, files_in, origin};
 use super::read::{parse_json, read};
 use super::value::{Fields, Value};
-use crate::limits::MAX_SOURCE_FILE;
+use crate::limits::{MAX_DEFINITION_DEPTH, MAX_SOURCE_FILE};
 use crate::sources::read_text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use wunderblock_core::delegate::command::CommandKind;
 use wunderblock_core::delegate::definition::Layer;
 
 /// Folders of Claude Code of the user, in order of preference, and its settings in the folder of the system's settings.
@@ -16,6 +18,13 @@ const CLAUDE: [&str; 2] = ["$CLAUDE_CONFIG_DIR", "~/.claude"];
 const CLAUDE_POLICY: &str = "claude-code/managed-settings.json";
 /// Folders of Gemini CLI, in order of preference.
 const GEMINI: [&str; 2] = ["$GEMINI_CLI_HOME/.gemini", "~/.gemini"];
+
+/// Manifest of a plugin of Claude Code.
+const MANIFEST: &str = ".claude-plugin/plugin.json";
+/// Manifest of an extension of Gemini CLI.
+const EXTENSION: &str = "gemini-extension.json";
+/// File of a skill.
+const SKILL: &str = "SKILL.md";
 
 /// A plugin on the disk.
 struct Plugin {
@@ -31,14 +40,32 @@ pub(super) fn add(query: &DefinitionQuery, found: &mut FoundDefinitions) {
         let plugins = plugins(query, found);
         check_dependencies(&plugins, found);
         for plugin in &plugins {
-            plugin.add(found);
+            plugin.add("agents", None, found);
+            if query.commands {
+                plugin.add("commands", Some(CommandKind::Command), found);
+                plugin.add("skills", Some(CommandKind::Skill), found);
+            }
         }
     }
     if query.wants("gemini-cli") {
         for extension in extensions(query, found) {
-            let folder = extension.join("agents");
-            for path in files_in(&folder, ("md", false), &mut found.inputs) {
-                read(&file("gemini-cli", &folder, path), None, found);
+            let parts = [
+                ("agents", None, ("md", 1)),
+                ("commands", Some(CommandKind::Command), ("toml", MAX_DEFINITION_DEPTH)),
+                ("skills", Some(CommandKind::Skill), (SKILL, 2)),
+            ];
+            let manifest = object(&extension.join(EXTENSION), found).unwrap_or_default();
+            let own = extension.file_name().unwrap_or_default().to_string_lossy();
+            let name = manifest.text("name").unwrap_or_else(|| own.into_owned());
+            for (folder, kind, which) in parts {
+                if kind.is_some() && !query.commands {
+                    continue;
+                }
+                let folder = extension.join(folder);
+                for path in files_in(&folder, which, &mut found.inputs) {
+                    let plugin = kind.map(|_| name.as_str());
+                    read(&file("gemini-cli", &folder, path, kind), plugin, found);
+                }
             }
         }
     }
@@ -50,7 +77,7 @@ fn extensions(query: &DefinitionQuery, found: &mut FoundDefinitions) -> Vec<Path
     found.inputs.note(&folder);
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    folders.retain(|folder| folder.join("gemini-extension.json").is_file());
+    folders.retain(|folder| folder.join(EXTENSION).is_file());
     folders.sort();
     folders
 }
@@ -80,8 +107,7 @@ fn plugins(query: &DefinitionQuery, found: &mut FoundDefinitions) -> Vec<Plugin>
         };
         let Some(Value::Map(entry)) = entries.into_iter().find(here) else { continue };
         let Some(folder) = entry.text("installPath").map(PathBuf::from) else { continue };
-        let manifest = folder.join(".claude-plugin/plugin.json");
-        let manifest = object(&manifest, found).unwrap_or_default();
+        let manifest = object(&folder.join(MANIFEST), found).unwrap_or_default();
         plugins.push(Plugin { id: id.clone(), folder, manifest });
     }
     plugins
@@ -137,37 +163,93 @@ impl Plugin {
         self.manifest.text("name").unwrap_or_else(own)
     }
 
-    /// Adds the plugin's definitions: the files that the manifest names, or else those in `agents/`.
-    fn add(&self, found: &mut FoundDefinitions) {
-        let name = self.name();
-        let Some(listed) = self.manifest.get("agents") else {
-            let folder = self.folder.join("agents");
-            for path in files_in(&folder, ("md", true), &mut found.inputs) {
-                read(&file("claude-code", &folder, path), Some(&name), found);
-            }
-            return;
-        };
-        for listed in listed.items() {
-            let path = self.folder.join(&listed);
-            let inside = dunce::canonicalize(&path).is_ok_and(|path| {
-                dunce::canonicalize(&self.folder).is_ok_and(|folder| path.starts_with(folder))
-            });
-            if inside && path.is_file() {
-                let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-                read(&file("claude-code", &folder, path), Some(&name), found);
-            } else {
-                let detail =
-                    format!("the manifest of {name} names {}, which is not a file in it", one_line(&listed));
-                found.remark(&self.folder, detail);
+    /// Adds the plugin's definitions of a kind: those that the manifest names, or else those in the folder. Skills that the
+    /// manifest names are added to those in the folder.
+    fn add(&self, field: &str, kind: Option<CommandKind>, found: &mut FoundDefinitions) {
+        let is_skill = kind == Some(CommandKind::Skill);
+        let listed = self.manifest.get(field);
+        if listed.is_none() || is_skill {
+            let folder = self.folder.join(field);
+            // A plugin without a folder of skills may be one skill.
+            let folder = if is_skill && !folder.is_dir() { self.folder.clone() } else { folder };
+            self.add_folder(&folder, kind, found);
+        }
+        if let (Some(Value::Map(commands)), Some(_)) = (listed, kind) {
+            return self.add_by_name(commands, found);
+        }
+        for listed in listed.map(Value::items).unwrap_or_default() {
+            match self.inside(&listed) {
+                Some(path) if path.is_file() => {
+                    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+                    read(&file("claude-code", &folder, path, kind), Some(&self.name()), found);
+                }
+                Some(path) if path.is_dir() && kind.is_some() => self.add_folder(&path, kind, found),
+                _ => self.remark_missing(&listed, found),
             }
         }
     }
+
+    fn add_folder(&self, folder: &Path, kind: Option<CommandKind>, found: &mut FoundDefinitions) {
+        let which = match kind {
+            Some(CommandKind::Skill) if *folder == *self.folder => (SKILL, 1),
+            Some(CommandKind::Skill) => (SKILL, 2),
+            _ => ("md", MAX_DEFINITION_DEPTH),
+        };
+        for path in files_in(folder, which, &mut found.inputs) {
+            // A manifest may name the folder that is read anyway.
+            let is_known = found.commands.iter().any(|one| *path == *Path::new(&*one.origin.place));
+            if !is_known {
+                read(&file("claude-code", folder, path, kind), Some(&self.name()), found);
+            }
+        }
+    }
+
+    /// Adds commands that the manifest names one by one, each with a file or a text of its own.
+    fn add_by_name(&self, commands: &Fields, found: &mut FoundDefinitions) {
+        for (name, own) in &commands.0 {
+            let Value::Map(own) = own else { continue };
+            let source = own.text("source").unwrap_or_default();
+            let (path, text) = match (own.text("content"), self.inside(&source)) {
+                (Some(text), _) => (self.folder.join(MANIFEST), Ok(text)),
+                (None, Some(path)) if path.is_file() => {
+                    found.inputs.note(&path);
+                    let text = read_text(&path, MAX_SOURCE_FILE);
+                    (path, text)
+                }
+                _ => {
+                    self.remark_missing(&source, found);
+                    continue;
+                }
+            };
+            match text {
+                Ok(text) => {
+                    let file = file("claude-code", &self.folder, path, Some(CommandKind::Command));
+                    add_listed(&file, (&format!("{}:{name}", self.name()), own), &text, found);
+                }
+                Err(why) => found.remark(&path, why),
+            }
+        }
+    }
+
+    /// Returns the path of a file or a folder that the manifest names, if it is in the plugin.
+    fn inside(&self, listed: &str) -> Option<PathBuf> {
+        let path = self.folder.join(listed);
+        let (own, folder) = (dunce::canonicalize(&path).ok()?, dunce::canonicalize(&self.folder).ok()?);
+        own.starts_with(folder).then_some(path)
+    }
+
+    fn remark_missing(&self, listed: &str, found: &mut FoundDefinitions) {
+        let (name, listed) = (self.name(), one_line(listed));
+        found.remark(
+            &self.folder,
+            format!("the manifest of {name} names {listed}, which is not a file in it"),
+        );
+    }
 }
 
-fn file(product: &str, folder: &Path, path: PathBuf) -> DefinitionFile {
-    let inner = path.strip_prefix(folder).unwrap_or(&path).with_extension("");
+fn file(product: &str, folder: &Path, path: PathBuf, kind: Option<CommandKind>) -> DefinitionFile {
     let origin = origin(product, Layer::Plugin, 0, &path);
-    DefinitionFile { path, inner, key: Box::default(), origin }
+    DefinitionFile::in_folder(folder, path, kind, origin)
 }
 
 /// Reads a JSON object; `None` if the file does not exist or cannot be used.
@@ -179,11 +261,7 @@ fn object(path: &Path, found: &mut FoundDefinitions) -> Option<Fields> {
     match read_text(path, MAX_SOURCE_FILE).and_then(|text| parse_json(&text)) {
         Ok(fields) => Some(fields),
         Err(why) => {
-            found.remarks.push(DefinitionRemark {
-                place: path.to_string_lossy().into(),
-                line: None,
-                detail: why,
-            });
+            found.remark(path, why);
             None
         }
     }

@@ -1,5 +1,6 @@
 //! Reads a file with definitions: Markdown with front matter, TOML or JSON.
 
+use super::commands;
 use super::dialect::{Dialect, RawDefinition};
 use super::found::{DefinitionRemark, FoundDefinitions};
 use super::places::DefinitionFile;
@@ -10,10 +11,13 @@ use std::path::Path;
 use wunderblock_core::delegate::definition::Origin;
 
 /// Maximum length of a name in Claude Code.
-const MAX_NAME: usize = 256;
+pub(super) const MAX_NAME: usize = 256;
 
 /// Reads a file and adds its definitions, and remarks on what does not count.
 pub(super) fn read(file: &DefinitionFile, plugin: Option<&str>, found: &mut FoundDefinitions) {
+    if let Some(kind) = file.kind {
+        return commands::read(file, kind, plugin, found);
+    }
     found.inputs.note(&file.path);
     let mut remark = |line, detail| {
         found.remarks.push(DefinitionRemark { place: file.origin.place.clone(), line, detail })
@@ -25,8 +29,7 @@ pub(super) fn read(file: &DefinitionFile, plugin: Option<&str>, found: &mut Foun
     let ending = file.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let parsed = match ending {
         "md" => return markdown(file, plugin, &text, found),
-        "toml" => toml::from_str::<Fields>(&text).map_err(|error| error.message().to_owned()),
-        _ => parse_json(&text),
+        other => parse(other, &text),
     };
     match parsed {
         Ok(fields) if file.key.is_empty() && ending == "toml" => {
@@ -40,8 +43,21 @@ pub(super) fn read(file: &DefinitionFile, plugin: Option<&str>, found: &mut Foun
                 by_name(file, definitions, found);
             }
         }
-        Err(why) => remark(None, why),
+        Err((line, why)) => remark(line, why),
     }
+}
+
+/// Parses TOML or JSON, by the ending of the file.
+///
+/// # Errors
+/// Returns the line, if it is known, and the reason.
+pub(super) fn parse(ending: &str, text: &str) -> Result<Fields, (Option<u64>, String)> {
+    if ending != "toml" {
+        return parse_json(text).map_err(|why| (None, why));
+    }
+    let line = |start| text.get(..start).map_or(1, |before: &str| before.matches('\n').count() as u64 + 1);
+    toml::from_str::<Fields>(text)
+        .map_err(|error| (error.span().map(|span| line(span.start)), error.message().to_owned()))
 }
 
 /// Parses JSON with comments.
@@ -90,7 +106,7 @@ fn markdown(file: &DefinitionFile, plugin: Option<&str>, text: &str, found: &mut
     define(raw, found);
 }
 
-fn slashed(path: &Path, with: &str) -> String {
+pub(super) fn slashed(path: &Path, with: &str) -> String {
     path.components()
         .map(|part| part.as_os_str().to_string_lossy().into_owned())
         .collect::<Vec<_>>()
@@ -107,18 +123,16 @@ fn by_name(file: &DefinitionFile, definitions: &Fields, found: &mut FoundDefinit
         if let Some(path) = fields.text("config_file").filter(|_| is_codex) {
             let path = file.path.parent().unwrap_or(Path::new("")).join(path);
             found.inputs.note(&path);
-            let read = read_text(&path, MAX_SOURCE_FILE);
-            let parsed = read
-                .and_then(|text| toml::from_str::<Fields>(&text).map_err(|error| error.message().to_owned()));
+            let read = read_text(&path, MAX_SOURCE_FILE).map_err(|why| (None, why));
+            let parsed = read.and_then(|text| parse("toml", &text));
             match parsed {
                 Ok(own) => {
                     found.referenced.push(path);
                     fields.0.retain(|(key, _)| own.get(key).is_none());
                     fields.0.extend(own.0);
                 }
-                Err(why) => {
-                    let place = path.to_string_lossy().into();
-                    found.remarks.push(DefinitionRemark { place, line: None, detail: why });
+                Err((line, why)) => {
+                    found.remark_line(&path.to_string_lossy(), line, why);
                     continue;
                 }
             }

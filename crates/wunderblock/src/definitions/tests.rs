@@ -14,6 +14,8 @@ use tempfile::TempDir;
 use wunderblock_core::delegate::definition::{AgentDefinition, Layer};
 use wunderblock_core::delegate::registry::{Found, Registry};
 
+mod commands;
+
 /// A home directory with a project, for one test.
 struct Home(TempDir);
 

@@ -42,6 +42,15 @@ impl Fields {
 }
 
 impl Value {
+    /// Returns a flag, also one that is written as `yes`, `on` or `1`.
+    pub(super) fn switch(&self) -> Option<bool> {
+        match self.scalar()?.trim().to_lowercase().as_str() {
+            "true" | "yes" | "on" | "1" => Some(true),
+            "false" | "no" | "off" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
     /// Returns a string, a number or a flag as text.
     pub(super) fn scalar(&self) -> Option<String> {
         match self {
@@ -56,8 +65,16 @@ impl Value {
     pub(super) fn items(&self) -> Vec<String> {
         match self {
             Self::List(list) => list.iter().filter_map(Self::scalar).collect(),
-            Self::Text(text) => split(text),
+            Self::Text(text) => split(text, |c| c == ','),
             _ => Vec::new(),
+        }
+    }
+
+    /// Returns the items of a list, or of a string with commas or spaces, except those in parentheses.
+    pub(super) fn words(&self) -> Vec<String> {
+        match self {
+            Self::Text(text) => split(text, |c| c == ',' || c.is_whitespace()),
+            other => other.items(),
         }
     }
 
@@ -76,15 +93,15 @@ impl Value {
     }
 }
 
-fn split(text: &str) -> Vec<String> {
+fn split(text: &str, is_end: impl Fn(char) -> bool) -> Vec<String> {
     let (mut items, mut depth, mut from) = (Vec::new(), 0usize, 0);
     for (at, c) in text.char_indices() {
         match c {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
+            c if depth == 0 && is_end(c) => {
                 items.extend(text.get(from..at));
-                from = at + 1;
+                from = at + c.len_utf8();
             }
             _ => {}
         }
