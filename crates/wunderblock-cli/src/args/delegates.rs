@@ -11,6 +11,8 @@ use std::path::PathBuf;
   wunderblock agents listing                         the lines that a main agent is told
   wunderblock agents resolve --type explore --parent-model claude-opus-5-5 --explain  which model it gets, and why
   wunderblock agents resolve --type plan --session 3f9c --record  the same for a session's model, kept in the session
+  wunderblock agents list --commands                 the slash commands and skills that your agents can use here
+  wunderblock agents show /deploy --arguments staging  the text of one of them, with its arguments
   wunderblock agents tree 3f9c                       the delegates that a session had, and what they cost
 
 A delegate is an agent to which another agent hands work. Definitions are read from the files of Claude Code, Codex,
@@ -23,9 +25,9 @@ pub(crate) struct Agents {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentsCommand {
-    /// List the delegates, with their models, tools and layers
+    /// List the delegates, with their models, tools and layers, or the commands and skills
     List(ListAgents),
-    /// Show a definition: its fields, what it overrides, its prompt
+    /// Show a definition of a delegate, a command or a skill: its fields, what it overrides, its prompt
     Show(ShowAgent),
     /// Show which model a delegate gets, and why
     Resolve(ResolveAgent),
@@ -50,6 +52,9 @@ pub(crate) struct DefinitionArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ListAgents {
+    /// List the slash commands and skills instead
+    #[arg(long, conflicts_with_all = ["server", "tool"])]
+    pub(crate) commands: bool,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
     #[command(flatten)]
@@ -58,21 +63,27 @@ pub(crate) struct ListAgents {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ShowAgent {
-    /// Name of the delegate
+    /// Name of the delegate, or /NAME of a slash command or a skill
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+    /// Show the text of the command with these arguments, and what its product would run or insert
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) arguments: Option<String>,
     #[command(flatten)]
     pub(crate) definitions: DefinitionArgs,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ResolveAgent {
-    /// Type of the delegate [default: general-purpose]
+    /// Type of the delegate [default: that of --command, or general-purpose]
     #[arg(long = "type", value_name = "NAME")]
     pub(crate) kind: Option<String>,
     /// Model of the call: an alias, a tier, an id, or `inherit`
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
+    /// Slash command or skill whose model, effort and type of delegate count
+    #[arg(long, value_name = "/NAME", conflicts_with = "model")]
+    pub(crate) command: Option<String>,
     /// Id of the parent's model [default: the latest model of --session]
     #[arg(long, value_name = "ID", required_unless_present = "session")]
     pub(crate) parent_model: Option<String>,

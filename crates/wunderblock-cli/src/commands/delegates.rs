@@ -1,5 +1,6 @@
-//! `agents`: the delegates that are defined here, and the models that they get.
+//! `agents`: the delegates, commands and skills that are defined here, and the models that they get.
 
+mod called;
 mod context;
 mod defined;
 mod list;

@@ -43,6 +43,92 @@ fn delegates_are_listed_and_shown() {
     );
 }
 
+/// Adds commands and skills of a person, a project and a plugin.
+fn with_commands(desk: &Desk) {
+    desk.write(
+        ".claude/commands/db/dump.md",
+        "---\nargument-hint: TABLE\nmodel: haiku\neffort: low\nallowed-tools: Bash(pg_dump *) Read\ndisallowed-tools: Write\n---\nDump $0.\n",
+    );
+    desk.write(
+        ".claude/skills/deploy/SKILL.md",
+        "---\nname: deploy\ndescription: Deploys a stage.\narguments: stage\ndisable-model-invocation: true\nmodel: opus\neffort: high\ncontext: fork\nagent: Explore\n---\nDeploy $stage:\n!`git log $stage`\nRules are in @docs/rules.md.\n",
+    );
+    desk.write("plugin/commands/review.md", "Review the change.");
+    desk.write(
+        ".gemini/commands/git/commit.toml",
+        "prompt = \"Commit: {{args}}\"\ndescription = \"Commits.\"\n",
+    );
+}
+
+#[test]
+fn commands_and_skills_are_listed_and_shown() {
+    let desk = home();
+    let none = desk.run(&["agents", "list", "--commands", "--product", "codex"]).exits(0);
+    assert!(none.out.is_empty() && none.err.contains("no commands or skills"), "{}", none.err);
+    with_commands(&desk);
+    let list = desk.run(&["agents", "list", "--commands"]).exits(0);
+    insta::assert_snapshot!("agents_list_commands", desk.settled(&(list.out + &list.err)));
+    let dump = desk.run(&["agents", "show", "/db:dump"]).exits(0);
+    let deploy = desk.run(&["agents", "show", "/deploy"]).exits(0);
+    insta::assert_snapshot!("agents_show_command", desk.settled(&(dump.out + "\n" + &deploy.out)));
+    let lines =
+        desk.run(&["agents", "list", "--commands", "--product", "gemini-cli", "--json"]).exits(0).lines();
+    let fields = ["name", "kind", "description", "layer"].map(|field| lines[0][field].as_str().unwrap());
+    assert_eq!((fields, lines.len()), (["git:commit", "command", "Commits.", "user"], 1));
+    assert_eq!((lines[0]["for_user"].as_bool(), lines[0]["for_model"].as_bool()), (Some(true), Some(false)));
+    let agents = desk.run(&["agents", "list"]).exits(0);
+    assert!(!agents.out.contains("deploy"), "{}", agents.out);
+    desk.run(&["agents", "list", "--commands", "--tool", "Read"]).exits(2);
+}
+
+#[test]
+fn a_command_is_shown_with_its_arguments_and_what_its_product_would_run() {
+    let desk = home();
+    with_commands(&desk);
+    let ask = ["agents", "show", "/deploy", "--product", "claude-code", "--arguments", "'eu west' now"];
+    let done = desk.run(&ask).exits(0);
+    assert_eq!(done.out, "Deploy eu west:\n!`git log eu west`\nRules are in @docs/rules.md.\n");
+    assert_eq!(
+        done.err,
+        "left as written: claude-code runs !`git log eu west`\nleft as written: claude-code inserts the file @docs/rules.md\n"
+    );
+    let report = desk.run(&[&ask[..], &["--json"]].concat()).exits(0).json();
+    assert_eq!(report["left"][1], serde_json::json!({ "part": "file", "text": "@docs/rules.md" }));
+    let commit = desk.run(&["agents", "show", "/git:commit", "--arguments", "-m x"]).exits(0);
+    assert_eq!(commit.out, "Commit: -m x\n");
+    for (name, code, expected) in [
+        ("/review", 1, "command '/review' not found; did you mean `/feature-dev:review`?"),
+        ("/deploys", 1, "command '/deploys' not found; did you mean `/deploy`?"),
+        ("/zzz", 1, "command '/zzz' not found\n"),
+        ("explore", 2, "only a command takes arguments; for a command, write `/explore`"),
+    ] {
+        let done = desk.run(&["agents", "show", name, "--arguments", "x"]).exits(code);
+        assert!(done.err.contains(expected), "{}", done.err);
+    }
+}
+
+#[test]
+fn the_model_of_a_command_takes_the_place_of_that_of_the_call() {
+    let desk = home();
+    with_commands(&desk);
+    let resolve = |more: &[&str]| {
+        let args = ["agents", "resolve", "--parent-model", "claude-sonnet-4-5-20250929"];
+        desk.run(&[&args[..], more].concat())
+    };
+    let dump = resolve(&["--command", "/db:dump", "--json"]).exits(0).json();
+    let fields = ["type", "model", "rule", "effort"].map(|field| dump[field].as_str().unwrap());
+    assert_eq!(fields, ["general-purpose", "claude-haiku-5-5", "call", "low"]);
+    // The skill names a delegate, and the definition of the person names another model.
+    let deploy = resolve(&["--command", "/deploy", "--explain"]).exits(0);
+    assert!(deploy.out.starts_with("claude-opus-5-5\n") && deploy.out.contains("\neffort         high\n"));
+    assert!(deploy.out.contains("definition   haiku"), "{}", deploy.out);
+    let named = resolve(&["--command", "deploy", "--type", "plan", "--json"]).exits(0).json();
+    assert_eq!((named["type"].as_str(), named["effort"].as_str()), (Some("plan"), Some("high")));
+    let unknown = resolve(&["--command", "/nothing"]).exits(1);
+    assert!(unknown.err.contains("command '/nothing' not found"), "{}", unknown.err);
+    resolve(&["--command", "/deploy", "--model", "opus"]).exits(2);
+}
+
 #[test]
 fn an_unknown_type_is_said_with_the_nearest_ones() {
     let desk = home();

@@ -138,6 +138,7 @@ fn prepared() -> (Desk, Vec<(&'static str, String)>) {
     for name in ["mine", "new", "old"] {
         desk.write(&format!("{name}.toml"), format!("name = \"{name}\"\nextends = \"balanced\"\n"));
     }
+    desk.write(".claude/commands/deploy.md", "Deploy to $0.");
     desk.write("bin/cargo", "#!/bin/sh\nprintf 'test %s ... ok\\n' a b c d e f\n");
     desk.shell("chmod +x bin/cargo && ln -s \"$WB\" bin/wunderblock").exits(0);
     desk.run(&["import", "examples/session.jsonl", "-q"]).exits(0);

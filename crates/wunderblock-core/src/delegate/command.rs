@@ -95,7 +95,7 @@ impl CommandDefinition {
 }
 
 impl Definition for CommandDefinition {
-    type Rank = (bool, Layer, u32, u32);
+    type Rank = (bool, bool, Layer, u32, u32);
 
     fn name(&self) -> &str {
         &self.name
@@ -105,7 +105,7 @@ impl Definition for CommandDefinition {
         &self.origin
     }
 
-    /// Returns whether the kind overrides the other, the layer, the closeness of the folder and the preference of the
+    /// Returns whether the layer is policy, whether the kind overrides the other, the layer, the closeness of the folder and the preference of the
     /// place. In Claude Code, a skill overrides a command, and a person's own definitions override those of the project,
     /// the reverse of agents. In other products, a command overrides a skill.
     fn rank(&self) -> Self::Rank {
@@ -116,6 +116,7 @@ impl Definition for CommandDefinition {
             Layer::Project if is_claude => Layer::User,
             other => other,
         };
-        ((self.kind == CommandKind::Skill) == is_claude, layer, closeness, self.preference)
+        let is_policy = layer == Layer::Policy;
+        (is_policy, (self.kind == CommandKind::Skill) == is_claude, layer, closeness, self.preference)
     }
 }

@@ -6,28 +6,43 @@ use crate::console::say;
 use crate::exit::{FAILED, Failure, wrong};
 use crate::settings::places;
 use crate::terminal::clean;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use wunderblock::definitions::{
     DefinitionCache, DefinitionQuery, Definitions, DelegateRules, PRODUCTS, definitions,
 };
 use wunderblock::nearest;
-use wunderblock_core::delegate::definition::{AgentDefinition, Layer};
+use wunderblock_core::delegate::command::CommandDefinition;
+use wunderblock_core::delegate::definition::{AgentDefinition, Definition, Layer};
 use wunderblock_core::delegate::filter::{Conditions, Withheld, check};
 use wunderblock_core::delegate::registry::{Found, Registry};
 
 /// Folder of the system's settings.
 const SYSTEM: &str = "/etc";
 
-/// Reads the definitions that count in the working folder.
+/// Reads the definitions of delegates that count in the working folder.
 pub(super) fn load(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
-    let folder = std::env::current_dir();
-    let folder = folder.map_err(|error| wrong(format!("the working folder cannot be read: {error}")))?;
-    load_in(wanted, folder)
+    load_in(wanted, current_folder()?)
 }
 
-/// Reads the definitions that count in a folder.
+/// Reads the definitions of delegates that count in a folder.
 pub(super) fn load_in(wanted: &DefinitionArgs, folder: PathBuf) -> Result<Arc<Definitions>, Failure> {
+    Ok(definitions(&query(wanted, folder)?, &DefinitionCache::default()))
+}
+
+/// Reads the definitions of delegates, commands and skills that count in the working folder.
+pub(super) fn load_commands(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
+    let query = DefinitionQuery { commands: true, ..query(wanted, current_folder()?)? };
+    Ok(definitions(&query, &DefinitionCache::default()))
+}
+
+fn current_folder() -> Result<PathBuf, Failure> {
+    let folder = std::env::current_dir();
+    folder.map_err(|error| wrong(format!("the working folder cannot be read: {error}")))
+}
+
+fn query(wanted: &DefinitionArgs, folder: PathBuf) -> Result<DefinitionQuery, Failure> {
     let products = match wanted.product.as_deref() {
         None => Vec::new(),
         Some(product) if PRODUCTS.contains(&product) => vec![product.into()],
@@ -40,24 +55,14 @@ pub(super) fn load_in(wanted: &DefinitionArgs, folder: PathBuf) -> Result<Arc<De
         return Err(wrong(format!("{}: no such file", missing.display())));
     }
     let places = places(Vec::new())?;
-    let query =
-        DefinitionQuery { places, system: SYSTEM.into(), folder, products, given: wanted.define.clone() };
-    Ok(definitions(&query, &DefinitionCache::default()))
+    let (system, given) = (SYSTEM.into(), wanted.define.clone());
+    Ok(DefinitionQuery { places, system, folder, products, commands: false, given })
 }
 
 /// Reports definitions in conflict, and files and fields that do not count.
 pub(super) fn report_problems(global: &Global, found: &Definitions) {
-    for (product, registry) in &found.products {
-        for conflict in registry.conflicts() {
-            let name = conflict.first().map(|one| clean(&one.name)).unwrap_or_default();
-            let places: String =
-                conflict.iter().map(|one| format!("\n  {}", clean(&one.origin.place))).collect();
-            say(
-                global,
-                &format!("error: {product}: two definitions of `{name}`, none of which counts:{places}"),
-            );
-        }
-    }
+    report_conflicts(global, &found.products);
+    report_conflicts(global, &found.commands);
     if !global.verbose && !found.remarks.is_empty() {
         let count = plural(found.remarks.len() as u64, "remark", "remarks");
         return say(global, &format!("{count} on files and fields that do not count; -v shows them"));
@@ -68,25 +73,57 @@ pub(super) fn report_problems(global: &Global, found: &Definitions) {
     }
 }
 
-/// Returns the definition in force of a name, with its product.
-pub(super) fn find<'a>(
+fn report_conflicts<T: Definition>(global: &Global, products: &BTreeMap<Box<str>, Registry<T>>) {
+    for (product, registry) in products {
+        for conflict in registry.conflicts() {
+            let name = conflict.first().map(|one| clean(one.name())).unwrap_or_default();
+            let places: String =
+                conflict.iter().map(|one| format!("\n  {}", clean(&one.origin().place))).collect();
+            say(
+                global,
+                &format!("error: {product}: two definitions of `{name}`, none of which counts:{places}"),
+            );
+        }
+    }
+}
+
+/// A definition in force, with its product and the definitions of this product.
+type InForce<'a, T> = (&'a str, &'a Registry<T>, &'a T);
+
+/// Returns the definition in force of a type of delegates.
+pub(super) fn find<'a>(found: &'a Definitions, name: &str) -> Result<InForce<'a, AgentDefinition>, Failure> {
+    look_up(&found.products, name, ("Agent type", ""))
+}
+
+/// Returns the definition in force of a command or a skill. The name may begin with a slash.
+pub(super) fn find_command<'a>(
     found: &'a Definitions,
     name: &str,
-) -> Result<(&'a str, &'a Registry, &'a AgentDefinition), Failure> {
+) -> Result<InForce<'a, CommandDefinition>, Failure> {
+    look_up(&found.commands, name.strip_prefix('/').unwrap_or(name), ("command", "/"))
+}
+
+fn look_up<'a, T: Definition>(
+    products: &'a BTreeMap<Box<str>, Registry<T>>,
+    name: &str,
+    (title, mark): (&str, &str),
+) -> Result<InForce<'a, T>, Failure> {
     let mut hits = Vec::new();
-    for (product, registry) in &found.products {
+    for (product, registry) in products {
         match registry.find(name) {
             Found::One(one) => hits.push((&**product, registry, one)),
             Found::Several(several) => {
-                let places: Vec<String> = several.iter().map(|one| clean(&one.origin.place)).collect();
-                let text = format!("`{name}` is defined more than once: {}", places.join(", "));
+                let places: Vec<String> = several.iter().map(|one| clean(&one.origin().place)).collect();
+                let text = format!("`{mark}{name}` is defined more than once: {}", places.join(", "));
                 return Err(Failure::Door(FAILED, text));
             }
             Found::Nothing => {}
         }
     }
+    // Several products read the same skills.
+    hits.dedup_by(|later, first| later.2.origin().place == first.2.origin().place);
     // The built-in definitions are the same in every product, so a definition of somebody's own is meant.
-    let is_built_in = |one: &AgentDefinition| one.origin.layer == Layer::BuiltIn;
+    let is_built_in = |one: &T| one.origin().layer == Layer::BuiltIn;
     if hits.iter().any(|(.., one)| !is_built_in(one)) {
         hits.retain(|(.., one)| !is_built_in(one));
     } else {
@@ -95,23 +132,25 @@ pub(super) fn find<'a>(
     match hits.as_slice() {
         [one] => Ok(*one),
         [] => {
-            let names = || found.products.values().flat_map(Registry::names);
-            // People name the agent of a plugin without the plugin.
+            let names = || products.values().flat_map(Registry::names);
+            // People name the definition of a plugin without the plugin.
             let end = format!(":{name}");
             let mut meant: Vec<&str> = names().filter(|known| known.ends_with(&end)).collect();
             if meant.is_empty() {
                 meant.extend(nearest(name, names()));
             }
             let meant =
-                meant.iter().map(|name| format!("`{}`", clean(name))).collect::<Vec<_>>().join(" or ");
+                meant.iter().map(|name| format!("`{mark}{}`", clean(name))).collect::<Vec<_>>().join(" or ");
             let meant = if meant.is_empty() { meant } else { format!("; did you mean {meant}?") };
-            let text = format!("Agent type '{name}' not found{meant}");
+            let text = format!("{title} '{mark}{name}' not found{meant}");
             Err(Failure::Door(FAILED, text))
         }
         several => {
             let products: Vec<&str> = several.iter().map(|(product, ..)| *product).collect();
-            let text =
-                format!("`{name}` is defined for {}; choose one with --product", products.join(" and "));
+            let text = format!(
+                "`{mark}{name}` is defined for {}; choose one with --product",
+                products.join(" and ")
+            );
             Err(wrong(text))
         }
     }

@@ -1,5 +1,6 @@
 //! `agents list`: the delegates by product, with totals by model.
 
+use super::called;
 use super::defined::{load, offered, report_problems};
 use crate::args::{Global, ListAgents};
 use crate::console::{print, print_report, say};
@@ -17,6 +18,9 @@ use wunderblock_core::delegate::definition::{AgentDefinition, Layer};
 const PURPOSE: usize = 20;
 
 pub(super) fn run(global: &Global, settings: &Settings, wanted: &ListAgents) -> Exit {
+    if wanted.commands {
+        return called::list(global, &wanted.definitions);
+    }
     let found = load(&wanted.definitions)?;
     report_problems(global, &found);
     let rules = settings.delegate_rules()?;

@@ -53,6 +53,7 @@ pub(crate) fn agent_types(
     Ok(offered.filter(|one| !one.hidden).map(AgentType::from).collect())
 }
 
-fn clean_lines(text: &str) -> String {
+/// Returns a text whose lines are safe for terminals.
+pub(super) fn clean_lines(text: &str) -> String {
     text.lines().map(|line| format!("{}\n", clean(line))).collect()
 }

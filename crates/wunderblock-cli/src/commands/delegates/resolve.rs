@@ -1,6 +1,6 @@
 //! `agents resolve`: the model of a delegate, with the rule that decided.
 
-use super::defined::{find, load};
+use super::defined::{find, find_command, load, load_commands};
 use crate::args::{Global, ResolveAgent};
 use crate::console::{print, print_report, say};
 use crate::exit::{Exit, FAILED, Failure, wrong};
@@ -9,8 +9,9 @@ use crate::settings::Settings;
 use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use wunderblock::definitions::DelegateRules;
+use wunderblock::definitions::{Definitions, DelegateRules};
 use wunderblock::{DelegateCall, Session};
+use wunderblock_core::delegate::command::CommandDefinition;
 use wunderblock_core::delegate::definition::AgentDefinition;
 use wunderblock_core::delegate::filter::{Conditions, check};
 use wunderblock_core::delegate::route::{Route, RouteStep};
@@ -21,8 +22,10 @@ const VARIABLE: &str = "CLAUDE_CODE_SUBAGENT_MODEL";
 const DEFAULT: &str = "general-purpose";
 
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAgent) -> Exit {
-    let found = load(&wanted.definitions)?;
-    let (_, _, definition) = find(&found, wanted.kind.as_deref().unwrap_or(DEFAULT))?;
+    let found = if wanted.command.is_some() { load_commands } else { load }(&wanted.definitions)?;
+    let command = wanted.command.as_deref().map(|name| find_command(&found, name)).transpose()?;
+    let command = command.map(|(_, _, command)| command);
+    let definition = delegate(&found, wanted.kind.as_deref(), command)?;
     let rules = settings.delegate_rules()?;
     permitted(definition, &rules)?;
     let session = session(global, settings, wanted).await?;
@@ -37,22 +40,27 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
     let environment = environment();
     let call = DelegateCall {
         parent: &parent,
-        model: wanted.model.as_deref(),
+        model: command.and_then(|command| command.model.as_deref()).or(wanted.model.as_deref()),
         environment: environment.as_deref(),
         plan: wanted.plan,
         utility: wanted.utility,
         context: wanted.context,
     };
     let got = call.route(definition, &rules, settings.catalog());
+    let effort = command.and_then(|command| command.effort.as_deref()).or(definition.effort.as_deref());
     let recorded = match &session {
         Some(session) if wanted.record => Some(call.record(session, definition, &got).await?),
         _ => None,
     };
     if global.json {
-        print_report(&report(&definition.name, &got))?;
+        print_report(&report(&definition.name, &got, effort))?;
         return Ok(ExitCode::SUCCESS);
     }
-    print(&if wanted.explain { explained(&parent, &got) } else { format!("{}\n", clean(&got.model)) })?;
+    print(&if wanted.explain {
+        explained(&parent, &got, effort)
+    } else {
+        format!("{}\n", clean(&got.model))
+    })?;
     for notice in &got.notices {
         say(global, &format!("notice: {}", clean(&notice.to_string())));
     }
@@ -77,6 +85,19 @@ pub(super) fn environment() -> Option<String> {
     std::env::var(VARIABLE).ok()
 }
 
+/// Returns the definition of the type that was named, else of the type that carries out the command.
+fn delegate<'a>(
+    found: &'a Definitions,
+    kind: Option<&str>,
+    command: Option<&CommandDefinition>,
+) -> Result<&'a AgentDefinition, Failure> {
+    let of_command = command.and_then(|command| command.agent.as_deref());
+    let name = kind.or(of_command).unwrap_or(DEFAULT);
+    // `Explore` and `Plan` of Claude Code have small letters among the built-in types here.
+    let small = |error| find(found, &name.to_lowercase()).ok().filter(|_| kind.is_none()).ok_or(error);
+    find(found, name).or_else(small).map(|(_, _, definition)| definition)
+}
+
 async fn session(
     global: &Global,
     settings: &Settings,
@@ -95,8 +116,9 @@ pub(super) async fn latest_model(session: &Session) -> Result<String, Failure> {
     model.map(Into::into).ok_or_else(why)
 }
 
-fn explained(parent: &str, got: &Route) -> String {
+fn explained(parent: &str, got: &Route, effort: Option<&str>) -> String {
     let mut out = format!("{}\n\nparent         {}\n", clean(&got.model), clean(parent));
+    out.extend(effort.map(|effort| format!("effort         {}\n", clean(effort))));
     for step in &got.steps {
         let mark = if step.rule == got.rule { '▸' } else { ' ' };
         let asked = step.asked.as_deref().unwrap_or("—");
@@ -110,11 +132,12 @@ fn explained(parent: &str, got: &Route) -> String {
     out
 }
 
-fn report(name: &str, got: &Route) -> Value {
+fn report(name: &str, got: &Route, effort: Option<&str>) -> Value {
     let rule = |step: &RouteStep| json!({ "rule": step.rule.name(), "asked": step.asked, "outcome": step.outcome.to_string() });
     json!({
         "type": name,
         "model": got.model,
+        "effort": effort,
         "rule": got.rule.name(),
         "rules": got.steps.iter().map(rule).collect::<Vec<_>>(),
         "notices": got.notices.iter().map(ToString::to_string).collect::<Vec<_>>(),

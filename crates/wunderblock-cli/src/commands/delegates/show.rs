@@ -1,15 +1,24 @@
 //! `agents show`: one definition with all its fields.
 
+use super::called;
 use super::defined::{find, load};
+use super::listing::clean_lines;
 use crate::args::{Global, ShowAgent};
 use crate::console::{print, print_report};
-use crate::exit::Exit;
+use crate::exit::{Exit, wrong};
 use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use wunderblock_core::delegate::definition::AgentDefinition;
 
 pub(super) fn run(global: &Global, wanted: &ShowAgent) -> Exit {
+    if wanted.name.starts_with('/') {
+        return called::show(global, wanted);
+    }
+    if wanted.arguments.is_some() {
+        let text = format!("only a command takes arguments; for a command, write `/{}`", clean(&wanted.name));
+        return Err(wrong(text));
+    }
     let found = load(&wanted.definitions)?;
     let (_, registry, definition) = find(&found, &wanted.name)?;
     let overrides: Vec<Box<str>> =
@@ -74,12 +83,17 @@ fn words(definition: &AgentDefinition, overrides: &[Box<str>]) -> String {
     rows.extend(definition.fields.iter().map(|(field, value)| (&**field, value.to_string())));
     rows.push(("from", format!("{}, {}", origin.layer.name(), origin.place)));
     rows.extend(overrides.iter().map(|place| ("overrides", place.to_string())));
+    page(&rows, &definition.prompt)
+}
+
+/// Returns rows with a name and a value each, and a text under them.
+pub(super) fn page(rows: &[(&str, String)], text: &str) -> String {
     let wide = rows.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
     let mut out: String =
         rows.iter().map(|(name, value)| format!("{name:wide$}  {}\n", clean(value))).collect();
-    if !definition.prompt.is_empty() {
+    if !text.is_empty() {
         out.push('\n');
-        out.extend(definition.prompt.lines().map(|line| format!("{}\n", clean(line))));
+        out.push_str(&clean_lines(text));
     }
     out
 }
