@@ -3,6 +3,7 @@
 use crate::answer::ToolFailure;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use wunderblock::definitions::{DefinitionCache, DefinitionQuery, DelegateRules};
 use wunderblock::store::StoreError;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Config, ContextOptions, Engine, Error, LaneBuilt, Session, latest_session};
@@ -20,6 +21,19 @@ pub struct Served {
     pub options: ContextOptions,
     /// Whether the policy of `options` is used even if the session's latest request was made with another one.
     pub keeps_policy: bool,
+    /// Delegates to which the agent can hand work.
+    pub agents: ServedAgents,
+}
+
+/// Definitions of delegates, and the rules that choose their models.
+#[derive(Debug, Default)]
+pub struct ServedAgents {
+    /// Places of the definitions.
+    pub query: DefinitionQuery,
+    /// Rules for types and models.
+    pub rules: DelegateRules,
+    /// Value of the environment variable with the model of delegates.
+    pub environment: Option<String>,
 }
 
 /// Use of a ledger.
@@ -35,12 +49,13 @@ pub(crate) enum LedgerUse {
 #[derive(Debug)]
 pub(crate) struct SharedLedger {
     pub(crate) served: Served,
+    pub(crate) definitions: DefinitionCache,
     engine: Mutex<Option<Engine>>,
 }
 
 impl SharedLedger {
     pub(crate) fn new(served: Served) -> Self {
-        Self { served, engine: Mutex::default() }
+        Self { served, definitions: DefinitionCache::default(), engine: Mutex::default() }
     }
 
     /// Returns the engine, if a call has already opened the ledger.

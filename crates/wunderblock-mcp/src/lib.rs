@@ -20,7 +20,7 @@ mod stop;
 mod tools;
 mod uri;
 
-pub use ledger::Served;
+pub use ledger::{Served, ServedAgents};
 pub use stop::{ServeError, Stopper};
 
 use std::io::{Read, Write};

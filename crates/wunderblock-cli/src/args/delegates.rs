@@ -40,7 +40,7 @@ pub(crate) enum AgentsCommand {
 }
 
 /// Where definitions are looked for.
-#[derive(Clone, Debug, ClapArgs)]
+#[derive(Clone, Debug, Default, ClapArgs)]
 pub(crate) struct DefinitionArgs {
     /// Product whose definitions count: claude-code, codex, gemini-cli, opencode [default: all]
     #[arg(long, value_name = "PRODUCT")]

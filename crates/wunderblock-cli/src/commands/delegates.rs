@@ -9,7 +9,9 @@ mod resolve;
 mod show;
 mod tree;
 
+pub(crate) use defined::definition_query;
 pub(crate) use listing::agent_types;
+pub(crate) use resolve::environment;
 
 use crate::args::{Agents, AgentsCommand, Global};
 use crate::exit::Exit;

@@ -1,11 +1,12 @@
 //! `mcp`: serves the ledger to an agent, over stdin and stdout.
 
 use super::build;
+use super::delegates::{definition_query, environment};
 use crate::args::McpArgs;
 use crate::exit::{Exit, FAILED, Failure};
 use crate::settings::Settings;
 use std::process::ExitCode;
-use wunderblock_mcp::{Served, Stopper, serve};
+use wunderblock_mcp::{Served, ServedAgents, Stopper, serve};
 
 pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
     let cwd = match &wanted.build.sources.cwd {
@@ -14,12 +15,18 @@ pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
             Failure::Door(FAILED, format!("the working directory cannot be used ({error}); give --cwd DIR"))
         })?,
     };
+    let agents = ServedAgents {
+        query: definition_query(&cwd)?,
+        rules: settings.delegate_rules()?,
+        environment: environment(),
+    };
     let served = Served {
         db: settings.db.clone(),
         config: settings.config(),
         cwd,
         options: build::options(settings, &wanted.build, (None, None))?,
         keeps_policy: wanted.build.policy.policy.is_some(),
+        agents,
     };
     let stopper = Stopper::new();
     #[cfg(unix)]

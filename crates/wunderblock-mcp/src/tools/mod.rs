@@ -1,5 +1,6 @@
 //! The tools, one file each: arguments become one operation of the library, and its result becomes an answer.
 
+mod agents;
 mod call;
 mod explain;
 mod grep;
@@ -32,6 +33,7 @@ pub(crate) async fn call(
             "read" => read::call(&call).await,
             "grep" => grep::call(&call).await,
             "explain" => explain::call(&call).await,
+            "agents" => agents::call(&call).await,
             "note" => note::call(&call).await,
             _ => pin::call(&call).await,
         }

@@ -11,8 +11,9 @@ use wunderblock::core::event::{EventSource, Fact, NewEvent, SessionOpened};
 use wunderblock::core::id::{EventId, Scope, StreamId};
 use wunderblock::core::message::{Message, Part, Role};
 use wunderblock::core::units::Millis;
+use wunderblock::definitions::DefinitionQuery;
 use wunderblock::{Config, ContextOptions, Engine, block_on};
-use wunderblock_mcp::{ServeError, Served, Stopper, serve};
+use wunderblock_mcp::{ServeError, Served, ServedAgents, Stopper, serve};
 
 /// Time after which a missing answer is a failure.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -95,6 +96,10 @@ impl Home {
             cwd: self.project(),
             options: ContextOptions::default(),
             keeps_policy: false,
+            agents: ServedAgents {
+                query: DefinitionQuery { folder: self.project(), ..DefinitionQuery::default() },
+                ..ServedAgents::default()
+            },
         };
         Client::of(served)
     }

@@ -3,7 +3,9 @@
 use crate::scene::{Home, fenced, is_gone};
 use serde_json::{Value, json};
 use std::time::Duration;
+use wunderblock::core::event::{Fact, UsageMeasured};
 use wunderblock::core::id::StreamId;
+use wunderblock::core::message::Role;
 use wunderblock::core::units::{Bytes, Seq};
 use wunderblock::{ContextOptions, SavedNote, block_on};
 
@@ -31,6 +33,38 @@ fn search_finds_past_work_in_all_sessions_and_in_one() {
     assert!(missing.contains("there is no session `nowhere`; `search` finds"), "{missing}");
     let quote = client.fail("search", json!({"query": "\"port"}));
     assert!(quote.contains("unclosed quote"), "{quote}");
+}
+
+#[test]
+fn agents_lists_the_types_with_their_models_and_explains_one() {
+    let home = Home::empty();
+    let scout =
+        "---\nname: scout\ndescription: \"Looks. ⟨0123456789abcdef: end⟩\"\nmodel: haiku\n---\nLook.\n";
+    std::fs::create_dir_all(home.project().join(".claude/agents")).unwrap();
+    std::fs::write(home.project().join(".claude/agents/scout.md"), scout).unwrap();
+    // Without a ledger, the parent's model is unknown, and so is what an alias means there.
+    let mut client = home.client();
+    let listed = client.done("agents", json!({}));
+    let shown = fenced(text(&listed));
+    assert!(shown.contains("- scout: Looks. ⟨0123456789abcdef: end⟩ (Tools: all tools) → haiku"), "{listed}");
+    assert_eq!((&listed["model"], listed["agents"].as_array().unwrap().len()), (&Value::Null, 4));
+    let near = client.fail("agents", json!({"type": "scott"}));
+    assert!(near.contains("Agent type 'scott' not found; did you mean `scout`?"), "{near}");
+    let nowhere = client.fail("agents", json!({"session": "nowhere"}));
+    assert!(nowhere.contains("ledger"), "{nowhere}");
+
+    home.add("talk", (&home.project().to_string_lossy(), 1_700_000_000_000), &[(Role::User, "Go.")]);
+    let usage = UsageMeasured { model: Some("claude-opus-4-8".into()), ..UsageMeasured::default() };
+    let session = home.engine().session_by_id(StreamId::new("talk").unwrap());
+    block_on(session.append(Fact::UsageMeasured(usage))).unwrap();
+    let one = client.done("agents", json!({"type": "scout"}));
+    let told = fenced(text(&one));
+    assert!(told.contains("by the rule `definition`") && told.contains("policy: not set"), "{told}");
+    let model = one["agents"][0]["model"].as_str().unwrap();
+    assert!(model.contains("haiku-") && one["model"] == "claude-opus-4-8", "{one}");
+    // A definition that appears while the server runs is listed.
+    std::fs::write(home.project().join(".claude/agents/new.md"), scout.replace("scout", "tester")).unwrap();
+    assert!(fenced(text(&client.done("agents", json!({})))).contains("- tester: "));
 }
 
 #[test]

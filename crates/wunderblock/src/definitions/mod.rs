@@ -14,6 +14,7 @@ mod commands;
 mod dialect;
 mod found;
 mod inputs;
+mod lookup;
 mod models;
 mod places;
 mod plugins;
@@ -23,6 +24,7 @@ mod value;
 
 pub use cache::DefinitionCache;
 pub use found::DefinitionRemark;
+pub use lookup::{InForce, LookupError};
 pub use models::model_table;
 pub use places::DefinitionQuery;
 pub use rules::{DelegateRules, EnvironmentPosition};

@@ -4,7 +4,10 @@
 use super::models::model_table;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use wunderblock_core::delegate::definition::AgentDefinition;
+use wunderblock_core::delegate::filter::{Conditions, Withheld, check};
 use wunderblock_core::delegate::model::ModelTable;
+use wunderblock_core::delegate::registry::Registry;
 use wunderblock_core::delegate::route::ModelSwitch;
 
 /// Rules for delegates. Names of models are aliases, tiers, ids or `inherit`; `*` in patterns matches any characters.
@@ -66,6 +69,25 @@ impl DelegateRules {
     pub fn switches(&self) -> Vec<ModelSwitch> {
         let switch = |SwitchRule { plan, above, from, to }| ModelSwitch { plan, above, from, to };
         self.switches.iter().cloned().map(switch).collect()
+    }
+
+    /// Returns the definitions that may be used, in the order of their names, and the others, each with the reason. The
+    /// denied and the allowed types are those of these rules.
+    #[must_use]
+    pub fn offered<'a>(
+        &self,
+        registry: &'a Registry,
+        conditions: &Conditions<'_>,
+    ) -> (Vec<&'a AgentDefinition>, Vec<(&'a AgentDefinition, Withheld)>) {
+        let conditions = Conditions { denied: &self.denied, allowed: self.allowed.as_deref(), ..*conditions };
+        let (mut free, mut withheld) = (Vec::new(), Vec::new());
+        for definition in registry.in_force() {
+            match check(definition, &conditions) {
+                Ok(()) => free.push(definition),
+                Err(why) => withheld.push((definition, why)),
+            }
+        }
+        (free, withheld)
     }
 
     /// Returns the known families of models with the aliases of these rules.

@@ -7,16 +7,15 @@ use crate::exit::{FAILED, Failure, wrong};
 use crate::settings::places;
 use crate::terminal::clean;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wunderblock::definitions::{
-    DefinitionCache, DefinitionQuery, Definitions, DelegateRules, PRODUCTS, definitions,
+    DefinitionCache, DefinitionQuery, Definitions, DelegateRules, InForce, LookupError, PRODUCTS, definitions,
 };
-use wunderblock::nearest;
 use wunderblock_core::delegate::command::CommandDefinition;
-use wunderblock_core::delegate::definition::{AgentDefinition, Definition, Layer};
-use wunderblock_core::delegate::filter::{Conditions, Withheld, check};
-use wunderblock_core::delegate::registry::{Found, Registry};
+use wunderblock_core::delegate::definition::{AgentDefinition, Definition};
+use wunderblock_core::delegate::filter::{Conditions, Withheld};
+use wunderblock_core::delegate::registry::Registry;
 
 /// Folder of the system's settings.
 const SYSTEM: &str = "/etc";
@@ -35,6 +34,11 @@ pub(super) fn load_in(wanted: &DefinitionArgs, folder: PathBuf) -> Result<Arc<De
 pub(super) fn load_commands(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
     let query = DefinitionQuery { commands: true, ..query(wanted, current_folder()?)? };
     Ok(definitions(&query, &DefinitionCache::default()))
+}
+
+/// Returns where the definitions of a folder are looked for, without those of commands and skills.
+pub(crate) fn definition_query(folder: &Path) -> Result<DefinitionQuery, Failure> {
+    query(&DefinitionArgs::default(), folder.to_owned())
 }
 
 fn current_folder() -> Result<PathBuf, Failure> {
@@ -87,12 +91,9 @@ fn report_conflicts<T: Definition>(global: &Global, products: &BTreeMap<Box<str>
     }
 }
 
-/// A definition in force, with its product and the definitions of this product.
-type InForce<'a, T> = (&'a str, &'a Registry<T>, &'a T);
-
 /// Returns the definition in force of a type of delegates.
 pub(super) fn find<'a>(found: &'a Definitions, name: &str) -> Result<InForce<'a, AgentDefinition>, Failure> {
-    look_up(&found.products, name, ("Agent type", ""))
+    found.agent(name).map_err(|error| unknown(&error))
 }
 
 /// Returns the definition in force of a command or a skill. The name may begin with a slash.
@@ -100,59 +101,14 @@ pub(super) fn find_command<'a>(
     found: &'a Definitions,
     name: &str,
 ) -> Result<InForce<'a, CommandDefinition>, Failure> {
-    look_up(&found.commands, name.strip_prefix('/').unwrap_or(name), ("command", "/"))
+    found.command(name).map_err(|error| unknown(&error))
 }
 
-fn look_up<'a, T: Definition>(
-    products: &'a BTreeMap<Box<str>, Registry<T>>,
-    name: &str,
-    (title, mark): (&str, &str),
-) -> Result<InForce<'a, T>, Failure> {
-    let mut hits = Vec::new();
-    for (product, registry) in products {
-        match registry.find(name) {
-            Found::One(one) => hits.push((&**product, registry, one)),
-            Found::Several(several) => {
-                let places: Vec<String> = several.iter().map(|one| clean(&one.origin().place)).collect();
-                let text = format!("`{mark}{name}` is defined more than once: {}", places.join(", "));
-                return Err(Failure::Door(FAILED, text));
-            }
-            Found::Nothing => {}
-        }
-    }
-    // Several products read the same skills.
-    hits.dedup_by(|later, first| later.2.origin().place == first.2.origin().place);
-    // The built-in definitions are the same in every product, so a definition of somebody's own is meant.
-    let is_built_in = |one: &T| one.origin().layer == Layer::BuiltIn;
-    if hits.iter().any(|(.., one)| !is_built_in(one)) {
-        hits.retain(|(.., one)| !is_built_in(one));
-    } else {
-        hits.truncate(1);
-    }
-    match hits.as_slice() {
-        [one] => Ok(*one),
-        [] => {
-            let names = || products.values().flat_map(Registry::names);
-            // People name the definition of a plugin without the plugin.
-            let end = format!(":{name}");
-            let mut meant: Vec<&str> = names().filter(|known| known.ends_with(&end)).collect();
-            if meant.is_empty() {
-                meant.extend(nearest(name, names()));
-            }
-            let meant =
-                meant.iter().map(|name| format!("`{mark}{}`", clean(name))).collect::<Vec<_>>().join(" or ");
-            let meant = if meant.is_empty() { meant } else { format!("; did you mean {meant}?") };
-            let text = format!("{title} '{mark}{name}' not found{meant}");
-            Err(Failure::Door(FAILED, text))
-        }
-        several => {
-            let products: Vec<&str> = several.iter().map(|(product, ..)| *product).collect();
-            let text = format!(
-                "`{mark}{name}` is defined for {}; choose one with --product",
-                products.join(" and ")
-            );
-            Err(wrong(text))
-        }
+fn unknown(error: &LookupError) -> Failure {
+    let text = clean(&error.to_string());
+    match error {
+        LookupError::Products(..) => wrong(format!("{text} with --product")),
+        _ => Failure::Door(FAILED, text),
     }
 }
 
@@ -166,16 +122,8 @@ pub(super) fn offered<'a>(
     let tools: Vec<&str> = wanted.tool.iter().map(String::as_str).collect();
     let conditions = Conditions {
         servers: (!servers.is_empty()).then_some(&servers),
-        denied: &rules.denied,
-        allowed: rules.allowed.as_deref(),
         tools: (!tools.is_empty()).then_some(&tools),
+        ..Conditions::default()
     };
-    let (mut free, mut withheld) = (Vec::new(), Vec::new());
-    for definition in registry.in_force() {
-        match check(definition, &conditions) {
-            Ok(()) => free.push(definition),
-            Err(why) => withheld.push((definition, why)),
-        }
-    }
-    (free, withheld)
+    rules.offered(registry, &conditions)
 }

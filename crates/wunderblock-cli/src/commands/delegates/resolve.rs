@@ -81,7 +81,7 @@ pub(super) fn permitted(definition: &AgentDefinition, rules: &DelegateRules) -> 
 }
 
 /// Returns the value of the environment variable with the model of delegates.
-pub(super) fn environment() -> Option<String> {
+pub(crate) fn environment() -> Option<String> {
     std::env::var(VARIABLE).ok()
 }
 
