@@ -15,7 +15,7 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
             "use a larger --window, a smaller --reserve, fewer tools and instructions, or unpin what is pinned; the parts are listed above"
         }
         Hint::AppendOpenKinds => {
-            "callers may append session.opened, session.closed, session.described, task.started, task.finished, message.appended, content.pinned, content.hidden, usage.measured, turn.completed and subagent.spawned; `wunderblock import` reads a whole export"
+            "callers may append session.opened, session.closed, session.described, task.started, task.finished, message.appended, content.pinned, content.hidden, usage.measured, turn.completed, subagent.spawned and subagent.returned; `wunderblock import` reads a whole export"
         }
         Hint::OmitOpening => "append to a session id that does not exist yet, or leave the opening out",
         Hint::ChooseOwnId => "give the event an id that no other event has",

@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod kind;
+mod body;
 mod delegation;
 mod place;
 mod session;
@@ -21,7 +22,7 @@ use crate::request::CachePoint;
 use crate::section::Section;
 use crate::units::{Bytes, Cost, Millis, Seq, Tokens};
 use crate::work::WorkLog;
-pub use delegation::{RouteChosen, RouteLayer, SubagentSpawned};
+pub use delegation::{RouteChosen, RouteLayer, SubagentOutcome, SubagentReturned, SubagentSpawned};
 pub use session::{SessionClosed, SessionDescribed, SessionForked, SessionOpened};
 
 use serde::{Deserialize, Serialize};
@@ -130,6 +131,8 @@ kinds! {
         TurnCompleted(TurnCompleted) = "turn.completed",
         /// A sub-agent was started in a separate session.
         SubagentSpawned(SubagentSpawned) = "subagent.spawned",
+        /// A sub-agent ended its work.
+        SubagentReturned(SubagentReturned) = "subagent.returned",
     }
     engine {
         /// A session was continued from a position in another session. Always the first event of a fork.
@@ -175,55 +178,6 @@ impl Fact {
             Self::CompactionRejected(rejected) => Some(&rejected.lane),
             Self::CompactionUndone(undone) => Some(&undone.lane),
             _ => None,
-        }
-    }
-
-    /// Returns the bodies that the fact holds, to be moved into blobs.
-    pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
-        match self {
-            Self::MessageAppended(said) => {
-                said.message.parts.iter_mut().flat_map(crate::message::Part::bodies_mut).collect()
-            }
-            Self::SessionCompacted(compacted) => compacted.summary.iter_mut().collect(),
-            Self::ContentReduced(reduced) => vec![&mut reduced.text],
-            Self::ContextBuilt(built) => built.inputs.iter_mut().collect(),
-            Self::PreambleChanged(changed) => changed.preamble.bodies_mut().collect(),
-            Self::ContextInjected(injected) => {
-                let own = injected.items.iter_mut().filter(|item| item.is_new());
-                own.map(|item| &mut item.body).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns the bodies that are read on demand by their handles. These bodies become blobs however short they are.
-    pub fn on_demand_mut(&mut self) -> Vec<&mut Body> {
-        match self {
-            Self::PreambleChanged(changed) => {
-                changed.preamble.blocks.iter_mut().filter_map(|block| block.body.as_mut()).collect()
-            }
-            Self::SessionCompacted(compacted) if compacted.lane.is_some() => {
-                compacted.summary.iter_mut().collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns the bodies that the fact holds.
-    #[must_use]
-    pub fn bodies(&self) -> Vec<&Body> {
-        match self {
-            Self::MessageAppended(said) => {
-                said.message.parts.iter().flat_map(crate::message::Part::bodies).collect()
-            }
-            Self::SessionCompacted(compacted) => compacted.summary.iter().collect(),
-            Self::ContentReduced(reduced) => vec![&reduced.text],
-            Self::ContextBuilt(built) => built.inputs.iter().collect(),
-            Self::PreambleChanged(changed) => changed.preamble.bodies().collect(),
-            Self::ContextInjected(injected) => {
-                injected.items.iter().filter(|item| item.is_new()).map(|item| &item.body).collect()
-            }
-            _ => Vec::new(),
         }
     }
 }

@@ -26,6 +26,7 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("usage.measured", "usage"),
     ("turn.completed", "end of a turn"),
     ("subagent.spawned", "start of a sub-agent"),
+    ("subagent.returned", "end of a sub-agent's work"),
     ("session.compacted", "compaction if it has a summary, else kept in the source"),
     ("route.chosen", "kept in the source"),
     ("context.built", "kept in the source"),
@@ -146,7 +147,8 @@ impl ExportedSession {
             Fact::MessageAppended(said) => Some(RecordItem::Message(said.message)),
             Fact::UsageMeasured(usage) => Some(RecordItem::Usage(usage)),
             Fact::TurnCompleted(turn) => Some(RecordItem::Turn(turn)),
-            Fact::SubagentSpawned(spawned) => Some(RecordItem::Spawned(spawned.session.as_str().into())),
+            Fact::SubagentSpawned(spawned) => Some(RecordItem::Spawned(Box::new(spawned))),
+            Fact::SubagentReturned(returned) => Some(RecordItem::Returned(Box::new(returned))),
             Fact::SessionCompacted(made) => self.summary(*made),
             fact @ (Fact::ContentPinned(_) | Fact::ContentHidden(_)) => self.about(fact),
             fact @ (Fact::SessionClosed(_)

@@ -1,7 +1,9 @@
 //! Neutral records: one for each raw record of a transcript.
 
-use wunderblock_core::event::{Fact, SessionDescribed, SessionOpened, TurnCompleted, UsageMeasured};
-use wunderblock_core::id::Scope;
+use wunderblock_core::event::{
+    Fact, SessionDescribed, SessionOpened, SubagentReturned, SubagentSpawned, TurnCompleted, UsageMeasured,
+};
+use wunderblock_core::id::{Scope, StreamId};
 use wunderblock_core::message::Message;
 use wunderblock_core::typed;
 use wunderblock_core::units::{Millis, Tokens};
@@ -51,7 +53,9 @@ pub enum RecordItem {
         tokens_before: Option<Tokens>,
     },
     /// Start of a sub-agent in this session.
-    Spawned(Box<str>),
+    Spawned(Box<SubagentSpawned>),
+    /// End of a sub-agent's work.
+    Returned(Box<SubagentReturned>),
     /// A pin or a hide of another record. Callers fill in the position in the fact.
     About {
         /// Native id of the pinned or hidden record.
@@ -87,6 +91,11 @@ impl RecordItem {
         let title: String = words.join(" ").chars().take(MAX_TITLE).collect();
         let described = SessionDescribed { title: Some(title.into()), tags: None };
         Self::Fact(Box::new(Fact::SessionDescribed(described)))
+    }
+
+    /// Returns the start of a sub-agent. `None` if the name of its session is invalid.
+    pub(crate) fn spawned(session: &str) -> Option<SubagentSpawned> {
+        StreamId::new(session.to_owned()).ok().map(SubagentSpawned::new)
     }
 
     /// Returns the end of a turn: the reason, and an error's code and text.

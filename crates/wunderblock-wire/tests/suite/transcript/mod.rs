@@ -107,7 +107,24 @@ fn tell_item(item: &RecordItem) -> String {
             trigger.as_deref().unwrap_or("-"),
             tokens_before.unwrap_or_default()
         ),
-        RecordItem::Spawned(session) => format!("spawned({session})"),
+        RecordItem::Spawned(spawned) => {
+            let call = spawned.call.as_ref().map(|call| &*call.0);
+            let known = [call, spawned.agent.as_deref(), spawned.model.as_deref()];
+            format!(
+                "spawned({}{})",
+                spawned.session,
+                known.map(|it| it.map(|it| format!(" {it}")).unwrap_or_default()).concat()
+            )
+        }
+        RecordItem::Returned(returned) => format!(
+            "returned({} {} {:?} {} {:?} {:?})",
+            returned.session,
+            returned.call.as_ref().map_or("-", |call| &*call.0),
+            returned.outcome,
+            returned.model.as_deref().unwrap_or("-"),
+            returned.tokens.map(|tokens| tokens.0),
+            returned.millis,
+        ),
         RecordItem::About { record, fact } => match fact.as_ref() {
             Fact::ContentPinned(pin) => format!("pinned({record} {})", pin.pinned),
             Fact::ContentHidden(hide) => format!("hidden({record} {})", hide.hidden),

@@ -57,7 +57,12 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
         (13, "c", &go),
         (14, "end", "\"kind\":\"turn.completed\",\"stop_reason\":\"end\""),
         (15, "sub", "\"kind\":\"subagent.spawned\",\"session\":\"s2\""),
-        (16, "bye", "\"kind\":\"session.closed\",\"reason\":\"done\""),
+        (
+            16,
+            "back",
+            "\"kind\":\"subagent.returned\",\"session\":\"s2\",\"outcome\":\"done\",\"result\":\"r\",\"tokens\":5",
+        ),
+        (17, "bye", "\"kind\":\"session.closed\",\"reason\":\"done\""),
     ]);
     assert_eq!(detect("copy.ndjson", text.as_bytes()), Ok(Format::Wunderblock));
     let records = read("copy.ndjson", &text);
@@ -85,6 +90,7 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
         message.appended User(go on)
         turn.completed turn(end -)
         subagent.spawned spawned(s2)
+        subagent.returned returned(s2 - Done - Some(5) None)
         session.closed fact(session.closed)
         "#,
     );

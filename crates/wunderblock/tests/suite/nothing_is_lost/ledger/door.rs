@@ -11,7 +11,7 @@ use wunderblock_core::units::Tokens;
 use wunderblock_testkit::backdoor::put;
 
 /// A fact of each kind.
-const FACTS: [&str; 23] = [
+const FACTS: [&str; 24] = [
     r#"{"kind":"session.opened"}"#,
     r#"{"kind":"session.closed"}"#,
     r#"{"kind":"session.described","title":"t","tags":["a"]}"#,
@@ -23,6 +23,7 @@ const FACTS: [&str; 23] = [
     r#"{"kind":"usage.measured","input":1,"cache_read":0,"cache_write":0,"output":1}"#,
     r#"{"kind":"turn.completed","stop_reason":"end"}"#,
     r#"{"kind":"subagent.spawned","session":"other"}"#,
+    r#"{"kind":"subagent.returned","session":"other","outcome":"done"}"#,
     r#"{"kind":"session.forked","parent":"nope","at_seq":1}"#,
     r#"{"kind":"route.chosen","agent":"a","parent":"m","asked":"m","layers":[],"chosen":"m","why":"call"}"#,
     r#"{"kind":"context.injected","lane":"main","items":[]}"#,
@@ -67,7 +68,7 @@ fn only_open_kinds_are_appended() {
     let mut kinds: Vec<&str> = facts.iter().map(Fact::kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 23, "a fact of every kind");
+    assert_eq!(kinds.len(), 24, "a fact of every kind");
     assert_eq!(Fact::OPEN_KINDS.len() + Fact::ENGINE_KINDS.len(), kinds.len());
     for fact in facts {
         let kind = fact.kind();

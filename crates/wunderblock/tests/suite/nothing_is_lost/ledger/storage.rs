@@ -16,7 +16,7 @@ use wunderblock::store::{
 };
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::event::*;
-use wunderblock_core::id::{EventId, Handle, LaneId, Scope};
+use wunderblock_core::id::{CallId, EventId, Handle, LaneId, Scope};
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_testkit::conformance::{self, agree};
@@ -405,7 +405,33 @@ fn records_of_version_1_stay_as_they_are() {
             })),
             r#"{"from_seq":2,"to_seq":8,"producer":"extractive","manner":"fallback"}"#,
         ),
-        (Fact::SubagentSpawned(SubagentSpawned { session: stream("b") }), r#"{"session":"b"}"#),
+        (Fact::SubagentSpawned(SubagentSpawned::new(stream("b"))), r#"{"session":"b"}"#),
+        (
+            Fact::SubagentSpawned(SubagentSpawned {
+                call: Some(CallId("c".into())),
+                agent: Some("explore".into()),
+                model: Some("m".into()),
+                prompt: Some("p".into()),
+                mode: Some("fresh".into()),
+                ..SubagentSpawned::new(stream("b"))
+            }),
+            r#"{"session":"b","call":"c","agent":"explore","model":"m","prompt":"p","mode":"fresh"}"#,
+        ),
+        (
+            Fact::SubagentReturned(SubagentReturned::new(stream("b"), SubagentOutcome::Stopped)),
+            r#"{"session":"b","outcome":"stopped"}"#,
+        ),
+        (
+            Fact::SubagentReturned(SubagentReturned {
+                call: Some(CallId("c".into())),
+                result: Some("r".into()),
+                model: Some("m".into()),
+                tokens: Some(Tokens(5)),
+                millis: Some(6),
+                ..SubagentReturned::new(stream("b"), SubagentOutcome::Done)
+            }),
+            r#"{"session":"b","call":"c","outcome":"done","result":"r","model":"m","tokens":5,"millis":6}"#,
+        ),
         (
             Fact::RouteChosen(Box::new(RouteChosen {
                 agent: "explore".into(),
