@@ -11,7 +11,7 @@
 
 use crate::hook::call::HookEvent;
 use crate::hook::contract::Contract;
-use crate::hook::fields;
+use crate::hook::{delegates, fields};
 use crate::json::RawFields;
 
 pub(super) const CONTRACT: Contract = Contract {
@@ -28,9 +28,7 @@ pub(super) const CONTRACT: Contract = Contract {
     ],
     input: ("PreToolUse", "updatedInput"),
     needs_permission: false,
-    // The tool was called `Task` before it was called `Agent`.
-    delegates: &["Agent", "Task"],
-    delegated: ["subagent_type", "model", "prompt"],
+    delegates: delegates::CLAUDE_CODE,
 };
 
 pub(super) fn event<'a>(name: &str, from: &RawFields<'a>) -> HookEvent<'a> {

@@ -12,7 +12,7 @@
 
 use crate::hook::call::{HookEvent, TurnStop};
 use crate::hook::contract::Contract;
-use crate::hook::{claude_code, fields};
+use crate::hook::{claude_code, delegates, fields};
 use crate::json::RawFields;
 
 pub(super) const CONTRACT: Contract = Contract {
@@ -20,8 +20,7 @@ pub(super) const CONTRACT: Contract = Contract {
     context: &["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart"],
     input: ("PreToolUse", "updatedInput"),
     needs_permission: true,
-    delegates: &["spawn_agent"],
-    delegated: ["agent_type", "model", "message"],
+    delegates: delegates::CODEX,
 };
 
 fn event<'a>(name: &str, from: &RawFields<'a>) -> HookEvent<'a> {

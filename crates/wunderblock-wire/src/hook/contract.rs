@@ -1,6 +1,7 @@
 //! The differences between agents' hooks, as data.
 
 use crate::hook::call::{Delegation, HookAgent, HookCall, HookEvent, UsedTool};
+use crate::hook::delegates::DelegatingTools;
 use crate::hook::fields::{flag, path, word};
 use crate::json::RawFields;
 
@@ -14,10 +15,8 @@ pub(super) struct Contract {
     pub(super) input: (&'static str, &'static str),
     /// Whether the agent ignores a new input that comes without a decision.
     pub(super) needs_permission: bool,
-    /// Names of the tools that give work to a sub-agent.
-    pub(super) delegates: &'static [&'static str],
-    /// Fields in the input of these tools: type of the sub-agent, model, task.
-    pub(super) delegated: [&'static str; 3],
+    /// Tools that give work to a sub-agent.
+    pub(super) delegates: DelegatingTools,
 }
 
 impl Contract {
@@ -50,12 +49,7 @@ impl Contract {
 
     /// Returns the work that a call of a tool gives to a sub-agent.
     pub(super) fn delegation(&self, tool: &UsedTool<'_>) -> Option<Delegation> {
-        if !self.delegates.contains(&tool.name.as_str()) {
-            return None;
-        }
-        let input = tool.input.and_then(|input| RawFields::parse(input).ok()).unwrap_or_default();
-        let [kind, model, prompt] = self.delegated.map(|field| word(&input, field));
-        Some(Delegation { kind, model, prompt, ..Delegation::default() })
+        self.delegates.delegation(&tool.name, tool.input.unwrap_or_default())
     }
 
     pub(super) fn takes_context(&self, event: &str) -> bool {

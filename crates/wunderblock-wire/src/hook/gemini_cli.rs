@@ -11,7 +11,7 @@
 
 use crate::hook::call::{HookEvent, TurnStop};
 use crate::hook::contract::Contract;
-use crate::hook::fields;
+use crate::hook::{delegates, fields};
 use crate::json::RawFields;
 
 pub(super) const CONTRACT: Contract = Contract {
@@ -19,8 +19,7 @@ pub(super) const CONTRACT: Contract = Contract {
     context: &["SessionStart", "BeforeAgent", "AfterTool"],
     input: ("BeforeTool", "tool_input"),
     needs_permission: false,
-    delegates: &["invoke_agent"],
-    delegated: ["agent_name", "model", "prompt"],
+    delegates: delegates::GEMINI_CLI,
 };
 
 fn event<'a>(name: &str, from: &RawFields<'a>) -> HookEvent<'a> {

@@ -17,6 +17,7 @@ mod claude_code;
 mod codex;
 mod contract;
 mod decode;
+mod delegates;
 mod fields;
 mod gemini_cli;
 mod opencode;
@@ -25,3 +26,4 @@ pub use call::{
     CompactTrigger, Delegation, HookAgent, HookAnswer, HookCall, HookEvent, SessionSource, ToolOutcome,
     TurnStop, UsedTool,
 };
+pub use delegates::{delegation, is_launch};

@@ -18,7 +18,7 @@
 
 use crate::hook::call::{HookEvent, SessionSource};
 use crate::hook::contract::Contract;
-use crate::hook::fields;
+use crate::hook::{delegates, fields};
 use crate::json::RawFields;
 
 pub(super) const CONTRACT: Contract = Contract {
@@ -26,8 +26,7 @@ pub(super) const CONTRACT: Contract = Contract {
     context: &["chat.message", "tool.execute.after", "experimental.session.compacting"],
     input: ("tool.execute.before", "updatedInput"),
     needs_permission: false,
-    delegates: &["task"],
-    delegated: ["subagent_type", "model", "prompt"],
+    delegates: delegates::OPENCODE,
 };
 
 fn event<'a>(name: &str, from: &RawFields<'a>) -> HookEvent<'a> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use wunderblock_core::units::Millis;
 use wunderblock_wire::hook::{
     CompactTrigger, Delegation, HookAgent, HookAnswer, HookCall, HookEvent, SessionSource, ToolOutcome,
-    TurnStop, UsedTool,
+    TurnStop, UsedTool, delegation, is_launch,
 };
 
 use HookAgent::{ClaudeCode, Codex, GeminiCli, OpenCode};
@@ -436,4 +436,31 @@ proptest! {
             prop_assert!(call.is_ok() || !is_object);
         }
     }
+}
+
+#[test]
+fn tools_that_delegate_are_known_in_transcripts_of_every_agent() {
+    let kind = |tool: &str, input: &str| delegation(tool, input).map(|work| work.kind.unwrap_or_default());
+    for (tool, field) in [
+        ("Task", "subagent_type"),
+        ("Agent", "subagent_type"),
+        ("spawn_agent", "agent_type"),
+        ("invoke_agent", "agent_name"),
+        // OpenCode and Copilot CLI
+        ("task", "subagent_type"),
+        ("task", "agent_type"),
+    ] {
+        assert_eq!(kind(tool, &format!(r#"{{"{field}":"explore"}}"#)).as_deref(), Some("explore"), "{tool}");
+        assert_eq!(kind(tool, "{broken").as_deref(), Some(""), "{tool}");
+    }
+    assert_eq!(delegation("Bash", r#"{"subagent_type":"x"}"#), None);
+    assert!(is_launch("Agent", "Async agent launched successfully.\nagentId: 1"));
+    assert!(
+        is_launch("spawn_agent", r#"{"agent_id":"1"}"#)
+            && !is_launch("spawn_agent", "spawn failed: no slots")
+    );
+    assert!(
+        is_launch("task", "Agent started in background with agent_id: a.") && !is_launch("task", "found it")
+    );
+    assert!(!is_launch("Bash", "Async agent launched"));
 }

@@ -1,0 +1,74 @@
+//! Tools by which agents give work to sub-agents, for hooks and for transcripts.
+
+use crate::hook::call::Delegation;
+use crate::hook::fields::word;
+use crate::json::RawFields;
+
+/// Tools of one agent that give work to a sub-agent.
+pub(super) struct DelegatingTools {
+    /// Names of the tools.
+    pub(super) names: &'static [&'static str],
+    /// Fields of the input: type of the sub-agent, model, task.
+    pub(super) fields: [&'static str; 3],
+    /// Beginnings of results that only report that the sub-agent works in the background.
+    pub(super) launched: &'static [&'static str],
+}
+
+/// The tool was called `Task` before it was called `Agent`.
+pub(super) const CLAUDE_CODE: DelegatingTools = DelegatingTools {
+    names: &["Agent", "Task"],
+    fields: ["subagent_type", "model", "prompt"],
+    launched: &["Async agent launched", "Remote agent launched"],
+};
+
+/// Every sub-agent works in the background, until another tool reports its result.
+pub(super) const CODEX: DelegatingTools =
+    DelegatingTools { names: &["spawn_agent"], fields: ["agent_type", "model", "message"], launched: &["{"] };
+
+pub(super) const GEMINI_CLI: DelegatingTools =
+    DelegatingTools { names: &["invoke_agent"], fields: ["agent_name", "model", "prompt"], launched: &[] };
+
+pub(super) const OPENCODE: DelegatingTools =
+    DelegatingTools { names: &["task"], fields: ["subagent_type", "model", "prompt"], launched: &[] };
+
+/// Copilot CLI, which calls no hooks here.
+const COPILOT: DelegatingTools = DelegatingTools {
+    names: &["task"],
+    fields: ["agent_type", "model", "prompt"],
+    launched: &["Agent started in background"],
+};
+
+const ALL: [&DelegatingTools; 5] = [&CLAUDE_CODE, &CODEX, &GEMINI_CLI, &OPENCODE, &COPILOT];
+
+impl DelegatingTools {
+    /// Returns the work that a call of a tool gives to a sub-agent. `None` for other tools.
+    pub(super) fn delegation(&self, tool: &str, input: &str) -> Option<Delegation> {
+        if !self.names.contains(&tool) {
+            return None;
+        }
+        let input = RawFields::parse(input).unwrap_or_default();
+        let [kind, model, prompt] = self.fields.map(|field| word(&input, field));
+        Some(Delegation { kind, model, prompt, ..Delegation::default() })
+    }
+}
+
+/// Returns the work that a call of a tool gives to a sub-agent, whichever agent made the call. `None` for other tools.
+/// `input` is the text of a JSON object.
+#[must_use]
+pub fn delegation(tool: &str, input: &str) -> Option<Delegation> {
+    let mut read = ALL.iter().filter_map(|tools| tools.delegation(tool, input));
+    let first = read.next()?;
+    // Agents whose tools have the same name differ in the field of the type.
+    if first.kind.is_some() {
+        Some(first)
+    } else {
+        Some(read.find(|next| next.kind.is_some()).unwrap_or(first))
+    }
+}
+
+/// Returns whether the result of a delegating tool only reports that the sub-agent works in the background.
+#[must_use]
+pub fn is_launch(tool: &str, result: &str) -> bool {
+    let of = ALL.iter().filter(|tools| tools.names.contains(&tool));
+    of.flat_map(|tools| tools.launched).any(|beginning| result.trim_start().starts_with(beginning))
+}
