@@ -115,6 +115,7 @@ fn read(file: &str) -> ChoreResult<Vec<UsageEntry>> {
                     RecordItem::Opened(_)
                     | RecordItem::Turn(_)
                     | RecordItem::Spawned(_)
+                    | RecordItem::Returned(_)
                     | RecordItem::About { .. }
                     | RecordItem::Fact(_) => {}
                 }

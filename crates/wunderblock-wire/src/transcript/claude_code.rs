@@ -5,10 +5,11 @@
 //! separate files (`agent-<id>.jsonl`) or, in older versions, are side chains in the same file.
 
 mod attachment;
+mod delegate;
 mod sessions;
 pub(super) mod writer;
 
-use super::blocks::{self, Blocks, first_word};
+use super::blocks::{self, Blocks};
 use super::object::{Object, string};
 use super::record::{ByteSpan, RecordItem, RecordStatus, TranscriptRecord};
 use super::{generic, time};
@@ -196,6 +197,7 @@ impl ClaudeCode {
         if !parts.is_empty() {
             let standing = MessageOrigin::Injected(record.kind.clone());
             record.say(Message::new(Role::User, parts).standing(standing));
+            delegate::notified(record);
         }
     }
 
@@ -248,12 +250,14 @@ impl ClaudeCode {
             message.stop = said.word("stop_reason");
         }
         let usage = if assistant { self.usage(&said, &message) } else { None };
+        let delegate = delegate::reported(object, &message);
         record.say(message);
         record.items.extend(usage.map(RecordItem::Usage));
         if failed {
             record.items.push(RecordItem::Turn(TurnCompleted { error_code: code, ..turn("error") }));
         }
-        record.items.extend(spawned(object).map(RecordItem::Spawned));
+        record.items.extend(delegate);
+        delegate::notified(record);
     }
 
     /// Returns the usage in a record. Returns `None` if the previous usage was equal and belonged to the same reply.
@@ -335,13 +339,6 @@ fn error_code(object: &Object<'_>, parts: &[Part]) -> Option<Box<str>> {
         text.contains("prompt is too long") || text.contains("exceed context limit")
     });
     if too_long { Some("context_overflow".into()) } else { object.word("error") }
-}
-
-/// Returns the session of the sub-agent that a tool result names.
-fn spawned(object: &Object<'_>) -> Option<Box<str>> {
-    let result = object.object("toolUseResult")?;
-    let agent = first_word(&result, &["agentId", "agent_id"])?;
-    Some(sessions::agent_session(&agent))
 }
 
 /// Returns the records that a compaction kept: the first of them, and those that the conversation continues from.

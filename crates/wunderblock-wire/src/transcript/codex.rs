@@ -5,6 +5,7 @@
 //! held back until it is clear what they are. The events are bookkeeping if an item follows them. The events are
 //! messages if no item follows before the end of the file, or within [`MAX_HELD`] records.
 
+mod delegate;
 mod items;
 pub(super) mod writer;
 
@@ -52,6 +53,8 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("event_msg:thread_rolled_back", "the next record continues before the turns taken back"),
     ("event_msg:thread_name_updated", "title of the session"),
     ("event_msg:collab_agent_spawn_end", "start of a sub-agent"),
+    ("event_msg:collab_waiting_end", "ends of sub-agents' work"),
+    ("event_msg:collab_close_end", "end of a sub-agent's work"),
     ("event_msg:user_message", "message if the file has no response items, else kept in the source"),
     ("event_msg:agent_message", "message if the file has no response items, else kept in the source"),
     ("event_msg:*", "kept in the source"),
@@ -291,10 +294,10 @@ impl Codex {
                 }
             }
             "collab_agent_spawn_end" => {
-                if let Some(agent) = event.word("new_thread_id") {
-                    record.push(RecordItem::Spawned(agent));
-                }
+                delegate::spawned(event).into_iter().for_each(|item| record.push(item));
             }
+            "collab_waiting_end" => delegate::waited(event).into_iter().for_each(|item| record.push(item)),
+            "collab_close_end" => delegate::closed(event).into_iter().for_each(|item| record.push(item)),
             _ => {}
         }
     }

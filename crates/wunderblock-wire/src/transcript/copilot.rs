@@ -9,6 +9,7 @@ use super::seen::hash;
 use super::{generic, time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use wunderblock_core::event::{SubagentOutcome, SubagentReturned, SubagentSpawned};
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Tokens;
@@ -23,6 +24,8 @@ pub(super) const RECORD_TYPES: &[(&str, &str)] = &[
     ("system.message", "system message"),
     ("system.notification", "injected message"),
     ("subagent.started", "start of a sub-agent"),
+    ("subagent.completed", "end of a sub-agent's work"),
+    ("subagent.failed", "end of a sub-agent's work"),
     ("session.compaction_complete", "compaction"),
     ("session.snapshot_rewind", "the next record continues before this prompt"),
     ("session.error", "end of a turn"),
@@ -105,10 +108,16 @@ impl Copilot {
             "tool.execution_complete" => self.result(record, data),
             "subagent.started" => {
                 if let Some(call) = data.word("toolCallId") {
-                    record.push(RecordItem::Spawned(agent_session(&call)));
+                    if let Some(spawned) = RecordItem::spawned(&agent_session(&call)) {
+                        let (call, agent) = (Some(CallId(call.clone())), data.word("agentName"));
+                        let spawned = SubagentSpawned { call, agent, ..spawned };
+                        record.push(RecordItem::Spawned(Box::new(spawned)));
+                    }
                     self.agents.entry(call).or_default();
                 }
             }
+            "subagent.completed" => returned(record, data, SubagentOutcome::Done),
+            "subagent.failed" => returned(record, data, SubagentOutcome::Failed),
             "session.compaction_complete" if data.flag("success") => record.push(RecordItem::Compacted {
                 from: None,
                 before: None,
@@ -223,6 +232,19 @@ impl Copilot {
 /// Returns the name of the session of the sub-agent that a call started.
 fn agent_session(call: &str) -> Box<str> {
     format!("agent-{call}").into()
+}
+
+/// Reads the end of a sub-agent's work.
+fn returned(record: &mut TranscriptRecord, data: &Object<'_>, outcome: SubagentOutcome) {
+    let Some(call) = data.word("toolCallId") else { return };
+    let Some(spawned) = RecordItem::spawned(&agent_session(&call)) else { return };
+    record.push(RecordItem::Returned(Box::new(SubagentReturned {
+        call: Some(CallId(call)),
+        model: data.word("model"),
+        tokens: data.number("totalTokens").map(Tokens),
+        millis: data.number("durationMs"),
+        ..SubagentReturned::new(spawned.session, outcome)
+    })));
 }
 
 /// Reads a person's message. The program sends `transformedContent`: the same text with data around it.

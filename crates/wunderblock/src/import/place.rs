@@ -89,15 +89,19 @@ pub(super) async fn find_place(
     } else if items.is_empty() {
         // A record without items does not fork, since it adds nothing to a branch.
         return Ok(RecordPlacement::Beside(place));
-    } else if !items.iter().all(is_description) {
-        // A title belongs to the session, wherever the file contains it: it is added at the end.
+    } else if !items.iter().all(is_beside) {
+        // A title belongs to the session, wherever the file contains it: it is added at the end. So is the report about
+        // a sub-agent that an earlier version did not take in.
         fork_branch(feed, session, place, at).await?;
     }
     Ok(RecordPlacement::New)
 }
 
-fn is_description(item: &RecordItem) -> bool {
-    matches!(item, RecordItem::Fact(fact) if matches!(**fact, Fact::SessionDescribed(_)))
+fn is_beside(item: &RecordItem) -> bool {
+    match item {
+        RecordItem::Fact(fact) => matches!(**fact, Fact::SessionDescribed(_)),
+        item => matches!(item, RecordItem::Returned(_)),
+    }
 }
 
 fn place_there(feed: &mut Feed<'_>, session: usize, (branch, seq): (usize, Seq)) -> RecordPlacement {

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::import::feed::Feed;
 use crate::import::imported::Imported;
 use crate::import::known::items_of;
+use crate::import::known::known_events;
 use crate::import::name::event_id;
 use crate::import::name::has_no_ids;
 use crate::import::name::names_content;
@@ -29,8 +30,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::event::MessageAppended;
 use wunderblock_core::event::NewEvent;
 use wunderblock_core::event::SessionCompacted;
-use wunderblock_core::event::SubagentSpawned;
-use wunderblock_core::id::StreamId;
+use wunderblock_core::id::EventId;
 use wunderblock_core::message::Body;
 use wunderblock_core::units::Millis;
 use wunderblock_core::units::Seq;
@@ -126,7 +126,7 @@ pub(crate) async fn take_in(
     };
     let name = record_name(&record);
     let items = items_of(&record, raw);
-    let gone = erased_events(feed, session, (&record, &name, items.len()))?;
+    let gone = erased_events(feed, session, (&record, &name, &items))?;
     if let Some(gone) = &gone {
         feed.forget(&record);
         if gone.iter().all(|gone| *gone) {
@@ -168,6 +168,10 @@ pub(crate) async fn take_in(
             continue;
         }
         let id = event_id(&name, number)?;
+        if matches!(item, RecordItem::Spawned(_)) && there.is_some() && is_stored(feed, session, &id).await? {
+            feed.done.duplicates += 1;
+            continue;
+        }
         if let Some(fact) = fact_of(feed, session, item).await? {
             feed.push(session, NewEvent { id, at, source: source.clone(), fact }, there);
         }
@@ -178,17 +182,30 @@ pub(crate) async fn take_in(
     Ok(())
 }
 
+/// Returns whether the session has an event with this id. Earlier versions stored less of the start of a sub-agent.
+async fn is_stored(feed: &Feed<'_>, session: usize, id: &EventId) -> Result<bool, Error> {
+    let branch = feed.sessions.get(session).and_then(SessionTree::branch);
+    let Some(stream) = branch.map(|branch| branch.stream.clone()) else { return Ok(false) };
+    let known = known_events(feed.engine, &stream, std::slice::from_ref(id)).await?;
+    Ok(known.iter().any(Option::is_some))
+}
+
 /// For a record that was erased from its files, returns which of its events were also erased.
 pub(crate) fn erased_events(
     feed: &Feed<'_>,
     session: usize,
-    (record, name, events): (&TranscriptRecord, &str, usize),
+    (record, name, items): (&TranscriptRecord, &str, &[RecordItem]),
 ) -> Result<Option<Vec<bool>>, Error> {
     let Some(lost) = feed.lost(session).filter(|lost| lost.has_record(record, name)) else {
         return Ok(None);
     };
-    let gone = |number| Ok(lost.events.contains(event_id(name, number)?.as_str()));
-    Ok(Some((0..events).map(gone).collect::<Result<_, Error>>()?))
+    let mut gone: Vec<bool> = Vec::with_capacity(items.len());
+    for (number, item) in items.iter().enumerate() {
+        // Earlier versions did not take in the end of a sub-agent, so nobody could erase it.
+        let is_late = matches!(item, RecordItem::Returned(_)) && gone.last() == Some(&true);
+        gone.push(is_late || lost.events.contains(event_id(name, number)?.as_str()));
+    }
+    Ok(Some(gone))
 }
 
 /// Converts an item of a record into a fact.
@@ -202,10 +219,8 @@ pub(crate) async fn fact_of(
         RecordItem::Message(message) => Fact::MessageAppended(MessageAppended { message }),
         RecordItem::Usage(usage) => Fact::UsageMeasured(usage),
         RecordItem::Turn(turn) => Fact::TurnCompleted(turn),
-        RecordItem::Spawned(name) => match StreamId::new(name.to_string()) {
-            Ok(session) => Fact::SubagentSpawned(SubagentSpawned { session }),
-            Err(_) => return Ok(None),
-        },
+        RecordItem::Spawned(spawned) => Fact::SubagentSpawned(*spawned),
+        RecordItem::Returned(returned) => Fact::SubagentReturned(*returned),
         RecordItem::Fact(fact) => *fact,
         RecordItem::About { record, mut fact } => {
             feed.arrive().await?;

@@ -6,7 +6,7 @@ use crate::transcript::object::{Object, position};
 use crate::transcript::record::{ByteSpan, RecordItem, TranscriptRecord};
 use crate::transcript::time;
 use serde_json::value::RawValue;
-use wunderblock_core::event::UsageMeasured;
+use wunderblock_core::event::{SubagentOutcome, SubagentReturned, SubagentSpawned, UsageMeasured};
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{MediaForm, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Millis;
@@ -210,19 +210,46 @@ impl OpenCode {
         let made = Part::ToolCall { call: call.clone(), name, input: arguments, gist: None, extra: None };
         called.say(speaker.reply(vec![made]));
         let mut result = result_of(&called, (part, &state), (text, &status));
+        let delegated = match part.text("tool").as_deref() {
+            Some("task") => delegated(&state, &call, &status),
+            _ => Vec::new(),
+        };
         if let Some(result) = &mut result {
             let content = content_of(&state, &status);
             let told = Part::ToolResult { call, content, failed: status == "error", extra: None };
             result.push(RecordItem::Message(Message::new(Role::Tool, vec![told])));
-            let inner = state.object("metadata").and_then(|data| data.word("sessionId"));
-            result.items.extend(
-                inner.filter(|_| part.text("tool").as_deref() == Some("task")).map(RecordItem::Spawned),
-            );
+            result.items.extend(delegated);
         }
         let called = self.give(speaker, called, id.into());
         let result = result.and_then(|result| self.give(speaker, result, result_id(id)));
         called.into_iter().chain(result).collect()
     }
+}
+
+/// Returns the start and the end of a sub-agent's work, as a call of the tool `task` reports them.
+fn delegated(state: &Object<'_>, call: &CallId, status: &str) -> Vec<RecordItem> {
+    let data = state.object("metadata").unwrap_or_default();
+    let Some(spawned) = data.word("sessionId").and_then(|session| RecordItem::spawned(&session)) else {
+        return Vec::new();
+    };
+    let outcome = match (status, state.text("error").as_deref()) {
+        ("error", Some("Tool execution aborted")) => SubagentOutcome::Stopped,
+        ("error", _) => SubagentOutcome::Failed,
+        _ => SubagentOutcome::Done,
+    };
+    let times = state.object("time").unwrap_or_default();
+    let millis =
+        times.number("end").zip(times.number("start")).and_then(|(end, start)| end.checked_sub(start));
+    let input = state.object("input").unwrap_or_default();
+    let returned = SubagentReturned {
+        call: Some(call.clone()),
+        model: data.object("model").and_then(|model| model.word("modelID")),
+        millis,
+        ..SubagentReturned::new(spawned.session.clone(), outcome)
+    };
+    let (call, agent) = (Some(call.clone()), input.word("subagent_type"));
+    let spawned = SubagentSpawned { call, agent, ..spawned };
+    vec![RecordItem::Spawned(Box::new(spawned)), RecordItem::Returned(Box::new(returned))]
 }
 
 /// Returns whether a text does not grow any more.

@@ -187,13 +187,68 @@ fn sub_agents_are_sessions_of_their_own() {
         user [sidechain-x1] opened() + User(x1)
         user [sidechain-x1] after x1: User(x2)
         user [agent-7] opened() + User(y1)
-        user after u1: Tool(result c done) + spawned(agent-7)
+        user after u1: Tool(result c done) + spawned(agent-7 c)
         ",
     );
     assert!(records[1..4].iter().all(|record| record.parent_session.as_deref() == Some("s")));
 
     let own = read("agent-7.jsonl", &side("y1", "null", r#","agentId":"7""#));
     assert_eq!((own[0].session.as_deref(), own[0].parent_session.as_deref()), (None, Some("s")));
+}
+
+#[test]
+fn what_is_reported_about_a_sub_agent_follows_the_message() {
+    let result = |id: &str, before: &str, told: &str, call: &str| {
+        let message = format!(
+            r#""toolUseResult":{told},"message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{call}","content":"x"}}]}}"#
+        );
+        (id.to_owned(), before.to_owned(), message)
+    };
+    let note = |summary: &str, status: &str, task: &str, result: &str| {
+        let text = format!(
+            "<task-notification>\\n<task-id>{task}</task-id>\\n<tool-use-id>c2</tool-use-id>\\n<status>{status}</status>\\n<summary>{summary}</summary>\\n<result>{result}</result>\\n<usage><total_tokens>90</total_tokens><duration_ms>7</duration_ms></usage>\\n</task-notification>"
+        );
+        format!(r#""message":{{"role":"user","content":"{text}"}}"#)
+    };
+    let done = r#"{"status":"completed","agentId":"1","agentType":"Explore","resolvedModel":"m-1","totalDurationMs":72000,"totalTokens":24100,"prompt":"p","content":[]}"#;
+    let launched = r#"{"isAsync":true,"status":"async_launched","agentId":"2","resolvedModel":"m-1"}"#;
+    let early = r#"{"agentId":"3","totalDurationMs":5,"wasInterrupted":true}"#;
+    let records =
+        [result("u1", "u0", done, "c1"), result("u2", "u1", launched, "c2"), result("u3", "u2", early, "c3")];
+    let file = records.iter().fold(File::default().user("u0", "null", "go"), |file, (id, before, more)| {
+        file.add("user", id, before, more)
+    });
+    let file = file
+        // The result is the sub-agent's text, whatever it contains.
+        .add(
+            "user",
+            "u4",
+            "u3",
+            &note(
+                "Agent \\\"look\\\" completed",
+                "completed",
+                "2",
+                "<status>failed</status><total_tokens>1</total_tokens>",
+            ),
+        )
+        .add("user", "u5", "u4", &note("Agent \\\"look\\\" was stopped", "killed", "2", "half"))
+        .add("user", "u6", "u5", &note("Background command \\\"ls\\\" completed", "completed", "b1", "x"));
+    let told = super::tell(&file.read());
+    let told: Vec<&str> = told.lines().map(|line| line.rsplit(") + ").next().unwrap_or_default()).collect();
+    let told: Vec<&str> = told.into_iter().filter(|line| line.contains("agent-")).collect();
+    assert_eq!(
+        told,
+        [
+            "returned(agent-1 c1 Done m-1 Some(24100) Some(72000))",
+            "spawned(agent-2 c2)",
+            "returned(agent-3 c3 Stopped - None Some(5))",
+            "returned(agent-2 c2 Done - Some(90) Some(7))",
+            "returned(agent-2 c2 Stopped - Some(90) Some(7))",
+        ]
+    );
+    let told = super::tell(&file.read());
+    assert!(told.contains("Tool(result c1 x) + spawned(agent-1 c1 Explore) + returned(agent-1"), "{told}");
+    assert!(!told.contains("agent-b1"), "a command is not an agent: {told}");
 }
 
 #[test]

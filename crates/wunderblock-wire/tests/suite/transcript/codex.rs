@@ -215,10 +215,41 @@ fn a_sub_agents_rollout_names_its_parent() {
     let text = lines(&[
         ("session_meta", r#"{"id":"kid","source":{"subagent":{"thread_spawn":{"parent_thread_id":"mum"}}}}"#),
         ("event_msg", r#"{"type":"collab_agent_spawn_end","new_thread_id":"grandkid"}"#),
+        (
+            "event_msg",
+            r#"{"type":"collab_agent_spawn_end","call_id":"k","new_thread_id":"other","new_agent_role":"explorer","prompt":"p","model":"gpt-5.5","status":"pending_init"}"#,
+        ),
+        (
+            "event_msg",
+            r#"{"type":"collab_waiting_end","call_id":"w","agent_statuses":[{"thread_id":"grandkid","status":{"completed":"here"}},{"thread_id":"other","status":"running"}]}"#,
+        ),
+        (
+            "event_msg",
+            r#"{"type":"collab_waiting_end","call_id":"w","agent_statuses":[{"thread_id":"other","status":{"errored":"no"}}]}"#,
+        ),
+        (
+            "event_msg",
+            r#"{"type":"collab_close_end","call_id":"x","receiver_thread_id":"other","status":"running"}"#,
+        ),
     ]);
     let records = read("rollout.jsonl", &text);
     assert!(records.iter().all(|record| record.parent_session.as_deref() == Some("mum")));
-    assert!(super::tell(&records).contains("spawned(grandkid)"));
+    let told = super::tell(&records);
+    assert!(told.contains("spawned(grandkid)"));
+    let told: Vec<&str> = told
+        .lines()
+        .filter(|line| !line.starts_with("session_meta"))
+        .map(|line| line.split_once(' ').unwrap().1)
+        .collect();
+    assert_eq!(
+        told[1..],
+        [
+            "spawned(other k explorer gpt-5.5)",
+            "returned(grandkid - Done - None None)",
+            "returned(other - Failed - None None)",
+            "returned(other - Stopped - None None)",
+        ]
+    );
 }
 
 #[test]

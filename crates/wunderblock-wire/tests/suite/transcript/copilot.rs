@@ -16,6 +16,8 @@ fn a_session_with_a_sub_agent_and_a_rewind() {
         r#"{"type":"tool.execution_complete","data":{"parentToolCallId":"t","toolCallId":"z","success":true,"result":{"content":"deep"}},"id":"11","parentId":"10"}"#,
         r#"{"type":"tool.execution_complete","data":{"toolCallId":"k","success":true,"result":{"content":"x y","detailedContent":"x\ny"}},"id":"12","parentId":"11"}"#,
         r#"{"type":"tool.execution_complete","data":{"toolCallId":"t","success":false,"error":{"message":"no"}},"id":"13","parentId":"12"}"#,
+        r#"{"type":"subagent.failed","data":{"toolCallId":"t","agentName":"explore","error":"no","model":"n","totalTokens":9,"durationMs":8},"id":"13b","parentId":"13"}"#,
+        r#"{"type":"subagent.completed","data":{"toolCallId":"t","agentName":"explore"},"id":"13c","parentId":"13b"}"#,
         r#"{"type":"assistant.message","data":{"messageId":"c","content":"done","toolRequests":[],"reasoningText":"fine"},"id":"14","parentId":"13"}"#,
         r#"{"type":"session.snapshot_rewind","data":{"upToEventId":"4","eventsRemoved":11},"id":"15","parentId":"14"}"#,
         r#"{"type":"session.model_change","data":{"newModel":"n"},"id":"16","parentId":"15"}"#,
@@ -40,11 +42,13 @@ fn a_session_with_a_sub_agent_and_a_rewind() {
         assistant.reasoning Assistant(thinks use ls)
         assistant.message Assistant(thinks  ~xyz | sure | call k bash {"d":1} | call t task {})
         tool.execution_start-
-        subagent.started spawned(agent-t)
+        subagent.started spawned(agent-t t explore)
         assistant.message [agent-t] opened() + Assistant(inside)
         tool.execution_complete [agent-t] Tool(result z deep)
         tool.execution_complete Tool(result k x y)
         tool.execution_complete Tool(result t failed no)
+        subagent.failed returned(agent-t t Failed n Some(9) Some(8))
+        subagent.completed returned(agent-t t Done - None None)
         assistant.message Assistant(thinks fine | done)
         session.snapshot_rewind
         session.model_change-

@@ -45,11 +45,20 @@ fn a_session_is_read_from_its_members() {
         tool Assistant(call c1 bash {"command":"open"})
         tool result Tool(result c1 opened)
         tool Assistant(call c2 task {"prompt":"p"})
-        tool result Tool(result c2 failed no hose) + spawned(ses_2)
+        tool result Tool(result c2 failed no hose) + spawned(ses_2 c2) + returned(ses_2 c2 Failed - None None)
         step-finish usage(msg_2 10/4/5/5)
         "#,
     );
     assert_eq!(opaque_share(&records), 0.0);
+}
+
+#[test]
+fn a_task_is_the_start_and_the_end_of_a_sub_agent() {
+    let task = r#"{"id":"prt_8","type":"tool","callID":"c2","tool":"task","state":{"status":"completed","input":{"prompt":"p","subagent_type":"explore"},"output":"o","metadata":{"sessionId":"ses_2","model":{"providerID":"anthropic","modelID":"n"}},"time":{"start":1767323048000,"end":1767323049500}}}"#;
+    let aborted = FAILED.replace("no hose", "Tool execution aborted").replace("prt_8", "prt_88");
+    let told = super::tell(&read("ses_1", &lines(&[&reply("msg_2", &[task, &aborted], ENDED)])));
+    assert!(told.contains("spawned(ses_2 c2 explore) + returned(ses_2 c2 Done n None Some(1500))"), "{told}");
+    assert!(told.contains("returned(ses_2 c2 Stopped - None None)"), "{told}");
 }
 
 #[test]

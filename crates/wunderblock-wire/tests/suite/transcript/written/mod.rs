@@ -64,7 +64,7 @@ fn facts(records: &[TranscriptRecord]) -> Vec<Fact> {
                         ..SessionCompacted::new(from, to, "agent")
                     }))
                 }
-                RecordItem::Spawned(_) | RecordItem::About { .. } => continue,
+                RecordItem::Spawned(_) | RecordItem::Returned(_) | RecordItem::About { .. } => continue,
             };
             facts.push(fact);
         }
