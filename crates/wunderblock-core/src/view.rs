@@ -4,6 +4,7 @@
 //! else: entries before the lane's frontier are gone, so the size of a view depends on the window, not on the
 //! history.
 
+mod delegates;
 pub(crate) mod entry;
 mod summaries;
 mod work;
@@ -19,6 +20,7 @@ use crate::reduction::{ContentReduced, Reduction, Reductions};
 use crate::section::Section;
 use crate::units::Seq;
 use crate::work::WorkLog;
+use delegates::DelegateFacts;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use summaries::place;
@@ -73,6 +75,8 @@ pub struct View {
     injected: BTreeMap<(Section, Box<str>), (Seq, Body)>,
     /// Work logs of the lane, the newest last.
     work: WorkHistory<ToldWork>,
+    /// Starts and ends of sub-agents' work.
+    delegated: DelegateFacts,
     /// Progress of the lane.
     progress: LaneProgress,
     /// Arrangement of the entries.
@@ -142,6 +146,9 @@ impl View {
                 self.progress.asked = true;
             }
             Fact::ContextBuilt(_) => self.progress.asked = false,
+            Fact::SubagentSpawned(_) | Fact::SubagentReturned(_) | Fact::SessionClosed(_) => {
+                self.delegate(event.seq, fact);
+            }
             _ => {}
         }
     }
@@ -208,6 +215,7 @@ impl View {
         self.nodes.retain(|at, _| *at < from || *at > to);
         self.prepared.retain(|_, node| node.at < from || node.at > to);
         self.reduced.erase(from, to);
+        self.delegated.retain(|seq, _| !(from..=to).contains(seq));
         if self.preamble_at().is_some_and(|at| from <= at && at <= to) {
             self.preamble = None;
         }
@@ -267,6 +275,7 @@ impl View {
         gone.into_iter().for_each(|seq| self.forget(seq));
         self.erased.retain(|_, (to, _)| *to >= trim.drop_before);
         self.work.forget_before(trim.drop_before);
+        self.delegated.retain(|seq, _| *seq >= trim.drop_before);
         self.named = trim.named().collect();
         self.nodes.retain(|at, _| self.named.contains(at));
         // Drop the summaries that a loaded view would not encounter after the frontier.

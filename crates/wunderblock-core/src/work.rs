@@ -1,8 +1,8 @@
-//! Work log of a lane: the agent's own todo list, the files that the agent touched, the last check of each kind, and
-//! the skills that the agent invoked. The log is at the tail after each compaction. Each log is made from the
+//! Work log of a lane: the agent's own todo list, the files that the agent touched, the last check of each kind, the
+//! skills that the agent invoked, and the delegates at work. The log is at the tail after each compaction. Each log is made from the
 //! previous log and the content appended since then.
 
-use crate::id::Handle;
+use crate::id::{CallId, Handle, StreamId};
 use crate::policy::Permille;
 use crate::state::ItemStatus;
 use crate::units::{Seq, is_default};
@@ -29,6 +29,9 @@ pub struct WorkLog {
     /// Skills, most recently invoked first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<InvokedSkill>,
+    /// Delegates whose work has not ended, in the order in which they began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub delegates: Vec<DelegateAtWork>,
     /// Position of the newest commit. Changes made before the newest commit are not lost if the working tree is
     /// reset.
     #[serde(skip_serializing_if = "is_default")]
@@ -139,11 +142,33 @@ pub struct InvokedSkill {
     pub span: Span,
 }
 
+/// A delegate whose work has not ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DelegateAtWork {
+    /// Type of the delegate; empty if it is unknown.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub agent: Box<str>,
+    /// Beginning of the delegate's task.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub task: Box<str>,
+    /// Call by which the delegate was started, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    /// Session of the delegate, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<StreamId>,
+    /// Position of the call, or of the report of the start.
+    pub at: Seq,
+    /// Exchange that the delegate comes from.
+    pub span: Span,
+}
+
 impl WorkLog {
     /// Returns whether the log is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.todo.is_empty() && self.files.is_empty() && self.checks.is_empty() && self.skills.is_empty()
+        let rest = self.checks.is_empty() && self.skills.is_empty() && self.delegates.is_empty();
+        self.todo.is_empty() && self.files.is_empty() && rest
     }
 
     /// Returns whether an item of the log comes from a run of positions.
@@ -156,7 +181,9 @@ impl WorkLog {
         let todo = self.todo.iter().map(|item| item.span);
         let files = self.files.iter().map(|file| file.span);
         let checks = self.checks.iter().map(|check| check.span);
-        todo.chain(files).chain(checks).chain(self.skills.iter().map(|skill| skill.span))
+        let skills = self.skills.iter().map(|skill| skill.span);
+        let delegates = self.delegates.iter().map(|delegate| delegate.span);
+        todo.chain(files).chain(checks).chain(skills).chain(delegates)
     }
 
     /// Returns the log without the items from an exchange that contains a position.
@@ -168,6 +195,7 @@ impl WorkLog {
         log.files.retain(|file| !holds(file.span));
         log.checks.retain(|check| !holds(check.span));
         log.skills.retain(|skill| !holds(skill.span));
+        log.delegates.retain(|delegate| !holds(delegate.span));
         log
     }
 
@@ -184,6 +212,8 @@ impl WorkLog {
                 });
             }
         };
+        let delegates = self.delegates.iter().map(DelegateAtWork::line).collect();
+        section("Delegates at work (do not start them again)", delegates);
         section("To do, the agent's own list", self.todo_lines());
         section("Files, the last touched first", self.files.iter().map(TouchedFile::line).collect());
         section("Last checks", self.checks.iter().map(LastCheck::line).collect());
@@ -239,6 +269,14 @@ impl LastCheck {
         let outcome = if self.failed { "failed" } else { "ok" };
         let told = if self.told.is_empty() { String::new() } else { format!(": \"{}\"", self.told) };
         format!("- {} → {outcome}{told} #{}", self.family.join(", "), self.at)
+    }
+}
+
+impl DelegateAtWork {
+    fn line(&self) -> String {
+        let agent = if self.agent.is_empty() { "delegate" } else { &self.agent };
+        let task = if self.task.is_empty() { String::new() } else { format!(": \"{}\"", self.task) };
+        format!("- {agent}{task} #{}", self.at)
     }
 }
 

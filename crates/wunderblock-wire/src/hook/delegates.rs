@@ -3,15 +3,18 @@
 use crate::hook::call::Delegation;
 use crate::hook::fields::word;
 use crate::json::RawFields;
+use wunderblock_core::event::SubagentOutcome;
 
 /// Tools of one agent that give work to a sub-agent.
 pub(super) struct DelegatingTools {
     /// Names of the tools.
-    pub(super) names: &'static [&'static str],
+    names: &'static [&'static str],
     /// Fields of the input: type of the sub-agent, model, task.
-    pub(super) fields: [&'static str; 3],
+    fields: [&'static str; 3],
     /// Beginnings of results that only report that the sub-agent works in the background.
-    pub(super) launched: &'static [&'static str],
+    launched: &'static [&'static str],
+    /// Beginnings of failed results after the user or the parent ended the work.
+    stopped: &'static [&'static str],
 }
 
 /// The tool was called `Task` before it was called `Agent`.
@@ -19,23 +22,38 @@ pub(super) const CLAUDE_CODE: DelegatingTools = DelegatingTools {
     names: &["Agent", "Task"],
     fields: ["subagent_type", "model", "prompt"],
     launched: &["Async agent launched", "Remote agent launched"],
+    stopped: &["[Request interrupted by user", "The user doesn't want to proceed with this tool use"],
 };
 
-/// Every sub-agent works in the background, until another tool reports its result.
-pub(super) const CODEX: DelegatingTools =
-    DelegatingTools { names: &["spawn_agent"], fields: ["agent_type", "model", "message"], launched: &["{"] };
+/// Every sub-agent works in the background, until another tool reports its result. The result of the start is an
+/// object, and an error is a text.
+pub(super) const CODEX: DelegatingTools = DelegatingTools {
+    names: &["spawn_agent"],
+    fields: ["agent_type", "model", "message"],
+    launched: &["{"],
+    stopped: &[],
+};
 
-pub(super) const GEMINI_CLI: DelegatingTools =
-    DelegatingTools { names: &["invoke_agent"], fields: ["agent_name", "model", "prompt"], launched: &[] };
+pub(super) const GEMINI_CLI: DelegatingTools = DelegatingTools {
+    names: &["invoke_agent"],
+    fields: ["agent_name", "model", "prompt"],
+    launched: &[],
+    stopped: &[],
+};
 
-pub(super) const OPENCODE: DelegatingTools =
-    DelegatingTools { names: &["task"], fields: ["subagent_type", "model", "prompt"], launched: &[] };
+pub(super) const OPENCODE: DelegatingTools = DelegatingTools {
+    names: &["task"],
+    fields: ["subagent_type", "model", "prompt"],
+    launched: &[],
+    stopped: &["Tool execution aborted"],
+};
 
 /// Copilot CLI, which calls no hooks here.
 const COPILOT: DelegatingTools = DelegatingTools {
     names: &["task"],
     fields: ["agent_type", "model", "prompt"],
     launched: &["Agent started in background"],
+    stopped: &[],
 };
 
 const ALL: [&DelegatingTools; 5] = [&CLAUDE_CODE, &CODEX, &GEMINI_CLI, &OPENCODE, &COPILOT];
@@ -52,6 +70,12 @@ impl DelegatingTools {
     }
 }
 
+/// Returns whether a tool of any agent gives work to a sub-agent.
+#[must_use]
+pub fn delegates(tool: &str) -> bool {
+    ALL.iter().any(|tools| tools.names.contains(&tool))
+}
+
 /// Returns the work that a call of a tool gives to a sub-agent, whichever agent made the call. `None` for other tools.
 /// `input` is the text of a JSON object.
 #[must_use]
@@ -59,16 +83,19 @@ pub fn delegation(tool: &str, input: &str) -> Option<Delegation> {
     let mut read = ALL.iter().filter_map(|tools| tools.delegation(tool, input));
     let first = read.next()?;
     // Agents whose tools have the same name differ in the field of the type.
-    if first.kind.is_some() {
-        Some(first)
-    } else {
-        Some(read.find(|next| next.kind.is_some()).unwrap_or(first))
-    }
+    let typed = if first.kind.is_none() { read.find(|next| next.kind.is_some()) } else { None };
+    Some(typed.unwrap_or(first))
 }
 
-/// Returns whether the result of a delegating tool only reports that the sub-agent works in the background.
+/// Returns how the work ended, as the result of a delegating tool says. `None` if the result only reports that the
+/// sub-agent works in the background.
 #[must_use]
-pub fn is_launch(tool: &str, result: &str) -> bool {
-    let of = ALL.iter().filter(|tools| tools.names.contains(&tool));
-    of.flat_map(|tools| tools.launched).any(|beginning| result.trim_start().starts_with(beginning))
+pub fn outcome(tool: &str, result: &str, failed: bool) -> Option<SubagentOutcome> {
+    let of = || ALL.iter().filter(|tools| tools.names.contains(&tool));
+    let begins = |beginning: &&str| result.trim_start().starts_with(beginning);
+    if failed {
+        let stopped = of().flat_map(|tools| tools.stopped).any(begins);
+        return Some(if stopped { SubagentOutcome::Stopped } else { SubagentOutcome::Failed });
+    }
+    (!of().flat_map(|tools| tools.launched).any(begins)).then_some(SubagentOutcome::Done)
 }

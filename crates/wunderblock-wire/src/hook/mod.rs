@@ -26,4 +26,4 @@ pub use call::{
     CompactTrigger, Delegation, HookAgent, HookAnswer, HookCall, HookEvent, SessionSource, ToolOutcome,
     TurnStop, UsedTool,
 };
-pub use delegates::{delegation, is_launch};
+pub use delegates::{delegates, delegation, outcome};

@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use wunderblock_core::event::SubagentOutcome;
 use wunderblock_core::units::Millis;
 use wunderblock_wire::hook::{
     CompactTrigger, Delegation, HookAgent, HookAnswer, HookCall, HookEvent, SessionSource, ToolOutcome,
-    TurnStop, UsedTool, delegation, is_launch,
+    TurnStop, UsedTool, delegates, delegation, outcome,
 };
 
 use HookAgent::{ClaudeCode, Codex, GeminiCli, OpenCode};
@@ -454,7 +455,15 @@ fn tools_that_delegate_are_known_in_transcripts_of_every_agent() {
         assert_eq!(kind(tool, "{broken").as_deref(), Some(""), "{tool}");
     }
     assert_eq!(delegation("Bash", r#"{"subagent_type":"x"}"#), None);
+    assert!(delegates("task") && !delegates("Bash"));
+    let is_launch = |tool: &str, text: &str| outcome(tool, text, false).is_none();
     assert!(is_launch("Agent", "Async agent launched successfully.\nagentId: 1"));
+    assert_eq!(outcome("Agent", "Async agent launched", true), Some(SubagentOutcome::Failed));
+    assert_eq!(
+        outcome("Task", "[Request interrupted by user for tool use]", true),
+        Some(SubagentOutcome::Stopped)
+    );
+    assert_eq!(outcome("Task", "[Request interrupted by user", false), Some(SubagentOutcome::Done));
     assert!(
         is_launch("spawn_agent", r#"{"agent_id":"1"}"#)
             && !is_launch("spawn_agent", "spawn failed: no slots")

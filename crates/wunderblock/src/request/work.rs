@@ -2,7 +2,7 @@
 //! other steps that leave the log out inject it again.
 
 use super::packer::Packer;
-use crate::summarize::{Material, work};
+use crate::summarize::{Material, delegates_at_work, work};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::collections::HashMap;
@@ -49,7 +49,9 @@ pub(crate) fn log_of(view: &View, texts: &Texts) -> WorkLog {
     let entries: Vec<&ViewEntry> = view.entries().filter(|entry| spans.contains_key(&entry.seq)).collect();
     let from = entries.first().map_or(Seq::START, |entry| entry.seq);
     let material = Material { from, to: view.head(), entries, bodies: texts, earlier: Vec::new() };
-    work(&material, &before, &spans)
+    let mut log = work(&material, &before, &spans);
+    log.delegates = delegates_at_work(&material, (&before, view), &spans);
+    log
 }
 
 /// Returns the log as a text that fits its share. `None` if nothing fits. Parts that can be found elsewhere are
@@ -80,8 +82,12 @@ pub(crate) fn shorten(log: &mut WorkLog) {
         skill.text = Box::default();
     } else if log.checks.len() > 1 {
         log.checks.pop();
-    } else if log.files.pop().is_none() && log.skills.pop().is_none() && log.checks.pop().is_none() {
-        log.todo.pop();
+    } else if log.files.pop().is_none()
+        && log.skills.pop().is_none()
+        && log.checks.pop().is_none()
+        && log.todo.pop().is_none()
+    {
+        log.delegates.pop();
     }
 }
 

@@ -20,7 +20,8 @@ pub use attempt::{AttemptOptions, Floor, Judgement, SummaryDraft};
 pub use command::CommandSummariser;
 pub use extract::{Notable, Noted, ReadMaterial, extract};
 pub(crate) use extract::{
-    changes_files, each_word, files_touched, follow, notable, plan_call, stamp, todo_call, work,
+    changes_files, delegates_at_work, each_word, files_touched, follow, notable, plan_call, stamp, todo_call,
+    work,
 };
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;

@@ -16,6 +16,7 @@ mod check;
 mod condense;
 mod cue;
 mod decision;
+mod delegate;
 mod demand;
 mod files;
 mod fit;
@@ -40,6 +41,7 @@ mod work;
 
 pub(crate) use act::{changes_files, files_touched};
 pub(super) use cue::Cue;
+pub(crate) use delegate::delegates_at_work;
 pub(super) use demand::{absent, demands};
 pub(super) use form::heading;
 pub(super) use glean::Found;
