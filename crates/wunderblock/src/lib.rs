@@ -109,7 +109,10 @@ pub use compact::state::LaneState;
 pub use compact::undo::Undone;
 pub use compactor::{Compactor, Hook};
 pub use context::Built;
-pub use delegates::{DelegateCall, DelegationNode, delegation_tree};
+pub use delegates::{
+    DelegateCall, DelegateText, Delegation, DelegationNode, DelegationOutcome, ModelMismatch,
+    delegation_tree, delegations,
+};
 pub use doctor::diagnosis::{Diagnosis, DoctorNote, Problem};
 pub use drive::replay::{Difference, Replayed};
 pub use edit_error::EditError;

@@ -99,3 +99,12 @@ pub fn outcome(tool: &str, result: &str, failed: bool) -> Option<SubagentOutcome
     }
     (!of().flat_map(|tools| tools.launched).any(begins)).then_some(SubagentOutcome::Done)
 }
+
+/// Returns the words of the sub-agent in the text by which Claude Code notifies the parent. `None` for other texts, and
+/// if the sub-agent left no words.
+#[must_use]
+pub fn notified_result(text: &str) -> Option<&str> {
+    let rest = text.trim_start().strip_prefix("<task-notification>")?;
+    let (_, result) = rest.split_once("<result>")?;
+    Some(result.rsplit_once("</result>")?.0.trim())
+}

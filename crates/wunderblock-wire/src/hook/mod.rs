@@ -26,4 +26,4 @@ pub use call::{
     CompactTrigger, Delegation, HookAgent, HookAnswer, HookCall, HookEvent, SessionSource, ToolOutcome,
     TurnStop, UsedTool,
 };
-pub use delegates::{delegates, delegation, outcome};
+pub use delegates::{delegates, delegation, notified_result, outcome};

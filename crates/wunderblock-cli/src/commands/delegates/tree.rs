@@ -1,6 +1,7 @@
-//! `agents tree`: the delegates that a session had, level by level.
+//! `agents tree`: the delegates that a session had, level by level, and what became of their work.
 
 use crate::args::{Global, TreeArgs};
+use crate::columns::fit;
 use crate::commands::cost::money;
 use crate::console::{print, print_report, say};
 use crate::conversation::first_words;
@@ -11,45 +12,110 @@ use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::table::{listing, tokens};
 use crate::terminal::clean;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 use wunderblock::account::Spend;
-use wunderblock::{DelegationNode, delegation_tree};
-use wunderblock_core::units::{Millis, Tokens};
+use wunderblock::{DelegateText, DelegationNode, ModelMismatch, delegation_tree};
+use wunderblock_core::delegate::model::ModelTable;
+use wunderblock_core::units::Tokens;
 
-const HEADS: [&str; 6] = ["session", "model", "input", "cost", "time", "task"];
+const HEADS: [&str; 8] = ["session", "type", "model", "input", "cost", "time", "outcome", "task"];
 /// Minimum number of columns for a task.
-const TASK: usize = 12;
+const TASK: usize = 10;
+/// Maximum number of columns for a type and for a model.
+const WORD: usize = 17;
+/// In place of what is unknown.
+const UNKNOWN: &str = "—";
 
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &TreeArgs) -> Exit {
     let engine = settings.read_only().await?;
     let session = known_session(&engine, global, &wanted.session).await?;
     let nodes = delegation_tree(&engine, &session).await?;
+    let models = settings.delegate_rules()?.models();
     let names = if global.json { Names::default() } else { Names::all(&engine).await? };
     let mut rows = Vec::with_capacity(nodes.len());
+    let mut remarks = String::new();
     for (at, node) in nodes.iter().enumerate() {
-        let task = first_words(&engine, &node.info).await?.unwrap_or_default();
+        let told = match &node.info {
+            Some(info) => first_words(&engine, info).await?,
+            None => None,
+        };
+        let prompt = || Some(node.delegation.as_ref()?.prompt.as_ref()?.text.clone());
+        let task = told.or_else(prompt).unwrap_or_default();
+        let mismatch = mismatch(node, &models);
         if global.json {
-            print_report(&report(node, &task))?;
+            print_report(&report(node, &task, mismatch.as_ref()))?;
             continue;
         }
-        let lead = lead(&nodes, at);
-        rows.push([
-            format!("{lead}{}", names.short(&node.info.id)),
-            clean(node.info.model.as_deref().unwrap_or("—")),
-            tokens(input(&node.spend)),
-            cost(&node.spend),
-            duration(node.info.opened_at, node.info.said_at),
-            task,
-        ]);
+        let name = node.info.as_ref().map_or_else(|| UNKNOWN.to_owned(), |info| names.short(&info.id));
+        if let Some(mismatch) = &mismatch {
+            remarks += &format!("{}: {}\n", place(node, &name), clean(&in_words(mismatch)));
+        }
+        let cells = row(node, mismatch.as_ref());
+        let task = clean(&task.split_whitespace().collect::<Vec<_>>().join(" "));
+        let [kind, model, input, cost, time, outcome] = cells;
+        rows.push([format!("{}{name}", lead(&nodes, at)), kind, model, input, cost, time, outcome, task]);
     }
     if !global.json {
-        print(&listing(HEADS, &rows, (&[2, 3, 4], TASK), Paint::stdout()))?;
+        print(&listing(HEADS, &rows, (&[3, 4, 5], TASK), Paint::stdout()))?;
+        print(&remarks)?;
         if nodes.len() == 1 {
             say(global, "the session has no delegates");
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the cells between the session and the task.
+fn row(node: &DelegationNode, mismatch: Option<&ModelMismatch>) -> [String; 6] {
+    let delegation = node.delegation.as_ref();
+    let kind = delegation.and_then(|delegation| delegation.agent.as_deref());
+    let model = match (mismatch, node.model()) {
+        (Some(mismatch), _) => format!("{} → {}", bare(&mismatch.expected), bare(&mismatch.answered)),
+        (None, model) => model.map_or(UNKNOWN, undated).to_owned(),
+    };
+    let has_session = node.info.is_some();
+    let known = |text: String| if has_session { text } else { UNKNOWN.to_owned() };
+    [
+        fit(&clean(kind.unwrap_or(UNKNOWN)), WORD),
+        fit(&clean(&model), WORD + 8),
+        known(tokens(input(&node.spend))),
+        known(cost(&node.spend)),
+        node.millis().map_or_else(|| UNKNOWN.to_owned(), duration),
+        delegation.map_or(UNKNOWN, |delegation| delegation.outcome.name()).to_owned(),
+    ]
+}
+
+fn mismatch(node: &DelegationNode, models: &ModelTable) -> Option<ModelMismatch> {
+    node.delegation.as_ref()?.mismatch(node.model(), models)
+}
+
+fn in_words(mismatch: &ModelMismatch) -> String {
+    let ModelMismatch { expected, is_routed, answered } = mismatch;
+    let wanted = if *is_routed { "the route chose" } else { "the call asked for" };
+    format!("{wanted} {expected}, but {answered} answered")
+}
+
+/// Returns a name for a node in a remark.
+fn place(node: &DelegationNode, name: &str) -> String {
+    match &node.delegation {
+        Some(delegation) if node.info.is_none() => format!("#{}", delegation.at),
+        _ => name.to_owned(),
+    }
+}
+
+/// Returns an id without its date.
+fn undated(model: &str) -> &str {
+    let dated = |date: &str| date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit());
+    model.rsplit_once(['-', '@']).filter(|(_, date)| dated(date)).map_or(model, |(name, _)| name)
+}
+
+/// Returns an id without date, provider and vendor.
+fn bare(model: &str) -> &str {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let name = name.split_once("anthropic.").map_or(name, |(_, name)| name);
+    let name = undated(name.split(':').next().and_then(|name| name.strip_suffix("-v1")).unwrap_or(name));
+    name.strip_prefix("claude-").unwrap_or(name)
 }
 
 /// Returns the lines of the tree before a node.
@@ -73,28 +139,48 @@ fn cost(spend: &Spend) -> String {
     if spend.replies == 0 || spend.unpriced > 0 { "unknown".to_owned() } else { money(spend.cost) }
 }
 
-fn duration(from: Millis, to: Millis) -> String {
-    match to.0.saturating_sub(from.0).max(0) / 1_000 {
+fn duration(millis: u64) -> String {
+    match millis / 1_000 {
         seconds @ 0..60 => format!("{seconds} s"),
         seconds @ 60..3_600 => format!("{} min", seconds / 60),
         seconds => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
     }
 }
 
-fn report(node: &DelegationNode, task: &str) -> serde_json::Value {
-    let (info, spend) = (&node.info, &node.spend);
+fn report(node: &DelegationNode, task: &str, mismatch: Option<&ModelMismatch>) -> Value {
+    let (info, spend) = (node.info.as_ref(), &node.spend);
+    let delegation = node.delegation.as_ref();
     let is_known = spend.replies > 0 && spend.unpriced == 0;
+    let text = |text: Option<&DelegateText>| {
+        text.map(|text| json!({ "text": text.text, "bytes": text.bytes, "address": text.address }))
+    };
+    let differs = mismatch.map(|mismatch| {
+        let by = if mismatch.is_routed { "route" } else { "call" };
+        json!({ "expected": mismatch.expected, "by": by, "answered": mismatch.answered })
+    });
     json!({
-        "session": info.id,
-        "parent": info.parent,
+        "session": info.map(|info| &info.id).or(delegation.and_then(|one| one.session.as_ref())),
+        "is_recorded": info.is_some(),
+        "parent": info.and_then(|info| info.parent.as_ref()),
         "depth": node.depth,
-        "model": info.model,
-        "messages": info.messages,
+        "type": delegation.and_then(|one| one.agent.as_ref()),
+        "model": node.model(),
+        "asked": delegation.and_then(|one| one.asked.as_ref()),
+        "chosen": delegation.and_then(|one| one.chosen.as_ref()),
+        "mismatch": differs,
+        "outcome": delegation.map(|one| one.outcome.name()),
+        "call": delegation.and_then(|one| one.call.as_ref()),
+        "position": delegation.map(|one| one.at),
+        "mode": delegation.and_then(|one| one.mode.as_ref()),
+        "prompt": text(delegation.and_then(|one| one.prompt.as_ref())),
+        "result": text(delegation.and_then(|one| one.result.as_ref())),
+        "messages": info.map(|info| info.messages),
         "replies": spend.replies,
         "input": input(spend),
         "output": spend.output,
+        "reported_tokens": delegation.and_then(|one| one.tokens),
         "cost_microdollars": is_known.then_some(spend.cost),
-        "milliseconds": info.said_at.0.saturating_sub(info.opened_at.0).max(0),
+        "milliseconds": node.millis(),
         "task": task,
     })
 }

@@ -1,0 +1,74 @@
+//! Links delegations with the sessions of delegates and with recorded routes.
+
+use super::delegation::Delegation;
+use super::fold::DelegationFold;
+use std::collections::HashSet;
+use wunderblock_core::id::StreamId;
+
+/// A session that names another as its parent.
+pub(super) struct ChildSession {
+    pub(super) id: StreamId,
+    /// The first thing that the session was told.
+    pub(super) task: Option<String>,
+}
+
+/// Returns the delegations, in order, with their sessions and routes.
+pub(super) fn linked(fold: DelegationFold, children: &[ChildSession]) -> Vec<Delegation> {
+    let DelegationFold { mut found, prompts, routes, .. } = fold;
+    by_prompt(&mut found, &prompts, children);
+    by_type(&mut found);
+    // A report that was merged into another has no position.
+    found.retain(|one| one.at.0 > 0);
+    found.sort_by_key(|one| one.at);
+    let mut used = vec![false; routes.len()];
+    for one in &mut found {
+        let mine = |(index, (at, agent, _)): &(usize, &(_, Box<str>, Box<str>))| {
+            let unused = used.get(*index) == Some(&false);
+            unused && *at < one.at && one.agent.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(agent))
+        };
+        // Of several routes for one type, the latest before the call is the one that was followed.
+        let Some((last, (_, agent, chosen))) = routes.iter().enumerate().filter(mine).last() else {
+            continue;
+        };
+        one.chosen = Some(chosen.clone());
+        let earlier = routes.iter().zip(&mut used).take(last + 1);
+        earlier.filter(|((_, of, _), _)| of.eq_ignore_ascii_case(agent)).for_each(|(_, used)| *used = true);
+    }
+    found
+}
+
+/// Links a delegation without a known session with the first session that was told its task.
+fn by_prompt(found: &mut [Delegation], prompts: &[Option<String>], children: &[ChildSession]) {
+    let mut taken: HashSet<StreamId> = found.iter().filter_map(|one| one.session.clone()).collect();
+    for (one, prompt) in found.iter_mut().zip(prompts).filter(|(one, _)| one.session.is_none()) {
+        let Some(prompt) = prompt.as_deref().map(str::trim).filter(|prompt| !prompt.is_empty()) else {
+            continue;
+        };
+        let told = |child: &&ChildSession| {
+            let is_free = !taken.iter().any(|taken| taken.root() == child.id.root());
+            is_free && child.task.as_deref().is_some_and(|task| task.trim() == prompt)
+        };
+        if let Some(child) = children.iter().find(told) {
+            taken.insert(child.id.clone());
+            one.session = Some(child.id.clone());
+        }
+    }
+}
+
+/// Merges reports without a call into calls without a session, by type and order: hooks know no calls.
+fn by_type(found: &mut [Delegation]) {
+    for index in 0..found.len() {
+        let report = found.get(index).filter(|one| one.call.is_none() && one.at.0 > 0);
+        let Some(agent) = report.map(|report| report.agent.clone()) else { continue };
+        let is_same = |one: &Delegation| {
+            let types = one.agent.as_ref().zip(agent.as_ref());
+            types.is_none_or(|(a, b)| a.eq_ignore_ascii_case(b))
+        };
+        let waits = |one: &Delegation| one.call.is_some() && one.session.is_none() && is_same(one);
+        let Some(call) = found.iter().position(waits) else { continue };
+        let report = found.get_mut(index).map(std::mem::take).unwrap_or_default();
+        if let Some(call) = found.get_mut(call) {
+            call.absorb(report);
+        }
+    }
+}
