@@ -111,7 +111,7 @@ pub use compactor::{Compactor, Hook};
 pub use context::Built;
 pub use delegates::{
     DelegateCall, DelegateText, Delegation, DelegationNode, DelegationOutcome, ModelMismatch,
-    delegation_tree, delegations,
+    delegation_tree, delegations, record_returned, record_spawned,
 };
 pub use doctor::diagnosis::{Diagnosis, DoctorNote, Problem};
 pub use drive::replay::{Difference, Replayed};

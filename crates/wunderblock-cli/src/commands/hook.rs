@@ -19,11 +19,13 @@ use std::sync::mpsc;
 use std::time::Duration;
 use wunderblock::agents::{Agent, find_session};
 use wunderblock::recap::{digest, is_recap_due, recall, recap};
-use wunderblock::{Engine, Session};
-use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionClosed};
-use wunderblock_core::id::EventId;
+use wunderblock::{Engine, Session, record_returned, record_spawned};
+use wunderblock_core::event::{
+    EventSource, Fact, NewEvent, SessionClosed, SubagentOutcome, SubagentReturned, SubagentSpawned,
+};
+use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::{Bytes, Millis};
-use wunderblock_wire::hook::{HookAgent, HookAnswer, HookCall, HookEvent, SessionSource};
+use wunderblock_wire::hook::{Delegation, HookAgent, HookAnswer, HookCall, HookEvent, SessionSource};
 
 /// Maximum time for which an agent waits. An import that takes longer is continued by the next call.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -97,6 +99,9 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
     match (&call.event, &session) {
         (HookEvent::SessionEnd(reason), Some(session)) => {
             end(session, reason.as_deref(), (settings.config().clock)()).await?;
+        }
+        (HookEvent::SubagentStart(delegation) | HookEvent::SubagentEnd(delegation), Some(session)) => {
+            report(session, &call, delegation, (settings.config().clock)()).await?;
         }
         (HookEvent::Prompt(prompt), _) if recalls && context.is_none() && call.inside.is_none() => {
             if let Some(folder) = &call.cwd {
@@ -196,6 +201,30 @@ async fn end(session: &Session, reason: Option<&str>, at: Millis) -> Result<(), 
     // The id is that of the position, so that a call that is repeated adds nothing.
     let id = EventId::new(format!("hook:end:{head}")).map_err(wunderblock::Error::from)?;
     session.append(NewEvent { id, at, source: EventSource::Live, fact }).await?;
+    Ok(())
+}
+
+/// Records the start or the end of a sub-agent in the session of its parent. The transcript says it only after the
+/// sub-agent has ended, and does not say everything.
+async fn report(
+    session: &Session,
+    call: &HookCall<'_>,
+    delegation: &Delegation,
+    at: Millis,
+) -> Result<(), Failure> {
+    let Some(child) = call.child_session(delegation).and_then(|name| StreamId::new(name).ok()) else {
+        return Ok(());
+    };
+    if matches!(call.event, HookEvent::SubagentStart(_)) {
+        let agent = delegation.kind.as_deref().map(Into::into);
+        record_spawned(session, SubagentSpawned { agent, ..SubagentSpawned::new(child) }, at).await?;
+        return Ok(());
+    }
+    // The last message of a sub-agent with a transcript is in its own session.
+    let message = delegation.message.as_deref().filter(|_| delegation.transcript.is_none());
+    let result = message.map(|message| message.to_owned().into());
+    let returned = SubagentReturned { result, ..SubagentReturned::new(child, SubagentOutcome::Done) };
+    record_returned(session, returned, at).await?;
     Ok(())
 }
 

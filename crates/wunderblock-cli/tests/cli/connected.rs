@@ -175,6 +175,66 @@ fn hooks_and_imports_lead_to_the_same_session() {
 }
 
 #[test]
+fn a_delegate_is_in_flight_from_its_hook_to_its_end() {
+    let desk = Desk::bare();
+    let record = |kind: &str, id: &str, before: &str, more: &str| {
+        format!(
+            r#"{{"parentUuid":{before},"isSidechain":false,"cwd":"/w","sessionId":"main","version":"2","type":"{kind}","uuid":"{id}","timestamp":"2026-01-02T03:04:05.678Z"{more}}}"#
+        )
+    };
+    let said = record("user", "u1", "null", r#","message":{"role":"user","content":"find it"}"#);
+    let called = record(
+        "assistant",
+        "a1",
+        "\"u1\"",
+        r#","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"c1","name":"Agent","input":{"subagent_type":"Explore","model":"opus","prompt":"Look for it."}}]}"#,
+    );
+    let answered = record(
+        "user",
+        "u2",
+        "\"a1\"",
+        r#","toolUseResult":{"status":"completed","agentId":"7","resolvedModel":"claude-sonnet-4-5-20250929","totalTokens":90,"totalDurationMs":2500},"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"Here it is."}]}"#,
+    );
+    let event = |name: &str| json!({ "hook_event_name": name, "session_id": "main", "transcript_path": desk.path("s.jsonl"), "agent_id": "7", "agent_type": "Explore" });
+    let outcome = || {
+        let nodes = desk.run(&["agents", "tree", "main", "--json"]).exits(0).lines();
+        assert_eq!(nodes.len(), 2, "{nodes:?}");
+        nodes[1].clone()
+    };
+    desk.write("s.jsonl", format!("{said}\n"));
+    // The hook comes before the transcript has the call.
+    hook(&desk, &event("SubagentStart"));
+    hook(&desk, &event("SubagentStart"));
+    let started = outcome();
+    assert_eq!((&started["outcome"], &started["type"]), (&json!("in flight"), &json!("Explore")));
+    desk.write("s.jsonl", format!("{said}\n{called}\n"));
+    hook(&desk, &event("PostToolUse"));
+    let started = outcome();
+    assert_eq!((&started["outcome"], &started["call"]), (&json!("in flight"), &json!("c1")));
+    hook(&desk, &event("SubagentStop"));
+    hook(&desk, &event("SubagentStop"));
+    assert_eq!(outcome()["outcome"], "done");
+    desk.write("s.jsonl", format!("{said}\n{called}\n{answered}\n"));
+    hook(&desk, &event("Stop"));
+    let ended = outcome();
+    assert_eq!(ended["result"]["text"], "Here it is.");
+    assert_eq!((&ended["reported_tokens"], &ended["milliseconds"]), (&json!(90), &json!(2500)));
+    assert_eq!(ended["mismatch"]["answered"], "claude-sonnet-4-5-20250929");
+    let table = desk.run(&["agents", "tree", "main"]).exits(0).out;
+    let remark = "the call asked for opus, but claude-sonnet-4-5-20250929 answered";
+    assert!(table.contains("opus → sonnet-4-5") && table.contains(remark), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
+    // A hook that comes late adds nothing that the import has.
+    let events = || desk.run(&["export", "main"]).exits(0).out;
+    let before = events();
+    hook(&desk, &event("SubagentStart"));
+    hook(&desk, &event("SubagentStop"));
+    assert_eq!(events(), before);
+    assert_eq!(before.matches("hook:spawned:agent-7").count(), 1, "{before}");
+    assert!(!desk.path("state/wunderblock/hook.log").exists());
+}
+
+#[test]
 fn a_hook_never_fails_its_agent() {
     let desk = Desk::bare();
     desk.write("s.jsonl", crate::fixture::transcript());

@@ -278,6 +278,67 @@ fn a_route_is_kept_in_the_session_of_the_parent() {
 }
 
 #[test]
+fn a_tree_tells_what_became_of_delegates_of_the_live_door() {
+    let desk = Desk::bare();
+    let lines = [
+        r#"{"role":"user","content":"go"}"#,
+        r#"{"kind":"subagent.spawned","session":"one","agent":"explore","model":"sonnet","prompt":"Look around.","mode":"fresh"}"#,
+        r#"{"kind":"subagent.spawned","session":"two","agent":"plan"}"#,
+        r#"{"kind":"subagent.spawned","session":"three","agent":"plan"}"#,
+        r#"{"kind":"subagent.returned","session":"one","outcome":"done","result":"Nothing.","model":"claude-opus-4-8","tokens":12,"millis":3000}"#,
+        r#"{"kind":"subagent.returned","session":"three","outcome":"failed"}"#,
+    ];
+    desk.feed(&["append", "main"], &lines.map(|line| format!("{line}\n")).concat()).exits(0);
+    // The session of a delegate need not name its parent.
+    desk.feed(&["append", "two"], "{\"role\":\"user\",\"content\":\"Plan it.\"}\n").exits(0);
+    let nodes = desk.run(&["agents", "tree", "main", "--json"]).exits(0).lines();
+    let told: Vec<[&str; 4]> = nodes[1..]
+        .iter()
+        .map(|node| {
+            ["session", "type", "outcome", "task"].map(|field| node[field].as_str().unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ["one", "explore", "done", "Look around."],
+            ["two", "plan", "in flight", "Plan it."],
+            ["three", "plan", "failed", ""],
+        ]
+    );
+    assert_eq!(nodes[1]["mismatch"]["expected"], "sonnet");
+    assert_eq!(nodes[1]["result"]["text"], "Nothing.");
+    let address = nodes[1]["result"]["address"].as_str().unwrap_or_default();
+    assert!(desk.run(&["read", address]).exits(0).out.contains("Nothing."), "{address}");
+    desk.feed(&["append", "main"], "{\"kind\":\"session.closed\"}\n").exits(0);
+    let closed = desk.run(&["agents", "tree", "main", "--json"]).exits(0).lines();
+    assert_eq!(closed[2]["outcome"], "unknown", "no delegate goes on after its parent's session");
+}
+
+#[test]
+fn the_model_that_answered_is_compared_with_the_recorded_route() {
+    let desk = Desk::bare();
+    desk.feed(&["append", "main"], "{\"role\":\"user\",\"content\":\"go\"}\n").exits(0);
+    let model = ["--parent-model", "claude-opus-4-8", "--session", "main", "--record"];
+    for kind in ["plan", "explore"] {
+        desk.run(&[&["agents", "resolve", "--type", kind], &model[..]].concat()).exits(0);
+    }
+    let lines = [
+        r#"{"kind":"subagent.spawned","session":"one","agent":"plan"}"#,
+        r#"{"kind":"subagent.returned","session":"one","outcome":"done","model":"claude-opus-4-8"}"#,
+        r#"{"kind":"subagent.spawned","session":"two","agent":"Explore"}"#,
+        r#"{"kind":"subagent.returned","session":"two","outcome":"done","model":"gpt-5-mini"}"#,
+    ];
+    desk.feed(&["append", "main"], &lines.map(|line| format!("{line}\n")).concat()).exits(0);
+    let nodes = desk.run(&["agents", "tree", "main", "--json"]).exits(0).lines();
+    assert_eq!(nodes[1]["chosen"], "claude-opus-4-8");
+    assert_eq!(nodes[1]["mismatch"], serde_json::Value::Null);
+    let expected = nodes[2]["chosen"].as_str().unwrap_or_default();
+    let table = desk.run(&["agents", "tree", "main"]).exits(0).out;
+    assert!(table.contains(&format!("the route chose {expected}, but gpt-5-mini answered")), "{table}");
+}
+
+#[test]
 fn a_tree_draws_the_delegates_of_every_level() {
     let desk = Desk::bare();
     for (name, parent) in [

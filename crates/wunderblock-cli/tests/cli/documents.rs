@@ -162,7 +162,7 @@ fn prepared() -> (Desk, Vec<(&'static str, String)>) {
         ("3f9c#3", "7478b9f5#3".to_owned()),
         ("3f9c", "7478b9f5".to_owned()),
         ("--from 120 --to 340", "--from 1095 --to 1108".to_owned()),
-        ("--dissolve 380", "--dissolve 596".to_owned()),
+        ("--dissolve 380", "--dissolve 597".to_owned()),
         ("412", summary["seq"].to_string()),
         ("PATH…", "transcripts".to_owned()),
         ("FILE", "copy.db".to_owned()),

@@ -43,6 +43,16 @@ impl<'a> HookCall<'a> {
         contract(self.agent).delegation(tool)
     }
 
+    /// Returns the name under which a transcript of the agent knows the session of a sub-agent.
+    #[must_use]
+    pub fn child_session(&self, delegation: &Delegation) -> Option<String> {
+        let id = delegation.id.as_deref()?;
+        Some(match self.agent {
+            HookAgent::ClaudeCode => format!("agent-{id}"),
+            _ => id.to_owned(),
+        })
+    }
+
     /// Returns what to write to standard output so that the agent takes in the answer. `None` if there is nothing to
     /// write: the answer is empty, or the agent takes in no such answer at this event.
     #[must_use]

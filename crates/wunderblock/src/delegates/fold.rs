@@ -153,7 +153,8 @@ impl DelegationFold {
         let Some(one) = self.found.get_mut(index) else { return };
         self.answered = Some((at, index));
         let Some(outcome) = hook::outcome(tool, text, failed) else { return };
-        if matches!(one.outcome, DelegationOutcome::InFlight | DelegationOutcome::Unknown) {
+        // A hook reports an end without its cause.
+        if failed || matches!(one.outcome, DelegationOutcome::InFlight | DelegationOutcome::Unknown) {
             one.outcome = outcome.into();
         }
         if !text.is_empty() {

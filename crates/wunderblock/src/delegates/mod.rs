@@ -9,9 +9,11 @@ mod delegation;
 mod fold;
 mod link;
 mod read;
+mod report;
 mod tree;
 
 pub use call::DelegateCall;
 pub use delegation::{DelegateText, Delegation, DelegationOutcome, ModelMismatch};
 pub use read::delegations;
+pub use report::{record_returned, record_spawned};
 pub use tree::{DelegationNode, delegation_tree};

@@ -5,7 +5,8 @@ use futures_executor::block_on;
 use std::sync::Arc;
 use wunderblock::{Built, CompactionResult, Visibility};
 use wunderblock_core::budget::Treatment;
-use wunderblock_core::event::{ContextInjected, Fact};
+use wunderblock_core::event::{ContextInjected, Fact, SubagentOutcome, SubagentReturned, SubagentSpawned};
+use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::section::Section;
@@ -177,5 +178,68 @@ fn an_undo_and_a_smaller_window_keep_one() {
             assert!(text(&built).contains("repair the lexer"), "{tokens}");
         }
     }
+    assert_eq!(scene.problems(), [""; 0]);
+}
+
+/// Compacts the lane again after each turn, until it has been compacted twice more, and returns the last request.
+fn compacted_twice(scene: &Scene, from: u64) -> Built {
+    let policy = balanced();
+    let options = under(&policy, WINDOW);
+    let steps = scene.compactions();
+    let mut built = scene.build(&options);
+    for number in from.. {
+        if scene.compactions() > steps + 1 {
+            break;
+        }
+        scene.turns(number..number + 1);
+        built = scene.build(&options);
+    }
+    built
+}
+
+#[test]
+fn a_delegate_is_named_after_every_compaction_until_it_returns() {
+    const TITLE: &str = "Delegates at work (do not start them again)";
+    // In the request, which is JSON.
+    const LINE: &str = r#"- Explore: \"map the parser\""#;
+    let delegate = |id: &str, task: &str| {
+        let input = format!(r#"{{"subagent_type":"Explore","prompt":"{task}"}}"#);
+        said(Message::new(Role::Assistant, vec![call(id, "Agent", &input)]))
+    };
+    let spawned = |session: &str, call: Option<&str>| {
+        let call = call.map(|call| CallId(call.into()));
+        Fact::SubagentSpawned(SubagentSpawned {
+            call,
+            agent: Some("Explore".into()),
+            ..SubagentSpawned::new(stream(session))
+        })
+    };
+    let returned =
+        |session: &str| Fact::SubagentReturned(SubagentReturned::new(stream(session), SubagentOutcome::Done));
+    let scene = Scene::of(2);
+    scene.add(vec![
+        delegate("sync", "look here"),
+        said(result("sync", "found")),
+        delegate("async", "map the parser"),
+        said(result("async", "Async agent launched successfully.\nagentId: 7")),
+        spawned("agent-7", Some("async")),
+        // A report without a call, as hooks and live agents write it.
+        spawned("agent-8", None),
+    ]);
+    let log = |scene: &Scene| logs(scene).pop().unwrap().1;
+    let built = compacted_twice(&scene, 2);
+    assert!(text(&built).contains(TITLE) && text(&built).contains(LINE), "{}", text(&built));
+    assert!(!text(&built).contains(r#"Explore: \"look here"#), "it has ended");
+    let at_work: Vec<String> =
+        log(&scene).delegates.iter().map(|one| one.session.as_ref().unwrap().to_string()).collect();
+    assert_eq!(at_work, ["agent-7", "agent-8"]);
+    scene.add(vec![returned("agent-7")]);
+    let built = compacted_twice(&scene, 200);
+    assert!(text(&built).contains(TITLE) && !text(&built).contains(LINE), "only the other one");
+    scene.add(vec![returned("agent-8")]);
+    let built = compacted_twice(&scene, 400);
+    assert!(log(&scene).delegates.is_empty() && !text(&built).contains(TITLE));
+    let replayed = block_on(scene.session.replay(built.recorded)).unwrap();
+    assert_eq!(replayed.body, built.draft.body);
     assert_eq!(scene.problems(), [""; 0]);
 }

@@ -4,6 +4,7 @@ mod apis;
 mod care;
 mod cases;
 mod copies;
+mod delegations;
 mod door;
 mod examples;
 mod exports;
