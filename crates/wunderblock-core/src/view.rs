@@ -4,7 +4,6 @@
 //! else: entries before the lane's frontier are gone, so the size of a view depends on the window, not on the
 //! history.
 
-mod delegates;
 pub(crate) mod entry;
 mod summaries;
 mod work;
@@ -20,7 +19,6 @@ use crate::reduction::{ContentReduced, Reduction, Reductions};
 use crate::section::Section;
 use crate::units::Seq;
 use crate::work::WorkLog;
-use delegates::DelegateFacts;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use summaries::place;
@@ -75,8 +73,8 @@ pub struct View {
     injected: BTreeMap<(Section, Box<str>), (Seq, Body)>,
     /// Work logs of the lane, the newest last.
     work: WorkHistory<ToldWork>,
-    /// Starts and ends of sub-agents' work.
-    delegated: DelegateFacts,
+    /// Starts and ends of sub-agents' work, by position.
+    delegated: BTreeMap<Seq, Fact>,
     /// Progress of the lane.
     progress: LaneProgress,
     /// Arrangement of the entries.
@@ -146,8 +144,10 @@ impl View {
                 self.progress.asked = true;
             }
             Fact::ContextBuilt(_) => self.progress.asked = false,
-            Fact::SubagentSpawned(_) | Fact::SubagentReturned(_) | Fact::SessionClosed(_) => {
-                self.delegate(event.seq, fact);
+            Fact::SubagentSpawned(_) | Fact::SubagentReturned(_) | Fact::SessionClosed(_)
+                if event.seq >= self.trim.drop_before =>
+            {
+                self.delegated.insert(event.seq, fact.clone());
             }
             _ => {}
         }
@@ -478,6 +478,11 @@ impl View {
         let nearest = gists.range(..=at).next_back().or_else(|| gists.iter().next());
         nearest.map(|(_, gist)| gist.as_ref())
     }
+}
+
+/// Returns the starts and ends of sub-agents' work and of the session, from the lane's frontier on, in order.
+pub fn delegated(view: &View) -> impl Iterator<Item = (Seq, &Fact)> {
+    view.delegated.iter().map(|(seq, fact)| (*seq, fact))
 }
 
 /// Entry that shows the work log, with the name and the text of the log.

@@ -27,7 +27,7 @@ pub(super) fn linked(fold: DelegationFold, children: &[ChildSession]) -> Vec<Del
             unused && *at < one.at && one.agent.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(agent))
         };
         // Of several routes for one type, the latest before the call is the one that was followed.
-        let Some((last, (_, agent, chosen))) = routes.iter().enumerate().filter(mine).last() else {
+        let Some((last, (_, agent, chosen))) = routes.iter().enumerate().rfind(mine) else {
             continue;
         };
         one.chosen = Some(chosen.clone());

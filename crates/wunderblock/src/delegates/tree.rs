@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::store::{StreamFilter, StreamInfo};
 use std::collections::BTreeSet;
 use wunderblock_core::id::StreamId;
-use wunderblock_core::units::Millis;
+use wunderblock_core::units::{Millis, Seq};
 
 /// A session in a tree of delegations, or a delegate without a session in the ledger.
 #[derive(Clone, Debug)]
@@ -28,9 +28,10 @@ pub struct DelegationNode {
 }
 
 impl DelegationNode {
-    fn began(&self) -> Millis {
-        let called = self.delegation.as_ref().map(|delegation| delegation.began);
-        called.or(self.info.as_ref().map(|info| info.opened_at)).unwrap_or_default()
+    /// Returns the time at which the delegate was started, and the position in the parent's session.
+    fn began(&self) -> (Millis, Seq) {
+        let called = self.delegation.as_ref().map(|delegation| (delegation.began, delegation.at));
+        called.or(self.info.as_ref().map(|info| (info.opened_at, Seq::START))).unwrap_or_default()
     }
 
     /// Returns the model that answered: that of the session's latest reply, or the one that the parent reports.

@@ -57,12 +57,7 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
         (13, "c", &go),
         (14, "end", "\"kind\":\"turn.completed\",\"stop_reason\":\"end\""),
         (15, "sub", "\"kind\":\"subagent.spawned\",\"session\":\"s2\""),
-        (
-            16,
-            "back",
-            "\"kind\":\"subagent.returned\",\"session\":\"s2\",\"outcome\":\"done\",\"result\":\"r\",\"tokens\":5",
-        ),
-        (17, "bye", "\"kind\":\"session.closed\",\"reason\":\"done\""),
+        (16, "bye", "\"kind\":\"session.closed\",\"reason\":\"done\""),
     ]);
     assert_eq!(detect("copy.ndjson", text.as_bytes()), Ok(Format::Wunderblock));
     let records = read("copy.ndjson", &text);
@@ -90,7 +85,6 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
         message.appended User(go on)
         turn.completed turn(end -)
         subagent.spawned spawned(s2)
-        subagent.returned returned(s2 - Done - Some(5) None)
         session.closed fact(session.closed)
         "#,
     );
@@ -103,6 +97,19 @@ fn an_export_is_what_was_said_and_summaries_are_available() {
     assert_eq!(records[7].id.as_deref(), Some("copy:session.compacted@8"));
     assert_eq!(records[1].id.as_deref(), Some("a"));
     assert!(records.iter().all(|record| record.session.is_none() && record.at.is_some()));
+}
+
+#[test]
+fn the_end_of_a_sub_agent_is_copied_with_its_result() {
+    let text = export(&[(
+        2,
+        "back",
+        "\"kind\":\"subagent.returned\",\"session\":\"s2\",\"outcome\":\"done\",\"result\":\"r\",\"tokens\":5",
+    )]);
+    let records = read("copy.ndjson", &text);
+    check(&records, "subagent.returned returned(s2 - Done - Some(5) None)");
+    let RecordItem::Returned(returned) = &records[0].items[0] else { panic!("{records:?}") };
+    assert_eq!(returned.result, Some("r".into()));
 }
 
 #[test]

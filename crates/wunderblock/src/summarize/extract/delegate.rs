@@ -8,7 +8,7 @@ use wunderblock_core::id::{CallId, StreamId};
 use wunderblock_core::message::{Body, MessageOrigin, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
-use wunderblock_core::view::{View, ViewEntry};
+use wunderblock_core::view::{View, ViewEntry, delegated};
 use wunderblock_core::work::{DelegateAtWork, Span, WorkLog};
 use wunderblock_wire::hook;
 
@@ -34,7 +34,7 @@ pub(crate) fn delegates_at_work(
         returned: HashSet::new(),
         answered: None,
     };
-    let mut facts = view.delegated().filter(|(seq, _)| *seq > before.through).peekable();
+    let mut facts = delegated(view).filter(|(seq, _)| *seq > before.through).peekable();
     for entry in &material.entries {
         while let Some((seq, fact)) = facts.next_if(|(seq, _)| *seq < entry.seq) {
             pass.fact(seq, fact);
