@@ -273,7 +273,9 @@ impl LastCheck {
 }
 
 impl DelegateAtWork {
-    fn line(&self) -> String {
+    /// Returns the delegate in one line, with its position.
+    #[must_use]
+    pub fn line(&self) -> String {
         let agent = if self.agent.is_empty() { "delegate" } else { &self.agent };
         let task = if self.task.is_empty() { String::new() } else { format!(": \"{}\"", self.task) };
         format!("- {agent}{task} #{}", self.at)

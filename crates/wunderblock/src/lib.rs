@@ -110,8 +110,7 @@ pub use compact::undo::Undone;
 pub use compactor::{Compactor, Hook};
 pub use context::Built;
 pub use delegates::{
-    DelegateCall, DelegateText, Delegation, DelegationNode, DelegationOutcome, ModelMismatch,
-    delegation_tree, delegations, record_returned, record_spawned,
+    Agents, DelegateCall, DelegateText, Delegation, DelegationNode, DelegationOutcome, ModelMismatch,
 };
 pub use doctor::diagnosis::{Diagnosis, DoctorNote, Problem};
 pub use drive::replay::{Difference, Replayed};

@@ -19,7 +19,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use wunderblock::agents::{Agent, find_session};
 use wunderblock::recap::{digest, is_recap_due, recall, recap};
-use wunderblock::{Engine, Session, record_returned, record_spawned};
+use wunderblock::{Engine, Session};
 use wunderblock_core::event::{
     EventSource, Fact, NewEvent, SessionClosed, SubagentOutcome, SubagentReturned, SubagentSpawned,
 };
@@ -215,16 +215,18 @@ async fn report(
     let Some(child) = call.child_session(delegation).and_then(|name| StreamId::new(name).ok()) else {
         return Ok(());
     };
+    let agents = session.engine().agents();
     if matches!(call.event, HookEvent::SubagentStart(_)) {
         let agent = delegation.kind.as_deref().map(Into::into);
-        record_spawned(session, SubagentSpawned { agent, ..SubagentSpawned::new(child) }, at).await?;
+        let spawned = SubagentSpawned { agent, ..SubagentSpawned::new(child) };
+        agents.record_spawned(session, spawned, at).await?;
         return Ok(());
     }
     // The last message of a sub-agent with a transcript is in its own session.
     let message = delegation.message.as_deref().filter(|_| delegation.transcript.is_none());
     let result = message.map(|message| message.to_owned().into());
     let returned = SubagentReturned { result, ..SubagentReturned::new(child, SubagentOutcome::Done) };
-    record_returned(session, returned, at).await?;
+    agents.record_returned(session, returned, at).await?;
     Ok(())
 }
 

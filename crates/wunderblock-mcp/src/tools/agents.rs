@@ -5,38 +5,44 @@ use crate::answer::{ToolAnswer, ToolFailure};
 use crate::ledger::{LedgerUse, ServedAgents};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use wunderblock::DelegateCall;
 use wunderblock::catalog::Catalog;
 use wunderblock::definitions::{Definitions, definitions};
+use wunderblock::{DelegateCall, Session};
 use wunderblock_core::delegate::definition::AgentDefinition;
 use wunderblock_core::delegate::filter::Conditions;
 use wunderblock_core::delegate::listing::line;
 use wunderblock_core::delegate::route::Route;
 use wunderblock_core::fence;
+use wunderblock_core::work::DelegateAtWork;
 
 pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
     let served = &call.ledger.served.agents;
     let found = definitions(&served.query, &call.ledger.definitions);
-    let parent = parent_model(call).await?;
-    let router = Router { served, catalog: &call.ledger.served.config.catalog, parent: parent.as_deref() };
-    match call.arguments.text("type") {
-        Some(name) => router.explain(&found, name),
-        None => Ok(router.list(&found)),
+    let session = parent(call).await?;
+    let model = match &session {
+        Some(session) => session.info().await?.model,
+        None => None,
+    };
+    let router = Router { served, catalog: &call.ledger.served.config.catalog, parent: model.as_deref() };
+    if let Some(name) = call.arguments.text("type") {
+        return router.explain(&found, name);
     }
+    let at_work = match &session {
+        Some(session) => session.engine().agents().at_work(session).await?,
+        None => Vec::new(),
+    };
+    Ok(router.list(&found, &at_work))
 }
 
-/// Returns the model of the session that hands work over. Without a ledger or a session, it is unknown.
-async fn parent_model(call: &ToolCall<'_>) -> Result<Option<Box<str>>, ToolFailure> {
+/// Returns the session that hands work over. Without a ledger, there is none.
+async fn parent(call: &ToolCall<'_>) -> Result<Option<Session>, ToolFailure> {
     let named = call.arguments.text("session");
     let engine = match call.ledger.open(LedgerUse::Existing).await {
         Ok(engine) => engine,
         Err(_) if named.is_none() => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    match call.ledger.find_session(&engine, named).await? {
-        Some(session) => Ok(session.info().await?.model),
-        None => Ok(None),
-    }
+    Ok(call.ledger.find_session(&engine, named).await?)
 }
 
 /// What decides the model of a delegate.
@@ -53,7 +59,7 @@ impl Router<'_> {
         Some(call.route(definition, &self.served.rules, self.catalog))
     }
 
-    fn list(&self, found: &Definitions) -> ToolAnswer {
+    fn list(&self, found: &Definitions, at_work: &[DelegateAtWork]) -> ToolAnswer {
         let (mut text, mut types) = (String::new(), Vec::new());
         let is_own = |one: &AgentDefinition| &*one.origin.product != "wunderblock";
         let has_own = found.products.values().any(|registry| registry.in_force().any(is_own));
@@ -72,7 +78,15 @@ impl Router<'_> {
                 types.push(json!({ "type": fence::plain(&definition.name), "product": product, "model": fence::plain(model) }));
             }
         }
-        let facts = json!({ "model": self.parent.map(fence::plain), "agents": types });
+        if !at_work.is_empty() {
+            text.push_str("at work now, not to be started again:\n");
+            at_work.iter().for_each(|one| text.push_str(&format!("{}\n", one.line())));
+        }
+        let facts = json!({
+            "model": self.parent.map(fence::plain),
+            "agents": types,
+            "at_work": at_work.len(),
+        });
         ToolAnswer::new(fence::data("agent types and their models", &text), facts)
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use wunderblock::core::event::{Fact, UsageMeasured};
 use wunderblock::core::id::StreamId;
-use wunderblock::core::message::Role;
+use wunderblock::core::message::{Message, Part, Role};
 use wunderblock::core::units::{Bytes, Seq};
 use wunderblock::{ContextOptions, SavedNote, block_on};
 
@@ -57,6 +57,20 @@ fn agents_lists_the_types_with_their_models_and_explains_one() {
     let usage = UsageMeasured { model: Some("claude-opus-4-8".into()), ..UsageMeasured::default() };
     let session = home.engine().session_by_id(StreamId::new("talk").unwrap());
     block_on(session.append(Fact::UsageMeasured(usage))).unwrap();
+    let call = Part::ToolCall {
+        call: "c".into(),
+        name: "Agent".into(),
+        input: r#"{"subagent_type":"scout","prompt":"Find the port."}"#.into(),
+        gist: None,
+        extra: None,
+    };
+    block_on(session.append(Message::new(Role::Assistant, vec![call]))).unwrap();
+    let listed = client.done("agents", json!({}));
+    assert!(
+        fenced(text(&listed))
+            .contains("at work now, not to be started again:\n- scout: \"Find the port.\" #")
+    );
+    assert_eq!(listed["at_work"], 1);
     let one = client.done("agents", json!({"type": "scout"}));
     let told = fenced(text(&one));
     assert!(told.contains("by the rule `definition`") && told.contains("policy: not set"), "{told}");

@@ -1,14 +1,9 @@
-//! Model that a delegate gets, recorded.
+//! Model that a delegate gets.
 
 use crate::catalog::Catalog;
 use crate::definitions::{DelegateRules, EnvironmentPosition};
-use crate::future::BoxFuture;
-use crate::record::append_fact;
-use crate::session::Session;
 use wunderblock_core::delegate::definition::AgentDefinition;
 use wunderblock_core::delegate::route::{Route, RouteQuestion, route};
-use wunderblock_core::event::Fact;
-use wunderblock_core::units::Seq;
 
 /// A call that hands work to a delegate.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,22 +44,6 @@ impl DelegateCall<'_> {
         route(&question, &rules.models(), |model| {
             let found = catalog.lookup(model);
             found.known.then_some(found.row.window.0)
-        })
-    }
-
-    /// Records a route in the parent's session. Returns the position of the record.
-    ///
-    /// # Errors
-    /// Returns an error if the session does not exist, or if the ledger cannot be written.
-    pub fn record<'a>(
-        &'a self,
-        session: &'a Session,
-        definition: &'a AgentDefinition,
-        route: &'a Route,
-    ) -> BoxFuture<'a, Seq> {
-        Box::pin(async move {
-            let chosen = route.record(&definition.name, self.parent);
-            append_fact(session, Fact::RouteChosen(Box::new(chosen))).await
         })
     }
 }

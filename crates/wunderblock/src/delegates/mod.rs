@@ -7,6 +7,7 @@
 mod call;
 mod delegation;
 mod fold;
+mod handle;
 mod link;
 mod read;
 mod report;
@@ -14,6 +15,5 @@ mod tree;
 
 pub use call::DelegateCall;
 pub use delegation::{DelegateText, Delegation, DelegationOutcome, ModelMismatch};
-pub use read::delegations;
-pub use report::{record_returned, record_spawned};
-pub use tree::{DelegationNode, delegation_tree};
+pub use handle::Agents;
+pub use tree::DelegationNode;

@@ -19,7 +19,7 @@ use wunderblock_core::units::{Bytes, Seq};
 ///
 /// # Errors
 /// Returns an error if the session does not exist, or if the ledger cannot be read.
-pub fn delegations(session: &Session) -> BoxFuture<'_, Vec<Delegation>> {
+pub(super) fn delegations(session: &Session) -> BoxFuture<'_, Vec<Delegation>> {
     Box::pin(async move {
         let info = session.info().await?;
         let filter = StreamFilter { parents: vec![info.id.clone()], ..StreamFilter::default() };

@@ -18,7 +18,7 @@ const LATEST: u64 = 64;
 ///
 /// # Errors
 /// Returns an error if the session does not exist, or if the ledger cannot be written.
-pub fn record_spawned(session: &Session, spawned: SubagentSpawned, at: Millis) -> BoxFuture<'_, bool> {
+pub(super) fn record_spawned(session: &Session, spawned: SubagentSpawned, at: Millis) -> BoxFuture<'_, bool> {
     Box::pin(async move {
         let id = format!("hook:spawned:{}", spawned.session);
         record(session, (id, at), Fact::SubagentSpawned(spawned)).await
@@ -29,7 +29,11 @@ pub fn record_spawned(session: &Session, spawned: SubagentSpawned, at: Millis) -
 ///
 /// # Errors
 /// Returns an error if the session does not exist, or if the ledger cannot be written.
-pub fn record_returned(session: &Session, returned: SubagentReturned, at: Millis) -> BoxFuture<'_, bool> {
+pub(super) fn record_returned(
+    session: &Session,
+    returned: SubagentReturned,
+    at: Millis,
+) -> BoxFuture<'_, bool> {
     Box::pin(async move {
         let id = format!("hook:returned:{}", returned.session);
         record(session, (id, at), Fact::SubagentReturned(returned)).await

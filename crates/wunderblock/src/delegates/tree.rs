@@ -55,7 +55,10 @@ impl DelegationNode {
 ///
 /// # Errors
 /// Returns an error if the session does not exist, or if the ledger cannot be read.
-pub fn delegation_tree<'a>(engine: &'a Engine, session: &'a Session) -> BoxFuture<'a, Vec<DelegationNode>> {
+pub(super) fn delegation_tree<'a>(
+    engine: &'a Engine,
+    session: &'a Session,
+) -> BoxFuture<'a, Vec<DelegationNode>> {
     Box::pin(async move {
         let root = session.id().root();
         let mut seen = BTreeSet::from([root.to_owned()]);

@@ -105,7 +105,7 @@ pub struct DelegateContext {
 /// # Errors
 /// Returns an error if the brief has no goal, if the definition leaves no tool of those that there are, if the request
 /// does not fit into the window, or if the ledger cannot be read.
-pub fn delegate_context<'a>(
+pub(crate) fn delegate_context<'a>(
     session: &'a Session,
     handoff: &'a Handoff<'a>,
 ) -> BoxFuture<'a, DelegateContext> {

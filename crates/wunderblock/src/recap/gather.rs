@@ -16,7 +16,7 @@ use wunderblock_core::state::ItemStatus;
 use wunderblock_core::typed::typed;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
-use wunderblock_core::work::{TodoItem, WorkLog};
+use wunderblock_core::work::{DelegateAtWork, TodoItem, WorkLog};
 
 /// How far back a session is read.
 #[derive(Clone, Copy)]
@@ -71,6 +71,12 @@ pub(crate) async fn open_items(session: &Session) -> Result<Vec<TodoItem>, Error
     let mut items = log_of(&view, &texts).todo;
     items.retain(|item| !matches!(item.status, ItemStatus::Done | ItemStatus::Dropped));
     Ok(items)
+}
+
+/// Returns the delegates at work, as the last hours of the session state them.
+pub(crate) async fn delegates_at_work(session: &Session) -> Result<Vec<DelegateAtWork>, Error> {
+    let (view, texts) = read_end(session, EventFilter::default(), Reach::WHOLE.work).await?;
+    Ok(log_of(&view, &texts).delegates)
 }
 
 const fn rule_at(rule: &wunderblock_core::decision::Quote) -> Seq {

@@ -19,7 +19,7 @@ use crate::typed::seqs;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::handoff::{DelegateContext, Excerpt, HandedEntry, Handoff, delegate_context};
+use wunderblock::handoff::{DelegateContext, Excerpt, HandedEntry, Handoff};
 use wunderblock::report::RequestReport;
 use wunderblock::{ContextOptions, DelegateCall, LaneBuilt, Session};
 use wunderblock_core::delegate::brief::{Bounds, Brief};
@@ -55,7 +55,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
                 plan: wanted.plan,
                 ..DelegateCall::default()
             };
-            let route = call.route(definition, &rules, settings.catalog());
+            let route = engine.agents().route(&call, definition, &rules);
             route
                 .notices
                 .iter()
@@ -75,7 +75,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
         parent: ContextOptions { model: Some(model.clone()), ..parent },
         own: options(settings, &build(wanted), (None, wanted.to))?,
     };
-    let context = delegate_context(&session, &handoff).await?;
+    let context = engine.agents().context(&session, &handoff).await?;
     let report = if global.json {
         format!("{}\n", clean_json(&serde_json::to_string(&report(&session, wanted, &context)?)?))
     } else {

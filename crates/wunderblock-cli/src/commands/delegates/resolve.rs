@@ -49,7 +49,9 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
     let got = call.route(definition, &rules, settings.catalog());
     let effort = command.and_then(|command| command.effort.as_deref()).or(definition.effort.as_deref());
     let recorded = match &session {
-        Some(session) if wanted.record => Some(call.record(session, definition, &got).await?),
+        Some(session) if wanted.record => {
+            Some(session.engine().agents().record_route(session, (&call, definition), &got).await?)
+        }
         _ => None,
     };
     if global.json {

@@ -15,7 +15,7 @@ use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use wunderblock::account::Spend;
-use wunderblock::{DelegateText, DelegationNode, ModelMismatch, delegation_tree};
+use wunderblock::{DelegateText, DelegationNode, ModelMismatch};
 use wunderblock_core::delegate::model::ModelTable;
 use wunderblock_core::units::Tokens;
 
@@ -30,7 +30,7 @@ const UNKNOWN: &str = "—";
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &TreeArgs) -> Exit {
     let engine = settings.read_only().await?;
     let session = known_session(&engine, global, &wanted.session).await?;
-    let nodes = delegation_tree(&engine, &session).await?;
+    let nodes = engine.agents().tree(&session).await?;
     let models = settings.delegate_rules()?.models();
     let names = if global.json { Names::default() } else { Names::all(&engine).await? };
     let mut rows = Vec::with_capacity(nodes.len());

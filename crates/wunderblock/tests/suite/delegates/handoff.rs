@@ -2,7 +2,7 @@
 
 use crate::scene::{Home, append, call, events, message, result, said, stream};
 use futures_executor::block_on;
-use wunderblock::handoff::{DelegateContext, Excerpt, Handoff, delegate_context};
+use wunderblock::handoff::{DelegateContext, Excerpt, Handoff};
 use wunderblock::sources::InstructionRules;
 use wunderblock::{
     ContextOptions, Engine, Error, Given, Instructions, OfferedTool, Session, Sources, Visibility,
@@ -72,7 +72,7 @@ fn handoff<'a>(brief: &'a Brief, definition: Option<&'a AgentDefinition>, mode: 
 }
 
 fn build(session: &Session, handoff: &Handoff<'_>) -> DelegateContext {
-    block_on(delegate_context(session, handoff)).unwrap_or_else(|error| panic!("{error}"))
+    block_on(session.engine().agents().context(session, handoff)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn body(context: &DelegateContext) -> String {
@@ -165,7 +165,9 @@ fn a_delegate_gets_the_tools_that_its_definition_allows() {
         ["Agent", "Edit", "Read"]
     );
     let none = definition("You scout.", &["Grep"]);
-    let refused = block_on(delegate_context(&session, &handoff(&brief, Some(&none), ContextMode::Fresh)));
+    let refused = block_on(
+        session.engine().agents().context(&session, &handoff(&brief, Some(&none), ContextMode::Fresh)),
+    );
     let why = refused.unwrap_err().to_string();
     assert_eq!(
         why,
@@ -223,7 +225,7 @@ fn a_slice_has_the_chosen_entries_in_order_and_lists_the_rest() {
     chosen.excerpt.positions = vec![(Seq(4), Seq(999))];
     assert_eq!(seqs(&build(&session, &chosen)).len(), 13);
     chosen.excerpt.positions = vec![(Seq(99), Seq(99))];
-    let why = block_on(delegate_context(&session, &chosen)).unwrap_err().to_string();
+    let why = block_on(session.engine().agents().context(&session, &chosen)).unwrap_err().to_string();
     assert!(why.starts_with("invalid positions 99–99: the session's positions are 1 to "), "{why}");
     // What has no room is listed, and nothing is both there and not.
     chosen.excerpt.positions = vec![(Seq(2), Seq(26))];
@@ -319,7 +321,7 @@ fn bounds_only_shrink_and_a_brief_without_a_goal_is_refused() {
     }
     let refuse = |brief: &Brief, bounds| {
         let asked = Handoff { bounds, ..handoff(brief, None, ContextMode::Fresh) };
-        match block_on(delegate_context(&session, &asked)).unwrap_err() {
+        match block_on(session.engine().agents().context(&session, &asked)).unwrap_err() {
             Error::Brief(why) => why,
             other => panic!("{other}"),
         }
@@ -329,7 +331,9 @@ fn bounds_only_shrink_and_a_brief_without_a_goal_is_refused() {
     assert_eq!(refuse(&asked, bounds(1, 1, 1_700_000_000_000)), BriefRefusal::Late);
     assert_eq!(refuse(&brief(" \n"), Bounds::default()), BriefRefusal::NoGoal);
     let schema = Brief { schema: Some("[1]".into()), ..brief("Check it.") };
-    let why = block_on(delegate_context(&session, &handoff(&schema, None, ContextMode::Fresh))).unwrap_err();
+    let why =
+        block_on(session.engine().agents().context(&session, &handoff(&schema, None, ContextMode::Fresh)))
+            .unwrap_err();
     assert_eq!(why.to_string(), "the schema of the result is not a JSON object");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::scene::{Home, append, event, events, import, said, session, stream};
 use futures_executor::block_on;
-use wunderblock::{Delegation, DelegationOutcome, Engine, delegation_tree, delegations};
+use wunderblock::{Delegation, DelegationOutcome, Engine};
 use wunderblock_core::event::{Fact, SubagentOutcome, SubagentReturned, SubagentSpawned};
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::Role;
@@ -38,7 +38,7 @@ fn side(id: &str, agent: &str, text: &str) -> String {
 }
 
 fn of_main(engine: &Engine) -> Vec<Delegation> {
-    block_on(delegations(&session(engine, "main"))).unwrap()
+    block_on(engine.agents().delegations(&session(engine, "main"))).unwrap()
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn each_call_has_what_became_of_it() {
     std::fs::write(&path, format!("{begun}{more}")).unwrap();
     import(&engine, &path);
     assert_eq!(told(&engine)[1], "c2 Plan agent-2 done: All of it.");
-    let nodes = block_on(delegation_tree(&engine, &session(&engine, "main"))).unwrap();
+    let nodes = block_on(engine.agents().tree(&session(&engine, "main"))).unwrap();
     let recorded: Vec<(bool, usize)> = nodes.iter().map(|node| (node.info.is_some(), node.depth)).collect();
     assert_eq!(
         recorded.iter().filter(|(is_recorded, _)| *is_recorded).count(),

@@ -1,0 +1,136 @@
+//! Handle for delegates: what is defined, which model each gets, what each is handed, and what became of it.
+
+use super::call::DelegateCall;
+use super::delegation::Delegation;
+use super::read::delegations;
+use super::report::{record_returned, record_spawned};
+use super::tree::{DelegationNode, delegation_tree};
+use crate::definitions::{DefinitionQuery, Definitions, DelegateRules, definitions};
+use crate::engine::Engine;
+use crate::future::BoxFuture;
+use crate::handoff::{DelegateContext, Handoff, delegate_context};
+use crate::recap::delegates_at_work;
+use crate::record::append_fact;
+use crate::session::Session;
+use std::sync::Arc;
+use wunderblock_core::delegate::definition::AgentDefinition;
+use wunderblock_core::delegate::route::Route;
+use wunderblock_core::event::{Fact, SubagentReturned, SubagentSpawned};
+use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::work::DelegateAtWork;
+
+/// Delegates of a ledger's sessions. See [`Engine::agents`].
+#[derive(Clone, Debug)]
+pub struct Agents {
+    engine: Engine,
+}
+
+impl Engine {
+    /// Returns the handle for delegates: the agents to which an agent hands work.
+    #[must_use]
+    pub fn agents(&self) -> Agents {
+        Agents { engine: self.clone() }
+    }
+}
+
+impl Agents {
+    /// Returns the definitions on this machine. Files are read again only if one of them has changed.
+    #[must_use]
+    pub fn definitions(&self, query: &DefinitionQuery) -> Arc<Definitions> {
+        definitions(query, &self.engine.definitions)
+    }
+
+    /// Decides which model a delegate gets, with the models of the engine's catalog.
+    #[must_use]
+    pub fn route(
+        &self,
+        call: &DelegateCall<'_>,
+        definition: &AgentDefinition,
+        rules: &DelegateRules,
+    ) -> Route {
+        call.route(definition, rules, &self.engine.config.catalog)
+    }
+
+    /// Records a route in the parent's session. Returns the position of the record.
+    ///
+    /// # Errors
+    /// Returns an error if the session does not exist, or if the ledger cannot be written.
+    pub fn record_route<'a>(
+        &'a self,
+        session: &'a Session,
+        (call, definition): (&'a DelegateCall<'a>, &'a AgentDefinition),
+        route: &'a Route,
+    ) -> BoxFuture<'a, Seq> {
+        Box::pin(async move {
+            let chosen = route.record(&definition.name, call.parent);
+            append_fact(session, Fact::RouteChosen(Box::new(chosen))).await
+        })
+    }
+
+    /// Builds the first request of a delegate, with its report. Nothing is recorded.
+    ///
+    /// # Errors
+    /// Returns an error if the brief has no goal, if the definition leaves no tool of those that there are, if the
+    /// request does not fit into the window, or if the ledger cannot be read.
+    pub fn context<'a>(
+        &'a self,
+        session: &'a Session,
+        handoff: &'a Handoff<'a>,
+    ) -> BoxFuture<'a, DelegateContext> {
+        delegate_context(session, handoff)
+    }
+
+    /// Records the start of a delegate in the session of its parent. Returns whether it was new: an import may already
+    /// have read it in the transcript.
+    ///
+    /// # Errors
+    /// Returns an error if the session does not exist, or if the ledger cannot be written.
+    pub fn record_spawned<'a>(
+        &'a self,
+        session: &'a Session,
+        spawned: SubagentSpawned,
+        at: Millis,
+    ) -> BoxFuture<'a, bool> {
+        record_spawned(session, spawned, at)
+    }
+
+    /// Records the end of a delegate's work in the session of its parent. Returns whether it was new.
+    ///
+    /// # Errors
+    /// Returns an error if the session does not exist, or if the ledger cannot be written.
+    pub fn record_returned<'a>(
+        &'a self,
+        session: &'a Session,
+        returned: SubagentReturned,
+        at: Millis,
+    ) -> BoxFuture<'a, bool> {
+        record_returned(session, returned, at)
+    }
+
+    /// Returns the work that a session handed to delegates, in order. The sessions of the delegates need not be in the
+    /// ledger.
+    ///
+    /// # Errors
+    /// Returns an error if the session does not exist, or if the ledger cannot be read.
+    pub fn delegations<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Vec<Delegation>> {
+        delegations(session)
+    }
+
+    /// Returns the delegates at work, as the end of the session states them: those that must not be started again. At
+    /// most the last 4,096 events are read.
+    ///
+    /// # Errors
+    /// Returns an error if the session does not exist, or if the ledger cannot be read.
+    pub fn at_work<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Vec<DelegateAtWork>> {
+        Box::pin(delegates_at_work(session))
+    }
+
+    /// Returns the tree of the delegates of a session: each before its own delegates, which are in the order in which
+    /// they began. The session itself comes first. Levels beyond the maximum depth are left out.
+    ///
+    /// # Errors
+    /// Returns an error if the session does not exist, or if the ledger cannot be read.
+    pub fn tree<'a>(&'a self, session: &'a Session) -> BoxFuture<'a, Vec<DelegationNode>> {
+        delegation_tree(&self.engine, session)
+    }
+}
