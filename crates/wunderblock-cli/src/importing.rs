@@ -61,7 +61,7 @@ pub(crate) async fn import(
     let mut importing = Importing::begin(global, &name, shown);
     let progress = &mut |done, total| importing.update(done, total);
     let imported = match verify {
-        true => engine.verify_import(path, format, progress).await,
+        true => engine.maintenance().verify_import(path, format, progress).await,
         false => engine.import(path, format, progress).await,
     };
     importing.finish();

@@ -1,7 +1,6 @@
 //! The engine: one ledger, one tenant, and the operations on them.
 
 use crate::catalog::Catalog;
-use crate::definitions::DefinitionCache;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::header_cache::HeaderCache;
@@ -89,7 +88,6 @@ pub struct Engine {
     pub(crate) known: Arc<HeaderCache>,
     pub(crate) exports: Arc<ExportCache>,
     pub(crate) workers: Arc<Workers>,
-    pub(crate) definitions: Arc<DefinitionCache>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -131,7 +129,6 @@ impl Engine {
                 known: Arc::default(),
                 exports: Arc::default(),
                 workers: Arc::default(),
-                definitions: Arc::default(),
             })
         })
     }

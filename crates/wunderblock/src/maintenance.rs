@@ -5,9 +5,12 @@ use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::{examine, examine_all};
 use crate::engine::Engine;
 use crate::future::BoxFuture;
+use crate::import::{Imported, OnBytes, verify_import};
 use crate::store::Write;
 use std::collections::BTreeSet;
+use std::path::Path;
 use wunderblock_core::id::TenantId;
+use wunderblock_wire::transcript::Format;
 
 /// Maintenance of one tenant's data in a ledger. [`Ledger`](crate::Ledger) is for the whole file.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +31,19 @@ impl<'a> Maintenance<'a> {
     /// Fails if the ledger cannot be read at all. Problems in the ledger's data are part of the diagnosis.
     pub fn doctor(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, Diagnosis> {
         Box::pin(async move { examine(self.0, std::slice::from_ref(self.0), progress).await })
+    }
+
+    /// Imports one transcript file, comparing all of it with the stored bytes, even if it seems unchanged or grown.
+    ///
+    /// # Errors
+    /// Fails in the same cases as [`Engine::import`].
+    pub fn verify_import(
+        self,
+        path: &'a Path,
+        format: Option<Format>,
+        progress: OnBytes<'a>,
+    ) -> BoxFuture<'a, Imported> {
+        Box::pin(verify_import(self.0, path, format, progress))
     }
 
     /// Counts and indexes all waiting events. Calls `progress` after each batch.

@@ -1,6 +1,6 @@
 //! Arguments of `agents`.
 
-use super::ContextDelegate;
+use super::handoff::ContextDelegate;
 use clap::{Args as ClapArgs, Subcommand};
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! Arguments of `agents context`.
 
-use super::shared::ReaderArgs;
-use super::{DefinitionArgs, DialectArg, SourceArgs};
+use super::delegates::DefinitionArgs;
+use super::shared::{DialectArg, ReaderArgs, SourceArgs};
 use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
 use wunderblock_core::delegate::context::ContextMode;

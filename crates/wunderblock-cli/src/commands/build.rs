@@ -1,6 +1,6 @@
 //! `context` and `explain`: build the next request, and report on it.
 
-use super::delegates::agent_types;
+use super::delegates::listing::agent_types;
 use super::{agent_view, find};
 use crate::args::{BuildArgs, ContextArgs, DialectArg, Explain, Global};
 use crate::console::{deliver, print, say};

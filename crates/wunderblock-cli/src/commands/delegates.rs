@@ -4,13 +4,12 @@ mod called;
 mod context;
 mod defined;
 mod list;
-mod listing;
+pub(super) mod listing;
 mod resolve;
 mod show;
 mod tree;
 
 pub(crate) use defined::definition_query;
-pub(crate) use listing::agent_types;
 pub(crate) use resolve::environment;
 
 use crate::args::{Agents, AgentsCommand, Global};

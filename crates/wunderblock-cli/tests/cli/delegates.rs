@@ -33,6 +33,14 @@ fn delegates_are_listed_and_shown() {
     assert_eq!((json["layer"].as_str(), json["overrides"][0].as_str()), (Some("user"), Some("built-in")));
     let offered = desk.run(&["agents", "list", "--server", "other"]).exits(0);
     assert!(offered.out.contains("not offered: explore: MCP server not connected: index"), "{}", offered.out);
+    let settings =
+        r#"{"enabledPlugins": {"feature-dev@m": true}, "permissions": {"deny": ["Bash", "Agent(Plan)"]}}"#;
+    desk.write(".claude/settings.json", settings);
+    let denied = desk.run(&["agents", "list"]).exits(0);
+    assert!(denied.out.contains("not offered: plan: denied by `Agent(Plan)`"), "{}", denied.out);
+    let refused =
+        desk.run(&["agents", "resolve", "--type", "plan", "--parent-model", "claude-opus-4-8"]).exits(1);
+    assert!(refused.err.contains("may not be used: denied by `Agent(Plan)`"), "{}", refused.err);
     desk.write("config.toml", "agents = \"agents.toml\"\n");
     desk.write("agents.toml", "denied = [\"feature-dev:*\"]\n");
     let denied = desk.run(&["agents", "list", "--config", "config.toml"]).exits(0);

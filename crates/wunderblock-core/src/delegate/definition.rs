@@ -109,6 +109,8 @@ pub struct AgentDefinition {
     pub hidden: bool,
     /// Whether the delegate may not be used. A definition that says so also takes weaker ones out of use.
     pub disabled: bool,
+    /// Rule of the product's own settings that denies the delegate, as written.
+    pub denied: Option<Box<str>>,
     /// Maximum number of turns.
     pub max_turns: Option<u32>,
     /// Other known fields, as written, in the order of their names.
@@ -149,6 +151,7 @@ impl AgentDefinition {
             omits_instructions: false,
             hidden: false,
             disabled: false,
+            denied: None,
             max_turns: None,
             fields: BTreeMap::new(),
             origin,

@@ -53,6 +53,9 @@ pub fn check(definition: &AgentDefinition, conditions: &Conditions<'_>) -> Resul
     if definition.disabled {
         return Err(Withheld::Disabled);
     }
+    if let Some(rule) = &definition.denied {
+        return Err(Withheld::Denied(rule.clone()));
+    }
     if let Some(servers) = conditions.servers {
         let is_there = |wanted: &str| {
             let wanted = wanted.to_lowercase();

@@ -34,7 +34,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     Ok(router.list(&found, &at_work))
 }
 
-/// Returns the session that hands work over. Without a ledger, there is none.
+/// Returns the session that hands work over. `None` without a ledger.
 async fn parent(call: &ToolCall<'_>) -> Result<Option<Session>, ToolFailure> {
     let named = call.arguments.text("session");
     let engine = match call.ledger.open(LedgerUse::Existing).await {

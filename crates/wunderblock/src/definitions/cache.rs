@@ -1,6 +1,6 @@
 //! The definitions of the last reading, as long as none of the files and folders that it looked at has changed.
 
-use super::Definitions;
+use super::defined::Definitions;
 use super::inputs::Inputs;
 use super::places::DefinitionQuery;
 use std::sync::{Arc, Mutex};

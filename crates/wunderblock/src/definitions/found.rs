@@ -4,6 +4,7 @@ use super::inputs::Inputs;
 use std::path::{Path, PathBuf};
 use wunderblock_core::delegate::command::CommandDefinition;
 use wunderblock_core::delegate::definition::AgentDefinition;
+use wunderblock_core::delegate::tools::ToolPattern;
 
 /// Remark on a file or a field that does not count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +22,8 @@ pub struct DefinitionRemark {
 pub(super) struct FoundDefinitions {
     pub(super) definitions: Vec<AgentDefinition>,
     pub(super) commands: Vec<CommandDefinition>,
+    /// Rules of the settings of Claude Code that deny types of delegates.
+    pub(super) denied: Vec<ToolPattern>,
     pub(super) remarks: Vec<DefinitionRemark>,
     /// Files that definitions in other files refer to. Such a file may also be in a folder of definitions, where it does
     /// not count again.

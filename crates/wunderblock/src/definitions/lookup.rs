@@ -1,6 +1,6 @@
 //! Looking up a name among the definitions of all products.
 
-use super::Definitions;
+use super::defined::Definitions;
 use crate::policy::nearest::nearest;
 use std::collections::BTreeMap;
 use wunderblock_core::delegate::command::CommandDefinition;

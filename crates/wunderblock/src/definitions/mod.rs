@@ -11,6 +11,7 @@
 
 mod cache;
 mod commands;
+mod defined;
 mod dialect;
 mod found;
 mod inputs;
@@ -23,6 +24,7 @@ mod rules;
 mod value;
 
 pub use cache::DefinitionCache;
+pub use defined::Definitions;
 pub use found::DefinitionRemark;
 pub use lookup::{InForce, LookupError};
 pub use models::model_table;
@@ -35,9 +37,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use value::Fields;
-use wunderblock_core::delegate::command::CommandDefinition;
 use wunderblock_core::delegate::definition::{AgentDefinition, Definition, Layer, Origin};
 use wunderblock_core::delegate::registry::Registry;
+use wunderblock_core::delegate::tools::{ToolPattern, matches_wildcards};
 
 #[cfg(test)]
 mod tests;
@@ -49,19 +51,11 @@ const BUILT_IN: [&str; 3] = [
     include_str!("built_in/plan.md"),
 ];
 
+/// Product whose settings can deny types of delegates.
+const CLAUDE_CODE: &str = "claude-code";
+
 /// Products whose definitions can be read, in the order in which they are shown.
 pub const PRODUCTS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "opencode"];
-
-/// Definitions of a machine.
-#[derive(Clone, Debug, Default)]
-pub struct Definitions {
-    /// Definitions in force by product. Each product also has the built-in ones.
-    pub products: BTreeMap<Box<str>, Registry>,
-    /// Slash commands and skills in force by product, if the query asks for them. The products' own are not among them.
-    pub commands: BTreeMap<Box<str>, Registry<CommandDefinition>>,
-    /// Remarks on what does not count.
-    pub remarks: Vec<DefinitionRemark>,
-}
 
 /// Reads all definitions. Files that cannot be used are reported as remarks. If nothing has changed since the last reading
 /// with the same cache, its result is returned.
@@ -81,6 +75,12 @@ pub fn definitions(query: &DefinitionQuery, cache: &DefinitionCache) -> Arc<Defi
     for product in PRODUCTS.into_iter().filter(|product| query.wants(product)) {
         products.insert(product.into(), built_in());
     }
+    let own = found.definitions.iter_mut().filter(|one| &*one.origin.product == CLAUDE_CODE);
+    for definition in products.get_mut(CLAUDE_CODE).into_iter().flatten().chain(own) {
+        let denies =
+            |rule: &&ToolPattern| rule.argument.as_deref().is_none_or(|name| names(name, definition));
+        definition.denied = found.denied.iter().find(denies).map(|rule| rule.to_string().into());
+    }
     // Several products read the same skills.
     let mut seen = BTreeSet::new();
     found.remarks.retain(|remark| seen.insert(remark.clone()));
@@ -89,6 +89,13 @@ pub fn definitions(query: &DefinitionQuery, cache: &DefinitionCache) -> Arc<Defi
     let definitions = Arc::new(Definitions { products, commands, remarks: found.remarks });
     cache.keep(query, found.inputs, &definitions);
     definitions
+}
+
+/// Returns whether a rule of the settings of Claude Code names a type. Its built-in types begin with capital letters.
+fn names(pattern: &str, definition: &AgentDefinition) -> bool {
+    let is_built_in = definition.origin.layer == Layer::BuiltIn;
+    matches_wildcards(pattern, &definition.name)
+        || is_built_in && pattern.eq_ignore_ascii_case(&definition.name)
 }
 
 fn by_product<T: Definition>(

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::delegate::command::CommandKind;
 use wunderblock_core::delegate::definition::Layer;
+use wunderblock_core::delegate::tools::ToolPattern;
 
 /// Folders of Claude Code of the user, in order of preference, and its settings in the folder of the system's settings.
 const CLAUDE: [&str; 2] = ["$CLAUDE_CONFIG_DIR", "~/.claude"];
@@ -37,7 +38,9 @@ struct Plugin {
 /// Adds the definitions of all enabled plugins and extensions.
 pub(super) fn add(query: &DefinitionQuery, found: &mut FoundDefinitions) {
     if query.wants("claude-code") {
-        let plugins = plugins(query, found);
+        let settings = settings(query, found);
+        found.denied = settings.iter().flat_map(denied_types).collect();
+        let plugins = plugins((query, &settings), found);
         check_dependencies(&plugins, found);
         for plugin in &plugins {
             plugin.add("agents", None, found);
@@ -83,12 +86,12 @@ fn extensions(query: &DefinitionQuery, found: &mut FoundDefinitions) -> Vec<Path
 }
 
 /// Returns the enabled plugins of Claude Code that are installed for the user or for the project.
-fn plugins(query: &DefinitionQuery, found: &mut FoundDefinitions) -> Vec<Plugin> {
+fn plugins((query, settings): (&DefinitionQuery, &[Fields]), found: &mut FoundDefinitions) -> Vec<Plugin> {
     let Some(base) = CLAUDE.iter().find_map(|base| query.places.folder(base)) else { return Vec::new() };
     let list = base.join("plugins/installed_plugins.json");
     let Some(installed) = object(&list, found) else { return Vec::new() };
     let Some(Value::Map(entries)) = installed.get("plugins") else { return Vec::new() };
-    let enabled = enabled(query, &base, found);
+    let enabled = enabled(settings);
     let mut plugins = Vec::new();
     for (id, entry) in &entries.0 {
         if enabled.get(id.as_str()) != Some(&true) {
@@ -113,8 +116,9 @@ fn plugins(query: &DefinitionQuery, found: &mut FoundDefinitions) -> Vec<Plugin>
     plugins
 }
 
-/// Returns which plugins the settings enable or disable. Later files win, key by key.
-fn enabled(query: &DefinitionQuery, base: &Path, found: &mut FoundDefinitions) -> BTreeMap<String, bool> {
+/// Returns the settings of Claude Code: the user's, the project's, and the policy, the strongest last.
+fn settings(query: &DefinitionQuery, found: &mut FoundDefinitions) -> Vec<Fields> {
+    let base = CLAUDE.iter().find_map(|base| query.places.folder(base)).unwrap_or_default();
     let project = query.project_folders().last().map(|root| root.join(".claude")).unwrap_or_default();
     let files = [
         base.join("settings.json"),
@@ -122,15 +126,27 @@ fn enabled(query: &DefinitionQuery, base: &Path, found: &mut FoundDefinitions) -
         project.join("settings.local.json"),
         query.system.join(CLAUDE_POLICY),
     ];
+    files.iter().filter_map(|path| object(path, found)).collect()
+}
+
+/// Returns which plugins the settings enable or disable. Later files win, key by key.
+fn enabled(settings: &[Fields]) -> BTreeMap<String, bool> {
     let mut enabled = BTreeMap::new();
-    for path in files {
-        if let Some(Value::Map(plugins)) = object(&path, found).as_ref().and_then(|s| s.get("enabledPlugins"))
-        {
+    for settings in settings {
+        if let Some(Value::Map(plugins)) = settings.get("enabledPlugins") {
             let flags = plugins.0.iter().filter_map(|(id, _)| Some((id.clone(), plugins.flag(id)?)));
             enabled.extend(flags);
         }
     }
     enabled
+}
+
+/// Returns the rules that deny types of delegates: `Agent(NAME)`, in earlier versions `Task(NAME)`, or `Agent` for all.
+fn denied_types(settings: &Fields) -> Vec<ToolPattern> {
+    let Some(Value::Map(permissions)) = settings.get("permissions") else { return Vec::new() };
+    let rules = permissions.get("deny").map(Value::words).unwrap_or_default();
+    let rules = rules.iter().map(|rule| ToolPattern::parse(rule));
+    rules.filter(|rule| matches!(&*rule.name, "Agent" | "Task")).collect()
 }
 
 /// Reports dependencies that are not enabled. A bare name is one of the same marketplace.

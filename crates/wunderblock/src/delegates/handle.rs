@@ -5,7 +5,7 @@ use super::delegation::Delegation;
 use super::read::delegations;
 use super::report::{record_returned, record_spawned};
 use super::tree::{DelegationNode, delegation_tree};
-use crate::definitions::{DefinitionQuery, Definitions, DelegateRules, definitions};
+use crate::definitions::{DefinitionCache, DefinitionQuery, Definitions, DelegateRules, definitions};
 use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::handoff::{DelegateContext, Handoff, delegate_context};
@@ -23,21 +23,23 @@ use wunderblock_core::work::DelegateAtWork;
 #[derive(Clone, Debug)]
 pub struct Agents {
     engine: Engine,
+    known: Arc<DefinitionCache>,
 }
 
 impl Engine {
-    /// Returns the handle for delegates: the agents to which an agent hands work.
+    /// Returns the handle for delegates: the agents to which an agent hands work. The handle keeps the definitions that
+    /// it read.
     #[must_use]
     pub fn agents(&self) -> Agents {
-        Agents { engine: self.clone() }
+        Agents { engine: self.clone(), known: Arc::default() }
     }
 }
 
 impl Agents {
-    /// Returns the definitions on this machine. Files are read again only if one of them has changed.
+    /// Returns the definitions on this machine. This handle reads files again only if one of them has changed.
     #[must_use]
     pub fn definitions(&self, query: &DefinitionQuery) -> Arc<Definitions> {
-        definitions(query, &self.engine.definitions)
+        definitions(query, &self.known)
     }
 
     /// Decides which model a delegate gets, with the models of the engine's catalog.

@@ -1,6 +1,6 @@
 //! Entries of a parent's conversation for a slice, the most wanted first.
 
-use super::{Handoff, ParentRequest};
+use super::handed::{Handoff, ParentRequest};
 use crate::error::Error;
 use crate::query_batch::NEWEST;
 use crate::request::recall::{largest_text, names, role_words};
@@ -38,25 +38,45 @@ pub(super) async fn pieces(
                 "invalid positions {from}–{to}: the session's positions are 1 to {head}"
             )));
         }
-        let range = (*from, *to, ReadOrder::Ascending);
-        slice.read(range, EventFilter::default(), RANGE_ENTRIES, "its position was given").await?;
+        let source = Source {
+            range: (*from, *to),
+            order: ReadOrder::Ascending,
+            filter: EventFilter::default(),
+            limit: RANGE_ENTRIES,
+        };
+        slice.read(source, "its position was given").await?;
     }
     let mut paths = handoff.excerpt.paths.clone();
     paths.extend(names(&parent.message).into_iter().filter(|name| is_path(name)));
     for path in paths {
         let filter = EventFilter { path: Some(path.as_str().into()), ..EventFilter::default() };
         let why = format!("it is about {}", plain(&path));
-        slice.read((Seq::START, NEWEST, ReadOrder::Descending), filter, FILE_ENTRIES, &why).await?;
+        slice.read(Source::newest(filter, FILE_ENTRIES), &why).await?;
     }
     if handoff.wants_newest() {
-        let range = (Seq::START, NEWEST, ReadOrder::Descending);
-        slice.read(range, EventFilter::default(), NEWEST_ENTRIES, "one of the newest entries").await?;
+        let source = Source::newest(EventFilter::default(), NEWEST_ENTRIES);
+        slice.read(source, "one of the newest entries").await?;
     }
     Ok(slice.pieces)
 }
 
 fn is_path(name: &str) -> bool {
     !name.contains("://") && !name.starts_with("wb:")
+}
+
+/// Entries to read.
+struct Source {
+    range: (Seq, Seq),
+    order: ReadOrder,
+    filter: EventFilter,
+    limit: u64,
+}
+
+impl Source {
+    /// Returns the newest entries that a filter accepts, the newest first.
+    const fn newest(filter: EventFilter, limit: u64) -> Self {
+        Self { range: (Seq::START, NEWEST), order: ReadOrder::Descending, filter, limit }
+    }
 }
 
 struct Slicing<'p> {
@@ -68,9 +88,7 @@ impl Slicing<'_> {
     /// Adds the entries of a range that a filter accepts, in the given order. An entry is added once.
     async fn read(
         &mut self,
-        (from, to, order): (Seq, Seq, ReadOrder),
-        filter: EventFilter,
-        limit: u64,
+        Source { range: (from, to), order, filter, limit }: Source,
         why: &str,
     ) -> Result<(), Error> {
         let session = self.parent.session;

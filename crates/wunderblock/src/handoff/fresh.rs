@@ -1,6 +1,6 @@
-//! A context that begins anew: a session of the delegate's own, kept in memory.
+//! A context of its own: a session of the delegate, kept in memory from its beginning.
 
-use super::{DelegateContext, HandedEntry, Handoff, ParentRequest, aside_id};
+use super::handed::{DelegateContext, HandedEntry, Handoff, ParentRequest};
 use crate::context::Built;
 use crate::error::Error;
 use crate::request::options::ContextOptions;
@@ -13,6 +13,7 @@ use wunderblock_core::decision::Injection;
 use wunderblock_core::delegate::context::ContextMode;
 use wunderblock_core::delegate::tools::ToolPattern;
 use wunderblock_core::event::{Fact, SessionOpened};
+use wunderblock_core::id::StreamId;
 use wunderblock_core::preamble_text::declared;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Tokens;
@@ -136,4 +137,9 @@ fn tools_of(parent: &ParentRequest<'_>) -> Vec<OfferedTool> {
     let tools = draft.preamble.iter().flat_map(|preamble| &preamble.tools);
     let offered = |tool: &_| OfferedTool::from(declared(tool, &draft.planned.texts));
     tools.filter(|tool| !tool.inferred && tool.deferred.is_none()).map(offered).collect()
+}
+
+/// Returns an id for a delegate's session that is kept in memory.
+fn aside_id(parent: &StreamId) -> Result<StreamId, Error> {
+    Ok(StreamId::new(format!("{}.delegate", parent.root()))?)
 }

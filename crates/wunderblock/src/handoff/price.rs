@@ -1,24 +1,10 @@
 //! Costs of the ways in which a delegate's context can begin.
 
-use super::{DelegateContext, ParentRequest};
-use crate::catalog::MicroDollars;
+use super::handed::{DelegateContext, ModePrice, ParentRequest};
 use crate::context::Built;
 use crate::request::prefix::{billed, cached};
 use wunderblock_core::delegate::context::ContextMode;
 use wunderblock_core::units::{Bytes, Tokens};
-
-/// Size and cost of a delegate's first request, without the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ModePrice {
-    /// Mode of the context.
-    pub mode: ContextMode,
-    /// Size of the request in tokens.
-    pub tokens: Tokens,
-    /// Tokens that the provider should find in its cache, if the parent's latest request is still there.
-    pub cached: Tokens,
-    /// Cost of sending the request; `None` if the price is unknown.
-    pub cost: Option<MicroDollars>,
-}
 
 /// A fork's request, and the bytes that it shares with its parent's, of all bytes of that.
 pub(super) type Fork = (Built, (Bytes, Bytes));

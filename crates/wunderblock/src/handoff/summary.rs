@@ -1,6 +1,6 @@
 //! A summary of a parent's conversation, written without a model.
 
-use super::{Handoff, ParentRequest};
+use super::handed::{Handoff, ParentRequest};
 use crate::context::Built;
 use crate::drive::read_view_texts;
 use crate::error::Error;

@@ -77,19 +77,16 @@ impl Engine {
     ) -> BoxFuture<'a, Imported> {
         Box::pin(async move { import_file(self, path, ImportMode { format, verify: false }, progress).await })
     }
+}
 
-    /// Imports one transcript file, comparing all of it with the stored bytes, even if it seems unchanged or grown.
-    ///
-    /// # Errors
-    /// Fails in the same cases as [`Engine::import`].
-    pub fn verify_import<'a>(
-        &'a self,
-        path: &'a Path,
-        format: Option<Format>,
-        progress: OnBytes<'a>,
-    ) -> BoxFuture<'a, Imported> {
-        Box::pin(async move { import_file(self, path, ImportMode { format, verify: true }, progress).await })
-    }
+/// Imports one transcript file, and compares all of it with the stored bytes.
+pub(crate) async fn verify_import(
+    engine: &Engine,
+    path: &Path,
+    format: Option<Format>,
+    progress: OnBytes<'_>,
+) -> Result<Imported, Error> {
+    import_file(engine, path, ImportMode { format, verify: true }, progress).await
 }
 
 async fn import_file(

@@ -8,7 +8,7 @@ use super::measured::{calibration, overhead};
 use super::need::{Asking, Need, ShownWanted};
 use super::offer::{offer, outside};
 use super::packer::Packer;
-use super::recall::recall;
+use super::recall::{Wanted, recall};
 use super::shorten::{resize, shorten};
 use super::snapshot::{LaneWanted, Snapshot, planned_texts, view_handles};
 use super::stages::{Bench, Gathered, Loaded, Planned, Rendered, Shortened, ShorterTexts, Stopped, Weighed};
@@ -170,9 +170,8 @@ async fn gather(
     packer.unload(&lane.costs, &mut texts);
     let hits: Vec<Injection> = match recalls {
         Recalls::Hits => {
-            let query = job.options.query.as_deref();
-            let wanted = (query, &handed[..]);
-            recall(&lane.snapshot, wanted, &lane.costs, &mut texts, ask).await?
+            let wanted = Wanted { query: job.options.query.as_deref(), handed };
+            recall(&lane.snapshot, &wanted, &lane.costs, &mut texts, ask).await?
         }
         Recalls::Nothing => {
             ask.texts(&mut texts, planned_texts(&lane.snapshot.view)).await?;

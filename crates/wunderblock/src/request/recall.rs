@@ -17,11 +17,19 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 
+/// Texts that the caller wants in the request.
+pub(super) struct Wanted<'a> {
+    /// Query that ranks older messages.
+    pub(super) query: Option<&'a str>,
+    /// Texts of other sessions.
+    pub(super) handed: Vec<Injection>,
+}
+
 /// Returns the candidates, best first: texts of other sessions, then those of this one. Adds to the cost model and the texts what is needed to weigh the candidates,
 /// including the texts of the user's latest turn.
 pub(super) async fn recall(
     snapshot: &Snapshot,
-    (query, handed): (Option<&str>, &[Injection]),
+    wanted: &Wanted<'_>,
     costs: &TokenCosts,
     texts: &mut Texts,
     ask: &Asking,
@@ -29,7 +37,7 @@ pub(super) async fn recall(
     let view = &snapshot.view;
     ask.texts(texts, planned_texts(view)).await?;
     let words = turn_words(view, texts);
-    let mut hits = handed.to_vec();
+    let mut hits = wanted.handed.clone();
     // The plan checks whether the request already shows a candidate, because only the plan knows the frontiers.
     for name in names(&words).into_iter().filter(|name| needs_details(&words, name)) {
         if let Some(hit) = mentioned(view, &name) {
@@ -38,7 +46,7 @@ pub(super) async fn recall(
             hits.extend(named(handle, texts, ask).await?);
         }
     }
-    if let Some(query) = query {
+    if let Some(query) = wanted.query {
         let query = query.to_owned();
         hits.extend(ask.ask(|reply| Need::Search(query, reply)).await?);
     }

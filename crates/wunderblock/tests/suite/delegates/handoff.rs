@@ -111,7 +111,7 @@ fn a_fork_can_be_made_while_the_call_for_it_waits() {
     let engine = home.engine();
     let session = parent(&engine);
     append(&engine, "parent", vec![call("x", &[("x", "Agent", r#"{"prompt":"Check part 3."}"#)])]);
-    let before = block_on(session.explain(&options(32_000))).unwrap();
+    let before = block_on(session.explain(options(32_000))).unwrap();
     let brief = brief("Check part 3.");
     let context = build(&session, &handoff(&brief, None, ContextMode::Fork));
     let (shared, all) = context.shared.unwrap();

@@ -88,7 +88,7 @@ fn copies_grow_shrink_and_move_and_are_one_session() {
         assert_eq!(sessions(&engine), one("first", 5));
         let last = block_on(session(&engine, &id(&engine, "first")).info()).unwrap();
         assert_eq!(transcript(&session(&engine, last.id.as_str())).len(), 5);
-        let verified = block_on(engine.verify_import(&copy, None, &mut |_, _| {})).unwrap();
+        let verified = block_on(engine.maintenance().verify_import(&copy, None, &mut |_, _| {})).unwrap();
         assert!(verified.unchanged, "{verified:?}");
         assert!((1..=6).any(|number| original(&engine, "first", number) == format(&short)));
     }

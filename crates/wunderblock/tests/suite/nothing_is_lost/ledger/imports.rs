@@ -185,7 +185,7 @@ fn a_grown_file_is_read_from_where_it_ended() {
     import(&engine, &path);
     assert_eq!(sessions(&engine), [("s".to_owned(), 3), ("s~2".to_owned(), 2)]);
     assert_eq!(original(&engine, "s~1", None), std::fs::read(&path).unwrap());
-    let verified = block_on(engine.verify_import(&path, None, &mut |_, _| {})).unwrap();
+    let verified = block_on(engine.maintenance().verify_import(&path, None, &mut |_, _| {})).unwrap();
     assert!(verified.unchanged);
 }
 
@@ -234,7 +234,7 @@ fn what_was_erased_is_not_imported_again() {
     assert_eq!(states, 0, "no checksum of bytes that were erased");
     import(&engine, &home.file("copy.jsonl", &text));
     assert!(!has(original(&engine, "s", None)), "copied");
-    block_on(engine.verify_import(&path, None, &mut |_, _| {})).unwrap();
+    block_on(engine.maintenance().verify_import(&path, None, &mut |_, _| {})).unwrap();
     assert!(!has(original(&engine, "s", Some(1))), "verified");
     assert_eq!(sessions(&engine), [("s".to_owned(), 4)]);
     block_on(session(&engine, "s").erase_all(None, Along::default())).unwrap();

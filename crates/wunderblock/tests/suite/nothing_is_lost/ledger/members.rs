@@ -150,7 +150,7 @@ fn a_tree_is_imported_as_it_grows_and_nothing_twice() {
     assert_eq!(info.scope.agent.as_deref(), Some("opencode"));
     assert!(
         import(&engine, &path).unchanged
-            && block_on(engine.verify_import(&path, None, &mut |_, _| {})).unwrap().unchanged
+            && block_on(engine.maintenance().verify_import(&path, None, &mut |_, _| {})).unwrap().unchanged
     );
     let lines = String::from_utf8(original(&one)).unwrap();
     assert_eq!(lines.lines().count(), 4, "the session, the prompt, and two versions of the reply: {lines}");

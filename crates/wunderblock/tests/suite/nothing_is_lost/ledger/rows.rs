@@ -76,7 +76,7 @@ fn reading_what_changed_gives_the_text_of_reading_everything() {
             if import(&engine, &path).unchanged {
                 continue;
             }
-            block_on(whole.verify_import(&path, None, &mut |_, _| {})).unwrap();
+            block_on(whole.maintenance().verify_import(&path, None, &mut |_, _| {})).unwrap();
             let (one, other) = (session(&engine, "ses_1"), session(&whole, "ses_1"));
             let text = |of| String::from_utf8(original(of)).unwrap();
             assert_eq!(text(&one), text(&other), "seed {seed}, step {step}");

@@ -66,7 +66,7 @@ fn reading(engine: &Engine, session: &Session, address: fn() -> Address, events:
 #[allow(dead_code, reason = "type-checked, not run")]
 fn keeping(engine: &Engine, session: &Session, path: &Path, (ledger, found): (&Ledger, &Diagnosis)) {
     is_send(engine.import(path, None, &mut |_, _| {}));
-    is_send(engine.verify_import(path, None, &mut |_, _| {}));
+    is_send(engine.maintenance().verify_import(path, None, &mut |_, _| {}));
     is_send(engine.imported(path));
     is_send(Transcripts::default().unchanged(engine));
     is_send(engine.maintenance().catch_up(&mut |_| {}));
