@@ -5,20 +5,18 @@
 //! lane's beginning is rebuilt anyway. As long as nothing that takes effect has changed, the recorded preamble is
 //! used as it is, and its texts are not processed again.
 
-use crate::allocate::{allocate, key};
+use crate::allocate::allocate;
 use crate::authority::Authority;
 use crate::cost;
 use crate::decision::Injection;
 use crate::delegate::listing::ListingDelta;
 use crate::instruction::{Finding, FindingKind};
 use crate::message::Body;
-use crate::preamble::{
-    ChangeKind, Deferral, IgnoreFile, Inclusion, Preamble, PreambleBlock, PreambleChange, ToolBlock,
-};
+use crate::preamble::{ChangeKind, Deferral, IgnoreFile, Preamble, PreambleBlock, PreambleChange, ToolBlock};
 use crate::preamble_text;
 use crate::section::Section;
 pub use crate::truncate::ComposeInput;
-use crate::truncate::{called, fit, fit_tools, inferred, whole};
+use crate::truncate::{called, fit, fit_tools, inferred, no_room, whole};
 use crate::units::{Seq, Tokens};
 use crate::view::View;
 use std::collections::{BTreeMap, BTreeSet};
@@ -165,36 +163,6 @@ fn is_empty(section: Section, old: &Preamble, replaces: bool) -> bool {
         Section::Tools => old.tools.iter().all(|tool| tool.inferred && replaces),
         _ => !old.blocks.iter().any(|block| block.section == section),
     }
-}
-
-/// Returns findings about the texts and tools that do not fit whole into a preamble.
-fn no_room(preamble: &Preamble) -> Vec<Finding> {
-    let finding = |source: &str, detail: String| Finding {
-        source: source.into(),
-        line: None,
-        what: FindingKind::NoRoom,
-        detail: detail.into(),
-    };
-    let mut findings = Vec::new();
-    for block in &preamble.blocks {
-        let bytes = block.offered().bytes();
-        let what = match block.shown {
-            Inclusion::Whole => continue,
-            Inclusion::Cut => format!("only the beginning of its {bytes} bytes is shown"),
-            Inclusion::Out => format!("its {bytes} bytes are not shown"),
-        };
-        let section = key(block.section);
-        let detail = format!("{what}: shorten it, or give the section `{section}` more room");
-        findings.push(finding(&block.name, detail));
-    }
-    let crowded = preamble.tools.iter().filter(|tool| tool.deferred == Some(Deferral::NoRoom));
-    let names: Vec<&str> = crowded.map(|tool| tool.name.as_ref()).collect();
-    if let Some((first, more)) = names.split_first() {
-        let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        let why = "only the name is shown, there is no room for the schema: offer fewer tools, or give the section `tools` more room";
-        findings.push(finding(&format!("tool {first}{others}"), why.to_owned()));
-    }
-    findings
 }
 
 /// The preamble that would be sent if there were room for all of it.
@@ -421,8 +389,8 @@ impl FullPreamble {
             *block = whole(block);
         }
         let mut demand: BTreeMap<Section, Tokens> = BTreeMap::new();
-        for block in self.blocks.values().flatten() {
-            *demand.entry(block.section).or_default() += cost::block(block, input.costs).tokens;
+        for (section, blocks) in &self.blocks {
+            demand.insert(*section, cost::blocks(blocks, input.costs).tokens);
         }
         let declared = self.tools.iter().filter(|tool| tool.deferred != Some(Deferral::Asked));
         let schemas: Tokens = declared.map(|tool| cost::tool_block(tool, input.costs).tokens).sum();

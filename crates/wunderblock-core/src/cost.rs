@@ -264,6 +264,15 @@ pub fn block(block: &crate::preamble::PreambleBlock, costs: &dyn CostModel) -> C
     TEXT_FRAME + body(&block.text, costs) + TEXT_FRAME + costs.text(&open) + TEXT_FRAME + costs.text(&close)
 }
 
+/// Returns the cost of the texts of one section of a preamble. The lines of a list have one fence together.
+pub(crate) fn blocks(blocks: &[crate::preamble::PreambleBlock], costs: &dyn CostModel) -> Cost {
+    let is_list = blocks.iter().all(crate::preamble::PreambleBlock::is_listed);
+    let cost = |(at, one): (usize, &crate::preamble::PreambleBlock)| {
+        if is_list && at > 0 { text(&one.text, costs) } else { block(one, costs) }
+    };
+    blocks.iter().enumerate().map(cost).sum()
+}
+
 /// Returns the approximate cost of a text at the tail, without its fence.
 pub(crate) fn text(text: &Body, costs: &dyn CostModel) -> Cost {
     TEXT_FRAME + body(text, costs)

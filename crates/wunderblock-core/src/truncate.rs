@@ -1,13 +1,13 @@
 //! Fitting of schemas and texts into the available room, in the order of their priority. The last text is cut.
 
-use crate::allocate::Shares;
+use crate::allocate::{Shares, key};
 use crate::authority::InstructionLevel;
 use crate::cost;
 use crate::fence;
-use crate::instruction::LoadReason;
+use crate::instruction::{Finding, FindingKind, LoadReason};
 use crate::message::{Body, Part};
 use crate::ports::{Bodies, CostModel};
-use crate::preamble::{Deferral, Inclusion, PreambleBlock, ToolBlock};
+use crate::preamble::{Deferral, Inclusion, Preamble, PreambleBlock, ToolBlock};
 use crate::stub;
 use crate::units::{Cost, Tokens};
 use crate::view::View;
@@ -133,11 +133,18 @@ pub(crate) fn fit(
         blocks.iter().enumerate().map(|(index, block)| (index, turn(block, index))).collect();
     order.sort_by_key(|(_, turn)| *turn);
     let (mut left, mut may_cut) = (room, true);
+    let is_list = blocks.iter().all(PreambleBlock::is_listed);
+    let mut has_fence = false;
     for (index, _) in order {
         let Some(block) = blocks.get_mut(index) else { continue };
-        let cost = cost::block(block, input.costs).tokens;
+        // The lines of a list have one fence together.
+        let cost = match is_list && has_fence {
+            true => cost::text(&block.text, input.costs).tokens,
+            false => cost::block(block, input.costs).tokens,
+        };
         // Text with operator or safety authority is never cut, even if there is no room.
         if cost <= left || block.authority.commands() {
+            has_fence = true;
             left = left.saturating_sub(cost);
             continue;
         }
@@ -150,6 +157,54 @@ pub(crate) fn fit(
         may_cut = false;
     }
     blocks
+}
+
+/// Returns findings about the texts and tools that do not fit whole into a preamble.
+pub(crate) fn no_room(preamble: &Preamble) -> Vec<Finding> {
+    let finding = |source: &str, detail: String| Finding {
+        source: source.into(),
+        line: None,
+        what: FindingKind::NoRoom,
+        detail: detail.into(),
+    };
+    let mut findings = Vec::new();
+    let mut crowded = BTreeSet::new();
+    for lines in preamble.blocks.chunk_by(|a, b| a.section == b.section) {
+        let is_out = |block: &&PreambleBlock| block.is_listed() && block.shown == Inclusion::Out;
+        let out: Vec<&PreambleBlock> = lines.iter().filter(is_out).collect();
+        let [first, _, ..] = out.as_slice() else { continue };
+        crowded.insert(first.section);
+        let (section, count, all) = (key(first.section), out.len(), lines.len());
+        let detail = format!(
+            "{count} of its {all} lines are not shown, from `{}` on: give the section `{section}` more room",
+            first.name
+        );
+        findings.push(finding(section, detail));
+    }
+    for block in &preamble.blocks {
+        let bytes = block.offered().bytes();
+        let what = match block.shown {
+            Inclusion::Whole => continue,
+            Inclusion::Out if block.is_listed() && crowded.contains(&block.section) => continue,
+            Inclusion::Cut => format!("only the beginning of its {bytes} bytes is shown"),
+            Inclusion::Out => format!("its {bytes} bytes are not shown"),
+        };
+        let section = key(block.section);
+        let detail = format!("{what}: shorten it, or give the section `{section}` more room");
+        findings.push(finding(&block.name, detail));
+    }
+    let names: Vec<&str> = preamble
+        .tools
+        .iter()
+        .filter(|tool| tool.deferred == Some(Deferral::NoRoom))
+        .map(|tool| tool.name.as_ref())
+        .collect();
+    if let Some((first, more)) = names.split_first() {
+        let others = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        let why = "only the name is shown, there is no room for the schema: offer fewer tools, or give the section `tools` more room";
+        findings.push(finding(&format!("tool {first}{others}"), why.to_owned()));
+    }
+    findings
 }
 
 /// Cuts a text at the end of a line so that it fits. Returns false if too little of the text would remain.

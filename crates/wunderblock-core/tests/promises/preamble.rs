@@ -245,6 +245,25 @@ fn changes_of_agent_types_are_told_at_the_tail_until_the_list_is_rebuilt() {
 }
 
 #[test]
+fn a_list_fills_its_room_and_one_finding_tells_the_rest() {
+    let line = |number: usize| {
+        let text = format!("- agent{number:03}: Does what number {number} needs to have done, with care.");
+        block(Section::Agents, &format!("agent{number:03}"), None, text.as_str().into())
+    };
+    let mut lane = Lane::new();
+    let composed = lane.build(&with(Section::Agents, (0..900).map(line).collect()), (LIMIT, false));
+    let preamble = composed.preamble.unwrap();
+    let parts = wunderblock_core::preamble_text::fixed(&preamble, &lane.history.wax);
+    let taken: Tokens =
+        parts.iter().filter(|part| part.section == Section::Agents).map(|part| part.cost.tokens).sum();
+    let room = wunderblock_core::allocate::Shares::default().most(Section::Agents, LIMIT);
+    assert!(taken <= room && taken.0 * 10 >= room.0 * 9, "{taken} of {room}");
+    let told: Vec<_> = composed.findings.iter().map(|finding| (&*finding.source, &*finding.detail)).collect();
+    let [("agents", detail)] = told.as_slice() else { panic!("{told:?}") };
+    assert!(detail.contains(" of its 900 lines are not shown, from `agent"), "{detail}");
+}
+
+#[test]
 fn another_order_is_a_change() {
     let (a, b) = (file("A.md", InstructionLevel::Project, "a"), file("B.md", InstructionLevel::Project, "b"));
     let mut lane = Lane::new();
