@@ -109,11 +109,16 @@ fn build_draft(session: &Session, options: ContextOptions) -> BoxFuture<'_, Buil
             return Ok(Built { draft, recorded: None, compacted: None, out_of_reach, due: None });
         }
         // Nothing is recorded because the overlay keeps all appends in memory.
-        let mut built = build_context(&session.aside(), options).await?;
-        built.recorded = None;
-        if let Some(done) = &mut built.compacted {
-            done.unrecord();
-        }
-        Ok(built)
+        build_aside(&session.aside(), options).await
     })
+}
+
+/// Builds the next request of a session that is kept aside.
+pub(crate) async fn build_aside(aside: &Session, options: ContextOptions) -> Result<Built, Error> {
+    let mut built = build_context(aside, options).await?;
+    built.recorded = None;
+    if let Some(done) = &mut built.compacted {
+        done.unrecord();
+    }
+    Ok(built)
 }

@@ -1,7 +1,7 @@
 //! A context of its own: a session of the delegate, kept in memory from its beginning.
 
 use super::handed::{DelegateContext, HandedEntry, Handoff, ParentRequest};
-use crate::context::Built;
+use crate::context::{Built, build_aside};
 use crate::error::Error;
 use crate::request::options::ContextOptions;
 use crate::request::sources::{Given, OfferedTool};
@@ -73,9 +73,7 @@ impl Start {
     pub(super) async fn build(&self, handed: Vec<Injection>) -> Result<Built, Error> {
         let aside = self.session.aside_new();
         aside.append(Fact::SessionOpened(self.opened.clone())).await?;
-        let mut built = aside.context(ContextOptions { handed, ..self.options.clone() }).await?;
-        built.recorded = None;
-        Ok(built)
+        build_aside(&aside, ContextOptions { handed, ..self.options.clone() }).await
     }
 
     /// Builds the first request with the texts of the parent that fit. The first ones are preferred; in the request,

@@ -15,7 +15,7 @@ mod handed;
 mod price;
 mod summary;
 
-use crate::context::Built;
+use crate::context::{Built, build_aside};
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::request::options::ContextOptions;
@@ -39,7 +39,9 @@ pub(crate) fn delegate_context<'a>(
 ) -> BoxFuture<'a, DelegateContext> {
     Box::pin(async move {
         let (message, narrowed) = message(session, handoff)?;
-        let parent = session.explain(ContextOptions { prompt: None, ..handoff.parent.clone() }).await?;
+        let aside = session.aside();
+        let options = ContextOptions { at: None, prompt: None, ..handoff.parent.clone() };
+        let parent = build_aside(&aside, options.clone()).await?;
         let obstacles = fork_obstacles(handoff.definition, (handoff.model, &parent.draft.model));
         let mode = match handoff.mode {
             ContextMode::Fork if !obstacles.is_empty() => ContextMode::Slice,
@@ -49,7 +51,7 @@ pub(crate) fn delegate_context<'a>(
         let fresh = fresh::Start::of(&parent, handoff)?;
         let first = fresh.build(Vec::new()).await?;
         // A fork that does not fit is an error only if it is what was asked for.
-        let fork = fork(&parent, handoff).await;
+        let fork = fork((&aside, options), &parent).await;
         let fork = if mode == ContextMode::Fork { Some(fork?) } else { fork.ok() };
         let mut context = match (mode, &fork) {
             (ContextMode::Fork, Some((built, shared))) => {
@@ -89,10 +91,13 @@ fn message(session: &Session, handoff: &Handoff<'_>) -> Result<(String, Vec<Narr
     Ok((brief.text(written_time), narrowed))
 }
 
-/// Builds the request of a fork: the parent's next request, with the brief as the next turn.
-async fn fork(parent: &ParentRequest<'_>, handoff: &Handoff<'_>) -> Result<(Built, (Bytes, Bytes)), Error> {
-    let options = ContextOptions { prompt: Some(parent.message.clone()), ..handoff.parent.clone() };
-    let built = parent.session.explain(options).await?;
+/// Builds the request of a fork: the next request after the parent's, with the brief as its turn.
+async fn fork(
+    (aside, options): (&Session, ContextOptions),
+    parent: &ParentRequest<'_>,
+) -> Result<(Built, (Bytes, Bytes)), Error> {
+    let options = ContextOptions { prompt: Some(parent.message.clone()), ..options };
+    let built = build_aside(aside, options).await?;
     let (own, base) = (without_marks(&built.draft.body), without_marks(&parent.built.draft.body));
     let shared = own.iter().zip(base.iter()).take_while(|(own, base)| own == base).count();
     let all = parent.built.draft.stem;
