@@ -176,7 +176,7 @@ pub(crate) fn no_room(preamble: &Preamble) -> Vec<Finding> {
         crowded.insert(first.section);
         let (section, count, all) = (key(first.section), out.len(), lines.len());
         let detail = format!(
-            "{count} of its {all} lines are not shown, from `{}` on: give the section `{section}` more room",
+            "{count} of its {all} lines are not shown, the first is `{}`: give the section `{section}` more room",
             first.name
         );
         findings.push(finding(section, detail));

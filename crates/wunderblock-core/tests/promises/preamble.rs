@@ -260,7 +260,7 @@ fn a_list_fills_its_room_and_one_finding_tells_the_rest() {
     assert!(taken <= room && taken.0 * 10 >= room.0 * 9, "{taken} of {room}");
     let told: Vec<_> = composed.findings.iter().map(|finding| (&*finding.source, &*finding.detail)).collect();
     let [("agents", detail)] = told.as_slice() else { panic!("{told:?}") };
-    assert!(detail.contains(" of its 900 lines are not shown, from `agent"), "{detail}");
+    assert!(detail.contains(" of its 900 lines are not shown, the first is `agent"), "{detail}");
 }
 
 #[test]
