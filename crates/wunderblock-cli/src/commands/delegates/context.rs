@@ -3,6 +3,7 @@
 use super::defined::{find, load};
 use super::resolve::{environment, latest_model, permitted};
 use crate::args::{BriefArgs, BuildArgs, ContextDelegate, Global, PolicyArgs};
+use crate::columns::{columns, fit};
 use crate::commands::build::options;
 use crate::console::{deliver, say};
 use crate::exit::{Exit, Failure, wrong};
@@ -14,7 +15,7 @@ use crate::paint::Paint;
 use crate::report::picture;
 use crate::settings::Settings;
 use crate::table::{table, tokens};
-use crate::terminal::{clean, clean_json};
+use crate::terminal::{clean, clean_json, width};
 use crate::typed::seqs;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -25,6 +26,11 @@ use wunderblock::{ContextOptions, DelegateCall, LaneBuilt, Session};
 use wunderblock_core::delegate::brief::{Bounds, Brief};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_wire::transcript::rfc3339;
+
+/// Maximum number of entries that are listed, the latest ones.
+const LISTED: usize = 12;
+/// Minimum number of columns for an entry.
+const WHAT: usize = 20;
 
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDelegate) -> Exit {
     let found = load(&wanted.definitions)?;
@@ -85,7 +91,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
         let kind = clean(wanted.kind.as_deref().unwrap_or("a copy"));
         let head = paint.bold(&format!("{kind} · {} of {parent}", context.mode.name()));
         let request = picture((&parent, None), &context.built, paint, global.verbose);
-        format!("{head}\n{}\n{request}", described(&context, paint))
+        format!("{head}\n{}\n{request}", described(&context, paint, global.verbose))
     };
     deliver(wanted.out.as_deref(), &context.built.draft.body, &report)?;
     Ok(ExitCode::SUCCESS)
@@ -127,7 +133,7 @@ fn excerpt(wanted: &ContextDelegate) -> Result<Excerpt, Failure> {
 }
 
 /// Returns the mode with its reasons, the costs, and the entries that are handed over.
-fn described(context: &DelegateContext, paint: Paint) -> String {
+fn described(context: &DelegateContext, paint: Paint, all: bool) -> String {
     let mut out = String::new();
     if !context.obstacles.is_empty() {
         let why: Vec<String> = context.obstacles.iter().map(|why| clean(&why.to_string())).collect();
@@ -155,7 +161,11 @@ fn described(context: &DelegateContext, paint: Paint) -> String {
     out.push_str("the answer is extra; a fork finds its beginning in the cache if the parent's last request is still there\n");
     if !context.handed.is_empty() {
         out.push_str("\nhanded over\n");
-        context.handed.iter().for_each(|one| out.push_str(&line(one)));
+        let skipped = if all { 0 } else { context.handed.len().saturating_sub(LISTED) };
+        if skipped > 0 {
+            out.push_str(&format!("  {skipped} earlier ones; -v shows all\n"));
+        }
+        context.handed.iter().skip(skipped).for_each(|one| out.push_str(&line(one)));
     }
     if !context.left_out.is_empty() {
         let total: Tokens = context.left_out.iter().map(|one| one.tokens).sum();
@@ -174,7 +184,11 @@ fn described(context: &DelegateContext, paint: Paint) -> String {
 
 fn line(one: &HandedEntry) -> String {
     let place = if one.seq == Seq::START { String::new() } else { format!("#{}", one.seq) };
-    format!("{place:>8}  {:>7}  {} ({})\n", tokens(one.tokens), clean(&one.what), clean(&one.why))
+    let (lead, why) = (format!("{place:>8}  {:>7}  ", tokens(one.tokens)), format!(" ({})", clean(&one.why)));
+    let room = width().saturating_sub(columns(&lead) + columns(&why)).max(WHAT);
+    let what = clean(&one.what);
+    let what = if columns(&what) > room { fit(&what, room) } else { what };
+    format!("{lead}{what}{why}\n")
 }
 
 fn report(session: &Session, wanted: &ContextDelegate, context: &DelegateContext) -> Result<Value, Failure> {
