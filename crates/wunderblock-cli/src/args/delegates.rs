@@ -13,6 +13,7 @@ use std::path::PathBuf;
   wunderblock agents resolve --type plan --session 3f9c --record  the same for a session's model, kept in the session
   wunderblock agents list --commands                 the slash commands and skills that your agents can use here
   wunderblock agents show /deploy --arguments staging  the text of one of them, with its arguments
+  wunderblock agents context explore --session 3f9c --goal Find…   what it would be handed, and the cost
   wunderblock agents tree 3f9c                       the delegates that a session had, and what they cost
 
 A delegate is an agent to which another agent hands work. Definitions are read from the files of Claude Code, Codex,

@@ -10,7 +10,8 @@ use wunderblock_core::authority::Authority;
 use wunderblock_core::decision::Injection;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::fence::plain;
-use wunderblock_core::message::{Message, Part};
+use wunderblock_core::message::{Body, Message, Part};
+use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
@@ -110,16 +111,25 @@ impl Slicing<'_> {
 
     fn piece(&self, event: &Event, why: &str) -> Option<Injection> {
         let Some(Fact::MessageAppended(said)) = &event.fact else { return None };
-        let view = &self.parent.built.draft.planned.decision.view;
+        let planned = &self.parent.built.draft.planned;
+        let view = &planned.decision.view;
         if !said.message.standing.is_sendable() || view.hidden().contains(&event.seq) {
             return None;
         }
+        let whole = largest_text(&said.message)?;
+        // The delegate sees a text as its parent does: shortened, with marks that lead to the rest.
+        let of_part = |(index, part): (usize, &Part)| {
+            let is_it = part.bodies().contains(&&whole);
+            view.standing((event.seq, index)).filter(|_| is_it)
+        };
+        let shorter = said.message.parts.iter().enumerate().find_map(of_part);
+        let shorter = shorter.and_then(|at| planned.texts.of(view.reduced(at)?));
         Some(Injection {
             section: Section::Recall,
             authority: Authority::Data,
             from_stream: Some(event.stream.clone()),
             from_seq: event.seq,
-            body: largest_text(&said.message)?,
+            body: shorter.map_or(whole, |text| Body::Inline(text.to_owned())),
             what: describe(&said.message, event.seq, view),
             why: why.into(),
         })

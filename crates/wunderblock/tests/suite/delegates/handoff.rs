@@ -237,6 +237,27 @@ fn a_slice_has_the_chosen_entries_in_order_and_lists_the_rest() {
 }
 
 #[test]
+fn a_slice_shows_long_output_as_the_parent_sees_it() {
+    let home = Home::new();
+    let engine = home.engine();
+    let log: String = (0..3_000).map(|line| format!("test case_{line} ... ok\n")).collect();
+    let mut all = vec![said("u", Role::User, "Run the tests.")];
+    all.push(call("c", &[("c", "Bash", r#"{"command":"cargo test"}"#)]));
+    all.push(result("r", "c", &format!("{log}test last ... FAILED\n")));
+    all.push(said("a", Role::Assistant, "One fails."));
+    append(&engine, "parent", all);
+    let session = engine.session_by_id(stream("parent"));
+    let brief = brief("Why does it fail?");
+    let mut slice = handoff(&brief, None, ContextMode::Slice);
+    slice.excerpt.newest = Some(true);
+    let context = build(&session, &slice);
+    let run = context.handed.iter().find(|one| one.seq == Seq(4)).unwrap();
+    assert!(run.tokens < Tokens(3_000), "{run:?}");
+    let text = body(&context);
+    assert!(text.contains("test last ... FAILED") && text.contains("wb:"), "{text}");
+}
+
+#[test]
 fn a_summary_says_what_the_parent_did() {
     let home = Home::new();
     let engine = home.engine();
