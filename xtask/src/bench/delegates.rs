@@ -36,7 +36,7 @@ pub(super) fn run(program: &Path, folder: &Path) -> ChoreResult<Vec<Figure>> {
             return Err("the type is not defined".into());
         };
         let call = DelegateCall { parent: PARENT, ..DelegateCall::default() };
-        Ok(call.route(definition, &rules, &catalog).model)
+        Ok(call.route(Some(definition), &rules, &catalog).model)
     };
     // What has just been written is read again, in case it changes within the same tick of the clock.
     std::thread::sleep(std::time::Duration::from_millis(200));

@@ -256,6 +256,16 @@ fn the_context_of_a_delegate_is_reported_with_the_cost_of_the_other_modes() {
         (&["--at", "x"], "invalid range `x`"),
         (&["--until", "soon"], "invalid time `soon`"),
         (&["--until", "2001-01-01T00:00:00Z"], "the deadline has passed"),
+    // A copy keeps its parent's model, unless the call or the policy names another.
+    let asked = ask(&["--mode", "fork", "--model", "haiku", "--json"]).exits(0).json();
+    assert!(asked["not_a_fork"][0].as_str().unwrap().starts_with("its model is claude-haiku-"), "{asked}");
+    desk.write("config.toml", "agents = \"agents.toml\"\n");
+    desk.write("agents.toml", "policy = \"opus\"\ndefault = \"haiku\"\n");
+    let forced = ask(&["--mode", "fork", "--json", "--config", "config.toml"]).exits(0).json();
+    assert!(forced["not_a_fork"][0].as_str().unwrap().starts_with("its model is claude-opus-"), "{forced}");
+    desk.write("agents.toml", "default = \"haiku\"\n");
+    let kept = ask(&["--mode", "fork", "--json", "--config", "config.toml"]).exits(0).json();
+    assert_eq!(kept["mode"], "fork");
         (&["--schema", "nosuch.json"], "nosuch.json"),
         (&["--budget", "0"], "no tokens left"),
     ] {

@@ -56,7 +56,7 @@ impl Router<'_> {
     fn route(&self, definition: &AgentDefinition) -> Option<Route> {
         let environment = self.served.environment.as_deref();
         let call = DelegateCall { parent: self.parent?, environment, ..DelegateCall::default() };
-        Some(call.route(definition, &self.served.rules, self.catalog))
+        Some(call.route(Some(definition), &self.served.rules, self.catalog))
     }
 
     fn list(&self, found: &Definitions, at_work: &[DelegateAtWork]) -> ToolAnswer {

@@ -3,6 +3,7 @@
 use crate::catalog::Catalog;
 use crate::definitions::{DelegateRules, EnvironmentPosition};
 use wunderblock_core::delegate::definition::AgentDefinition;
+use wunderblock_core::delegate::model::INHERIT;
 use wunderblock_core::delegate::route::{Route, RouteQuestion, route};
 
 /// A call that hands work to a delegate.
@@ -23,13 +24,25 @@ pub struct DelegateCall<'a> {
 }
 
 impl DelegateCall<'_> {
-    /// Decides which model a delegate gets.
+    /// Decides which model a delegate gets. `None` is a copy of the parent: it keeps the parent's model, unless the
+    /// policy or the call names another.
     #[must_use]
-    pub fn route(&self, definition: &AgentDefinition, rules: &DelegateRules, catalog: &Catalog) -> Route {
+    pub fn route(
+        &self,
+        definition: Option<&AgentDefinition>,
+        rules: &DelegateRules,
+        catalog: &Catalog,
+    ) -> Route {
         let switches = rules.switches();
-        let question = RouteQuestion {
+        let base = RouteQuestion {
             parent: self.parent,
             policy: rules.policy.as_deref(),
+            context: self.context,
+            permitted: rules.permitted.as_deref(),
+            ..RouteQuestion::default()
+        };
+        let copy = RouteQuestion { call: self.model.or(Some(INHERIT)), ..base };
+        let question = definition.map_or(copy, |definition| RouteQuestion {
             environment: self.environment,
             environment_is_default: rules.environment == EnvironmentPosition::Default,
             call: self.model,
@@ -37,10 +50,9 @@ impl DelegateCall<'_> {
             default: rules.default.as_deref(),
             utility: rules.utility.as_deref().filter(|_| self.utility),
             plan: self.plan,
-            context: self.context,
             switches: &switches,
-            permitted: rules.permitted.as_deref(),
-        };
+            ..base
+        });
         route(&question, &rules.models(), |model| {
             let found = catalog.lookup(model);
             found.known.then_some(found.row.window.0)

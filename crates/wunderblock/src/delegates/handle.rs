@@ -42,12 +42,12 @@ impl Agents {
         definitions(query, &self.known)
     }
 
-    /// Decides which model a delegate gets, with the models of the engine's catalog.
+    /// Decides which model a delegate gets, with the models of the engine's catalog. `None` is a copy of the parent.
     #[must_use]
     pub fn route(
         &self,
         call: &DelegateCall<'_>,
-        definition: &AgentDefinition,
+        definition: Option<&AgentDefinition>,
         rules: &DelegateRules,
     ) -> Route {
         call.route(definition, rules, &self.engine.config.catalog)

@@ -51,29 +51,24 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
         Some(kind) => Some(find(&found, kind)?.2),
         None => None,
     };
-    let chosen = match definition {
-        Some(definition) => {
-            permitted(definition, &rules)?;
-            let call = DelegateCall {
-                parent: &model,
-                model: wanted.reader.model.as_deref(),
-                environment: environment.as_deref(),
-                plan: wanted.plan,
-                ..DelegateCall::default()
-            };
-            let route = engine.agents().route(&call, definition, &rules);
-            route
-                .notices
-                .iter()
-                .for_each(|notice| say(global, &format!("notice: {}", clean(&notice.to_string()))));
-            route.model
-        }
-        None => wanted.reader.model.as_deref().unwrap_or(&model).into(),
+    if let Some(definition) = definition {
+        permitted(definition, &rules)?;
+    }
+    let call = DelegateCall {
+        parent: &model,
+        model: wanted.reader.model.as_deref(),
+        environment: environment.as_deref(),
+        plan: wanted.plan,
+        ..DelegateCall::default()
     };
+    let route = engine.agents().route(&call, definition, &rules);
+    for notice in &route.notices {
+        say(global, &format!("notice: {}", clean(&notice.to_string())));
+    }
     let brief = brief(&wanted.brief)?;
     let handoff = Handoff {
         definition,
-        model: &chosen,
+        model: &route.model,
         brief: &brief,
         bounds: Bounds::default(),
         mode: wanted.mode.mode(),

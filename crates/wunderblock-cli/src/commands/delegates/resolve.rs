@@ -46,7 +46,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
         utility: wanted.utility,
         context: wanted.context,
     };
-    let got = call.route(definition, &rules, settings.catalog());
+    let got = call.route(Some(definition), &rules, settings.catalog());
     let effort = command.and_then(|command| command.effort.as_deref()).or(definition.effort.as_deref());
     let recorded = match &session {
         Some(session) if wanted.record => {
