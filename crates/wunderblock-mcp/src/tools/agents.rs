@@ -61,14 +61,7 @@ impl Router<'_> {
 
     fn list(&self, found: &Definitions, at_work: &[DelegateAtWork]) -> ToolAnswer {
         let (mut text, mut types) = (String::new(), Vec::new());
-        let is_own = |one: &AgentDefinition| &*one.origin.product != "wunderblock";
-        let has_own = found.products.values().any(|registry| registry.in_force().any(is_own));
-        for (at, (product, registry)) in found.products.iter().enumerate() {
-            // Products without definitions have the same built-in ones, which are listed once at most.
-            let is_listed = if has_own { registry.in_force().any(is_own) } else { at == 0 };
-            if !is_listed {
-                continue;
-            }
+        for (product, registry) in found.shown() {
             let _ = writeln!(text, "{product}:");
             let (offered, _) = self.served.rules.offered(registry, &Conditions::default());
             for definition in offered.into_iter().filter(|one| !one.hidden) {

@@ -3,6 +3,7 @@
 use super::found::DefinitionRemark;
 use std::collections::BTreeMap;
 use wunderblock_core::delegate::command::CommandDefinition;
+use wunderblock_core::delegate::definition::Layer;
 use wunderblock_core::delegate::registry::Registry;
 
 /// Definitions of a machine.
@@ -14,4 +15,24 @@ pub struct Definitions {
     pub commands: BTreeMap<Box<str>, Registry<CommandDefinition>>,
     /// Remarks on what does not count.
     pub remarks: Vec<DefinitionRemark>,
+}
+
+impl Definitions {
+    /// Returns the products to show, with their definitions: those with definitions of somebody's own. If there are none,
+    /// returns the first product, because each has the same built-in definitions.
+    pub fn shown(&self) -> impl Iterator<Item = (&str, &Registry)> {
+        let fallback = self.products.iter().take(usize::from(!self.has_own()));
+        let own = self.products.iter().filter(|(_, registry)| has_own(registry));
+        own.chain(fallback).map(|(product, registry)| (&**product, registry))
+    }
+
+    /// Returns whether there are other definitions than the built-in ones.
+    #[must_use]
+    pub fn has_own(&self) -> bool {
+        self.products.values().any(has_own)
+    }
+}
+
+fn has_own(registry: &Registry) -> bool {
+    registry.in_force().any(|one| one.origin.layer != Layer::BuiltIn)
 }

@@ -79,15 +79,23 @@ impl DelegateRules {
         registry: &'a Registry,
         conditions: &Conditions<'_>,
     ) -> (Vec<&'a AgentDefinition>, Vec<(&'a AgentDefinition, Withheld)>) {
-        let conditions = Conditions { denied: &self.denied, allowed: self.allowed.as_deref(), ..*conditions };
         let (mut free, mut withheld) = (Vec::new(), Vec::new());
         for definition in registry.in_force() {
-            match check(definition, &conditions) {
+            match self.permits(definition, conditions) {
                 Ok(()) => free.push(definition),
                 Err(why) => withheld.push((definition, why)),
             }
         }
         (free, withheld)
+    }
+
+    /// Checks whether a delegate may be used. The denied and the allowed types are those of these rules.
+    ///
+    /// # Errors
+    /// Returns the first reason why it may not be used.
+    pub fn permits(&self, definition: &AgentDefinition, conditions: &Conditions<'_>) -> Result<(), Withheld> {
+        let own = Conditions { denied: &self.denied, allowed: self.allowed.as_deref(), ..*conditions };
+        check(definition, &own)
     }
 
     /// Returns the known families of models with the aliases of these rules.

@@ -27,12 +27,7 @@ pub(super) fn run(global: &Global, settings: &Settings, wanted: &ListAgents) -> 
     let own = |definition: &&AgentDefinition| definition.origin.layer != Layer::BuiltIn;
     let has_own = found.products.values().any(|registry| registry.in_force().any(|one| own(&one)));
     let mut out = String::new();
-    for (at, (product, registry)) in found.products.iter().enumerate() {
-        // Products without definitions show the same built-in ones, so they are shown once at most.
-        let is_shown = if has_own { registry.in_force().any(|one| own(&one)) } else { at == 0 };
-        if !is_shown {
-            continue;
-        }
+    for (product, registry) in found.shown() {
         let (free, withheld) = offered(registry, &rules, &wanted.conditions);
         if global.json {
             for definition in registry.in_force() {

@@ -13,7 +13,7 @@ use wunderblock::definitions::{Definitions, DelegateRules};
 use wunderblock::{DelegateCall, Session};
 use wunderblock_core::delegate::command::CommandDefinition;
 use wunderblock_core::delegate::definition::AgentDefinition;
-use wunderblock_core::delegate::filter::{Conditions, check};
+use wunderblock_core::delegate::filter::Conditions;
 use wunderblock_core::delegate::route::{Route, RouteStep};
 
 /// Variable with the model of all delegates, as in Claude Code.
@@ -74,9 +74,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
 
 /// Refuses a type that the rules deny.
 pub(super) fn permitted(definition: &AgentDefinition, rules: &DelegateRules) -> Result<(), Failure> {
-    let rules =
-        Conditions { denied: &rules.denied, allowed: rules.allowed.as_deref(), ..Conditions::default() };
-    check(definition, &rules).map_err(|why| {
+    rules.permits(definition, &Conditions::default()).map_err(|why| {
         let text = format!("Agent type '{}' may not be used: {why}", definition.name);
         Failure::Door(FAILED, text)
     })
