@@ -41,7 +41,13 @@ fn delegates_are_listed_and_shown() {
     let refused =
         desk.run(&["agents", "resolve", "--type", "plan", "--parent-model", "claude-opus-4-8"]).exits(1);
     assert!(refused.err.contains("may not be used: denied by `Agent(Plan)`"), "{}", refused.err);
+    desk.write(".claude/agents/second.md", "---\nname: Explore\ndescription: Another.\n---\nLook.\n");
+    let case = desk.run(&["agents", "list", "-v"]).exits(0);
+    assert!(case.err.contains("`explore` and `Explore` differ only in case: both count"), "{}", case.err);
     desk.write("config.toml", "agents = \"agents.toml\"\n");
+    desk.write("agents.toml", "denied = [\"*\"]\n");
+    let nothing = desk.run(&["agents", "list", "--config", "config.toml"]).exits(0);
+    assert!(!nothing.out.contains("models:") && nothing.out.contains("denied by `*`"), "{}", nothing.out);
     desk.write("agents.toml", "denied = [\"feature-dev:*\"]\n");
     let denied = desk.run(&["agents", "list", "--config", "config.toml"]).exits(0);
     assert!(
@@ -250,12 +256,6 @@ fn the_context_of_a_delegate_is_reported_with_the_cost_of_the_other_modes() {
     let request = ask(&["--mode", "summary", "--out", "-"]).exits(0);
     assert!(request.out.starts_with('{') && request.out.contains("summary of positions"), "{}", request.out);
     assert!(request.err.contains("handed over"), "{}", request.err);
-    for (args, expected) in [
-        (&["nobody"][..], "Agent type 'nobody' not found"),
-        (&["--at", "9999"], "invalid positions 9999–9999"),
-        (&["--at", "x"], "invalid range `x`"),
-        (&["--until", "soon"], "invalid time `soon`"),
-        (&["--until", "2001-01-01T00:00:00Z"], "the deadline has passed"),
     // A copy keeps its parent's model, unless the call or the policy names another.
     let asked = ask(&["--mode", "fork", "--model", "haiku", "--json"]).exits(0).json();
     assert!(asked["not_a_fork"][0].as_str().unwrap().starts_with("its model is claude-haiku-"), "{asked}");
@@ -266,6 +266,12 @@ fn the_context_of_a_delegate_is_reported_with_the_cost_of_the_other_modes() {
     desk.write("agents.toml", "default = \"haiku\"\n");
     let kept = ask(&["--mode", "fork", "--json", "--config", "config.toml"]).exits(0).json();
     assert_eq!(kept["mode"], "fork");
+    for (args, expected) in [
+        (&["nobody"][..], "Agent type 'nobody' not found"),
+        (&["--at", "9999"], "invalid positions 9999–9999"),
+        (&["--at", "x"], "invalid range `x`"),
+        (&["--until", "soon"], "invalid time `soon`"),
+        (&["--until", "2001-01-01T00:00:00Z"], "the deadline has passed"),
         (&["--schema", "nosuch.json"], "nosuch.json"),
         (&["--budget", "0"], "no tokens left"),
     ] {

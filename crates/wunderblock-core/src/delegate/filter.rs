@@ -74,9 +74,8 @@ pub fn check(definition: &AgentDefinition, conditions: &Conditions<'_>) -> Resul
     if conditions.allowed.is_some_and(|allowed| !allowed.iter().any(|pattern| covers(pattern))) {
         return Err(Withheld::NotAllowed);
     }
-    if let Some(tools) = conditions.tools
-        && definition.tools.grant(tools).tools.is_empty()
-    {
+    let none_left = |tools: &[&str]| definition.tools.grant(tools).tools.is_empty();
+    if definition.tools.deny_all() || conditions.tools.is_some_and(none_left) {
         return Err(Withheld::NoTools);
     }
     Ok(())

@@ -117,6 +117,8 @@ pub struct RouteStep {
 pub enum RouteNotice {
     /// No id is known for a name at the parent's provider.
     UnknownName(Box<str>),
+    /// Neither the families nor the catalog know an id. A provider that does not have it rejects the request.
+    UnknownId(Box<str>),
     /// A model is not permitted, and another one replaces it.
     NotPermitted {
         /// Model that is not permitted.
@@ -153,6 +155,7 @@ impl fmt::Display for RouteNotice {
                     "no id of `{name}` is known at the parent's provider; give the id, or an alias in the settings"
                 )
             }
+            Self::UnknownId(id) => write!(f, "`{id}` is not a known model: its provider may reject it"),
             Self::NotPermitted { model, instead, inherited: false } => {
                 write!(f, "{model} is not permitted; {instead} is the newest permitted version of its family")
             }
@@ -262,7 +265,10 @@ pub fn route(
     }
     if rule != RouteRule::Policy {
         model = permitted(model, question, table, &mut notices);
-        model = large_enough(model, question, window, &mut notices);
+        model = large_enough(model, question, &window, &mut notices);
+    }
+    if *model != *question.parent && table.family_of(&model).is_none() && window(&model).is_none() {
+        notices.push(RouteNotice::UnknownId(model.clone()));
     }
     Route { model, rule, steps, notices }
 }

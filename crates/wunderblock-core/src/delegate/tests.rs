@@ -210,6 +210,19 @@ fn planning_size_and_windows_change_the_model_and_say_so() {
 }
 
 #[test]
+fn an_id_that_nobody_knows_is_used_and_said() {
+    let parent = "claude-sonnet-4-5-20250929";
+    let ask = |definition, known: Option<u64>| {
+        let question = RouteQuestion { parent, definition: Some(definition), ..RouteQuestion::default() };
+        route(&question, &table(), move |_| known)
+    };
+    let got = ask("made-up-9", None);
+    assert_eq!((&*got.model, got.notices), ("made-up-9", vec![RouteNotice::UnknownId("made-up-9".into())]));
+    assert_eq!(ask("made-up-9", Some(9)).notices, []);
+    assert_eq!(ask("inherit", None).notices, []);
+}
+
+#[test]
 fn an_alias_without_a_known_id_leaves_the_decision_to_weaker_rules() {
     let got = ask(&RouteQuestion {
         parent: "claude-opus-4-8@20260101",
@@ -298,6 +311,11 @@ fn a_delegate_is_withheld_for_servers_then_denial_then_permission_then_tools() {
     assert_eq!(check(&one, &Conditions { allowed: Some(&["q".into()]), ..met }), Err(Withheld::NotAllowed));
     assert_eq!(check(&one, &Conditions { tools: Some(&["Read"]), ..met }), Err(Withheld::NoTools));
     assert_eq!(check(&one, &Conditions { tools: Some(&["Write"]), allowed: Some(&allowed), ..met }), Ok(()));
+    // Rules that leave no tool refuse, whatever tools there are.
+    for (allow, deny) in [(None, &["*"][..]), (Some(&[][..]), &[])] {
+        one.tools = rules(allow, deny);
+        assert_eq!(check(&one, &met), Err(Withheld::NoTools));
+    }
 }
 
 #[test]

@@ -118,6 +118,13 @@ impl ToolRules {
         grant
     }
 
+    /// Returns whether the rules leave no tool, whatever tools there are.
+    #[must_use]
+    pub fn deny_all(&self) -> bool {
+        let all = |rule: &ToolPattern| &*rule.name == "*";
+        self.deny.iter().any(all) || self.allow.as_ref().is_some_and(Vec::is_empty)
+    }
+
     /// Returns the rules in words, for the line that lists a delegate.
     #[must_use]
     pub fn describe(&self) -> String {

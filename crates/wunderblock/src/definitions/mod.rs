@@ -85,10 +85,22 @@ pub fn definitions(query: &DefinitionQuery, cache: &DefinitionCache) -> Arc<Defi
     let mut seen = BTreeSet::new();
     found.remarks.retain(|remark| seen.insert(remark.clone()));
     let products = by_product(products, found.definitions);
+    products.values().for_each(|registry| remark_case(registry, &mut found.remarks));
     let commands = by_product(BTreeMap::new(), found.commands);
     let definitions = Arc::new(Definitions { products, commands, remarks: found.remarks });
     cache.keep(query, found.inputs, &definitions);
     definitions
+}
+
+/// Remarks on names that differ only in case: each counts, and a call has to spell the one that it means.
+fn remark_case(registry: &Registry, remarks: &mut Vec<DefinitionRemark>) {
+    let mut names: BTreeMap<String, &str> = BTreeMap::new();
+    for one in registry.in_force() {
+        if let Some(other) = names.insert(one.name.to_lowercase(), &one.name) {
+            let detail = format!("`{}` and `{other}` differ only in case: both count", one.name);
+            remarks.push(DefinitionRemark { place: one.origin.place.clone(), line: None, detail });
+        }
+    }
 }
 
 /// Returns whether a rule of the settings of Claude Code names a type. Its built-in types begin with capital letters.

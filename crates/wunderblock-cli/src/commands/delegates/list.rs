@@ -12,7 +12,7 @@ use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use wunderblock_core::delegate::definition::{AgentDefinition, Layer};
+use wunderblock_core::delegate::definition::AgentDefinition;
 
 /// Minimum number of columns for the purpose of a delegate.
 const PURPOSE: usize = 20;
@@ -24,8 +24,7 @@ pub(super) fn run(global: &Global, settings: &Settings, wanted: &ListAgents) -> 
     let found = load(&wanted.definitions)?;
     report_problems(global, &found);
     let rules = settings.delegate_rules()?;
-    let own = |definition: &&AgentDefinition| definition.origin.layer != Layer::BuiltIn;
-    let has_own = found.products.values().any(|registry| registry.in_force().any(|one| own(&one)));
+    let has_own = found.has_own();
     let mut out = String::new();
     for (product, registry) in found.shown() {
         let (free, withheld) = offered(registry, &rules, &wanted.conditions);
@@ -48,8 +47,10 @@ pub(super) fn run(global: &Global, settings: &Settings, wanted: &ListAgents) -> 
                 Paint::stdout().bold(product)
             ));
         }
-        out.push_str(&table(&free));
-        out.push_str(&format!("models: {}\n", census(&free)));
+        if !free.is_empty() {
+            out.push_str(&table(&free));
+            out.push_str(&format!("models: {}\n", census(&free)));
+        }
         for (definition, why) in withheld {
             out.push_str(&format!("not offered: {}: {}\n", clean(&definition.name), clean(&why.to_string())));
         }
