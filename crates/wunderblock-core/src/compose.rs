@@ -106,9 +106,8 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
                 }
             }
             wanted.freeze(section, old);
-        } else if changes.is_empty() {
         } else if may_change {
-            holds = false;
+            holds &= changes.is_empty();
         } else {
             wanted.freeze(section, old);
             composed.pending.extend(changes);
