@@ -18,8 +18,8 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// Returns the products to show, with their definitions: those with definitions of somebody's own. If there are none,
-    /// returns the first product, because each has the same built-in definitions.
+    /// Returns the products to show, with their definitions: those that have other than the built-in ones, or else the
+    /// first product, because the built-in ones are the same in each.
     pub fn shown(&self) -> impl Iterator<Item = (&str, &Registry)> {
         let fallback = self.products.iter().take(usize::from(!self.has_own()));
         let own = self.products.iter().filter(|(_, registry)| has_own(registry));
