@@ -1,4 +1,4 @@
-//! Folds the events of a session into its delegations.
+//! Folds the events of a session, or the entries of a lane, into delegations.
 //!
 //! A delegation begins with a call of a delegating tool, or with the report of a start or an end without a known call.
 //! Reports of hooks come before or after those of an import, and may repeat them, so each report is matched by its call,
@@ -11,11 +11,16 @@ use wunderblock_core::id::{CallId, Handle, StreamId};
 use wunderblock_core::message::{Body, Message, MessageOrigin, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::work::DelegateAtWork;
 use wunderblock_wire::hook;
 
 /// Delegations of a session, as far as its events have been folded.
-pub(super) struct DelegationFold {
+pub(crate) struct DelegationFold {
     stream: Handle,
+    /// Last position that an earlier fold has seen. An unknown call up to it is not in flight.
+    through: Seq,
+    /// Number of delegations that an earlier fold knew.
+    pub(super) known: usize,
     pub(super) found: Vec<Delegation>,
     /// Whole task of each delegation.
     pub(super) prompts: Vec<Option<String>>,
@@ -35,6 +40,8 @@ impl DelegationFold {
     pub(super) fn new(stream: Handle) -> Self {
         Self {
             stream,
+            through: Seq::START,
+            known: 0,
             found: Vec::new(),
             prompts: Vec::new(),
             by_call: HashMap::new(),
@@ -44,6 +51,22 @@ impl DelegationFold {
             answered: None,
             told: None,
         }
+    }
+
+    /// Continues after a position up to which the delegates at work are known. They come first, in the given order.
+    pub(crate) fn resume(known: &[DelegateAtWork], through: Seq) -> Self {
+        let mut fold = Self { through, known: known.len(), ..Self::new(Handle(0)) };
+        for one in known {
+            let index = fold.begin((one.at, Millis(0)), None);
+            fold.by_call.extend(one.call.iter().map(|call| (call.clone(), index)));
+            fold.by_session.extend(one.session.iter().map(|session| (session.clone(), index)));
+            if let Some(delegation) = fold.found.get_mut(index) {
+                delegation.agent = Some(one.agent.clone()).filter(|agent| !agent.is_empty());
+                delegation.call.clone_from(&one.call);
+                delegation.session.clone_from(&one.session);
+            }
+        }
+        fold
     }
 
     /// Returns the handles of the texts that the fold of events needs, the latest call or result included.
@@ -84,30 +107,26 @@ impl DelegationFold {
         handles
     }
 
-    /// Folds the next event.
-    pub(super) fn apply(&mut self, event: &Event, texts: &dyn Bodies) {
-        let told = self.told.take().filter(|(at, _)| at.next() == event.seq);
-        match &event.fact {
-            Some(Fact::MessageAppended(said)) => {
-                self.message(event, &said.message, texts);
-                let text = first_text(&said.message.parts).and_then(|text| texts.of(text));
-                self.told = text.map(|text| (event.seq, text.to_owned()));
-            }
-            Some(Fact::SubagentSpawned(spawned)) => self.spawned((event.seq, event.at), spawned, texts),
-            Some(Fact::SubagentReturned(returned)) => {
-                let index = self.returned((event.seq, event.at), returned, texts);
+    /// Folds the next fact, with its position and time.
+    pub(crate) fn fact(&mut self, place: (Seq, Millis), fact: &Fact, texts: &dyn Bodies) {
+        let told = self.told.take().filter(|(at, _)| at.next() == place.0);
+        match fact {
+            Fact::MessageAppended(said) => self.message(place, &said.message, texts),
+            Fact::SubagentSpawned(spawned) => self.spawned(place, spawned, texts),
+            Fact::SubagentReturned(returned) => {
+                let index = self.returned(place, returned, texts);
                 // Notifications about several delegates can be in one record.
                 let result = told.as_ref().and_then(|(at, text)| Some((at, hook::notified_result(text)?)));
                 if let (Some((at, text)), Some(one)) = (result, self.found.get_mut(index)) {
                     let address = format!("{}#{at}", self.stream);
                     one.result.get_or_insert_with(|| DelegateText::new(text, address));
                 }
-                self.told = told.map(|(_, text)| (event.seq, text));
+                self.told = told.map(|(_, text)| (place.0, text));
             }
-            Some(Fact::RouteChosen(route)) => {
-                self.routes.push((event.seq, route.agent.clone(), route.chosen.clone()));
+            Fact::RouteChosen(route) => {
+                self.routes.push((place.0, route.agent.clone(), route.chosen.clone()));
             }
-            Some(Fact::SessionClosed(_)) => {
+            Fact::SessionClosed(_) => {
                 let open = |one: &&mut Delegation| one.outcome == DelegationOutcome::InFlight;
                 let open = self.found.iter_mut().filter(open);
                 open.for_each(|one| one.outcome = DelegationOutcome::Unknown);
@@ -116,31 +135,37 @@ impl DelegationFold {
         }
     }
 
-    fn message(&mut self, event: &Event, said: &Message, texts: &dyn Bodies) {
+    /// Folds the next message, with its position and time.
+    pub(crate) fn message(&mut self, (at, time): (Seq, Millis), said: &Message, texts: &dyn Bodies) {
+        let text = first_text(&said.parts).and_then(|text| texts.of(text));
+        self.told = text.map(|text| (at, text.to_owned()));
         if matches!(said.standing, MessageOrigin::Aside(_)) {
             return;
         }
         for part in &said.parts {
             match part {
                 Part::ToolCall { call, name, input, .. } if hook::delegates(name) => {
+                    self.tools.insert(call.clone(), name.clone());
                     if self.by_call.contains_key(call) {
                         continue;
                     }
                     let work = texts.of(input).and_then(|input| hook::delegation(name, input));
                     let work = work.unwrap_or_default();
-                    let index = self.begin((event.seq, event.at), work.prompt);
+                    let index = self.begin((at, time), work.prompt);
                     self.by_call.insert(call.clone(), index);
-                    self.tools.insert(call.clone(), name.clone());
                     if let Some(one) = self.found.get_mut(index) {
                         one.call = Some(call.clone());
                         one.agent = work.kind.map(Into::into);
                         one.asked = work.model.map(Into::into);
                         one.parent_model.clone_from(&said.model);
+                        if at <= self.through {
+                            one.outcome = DelegationOutcome::Unknown;
+                        }
                     }
                 }
                 Part::ToolResult { call, content, failed, .. } => {
                     let text = first_text(content).and_then(|text| texts.of(text)).unwrap_or_default();
-                    self.result(event.seq, call, (text, *failed));
+                    self.result(at, call, (text, *failed));
                 }
                 _ => {}
             }

@@ -1,6 +1,6 @@
 //! Links delegations with the sessions of delegates and with recorded routes.
 
-use super::delegation::Delegation;
+use super::delegation::{Delegation, DelegationOutcome};
 use super::fold::DelegationFold;
 use std::collections::HashSet;
 use wunderblock_core::id::StreamId;
@@ -16,7 +16,7 @@ pub(super) struct ChildSession {
 pub(super) fn linked(fold: DelegationFold, children: &[ChildSession]) -> Vec<Delegation> {
     let DelegationFold { mut found, prompts, routes, .. } = fold;
     by_prompt(&mut found, &prompts, children);
-    by_type(&mut found);
+    by_type(&mut found, 0);
     // A report that was merged into another has no position.
     found.retain(|one| one.at.0 > 0);
     found.sort_by_key(|one| one.at);
@@ -37,6 +37,14 @@ pub(super) fn linked(fold: DelegationFold, children: &[ChildSession]) -> Vec<Del
     found
 }
 
+/// Returns the delegations in flight: the number of each in the fold, and its whole task.
+pub(crate) fn in_flight(fold: DelegationFold) -> Vec<(usize, Delegation, Option<String>)> {
+    let DelegationFold { mut found, prompts, known, .. } = fold;
+    by_type(&mut found, known);
+    let all = found.into_iter().zip(prompts).enumerate().map(|(index, (one, prompt))| (index, one, prompt));
+    all.filter(|(_, one, _)| one.at.0 > 0 && one.outcome == DelegationOutcome::InFlight).collect()
+}
+
 /// Links a delegation without a known session with the first session that was told its task.
 fn by_prompt(found: &mut [Delegation], prompts: &[Option<String>], children: &[ChildSession]) {
     let mut taken: HashSet<StreamId> = found.iter().filter_map(|one| one.session.clone()).collect();
@@ -55,16 +63,23 @@ fn by_prompt(found: &mut [Delegation], prompts: &[Option<String>], children: &[C
     }
 }
 
-/// Merges reports without a call into calls without a session, by type and order: hooks know no calls.
-fn by_type(found: &mut [Delegation]) {
-    for index in 0..found.len() {
+/// Merges reports without a call into calls without a session, by type and order: hooks know no calls. A report of work
+/// in flight belongs to no call that has a result. Reports before the number `from` stay as they are.
+fn by_type(found: &mut [Delegation], from: usize) {
+    for index in from..found.len() {
         let report = found.get(index).filter(|one| one.call.is_none() && one.at.0 > 0);
-        let Some(agent) = report.map(|report| report.agent.clone()) else { continue };
+        let Some((agent, outcome)) = report.map(|report| (report.agent.clone(), report.outcome)) else {
+            continue;
+        };
         let is_same = |one: &Delegation| {
             let types = one.agent.as_ref().zip(agent.as_ref());
             types.is_none_or(|(a, b)| a.eq_ignore_ascii_case(b))
         };
-        let waits = |one: &Delegation| one.call.is_some() && one.session.is_none() && is_same(one);
+        let is_open = |outcome| outcome == DelegationOutcome::InFlight;
+        let waits = |one: &Delegation| {
+            let may = is_open(one.outcome) || !is_open(outcome);
+            one.call.is_some() && one.session.is_none() && may && is_same(one)
+        };
         let Some(call) = found.iter().position(waits) else { continue };
         let report = found.get_mut(index).map(std::mem::take).unwrap_or_default();
         if let Some(call) = found.get_mut(call) {

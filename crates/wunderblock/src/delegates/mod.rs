@@ -5,10 +5,10 @@
 //! ```
 
 mod call;
-mod delegation;
-mod fold;
+pub(crate) mod delegation;
+pub(crate) mod fold;
 mod handle;
-mod link;
+pub(crate) mod link;
 mod read;
 mod report;
 mod tree;

@@ -40,7 +40,11 @@ pub(super) async fn delegations_of(
     let mut pages = session.pages(Seq(1), info.head);
     while let Some(events) = pages.next().await? {
         let texts = read_texts(engine, fold.needs(&events)).await?;
-        events.iter().for_each(|event| fold.apply(event, &texts));
+        for event in &events {
+            if let Some(fact) = &event.fact {
+                fold.fact((event.seq, event.at), fact, &texts);
+            }
+        }
     }
     let mut told = Vec::with_capacity(children.len());
     for child in children {

@@ -236,7 +236,20 @@ fn a_delegate_is_named_after_every_compaction_until_it_returns() {
     scene.add(vec![returned("agent-7")]);
     let built = compacted_twice(&scene, 200);
     assert!(text(&built).contains(TITLE) && !text(&built).contains(LINE), "only the other one");
-    scene.add(vec![returned("agent-8")]);
+    // A later call of the type is another delegate, and its own report belongs to it.
+    scene.add(vec![
+        delegate("later", "look there"),
+        said(result("later", "Async agent launched successfully.")),
+    ]);
+    compacted_twice(&scene, 300);
+    let calls = |scene: &Scene| -> Vec<_> {
+        log(scene).delegates.iter().map(|one| (one.call.is_some(), one.session.is_some())).collect()
+    };
+    assert_eq!(calls(&scene), [(false, true), (true, false)]);
+    scene.add(vec![spawned("agent-9", None)]);
+    compacted_twice(&scene, 350);
+    assert_eq!(calls(&scene), [(false, true), (true, true)]);
+    scene.add(vec![returned("agent-9"), returned("agent-8")]);
     let built = compacted_twice(&scene, 400);
     assert!(log(&scene).delegates.is_empty() && !text(&built).contains(TITLE));
     let replayed = block_on(scene.session.replay(built.recorded)).unwrap();
