@@ -3,7 +3,7 @@
 use super::call::DelegateCall;
 use super::delegation::Delegation;
 use super::read::delegations;
-use super::report::{record_returned, record_spawned};
+use super::report::record;
 use super::tree::{DelegationNode, delegation_tree};
 use crate::definitions::{DefinitionCache, DefinitionQuery, Definitions, DelegateRules, definitions};
 use crate::engine::Engine;
@@ -93,7 +93,7 @@ impl Agents {
         spawned: SubagentSpawned,
         at: Millis,
     ) -> BoxFuture<'a, bool> {
-        record_spawned(session, spawned, at)
+        Box::pin(record(session, Fact::SubagentSpawned(spawned), at))
     }
 
     /// Records the end of a delegate's work in the session of its parent. Returns whether it was new.
@@ -106,7 +106,7 @@ impl Agents {
         returned: SubagentReturned,
         at: Millis,
     ) -> BoxFuture<'a, bool> {
-        record_returned(session, returned, at)
+        Box::pin(record(session, Fact::SubagentReturned(returned), at))
     }
 
     /// Returns the work that a session handed to delegates, in order. The sessions of the delegates need not be in the
