@@ -16,9 +16,9 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 
-/// Maximum number of entries that are read for a range of positions.
+/// Maximum number of positions in a range.
 const RANGE_ENTRIES: u64 = 512;
-/// Maximum number of entries that are read for a file.
+/// Maximum number of entries about a file, the newest ones.
 const FILE_ENTRIES: u64 = 64;
 /// Maximum number of newest entries that are read.
 const NEWEST_ENTRIES: u64 = 64;
@@ -32,31 +32,18 @@ pub(super) async fn pieces(
     handoff: &Handoff<'_>,
 ) -> Result<Vec<Injection>, Error> {
     let mut slice = Slicing { parent, pieces: Vec::new() };
-    for (from, to) in &handoff.excerpt.positions {
-        let head = parent.session.info().await?.head;
-        if *from > head || from > to {
-            return Err(Error::Config(format!(
-                "invalid positions {from}–{to}: the session's positions are 1 to {head}"
-            )));
-        }
-        let source = Source {
-            range: (*from, *to),
-            order: ReadOrder::Ascending,
-            filter: EventFilter::default(),
-            limit: RANGE_ENTRIES,
-        };
-        slice.read(source, "its position was given").await?;
+    for range in &handoff.excerpt.positions {
+        slice.range(*range).await?;
     }
     let mut paths = handoff.excerpt.paths.clone();
     paths.extend(names(&parent.message).into_iter().filter(|name| is_path(name)));
     for path in paths {
         let filter = EventFilter { path: Some(path.as_str().into()), ..EventFilter::default() };
         let why = format!("it is about {}", plain(&path));
-        slice.read(Source::newest(filter, FILE_ENTRIES), &why).await?;
+        slice.newest(filter, FILE_ENTRIES, &why).await?;
     }
     if handoff.wants_newest() {
-        let source = Source::newest(EventFilter::default(), NEWEST_ENTRIES);
-        slice.read(source, "one of the newest entries").await?;
+        slice.newest(EventFilter::default(), NEWEST_ENTRIES, "one of the newest entries").await?;
     }
     Ok(slice.pieces)
 }
@@ -65,48 +52,65 @@ fn is_path(name: &str) -> bool {
     !name.contains("://") && !name.starts_with("wb:")
 }
 
-/// Entries to read.
-struct Source {
-    range: (Seq, Seq),
-    order: ReadOrder,
-    filter: EventFilter,
-    limit: u64,
-}
-
-impl Source {
-    /// Returns the newest entries that a filter accepts, the newest first.
-    const fn newest(filter: EventFilter, limit: u64) -> Self {
-        Self { range: (Seq::START, NEWEST), order: ReadOrder::Descending, filter, limit }
-    }
-}
-
 struct Slicing<'p> {
     parent: &'p ParentRequest<'p>,
     pieces: Vec<Injection>,
 }
 
 impl Slicing<'_> {
-    /// Adds the entries of a range that a filter accepts, in the given order. An entry is added once.
-    async fn read(
-        &mut self,
-        Source { range: (from, to), order, filter, limit }: Source,
-        why: &str,
-    ) -> Result<(), Error> {
-        let session = self.parent.session;
-        let (engine, stream) = (session.engine(), session.id());
-        let tenant = engine.tenant.no;
-        let (stream_id, text) = (stream.clone(), READ_BYTES);
-        let query =
-            Query::Events { tenant, stream: stream_id, from, to, order, limit, text, counts: false, filter };
-        for row in engine.ask(query, Answer::events).await? {
-            let event = decode_event(engine, stream, &row)?;
-            if let Some(piece) = self.piece(&event, why)
-                && !self.pieces.iter().any(|had| had.from_seq == piece.from_seq || had.body == piece.body)
-            {
-                self.pieces.push(piece);
-            }
+    /// Adds the entries of a range of positions.
+    async fn range(&mut self, (from, to): (Seq, Seq)) -> Result<(), Error> {
+        let head = self.parent.session.info().await?.head;
+        let problem = |why: String| Err(Error::Config(format!("invalid positions {from}–{to}: {why}")));
+        if from > head || from > to {
+            return problem(format!("the session's positions are 1 to {head}"));
+        }
+        if to.min(head).0 - from.0 >= RANGE_ENTRIES {
+            return problem(format!("a range has at most {RANGE_ENTRIES} positions"));
+        }
+        let before = self.pieces.len();
+        let mut pages = self.parent.session.pages(from, to);
+        while let Some(events) = pages.next().await? {
+            events.iter().for_each(|event| self.add(event, "its position was given"));
+        }
+        if self.pieces.len() == before {
+            return problem(
+                "none of them has a text that is not hidden, erased or chosen already".to_owned(),
+            );
         }
         Ok(())
+    }
+
+    /// Adds the newest entries that a filter accepts, the newest first.
+    async fn newest(&mut self, filter: EventFilter, limit: u64, why: &str) -> Result<(), Error> {
+        let session = self.parent.session;
+        let (engine, stream) = (session.engine(), session.id());
+        let query = Query::Events {
+            tenant: engine.tenant.no,
+            stream: stream.clone(),
+            from: Seq::START,
+            to: NEWEST,
+            order: ReadOrder::Descending,
+            limit,
+            text: READ_BYTES,
+            counts: false,
+            filter,
+        };
+        for row in engine.ask(query, Answer::events).await? {
+            self.add(&decode_event(engine, stream, &row)?, why);
+        }
+        Ok(())
+    }
+
+    /// Adds an entry, unless it is one already.
+    fn add(&mut self, event: &Event, why: &str) {
+        let is_same =
+            |piece: &Injection, had: &Injection| had.from_seq == piece.from_seq || had.body == piece.body;
+        if let Some(piece) = self.piece(event, why)
+            && !self.pieces.iter().any(|had| is_same(&piece, had))
+        {
+            self.pieces.push(piece);
+        }
     }
 
     fn piece(&self, event: &Event, why: &str) -> Option<Injection> {

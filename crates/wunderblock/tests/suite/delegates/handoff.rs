@@ -227,6 +227,27 @@ fn a_slice_has_the_chosen_entries_in_order_and_lists_the_rest() {
     chosen.excerpt.positions = vec![(Seq(99), Seq(99))];
     let why = block_on(session.engine().agents().context(&session, &chosen)).unwrap_err().to_string();
     assert!(why.starts_with("invalid positions 99–99: the session's positions are 1 to "), "{why}");
+    // A range is whole, or an error: nothing in it is left out silently.
+    for (range, expected) in [
+        ((Seq(6), Seq(6)), "none of them has a text that is not hidden, erased or chosen already"),
+        ((Seq(3), Seq(3)), "none of them has a text that is not hidden, erased or chosen already"),
+    ] {
+        chosen.excerpt.positions = vec![range];
+        let why = block_on(session.engine().agents().context(&session, &chosen)).unwrap_err().to_string();
+        assert!(why.ends_with(expected), "{why}");
+    }
+    append(
+        &engine,
+        "long",
+        (0..600).map(|at| said(&format!("u{at}"), Role::User, &format!("say {at}"))).collect(),
+    );
+    let long = engine.session_by_id(stream("long"));
+    chosen.excerpt.positions = vec![(Seq(2), Seq(513))];
+    let whole = build(&long, &chosen);
+    assert_eq!(whole.handed.len() + whole.left_out.len(), 512);
+    chosen.excerpt.positions = vec![(Seq(2), Seq(514))];
+    let why = block_on(long.engine().agents().context(&long, &chosen)).unwrap_err().to_string();
+    assert_eq!(why, "invalid positions 2–514: a range has at most 512 positions");
     // What has no room is listed, and nothing is both there and not.
     chosen.excerpt.positions = vec![(Seq(2), Seq(26))];
     chosen.own.window = Some(Tokens(12_000));
