@@ -76,6 +76,14 @@ pub fn message(message: &Message, costs: &dyn CostModel) -> Cost {
     frame(costs) + extra(&message.extra, costs) + parts
 }
 
+/// Returns the cost of what a request under a trim holds of an entry: [`message`] without the parts that are not sent.
+#[must_use]
+pub fn sent(entry: &ViewEntry, trim: &Trim, costs: &dyn CostModel) -> Cost {
+    let parts = entry.message.parts.iter().enumerate();
+    let parts = parts.filter(|(index, piece)| missing((entry.seq, *index), piece, trim, costs).is_none());
+    frame(costs) + extra(&entry.message.extra, costs) + parts.map(|(_, piece)| part(piece, costs)).sum()
+}
+
 /// Returns the cost of a text that enters at the tail in its own message.
 #[must_use]
 pub fn injection(item: &Injection, costs: &dyn CostModel) -> Cost {

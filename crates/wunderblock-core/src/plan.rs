@@ -80,10 +80,7 @@ pub fn plan(ask: &PlanInput<'_>) -> Result<Plan, Box<PlanRefusal>> {
     let mut scale = ExchangeCosts::new(ask, &arrangement, &trim);
     let mut plan = Plan { through: ask.view.head(), trim, ..Plan::default() };
     if ask.floor > plan.trim.drop_before.max(FIRST) || !scale.total(&plan.trim).fits(scale.limit) {
-        // A step changes the beginning of the request, and all thinking in the request was written after the old
-        // beginning.
-        plan.trim.unbound =
-            if ask.costs.binds_thinking() { vec![(Seq::START, plan.through)] } else { Vec::new() };
+        plan.trim.unbound = thinking::unbound_by_step(plan.through, ask.costs);
         scale = ExchangeCosts::new(ask, &arrangement, &plan.trim);
         plan.trim = Trim { unbound: plan.trim.unbound, ..scale.step()? };
         plan.step = Some(TrimReason::OverBudget);

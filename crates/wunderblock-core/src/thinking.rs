@@ -7,6 +7,7 @@
 //! like the answered request is determined by comparing bytes, at the place where the request is encoded.
 
 use crate::decision::Trim;
+use crate::ports::CostModel;
 use crate::units::Seq;
 use crate::view::{View, ViewEntry};
 
@@ -32,6 +33,13 @@ pub fn unbound(view: &View) -> Vec<(Seq, Seq)> {
         }
     }
     trim.unbound
+}
+
+/// Returns the runs that make all thinking up to a position unbound: a step changes the beginning of a request, and
+/// all thinking in it was written after the old beginning.
+#[must_use]
+pub fn unbound_by_step(through: Seq, costs: &dyn CostModel) -> Vec<(Seq, Seq)> {
+    if costs.binds_thinking() { vec![(Seq::START, through)] } else { Vec::new() }
 }
 
 /// Adds positions whose thinking is no longer sent.

@@ -285,6 +285,12 @@ impl View {
         self.trim = trim;
     }
 
+    /// Leaves thinking out of all requests from here on, as the trim of a step does.
+    pub fn unbind(&mut self, thinking: Vec<(Seq, Seq)>) {
+        self.progress.unbound.clone_from(&thinking);
+        self.trim.unbound = thinking;
+    }
+
     /// Restores a message that lies before the frontier, so that the next step can hold it.
     pub fn hold(&mut self, event: &Event) {
         let Some(Fact::MessageAppended(said)) = &event.fact else { return };

@@ -189,7 +189,7 @@ fn forward(policy: &Policy, ask: &PlanInput<'_>, exchanges: &[(&Exchange, Tokens
     };
     let size: Tokens = exchanges.iter().skip(reach).map(|(_, tokens)| *tokens).sum();
     let said = exchange.speakers.iter().filter_map(|seq| ask.view.entry(*seq));
-    let said: Tokens = said.map(|entry| cost::message(&entry.message, ask.costs).tokens).sum();
+    let said: Tokens = said.map(|entry| cost::sent(entry, ask.view.trim(), ask.costs).tokens).sum();
     let messages: u64 = exchanges.iter().skip(reach).map(|(exchange, _)| exchange.members.len() as u64).sum();
     let enough = size.saturating_sub(said.min(*tokens)) >= policy.protect.tokens
         && messages.saturating_sub(exchange.speakers.len() as u64) >= policy.protect.messages;

@@ -132,7 +132,7 @@ fn appended(planned: &Planned, after: Seq) -> Tokens {
         return Tokens(u64::MAX);
     }
     let entries = view.entries().rev().take_while(|entry| entry.seq > after);
-    entries.map(|entry| cost::message(&entry.message, &planned.costs).tokens).sum()
+    entries.map(|entry| cost::sent(entry, &planned.decision.plan.trim, &planned.costs).tokens).sum()
 }
 
 /// Returns the level that is due after a request could not be built. Returns `None` if the parts that cannot be left

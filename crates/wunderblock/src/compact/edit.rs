@@ -124,8 +124,8 @@ fn summary_node(draft: &NodeDraft) -> SummaryNode {
 /// size.
 fn task(prepared: &Prepared, policy: &Summary, (from, to): (Seq, Seq), found: Found) -> WritingTask {
     let Found { entries, sources, .. } = found;
-    let costs = &prepared.bench.costs;
-    let said: Tokens = entries.iter().map(|entry| cost::message(&entry.message, costs).tokens).sum();
+    let (costs, trim) = (&prepared.bench.costs, prepared.bench.view.trim());
+    let said: Tokens = entries.iter().map(|entry| cost::sent(entry, trim, costs).tokens).sum();
     let stood: Tokens = sources.iter().map(|node| cost::node(node, costs).tokens).sum();
     let (tokens, target) = match entries.is_empty() {
         // A summary made only of summaries aims at half their size, as in `condense`.

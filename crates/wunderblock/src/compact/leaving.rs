@@ -78,7 +78,7 @@ impl Leaving {
         let seqs: BTreeSet<Seq> = goes.flat_map(|exchange| exchange.members.iter().copied()).collect();
         let entries: Vec<&ViewEntry> = seqs.iter().filter_map(|seq| view.entry(*seq)).collect();
         let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Self::default() };
-        let tokens = entries.iter().map(|entry| cost::message(&entry.message, &bench.costs).tokens).sum();
+        let tokens = entries.iter().map(|entry| cost::sent(entry, before, &bench.costs).tokens).sum();
         let count = entries.len() as u64;
         let earlier = Vec::new();
         let material = Material { from: *first, to: *last, entries, bodies: &bench.texts, earlier };

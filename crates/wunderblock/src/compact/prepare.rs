@@ -28,6 +28,7 @@ use wunderblock_core::message::Body;
 use wunderblock_core::pair::{Exchange, arrange};
 use wunderblock_core::plan::{PlanInput, weigh};
 use wunderblock_core::policy::{Permille, Policy, Protect};
+use wunderblock_core::thinking::unbound_by_step;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, forget_work};
 use wunderblock_core::work::{FileChange, TouchedFile, WorkLog};
@@ -57,6 +58,10 @@ impl Prepared {
     /// Prepares a lane whose bench has all texts of the view. `marks` are the starts and ends of the lane's tasks.
     pub(crate) fn new(mut bench: Bench, marks: &[TaskMark], policy: &Policy) -> Self {
         let tokens = weigh(&bench.ask()).tokens;
+        // No request after a compaction holds the thinking before it. Weighed as if it stayed, it made the ladder stop
+        // long before its goal: first requests at 32,000 tokens then left out up to 38,000 tokens without a summary.
+        let thinking = unbound_by_step(bench.view.head(), &bench.costs);
+        Arc::make_mut(&mut bench.view).unbind(thinking);
         let rules = match policy.protect.rules_share {
             Permille::ZERO => Vec::new(),
             _ => standing_rules(&bench.view, &bench.texts),

@@ -166,7 +166,9 @@ impl<'a> UsageMarks<'a> {
         // Providers drop the reasoning of a turn when the next turn begins, and none reports the number of tokens
         // dropped.
         let dropped = self.thought && said.is_user_turn();
-        self.blur = sent && (dropped || said.parts.iter().any(has_media));
+        // What a reply's thinking adds to the next input does not follow from the length of its signature, which made
+        // estimates of sessions that think half of what they should be.
+        self.blur = sent && (thinks || dropped || said.parts.iter().any(has_media));
         self.thought = (self.thought && !dropped) || (sent && thinks);
         let weight = Weight::as_sent(entry, self.view, self.costs);
         if said.role == Role::Assistant {
