@@ -136,14 +136,39 @@ pub fn part(piece: &Part, costs: &dyn CostModel) -> Cost {
 /// [`crate::render::measure`] finds.
 #[must_use]
 pub fn exchange(exchange: &Exchange, trim: &Trim, view: &View, costs: &dyn CostModel) -> EntryCost {
-    let mut total = EntryCost::default();
     let priced = presentation::Priced { trim, view, costs };
-    let forms = |at: PartPosition, piece: &Part, gist: Option<&str>| {
+    of_exchange(exchange, priced, &|at, piece, gist| {
         let verbatim = presentation::cost(at, piece, priced, gist);
         // A placeholder stays a placeholder in an exchange of stubs.
         let is_mark = trim.form_of(at) == Some(PartForm::Placeholder);
         EntryCost { verbatim, stub: if is_mark { verbatim } else { forms(piece, costs, gist).stub } }
+    })
+}
+
+/// Returns the cost of an exchange whose long texts are shown as head and tail.
+#[must_use]
+pub fn clipped(
+    exchange: &Exchange,
+    trim: &Trim,
+    view: &View,
+    costs: &dyn CostModel,
+    bodies: &dyn Bodies,
+) -> Cost {
+    let priced = presentation::Priced { trim, view, costs };
+    let clipped = |at: PartPosition, piece: &Part, gist: Option<&str>| {
+        // The cost is for a request that is yet to be rendered, so the latest version of the form applies.
+        let form = presentation::clipped(at, piece, priced, (gist, bodies, u32::MAX));
+        both(stubbed(piece, &form, costs))
     };
+    of_exchange(exchange, priced, &clipped).verbatim
+}
+
+/// Cost of a part in an exchange, given the gist of the call if the part is a result.
+type CostOfPart<'a> = dyn Fn(PartPosition, &Part, Option<&str>) -> EntryCost + 'a;
+
+fn of_exchange(exchange: &Exchange, priced: presentation::Priced<'_>, forms: &CostOfPart<'_>) -> EntryCost {
+    let presentation::Priced { trim, view, costs } = priced;
+    let mut total = EntryCost::default();
     for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += both(frame(costs));
         for (index, piece) in said.message.parts.iter().enumerate() {
@@ -205,32 +230,6 @@ pub fn node(node: &crate::view::SummaryNode, costs: &dyn CostModel) -> Cost {
 #[must_use]
 pub fn summary(said: &Body, costs: &dyn CostModel) -> Cost {
     frame(costs) + crate::fence::SUMMARY_FRAME + TEXT_FRAME + TEXT_FRAME + text(said, costs)
-}
-
-/// Returns the cost of a user exchange whose texts are clipped.
-#[must_use]
-pub fn clipped(
-    exchange: &Exchange,
-    trim: &Trim,
-    view: &View,
-    costs: &dyn CostModel,
-    bodies: &dyn Bodies,
-) -> Cost {
-    let mut total = Cost::ZERO;
-    for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
-        total += frame(costs) + fenced(said, costs);
-        let clip = trim.clip_of(said.seq);
-        for (index, piece) in said.message.parts.iter().enumerate() {
-            let is_result = matches!(piece, Part::ToolResult { .. });
-            if is_result || missing((said.seq, index), piece, trim, costs).is_some() {
-                continue;
-            }
-            // The cost is for a request that is yet to be rendered, so the latest version of the form applies.
-            let short = clip.and_then(|bytes| stub::clip(piece, bytes, bodies, u32::MAX));
-            total += part(short.as_ref().unwrap_or(piece), costs);
-        }
-    }
-    total
 }
 
 /// Returns the gist of a call.

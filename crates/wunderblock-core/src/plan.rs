@@ -11,10 +11,9 @@ mod refusal;
 
 use crate::budget::{Budget, Treatment};
 use crate::cost::{self, EntryCost};
-use crate::decision::PlacedSummary;
 pub use crate::decision::{Injection, Plan, Trim, TrimReason};
 use crate::id::{CallId, Handle};
-use crate::message::Part;
+use crate::message::{Body, Part};
 use crate::pair::{Arrangement, Exchange, ExchangeKind, arrange};
 use crate::ports::{Bodies, CostModel};
 use crate::quote;
@@ -248,18 +247,24 @@ impl<'a> ExchangeCosts<'a> {
     fn step(&self) -> Result<Trim, Box<PlanRefusal>> {
         let roomy = self.roomy();
         let kept = [self.kept(true), self.kept(false)];
+        let kept = kept.map(|keep| Trim { keep, ..Trim::default() });
         // A summary is worth more than the room that its removal frees, so it is removed only if it does not fit at
         // all. Without this rule, a first request of 5,600 tokens lost the summary of everything older, and stayed 43
         // % empty.
-        for (target, newest, summaries) in [
-            (roomy, NewestForm::Whole, Summaries::All),
-            (self.limit, NewestForm::Whole, Summaries::All),
-            (roomy, NewestForm::Whole, Summaries::Newest),
-            (self.limit, NewestForm::Whole, Summaries::Newest),
-            (self.limit, NewestForm::Any, Summaries::Newest),
+        for (target, summaries) in [
+            (roomy, Summaries::All),
+            (self.limit, Summaries::All),
+            (roomy, Summaries::Newest),
+            (self.limit, Summaries::Newest),
         ] {
-            let mut trims = kept.iter().filter_map(|keep| self.with_nodes(target, (newest, summaries), keep));
+            let mut trims = kept.iter().filter_map(|kept| self.with_nodes(target, summaries, kept));
             if let Some(trim) = trims.next() {
+                return Ok(trim);
+            }
+        }
+        for kept in &kept {
+            let cut = self.with_newest_cut(kept, roomy);
+            if let Some(trim) = cut.and_then(|cut| self.with_nodes(self.limit, Summaries::Newest, &cut)) {
                 return Ok(trim);
             }
         }
@@ -283,16 +288,11 @@ impl<'a> ExchangeCosts<'a> {
 
     /// Returns the step with all summaries, or with as many of the newest as fit. The ranges of the dropped summaries
     /// are listed as left out.
-    fn with_nodes(
-        &self,
-        target: Cost,
-        (newest, summaries): (NewestForm, Summaries),
-        keep: &[Seq],
-    ) -> Option<Trim> {
+    fn with_nodes(&self, target: Cost, summaries: Summaries, kept: &Trim) -> Option<Trim> {
         let all = &self.ask.view.trim().nodes;
         let without = |oldest: usize| {
             let nodes = all.get(oldest..).unwrap_or_default().to_vec();
-            let trim = self.frontiers(target, newest, (keep.to_vec(), nodes))?;
+            let trim = self.frontiers(target, Trim { nodes, ..kept.clone() })?;
             self.total(&trim).fits(self.limit).then_some(trim)
         };
         let whole = without(0);
@@ -312,31 +312,13 @@ impl<'a> ExchangeCosts<'a> {
         Some(best)
     }
 
-    /// Returns the trim with its frontiers as far back as `target` allows; `None` if the content that must stay does
-    /// not fit, or the newest exchange does not fit in its required form.
-    fn frontiers(
-        &self,
-        target: Cost,
-        newest: NewestForm,
-        (keep, nodes): (Vec<Seq>, Vec<PlacedSummary>),
-    ) -> Option<Trim> {
+    /// Returns the trim with its frontiers as far back as `target` allows; `None` if the content that must stay, or the
+    /// newest exchange, does not fit. `kept` has what stays wherever the frontiers are.
+    fn frontiers(&self, target: Cost, kept: Trim) -> Option<Trim> {
         let view = self.ask.view;
-        let (old, after) = (view.trim(), self.end());
-        let (forms, rules) = (old.forms.clone(), old.rules.clone());
-        let waiting = self.waiting.clone();
-        let (drop_before, stub_before) = (after, after);
-        let nodes_last = old.nodes_last;
-        let mut trim = Trim {
-            drop_before,
-            stub_before,
-            keep,
-            nodes,
-            nodes_last,
-            forms,
-            waiting,
-            rules,
-            ..Trim::default()
-        };
+        let old = view.trim();
+        let mut trim = Trim { nodes: kept.nodes.clone(), nodes_last: old.nodes_last, ..self.required(kept) };
+        trim.rules = old.rules.clone();
         let min = self.total(&trim);
         if !min.fits(target) {
             return None;
@@ -353,8 +335,7 @@ impl<'a> ExchangeCosts<'a> {
         let (start, used) = reach(&free, free.len(), verbatim_room, |cost| cost.verbatim);
         let is_newest =
             |exchange: &Exchange| self.exchanges.last().is_some_and(|(last, _)| last.last == exchange.last);
-        let cut = start == free.len() && free.last().is_some_and(|(exchange, _)| is_newest(exchange));
-        if cut && newest == NewestForm::Whole {
+        if start == free.len() && free.last().is_some_and(|(exchange, _)| is_newest(exchange)) {
             return None;
         }
         let (from, _) = reach(&free, start, room.saturating_sub(used), |cost| cost.stub);
@@ -379,44 +360,77 @@ impl<'a> ExchangeCosts<'a> {
         last.next().max(view.trim().drop_before).max(self.ask.floor)
     }
 
-    /// Returns a trim that shows only the required content. If the user's newest turn is too long, it is shown as
-    /// head and tail.
-    fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<PlanRefusal>> {
-        let after = self.end();
-        let keep = self.newest.into_iter().collect();
+    /// Returns a trim that shows only what it keeps and clips.
+    fn required(&self, kept: Trim) -> Trim {
+        let (drop_before, stub_before) = (self.end(), self.end());
         // A pinned entry stays in the form in which it was weighed.
         let (waiting, forms) = (self.waiting.clone(), self.ask.view.trim().forms.clone());
-        let trim = Trim { drop_before: after, stub_before: after, keep, waiting, forms, ..Trim::default() };
-        if self.total(&trim).fits(self.limit) {
-            return Ok(trim);
-        }
-        let spoken = self.newest.and_then(|seq| {
-            let own = self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(&seq));
-            own.map(|(exchange, whole)| (seq, *exchange, whole))
-        });
-        let Some((seq, exchange, whole)) = spoken else { return Err(Box::new(self.refusal(&trim))) };
-        let clipped = |bytes| Trim { clip: vec![(seq, bytes)], ..trim.clone() };
-        let cost =
-            |bytes| cost::clipped(exchange, &clipped(bytes), self.ask.view, self.ask.costs, self.ask.bodies);
-        // The rest is everything except the turn itself.
-        let rest = self.total(&trim).saturating_sub(whole.verbatim);
-        let longest = self.longest_text(seq);
-        for target in [roomy, self.limit] {
-            let fits = |bytes| (rest + cost(bytes)).fits(target);
-            if longest > MIN_CLIP && fits(MIN_CLIP) {
-                return Ok(clipped(longest_that(fits, MIN_CLIP, longest)));
-            }
-        }
-        Err(Box::new(self.refusal(&if longest > MIN_CLIP { clipped(MIN_CLIP) } else { trim })))
+        Trim { drop_before, stub_before, waiting, forms, ..kept }
     }
 
+    /// Adds to a trim the head and tail of what is too long in the newest exchange. The exchange takes half of the room
+    /// that the kept entries leave, or what all others leave. A stub would say nothing about what was asked for last,
+    /// and the agent would ask again.
+    fn with_newest_cut(&self, kept: &Trim, target: Cost) -> Option<Trim> {
+        let ((newest, _), others) = self.exchanges.split_last()?;
+        let required = self.required(kept.clone());
+        let rest = self.total(&required);
+        let room = target.saturating_sub(rest);
+        let half = rest + Cost::new(room.tokens.0 / 2, room.bytes.0 / 2);
+        let is_kept = |exchange| treatment(exchange, &required, self.ask.view) != Treatment::LeftOut;
+        let others: Cost =
+            others.iter().filter(|(exchange, _)| !is_kept(exchange)).map(|(_, cost)| cost.verbatim).sum();
+        let all = target.saturating_sub(others);
+        let most = Cost { tokens: half.tokens.max(all.tokens), bytes: half.bytes.max(all.bytes) };
+        self.clipped(&Trim { clip: clip(&newest.members, MIN_CLIP), ..kept.clone() }, most)
+    }
+
+    /// Returns a trim that shows only the required content: the user's newest turn and the newest exchange, with the
+    /// head and tail of what is too long in them.
+    fn last_resort(&self, roomy: Cost) -> Result<Trim, Box<PlanRefusal>> {
+        let kept = Trim { keep: self.newest.into_iter().collect(), ..Trim::default() };
+        let of = |seq: &Seq| self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(seq));
+        let turn = self.newest.as_ref().and_then(of).map_or(&[][..], |(exchange, _)| &exchange.speakers);
+        let newest = self.exchanges.last().map_or(&[][..], |(exchange, _)| &exchange.members);
+        let both: Vec<Seq> = turn.iter().chain(newest).copied().collect();
+        // The user's own words are clipped only if they do not fit without the newest exchange.
+        let beside = if newest == turn { &[] } else { newest };
+        let plain = self.required(kept.clone());
+        let clipped = |members: &[Seq], target| {
+            self.clipped(&Trim { clip: clip(members, MIN_CLIP), ..kept.clone() }, target)
+        };
+        let trim = clipped(beside, self.limit).map(|kept| self.required(kept));
+        if let Some(trim) = trim.or_else(|| self.total(&plain).fits(self.limit).then(|| plain.clone())) {
+            return Ok(trim);
+        }
+        for members in [&both, turn] {
+            let trim = clipped(members, roomy).or_else(|| clipped(members, self.limit));
+            if let Some(kept) = trim {
+                return Ok(self.required(kept));
+            }
+        }
+        let is_long = turn.iter().any(|seq| self.longest_text(*seq) > MIN_CLIP);
+        let shortest = self.required(Trim { clip: clip(turn, MIN_CLIP), ..kept.clone() });
+        Err(Box::new(self.refusal(if is_long { &shortest } else { &plain })))
+    }
+
+    /// Returns the trim that shows as much as `target` allows of each text that a trim clips; `None` if the texts are
+    /// too short to clip, or do not fit even when they are clipped to their minimum.
+    fn clipped(&self, kept: &Trim, target: Cost) -> Option<Trim> {
+        let at = |bytes| kept.clip.iter().map(|(seq, _)| (*seq, bytes)).collect();
+        let trim = |bytes| self.required(Trim { clip: at(bytes), ..kept.clone() });
+        let fits = |bytes| self.total(&trim(bytes)).fits(target);
+        let longest = kept.clip.iter().map(|(seq, _)| self.longest_text(*seq)).max()?;
+        (longest > MIN_CLIP && fits(MIN_CLIP)).then(|| {
+            let bytes = longest_that(fits, MIN_CLIP, longest);
+            Trim { clip: at(bytes), ..kept.clone() }
+        })
+    }
+
+    /// Returns the length of an entry's longest text, in bytes.
     fn longest_text(&self, seq: Seq) -> Bytes {
-        let parts = self.ask.view.entry(seq).into_iter().flat_map(|entry| entry.message.own_parts());
-        let texts = parts.filter_map(|part| match part {
-            Part::Text { text, .. } => Some(text.bytes()),
-            _ => None,
-        });
-        texts.max().unwrap_or_default()
+        let parts = self.ask.view.entry(seq).into_iter().flat_map(|entry| &entry.message.parts);
+        parts.flat_map(Part::bodies).map(Body::bytes).max().unwrap_or_default()
     }
 
     fn refusal(&self, trim: &Trim) -> PlanRefusal {
@@ -451,13 +465,6 @@ impl<'a> ExchangeCosts<'a> {
     }
 }
 
-/// Form in which a step must leave the newest exchange.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum NewestForm {
-    Whole,
-    Any,
-}
-
 /// Summaries that a step keeps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Summaries {
@@ -465,6 +472,13 @@ enum Summaries {
     Newest,
 }
 
-/// Minimum length of a clipped text that is worth sending, in bytes. A shorter text may have no handle by which the
-/// rest could be read.
-pub const MIN_CLIP: Bytes = Bytes(512);
+/// Minimum length of a clipped text that is worth sending, in bytes: it says more than a stub, for as many tokens.
+pub const MIN_CLIP: Bytes = Bytes(128);
+
+/// Returns a clip of the same length for each of some entries.
+fn clip(members: &[Seq], bytes: Bytes) -> Vec<(Seq, Bytes)> {
+    let mut clip: Vec<(Seq, Bytes)> = members.iter().map(|seq| (*seq, bytes)).collect();
+    clip.sort_unstable();
+    clip.dedup();
+    clip
+}

@@ -5,11 +5,11 @@ use crate::cost;
 use crate::decision::{PartForm, PartPosition, Trim};
 use crate::message::{Body, Message, Part};
 use crate::pair::{Arrangement, Exchange};
-use crate::ports::CostModel;
+use crate::ports::{Bodies, CostModel};
 use crate::reduction::ShownShorter;
 use crate::stub::{self, Stubbed};
 use crate::trim::treatment;
-use crate::units::{Cost, Seq};
+use crate::units::{Bytes, Cost, Seq};
 use crate::view::{View, ViewEntry};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -87,6 +87,27 @@ fn formed(piece: &Part, form: Option<PartForm>, view: &View, gist: Option<&str>)
             None => stub::part(piece, gist),
         },
     }
+}
+
+/// Returns the form of a part in a clipped exchange: its form in the trim, with the head and tail of what is longer
+/// than the trim's clip allows. `how` has the gist of the call, the texts, and the version of rendering.
+pub(crate) fn clipped(
+    at: PartPosition,
+    piece: &Part,
+    Priced { trim, view, .. }: Priced<'_>,
+    how: (Option<&str>, &dyn Bodies, u32),
+) -> Stubbed {
+    let (gist, bodies, version) = how;
+    cut(formed(piece, shown(at, trim, view), view, gist), piece, (trim.clip_of(at.0), bodies, version))
+}
+
+/// Returns a form with the head and tail of what is longer than `how` allows: the number of bytes per text, the
+/// texts, and the version of rendering.
+pub(crate) fn cut(form: Stubbed, piece: &Part, how: (Option<Bytes>, &dyn Bodies, u32)) -> Stubbed {
+    let (keep, bodies, version) = how;
+    let short =
+        keep.zip(form.shown(piece)).and_then(|(keep, whole)| stub::clip(whole, keep, bodies, version));
+    short.map_or(form, Stubbed::Part)
 }
 
 /// Returns the placeholder for an entry that has nothing left to show.

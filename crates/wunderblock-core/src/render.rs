@@ -251,21 +251,14 @@ impl<'a> RequestWriter<'a> {
     /// Writes an exchange that consists of one speaker's words, without results.
     fn plain_exchange(&mut self, exchange: &Exchange, role: Role, treatment: Treatment) {
         for entry in exchange.speakers.iter().filter_map(|seq| self.view.entry(*seq)) {
-            let clip = self.trim.clip_of(entry.seq);
             let mut parts = Vec::new();
             let mut cost = Cost::ZERO;
             let mut reduced = false;
             let own = self.sendable(entry);
             let is_listed = own.is_empty() && !entry.message.parts.is_empty();
             for (index, piece) in own {
-                let clipped =
-                    clip.and_then(|bytes| stub::clip(piece, bytes, self.input.bodies, self.input.version));
-                if let Some(clipped) = &clipped {
-                    self.shorten(piece, cost::part(clipped, self.input.costs));
-                }
-                let piece = clipped.as_ref().unwrap_or(piece);
-                let form = self.presentation.of((entry.seq, index), piece, treatment, None);
-                reduced |= treatment != Treatment::Stub && form != Stubbed::Kept;
+                let form = self.form((entry.seq, index), piece, treatment, None);
+                reduced |= treatment == Treatment::Verbatim && form != Stubbed::Kept;
                 cost += self.put(piece, &form, &mut parts, Some((entry.seq, index)));
             }
             let treatment = if reduced { Treatment::Reduced } else { treatment };
@@ -290,6 +283,13 @@ impl<'a> RequestWriter<'a> {
             let section = self.section(entry, leading);
             self.line(entry, section, (treatment, Vec::new()), cost);
         }
+    }
+
+    /// Returns the form of a part, with the head and tail of what the trim clips.
+    fn form(&self, at: PartPosition, piece: &Part, treatment: Treatment, gist: Option<&str>) -> Stubbed {
+        let form = self.presentation.of(at, piece, treatment, gist);
+        let keep = self.trim.clip_of(at.0).filter(|_| treatment == Treatment::Clipped);
+        presentation::cut(form, piece, (keep, self.input.bodies, self.input.version))
     }
 
     /// Writes parts of entries as a message, and records their places.
@@ -329,7 +329,7 @@ impl<'a> RequestWriter<'a> {
             for (index, piece) in own {
                 let name = if matches!(piece, Part::ToolCall { .. }) { names.next() } else { None };
                 let piece = renamed(piece, name);
-                let form = self.presentation.of((entry.seq, index), &piece, treatment, None);
+                let form = self.form((entry.seq, index), &piece, treatment, None);
                 if form != Stubbed::Kept {
                     account.reduced.insert(entry.seq);
                 }
@@ -353,7 +353,7 @@ impl<'a> RequestWriter<'a> {
         for (seq, cost) in account.lines {
             match seq.and_then(|seq| self.view.entry(seq)) {
                 Some(entry) => {
-                    let reduced = treatment != Treatment::Stub && account.reduced.contains(&entry.seq);
+                    let reduced = treatment == Treatment::Verbatim && account.reduced.contains(&entry.seq);
                     let treatment = if reduced { Treatment::Reduced } else { treatment };
                     let shorter = account.shorter.iter().filter(|(seq, _)| *seq == entry.seq);
                     let shorter = shorter.map(|(_, shorter)| shorter.clone()).collect();
@@ -382,7 +382,7 @@ impl<'a> RequestWriter<'a> {
                     let seq = place.0;
                     let gist = cost::gist(self.view.part(call.place));
                     let piece = renamed(piece, Some(&call.name));
-                    let form = self.presentation.of(place, &piece, treatment, gist);
+                    let form = self.form(place, &piece, treatment, gist);
                     if form != Stubbed::Kept {
                         account.reduced.insert(seq);
                         let shorter = self.presentation.shorter(place, &piece, treatment);

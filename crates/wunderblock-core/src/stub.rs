@@ -91,14 +91,31 @@ fn shorten(content: &Part, gist: Option<&str>) -> Part {
     }
 }
 
-/// Returns the head and tail of a text longer than `keep` bytes, with the mark that a rendering version puts between
-/// them. Returns `None` for a shorter text, and for a part that is not a text.
+/// Returns a part with the head and tail of each text longer than `keep` bytes, and the mark that a rendering version
+/// puts between them. Arguments of a call become an object with their head and tail, because a cut JSON object is
+/// not JSON. Bodies that have no handle stay. Returns `None` if nothing is shorter.
 #[must_use]
 pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies, version: u32) -> Option<Part> {
-    let Part::Text { text: body, extra } = piece else { return None };
-    if body.bytes() <= keep {
-        return None;
-    }
+    let (body, extra) = match piece {
+        Part::Text { text, extra } if text.bytes() > keep.max(TOOL_BODY_MIN) => (text, extra),
+        Part::ToolResult { call, content, failed, extra } => {
+            let short: Vec<Option<Part>> =
+                content.iter().map(|inner| clip(inner, keep, bodies, version)).collect();
+            short.iter().any(Option::is_some).then_some(())?;
+            let content = short.into_iter().zip(content).map(|(short, inner)| short.unwrap_or(inner.clone()));
+            let (call, content) = (call.clone(), content.collect());
+            return Some(Part::ToolResult { call, content, failed: *failed, extra: extra.clone() });
+        }
+        Part::ToolCall { call, name, input, gist, extra } if input.bytes() > keep.max(TOOL_BODY_MIN) => {
+            let (line, text) = (line("arguments", input, gist.as_deref()), bodies.of(input)?);
+            let half = usize::try_from(keep.0 / 2).unwrap_or(usize::MAX);
+            let [line, head, tail] = [&line, head(text, half), tail(text, half)].map(quoted);
+            let input = format!("{{\"left_out\":{line},\"begins\":{head},\"ends\":{tail}}}").into();
+            let (call, name, gist) = (call.clone(), name.clone(), gist.clone());
+            return Some(Part::ToolCall { call, name, input, gist, extra: extra.clone() });
+        }
+        _ => return None,
+    };
     let half = usize::try_from(keep.0 / 2).unwrap_or(usize::MAX);
     let whole = match (version, body.handle()) {
         (..=3, handle) => WholeText::Old(handle),

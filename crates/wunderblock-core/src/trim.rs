@@ -18,7 +18,7 @@ pub const HELD_WAITING: usize = 64;
 pub fn treatment(exchange: &Exchange, trim: &Trim, view: &View) -> Treatment {
     if waits(exchange, trim) {
         Treatment::LeftOut
-    } else if exchange.speakers.iter().any(|seq| trim.clip_of(*seq).is_some()) {
+    } else if is_clipped(exchange, trim) {
         Treatment::Clipped
     } else if exchange.last >= trim.stub_before || stays(exchange, trim, view) {
         Treatment::Verbatim
@@ -48,8 +48,14 @@ pub(crate) fn waits(exchange: &Exchange, trim: &Trim) -> bool {
 /// in its record.
 pub(crate) fn stays(exchange: &Exchange, trim: &Trim, view: &View) -> bool {
     exchange.shape == ExchangeKind::System
+        || is_clipped(exchange, trim)
         || exchange.speakers.iter().any(|seq| trim.keep.binary_search(seq).is_ok())
         || (!view.pinned().is_empty() && exchange.members.iter().any(|seq| view.pinned().contains(seq)))
+}
+
+/// Returns whether an exchange shows the head and tail of its long texts.
+fn is_clipped(exchange: &Exchange, trim: &Trim) -> bool {
+    exchange.speakers.iter().any(|seq| trim.clip_of(*seq).is_some())
 }
 
 /// Returns whether a standing rule is quoted from an exchange.

@@ -163,8 +163,8 @@ pub const COMPACTION_LEASE: i64 = 120_000;
 /// Maximum number of tokens in a stretch of text that gets no separate summary in a sweep.
 pub const SWEEP_LEAST: u64 = 200;
 /// Maximum size in bytes of a session that is swept completely when its lane is compacted for a request. A sweep of
-/// this size takes about a second.
-pub const SWEEP_AT_ONCE: Bytes = Bytes(8 << 20);
+/// this size takes about fifteen seconds, and leaves nothing uncovered.
+pub const SWEEP_AT_ONCE: Bytes = Bytes(128 << 20);
 /// Maximum number of user turns, latest first, that a compaction searches for standing rules if they have not been
 /// searched yet.
 pub const RULE_TURNS: u64 = 4_096;

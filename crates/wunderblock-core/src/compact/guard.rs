@@ -71,11 +71,14 @@ pub fn shown<'a>(ask: &PlanInput<'_>, arrangement: &'a Arrangement) -> Vec<(&'a 
     let mut exchanges: Vec<(&Exchange, Tokens)> = Vec::with_capacity(arrangement.exchanges.len());
     for exchange in &arrangement.exchanges {
         let treatment = trim::treatment(exchange, view.trim(), view);
-        if treatment != Treatment::LeftOut {
-            let cost = cost::exchange(exchange, view.trim(), view, ask.costs);
-            let as_shown = if treatment == Treatment::Stub { cost.stub } else { cost.verbatim };
-            exchanges.push((exchange, as_shown.tokens));
-        }
+        let cost = || cost::exchange(exchange, view.trim(), view, ask.costs);
+        let as_shown = match treatment {
+            Treatment::LeftOut => continue,
+            Treatment::Stub => cost().stub,
+            Treatment::Clipped => cost::clipped(exchange, view.trim(), view, ask.costs, ask.bodies),
+            Treatment::Verbatim | Treatment::Reduced => cost().verbatim,
+        };
+        exchanges.push((exchange, as_shown.tokens));
     }
     exchanges.sort_by_key(|(exchange, _)| exchange.last);
     exchanges

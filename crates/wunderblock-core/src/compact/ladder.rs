@@ -3,6 +3,7 @@
 
 mod adopt;
 mod ahead;
+mod cover;
 pub(super) mod edit;
 mod fill;
 mod rules;
@@ -23,6 +24,7 @@ use crate::policy::{Action, Division, Permille, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, View};
+use cover::Cover;
 use rules::PricedRule;
 use std::collections::{BTreeMap, HashSet};
 
@@ -61,6 +63,8 @@ pub struct Ladder<'a> {
     next: Seq,
     /// Jobs whose texts were requested last.
     asked: Vec<SummaryJob>,
+    /// State of the last rung, which follows the policy's steps.
+    cover: Cover,
 }
 
 /// A summary to be recorded.
@@ -160,6 +164,7 @@ impl<'a> Ladder<'a> {
             // The position directly after the head belongs to the event of the trim.
             next: ask.view.head().next().next(),
             asked: Vec::new(),
+            cover: Cover::Open,
             ask,
         };
         if !ladder.ahead {
@@ -241,11 +246,14 @@ impl<'a> Ladder<'a> {
             }
             self.rung += 1;
         }
-        NextStep::Done(Box::new(self.proposal()))
+        self.covering().unwrap_or_else(|| NextStep::Done(Box::new(self.proposal())))
     }
 
     /// Takes the requested texts, up to the first missing or blank one. `first` is the index of the first text.
     pub fn take(&mut self, made: Vec<Made>, first: usize) {
+        if self.cover_with(made.first().cloned().flatten().filter(says_something).map(|text| (text, first))) {
+            return;
+        }
         let jobs = std::mem::take(&mut self.asked);
         let Some(action) = self.policy.steps.get(self.rung) else { return };
         let mut drafts = Vec::new();

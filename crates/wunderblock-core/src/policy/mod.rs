@@ -128,6 +128,14 @@ impl Policy {
         self.steps.iter().any(|action| matches!(action, Action::Summarise { catalogue: true, .. }))
     }
 
+    /// Returns whether everything that leaves a request is covered by a summary. A policy whose product drops all but a
+    /// number of messages leaves a mark of them, as the product does.
+    #[must_use]
+    pub fn covers(&self) -> bool {
+        let keeps = |action: &Action| matches!(action, Action::Drop { keep, .. } if keep.get().is_some());
+        !self.is_off() && !self.steps.iter().any(keeps)
+    }
+
     /// Returns whether the policy makes summaries.
     #[must_use]
     pub fn summarises(&self) -> bool {

@@ -166,7 +166,7 @@ pub(super) async fn check_breaker(
     prepared: &Prepared,
     due: &Due,
 ) -> Result<Option<u32>, Error> {
-    if due.level == Urgency::Manual {
+    if !may_stop(policy, due.level) {
         return Ok(None);
     }
     let Some(rounds) = count_rounds(session, prepared.bench.view.lane()).await? else { return Ok(None) };
@@ -229,6 +229,12 @@ pub(crate) fn between_tasks(
 ) -> Option<Due> {
     let stands = stands(&arrange(view), view, marks.last().is_some_and(|mark| mark.ends));
     due(policy, &LaneMeasurement { stands, ..measure })
+}
+
+/// Returns whether fruitless compactions can stop one of this urgency. A request that does not fit leaves messages out,
+/// so a compaction that covers them is never without effect.
+pub(crate) fn may_stop(policy: &Policy, level: Urgency) -> bool {
+    level < Urgency::Overflow || (level < Urgency::Manual && !policy.covers())
 }
 
 /// Returns whether the lane is left alone after `rounds` consecutive fruitless compactions, because it has not grown

@@ -117,7 +117,12 @@ async fn compact_held(
         _ => most.saturating_sub(count_calls(session, lane, most).await?),
     });
     if options.sweep && options.edit.is_none() {
-        swept = sweep(session, options, lane, &budget).await?;
+        let mut sweeps = options.clone();
+        if due.level != Urgency::Manual {
+            // Nobody asked for the calls that a model would need for all that precedes the view.
+            sweeps.compactor.summariser = None;
+        }
+        swept = sweep(session, &sweeps, lane, &budget).await?;
     }
     let mut prepared = prepare(session, options).await?;
     if let Some(rounds) = check_breaker(session, &options.compactor.policy, &prepared, &due).await? {

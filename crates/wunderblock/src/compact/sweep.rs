@@ -31,7 +31,7 @@ use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
 use wunderblock_core::decision::PlacedSummary;
 use wunderblock_core::event::{Fact, LaneTarget, ViewTrimmed};
 use wunderblock_core::id::LaneId;
-use wunderblock_core::message::{Body, Part};
+use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::pair::{Arrangement, Exchange, arrange};
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, ArchiveSizes, Permille, Policy};
@@ -107,6 +107,10 @@ struct Sweep<'a> {
     trim: Trim,
     /// Summaries that existed before the sweep. They stay.
     kept: Vec<PlacedSummary>,
+    /// Entries before the frontier that every request shows: the operator's words, pins, the user's newest turn.
+    held: Vec<Seq>,
+    /// The user's newest turn, if it lies before the frontier.
+    user: Option<Seq>,
     /// Summaries that the sweep has placed.
     standing: Vec<SweptSummary>,
     fresh: Vec<Fresh>,
@@ -127,16 +131,19 @@ pub(super) async fn sweep(
     lane: &LaneId,
     budget: &CallBudget,
 ) -> Result<Swept, Error> {
-    if !options.compactor.policy.summarises() {
+    if !options.compactor.policy.covers() {
         return Ok(Swept::default());
     }
     let mut bench = build_bench(session, options).await?;
     let trim = bench.view.trim().clone();
-    // A lane without a frontier may begin at its floor. The user's newest turn must stay in view.
-    let frontier = match (trim.drop_before, bench.view.newest_user()) {
-        (Seq::START, user) => user.map_or(bench.floor, |user| user.min(bench.floor)),
-        (frontier, _) => frontier,
+    // A lane without a frontier may begin at its floor.
+    let frontier = if trim.drop_before == Seq::START { bench.floor } else { trim.drop_before };
+    let (view, user) = (&bench.view, bench.view.newest_user());
+    let stays = |entry: &&ViewEntry| {
+        let is_pinned = view.pinned().contains(&entry.seq);
+        is_pinned || entry.message.role == Role::System || user == Some(entry.seq)
     };
+    let held = view.entries().filter(stays).map(|entry| entry.seq).filter(|seq| *seq < frontier).collect();
     let mut kept = trim.nodes.clone();
     let stood = kept.len();
     if kept.is_empty() {
@@ -154,6 +161,8 @@ pub(super) async fn sweep(
         calibration: bench.calibration.clone(),
         target: bench.target.clone(),
         kept,
+        held,
+        user: user.filter(|seq| *seq < frontier),
         frontier,
         trim,
         standing: Vec::new(),
@@ -408,7 +417,11 @@ impl Sweep<'_> {
         nodes.sort_unstable_by_key(|placed| placed.from);
         let drop_before = self.trim.drop_before.max(self.frontier);
         let stub_before = self.trim.stub_before.max(drop_before);
-        Trim { drop_before, stub_before, nodes, ..self.trim.clone() }
+        let mut trim = Trim { drop_before, stub_before, nodes, ..self.trim.clone() };
+        trim.keep.extend(self.user);
+        trim.keep.sort_unstable();
+        trim.keep.dedup();
+        trim.holding(&self.held)
     }
 
     /// Moves to the next position before the frontier that no kept summary covers. Returns whether a block could be

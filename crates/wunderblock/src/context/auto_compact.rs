@@ -74,8 +74,7 @@ pub(super) async fn compact_if_due(
     let Some(lane) = lane_of(drafted).cloned() else { return Ok(false) };
     let shortens = record_shorter(session, drafted).await?;
     let is_ahead = due.level == Urgency::Ahead;
-    let sweeps =
-        !is_ahead && compactor.summariser.is_none() && has_room_for_a_sweep(session, &lane, drafted).await?;
+    let sweeps = !is_ahead && has_room_for_a_sweep(session, &lane, drafted).await?;
     let wanted = CompactOptions {
         due: Some(due),
         sweep: sweeps,
@@ -127,8 +126,7 @@ async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> 
 }
 
 /// Returns whether the entries before the lane's view can be summarised immediately. The session must be small enough
-/// for a person to wait, and the summaries must fit. The caller has checked that no model call would have to be paid
-/// for.
+/// for a person to wait, and the summaries must fit.
 async fn has_room_for_a_sweep(
     session: &Session,
     lane: &LaneId,

@@ -30,6 +30,9 @@ use wunderblock_core::view::{View, ViewEntry};
 /// are skipped.
 const LANE_PAGE: u64 = 4;
 
+/// Number of latest events that are loaded whatever their size.
+const LATEST: u64 = 64;
+
 /// Kinds of event that steer a lane.
 const STEERING: [&str; 4] = ["context.built", "view.trimmed", "preamble.changed", "compaction.undone"];
 
@@ -63,7 +66,10 @@ impl Loading<'_> {
         let from = if shows_all { Seq::START.next() } else { frontier };
         let from =
             wanted.reach.map_or(from, |reach| from.max(Seq::START.next()).min(reach.max(Seq::START.next())));
-        let missing = (first.floor > from && from > Seq::START).then(|| (from, first.floor.prev()));
+        // The newest exchange is loaded however large it is: a request without it makes an agent repeat its call.
+        let newest = Seq(first.info.head.min(to).0.saturating_sub(LATEST).max(1));
+        let from = if from == Seq::START { newest.min(first.floor) } else { from };
+        let missing = (first.floor > from).then(|| (from, first.floor.prev()));
         let mut singles: BTreeSet<Seq> =
             first.trim.iter().flat_map(|(_, trim)| trim.hold.iter().chain(&trim.keep)).copied().collect();
         singles.extend(first.trim.iter().flat_map(|(_, trim)| trim.named()));

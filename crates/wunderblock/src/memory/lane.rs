@@ -2,7 +2,7 @@
 
 use crate::compact::call_budget::CallBudget;
 use crate::compact::climb::{Climb, Climbed};
-use crate::compact::due::{MeasuredSize, after_refusal, between_tasks, found, is_stopped, measure};
+use crate::compact::due::{MeasuredSize, after_refusal, between_tasks, found, is_stopped, may_stop, measure};
 use crate::compact::history::{settled, task_mark};
 use crate::compact::prepare::Prepared;
 use crate::compact::publish::{CompactionOrigin, facts, prompt};
@@ -238,7 +238,8 @@ impl Lane {
         let marks = settled(self.marks.clone(), &bench.view, &bench.texts);
         let policy = &means.compactor.policy;
         let prepared = Prepared::new(bench, &marks, policy);
-        if let Some(rounds) = self.rounds.filter(|rounds| is_stopped(policy, *rounds, &prepared)) {
+        let rounds = self.rounds.filter(|_| may_stop(policy, means.due.level));
+        if let Some(rounds) = rounds.filter(|rounds| is_stopped(policy, *rounds, &prepared)) {
             return Ok(Tried::Stopped(rounds.0));
         }
         let budget = self.budget(policy.limits.calls_per_hour, job.now);

@@ -12,6 +12,7 @@ use wunderblock_core::event::{
 };
 use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
+use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::View;
@@ -197,11 +198,22 @@ pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     said.chain(shown.chain(made).chain(view.shorter()).filter_map(Body::handle))
 }
 
-/// Returns the handles of texts that a plan reads: the user's latest turn, and the sources of standing rules.
+/// Returns the handles of texts that a plan reads: the user's latest turn, the latest exchange, and the sources of
+/// standing rules.
 pub(crate) fn planned_texts(view: &View) -> Vec<Handle> {
+    let arrangement = arrange(view);
+    let latest = arrangement.exchanges.iter().max_by_key(|exchange| exchange.last);
+    let latest = latest.into_iter().flat_map(|exchange| &exchange.members);
+    let latest = latest.filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
+        let parts = entry.message.parts.iter().enumerate();
+        parts.flat_map(move |(index, part)| {
+            let shorter = view.standing((entry.seq, index)).and_then(|event| view.reduced(event));
+            part.bodies().into_iter().chain(shorter)
+        })
+    });
     let turn = view.newest_user().and_then(|seq| view.entry(seq)).into_iter();
     let turn = turn.flat_map(|entry| spoken(&entry.message)).filter_map(Body::handle);
-    turn.chain(view.trim().rules.blobs()).collect()
+    turn.chain(latest.filter_map(Body::handle)).chain(view.trim().rules.blobs()).collect()
 }
 
 /// Returns whether an event is a step of a lane. Only the latest step applies, so views pass over the others. If

@@ -6,7 +6,7 @@ use crate::compact::{guard, shrink};
 use crate::compaction::RungTaken;
 use crate::decision::{PartForm, PartPosition, PlacedSummary, Trim};
 use crate::event::ContentReduced;
-use crate::pair::{ExchangeKind, arrange};
+use crate::pair::{Exchange, arrange};
 use crate::plan;
 use crate::policy::{Action, Permille};
 use crate::units::{Seq, Tokens};
@@ -138,16 +138,15 @@ impl Ladder<'_> {
 
     /// Cuts the texts and results of the newest exchange if it does not fit alongside the protected content. A stub
     /// would say nothing about what was asked for last: with a stub, a result of 42,000 tokens left a request of only
-    /// 1,466 of 22,400 tokens. The exchange takes half of the available room, and the entries that led to it take the
-    /// rest.
+    /// 1,466 of 22,400 tokens. The exchange takes at least half of the available room, and the entries that led to it
+    /// take the rest.
     pub(super) fn cut_newest(&mut self) {
         let arrangement = arrange(self.ask.view);
         let shown = guard::shown(&self.ask, &arrangement);
         // If the newest exchange is a turn of the user, it is left to the plan, which shortens it.
-        let Some((exchange, tokens)) = shown.last().filter(|(last, _)| last.shape != ExchangeKind::User)
-        else {
-            return;
-        };
+        let turn = self.ask.view.newest_user();
+        let is_turn = |exchange: &Exchange| turn.is_some_and(|turn| exchange.speakers.contains(&turn));
+        let Some((exchange, tokens)) = shown.last().filter(|(last, _)| !is_turn(last)) else { return };
         let earlier = shown.iter().rev().find(|(earlier, _)| earlier.last < exchange.last);
         let frontier = earlier.map_or(Seq::START, |(earlier, _)| earlier.last.next());
         let least = self
@@ -157,7 +156,8 @@ impl Ladder<'_> {
             return;
         }
         let room = self.target.saturating_sub(least.saturating_sub(*tokens));
-        let most = Tokens(room.0 / 2);
+        // The exchange may take what everything else leaves.
+        let most = Tokens(room.0 / 2).max(self.target.saturating_sub(self.now.saturating_sub(*tokens)));
         let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(most)) else { return };
         let (forms, placed) = self.placed(short);
         let trim = with_forms(self.view.trim(), forms);
