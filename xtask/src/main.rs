@@ -2,13 +2,13 @@
 
 mod bench;
 mod dist;
-mod fill;
 mod fixture;
 mod formats;
 mod lines;
 mod picture;
 mod program;
 mod prove;
+mod real;
 mod recall;
 mod record;
 mod reduce;
@@ -47,14 +47,8 @@ enum Chore {
     Prove(prove::ProveArgs),
     /// Write the guide to transcript formats to stdout
     Formats,
-    /// Print how full first requests are, and how much of them is word for word, over files and folders of transcripts
-    Fill {
-        #[arg(required = true)]
-        paths: Vec<PathBuf>,
-        /// The preset to build with
-        #[arg(long)]
-        policy: Option<String>,
-    },
+    /// Measure the engine on real sessions: use of the limit, uncovered tokens, recall (build with --release)
+    Real(real::RealArgs),
     /// Compare our counts with the usage that transcripts report
     Usage {
         #[arg(required = true)]
@@ -104,7 +98,7 @@ fn run(chore: Chore) -> ChoreResult<String> {
         Chore::RecordLedger { binary, folder } => fixture::run(&binary, &folder),
         Chore::Prove(args) => prove::run(&args),
         Chore::Formats => Ok(formats::guide()),
-        Chore::Fill { paths, policy } => fill::table(&paths, policy.as_deref()),
+        Chore::Real(args) => real::run(&args),
         Chore::Usage { files } => usage::table(&files),
         Chore::Reduce(args) => reduce::run(&args),
         Chore::ReduceChild { input, bytes, level } => reduce::scale::child(&input, bytes, &level),

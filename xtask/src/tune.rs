@@ -4,6 +4,8 @@
 //! gains the most on all other folds is chosen and then measured on the fold that was left out.
 
 use crate::program::ChoreResult;
+use crate::real;
+use crate::real::recall::{interval, percent, verdict};
 use clap::Args;
 use futures_executor::block_on;
 use std::collections::BTreeMap;
@@ -12,10 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use wunderblock::policy::{DEFAULT, Policies};
-use wunderblock::{
-    ContextOptions, Engine, PairedDifference, PolicyDifference, Session, SimulateOptions, Simulation,
-    transcripts,
-};
+use wunderblock::{ContextOptions, Engine, Session, SimulateOptions, Simulation};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
 
@@ -153,22 +152,16 @@ fn write_folds(out: &mut String, found: &Simulation, fold_of: &BTreeMap<String, 
     Ok(())
 }
 
-/// Imports the files of the paths and returns each history with its fold.
+/// Imports the sessions of the paths and returns each history with its fold.
 fn read(engine: &Engine, args: &TuneArgs) -> ChoreResult<Folded> {
     let mut folded: Folded = Vec::new();
-    for path in &args.paths {
-        let files: Vec<PathBuf> = match path.is_dir() {
-            true => transcripts(path)?.files.into_iter().map(|file| file.path).collect(),
-            false => vec![path.clone()],
-        };
-        for file in files {
-            // Files that cannot be imported are skipped: a folder may contain files other than transcripts.
-            let Ok(imported) = block_on(engine.import(&file, None, &mut |_, _| {})) else { continue };
-            let Some(first) = imported.sessions.first() else { continue };
-            let histories = block_on(wunderblock::histories(&engine.session_by_id(first.clone()), false))?;
-            let fold = fold(&file, &args.fold);
-            folded.extend(histories.into_iter().map(|history| (fold.clone(), history)));
-        }
+    for file in real::corpus::sessions(&args.paths)?.iter().filter_map(|session| session.snapshots.last()) {
+        // Files that cannot be imported are skipped: a folder may contain files other than transcripts.
+        let Ok(imported) = block_on(engine.import(file, None, &mut |_, _| {})) else { continue };
+        let Some(first) = imported.sessions.first() else { continue };
+        let histories = block_on(wunderblock::histories(&engine.session_by_id(first.clone()), false))?;
+        let fold = fold(file, &args.fold);
+        folded.extend(histories.into_iter().map(|history| (fold.clone(), history)));
     }
     // Two files may contain the same session.
     let mut seen = std::collections::HashSet::new();
@@ -196,22 +189,6 @@ fn policies(args: &TuneArgs) -> ChoreResult<(Vec<Arc<Policy>>, Box<str>)> {
         Ok(Arc::new(Policy { name: (*text).into(), ..policy }))
     };
     Ok((typed.iter().map(one).collect::<ChoreResult<Vec<_>>>()?, args.against.as_str().into()))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1}", share * 100.0)
-}
-
-fn interval(found: PairedDifference) -> String {
-    format!("{:+.1} ({:+.1}…{:+.1})", found.seen * 100.0, found.low * 100.0, found.high * 100.0)
-}
-
-fn verdict(found: &PolicyDifference) -> &'static str {
-    match found.verdict {
-        wunderblock::PairedVerdict::Won => "won",
-        wunderblock::PairedVerdict::Lost => "lost",
-        wunderblock::PairedVerdict::Open => "",
-    }
 }
 
 #[cfg(test)]
