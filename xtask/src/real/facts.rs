@@ -53,7 +53,7 @@ pub(crate) struct FactsRow {
 pub(crate) fn rows(session: &RealSession, policy: &str) -> ChoreResult<Vec<FactsRow>> {
     let mut at: BTreeMap<Seq, Vec<Mark>> = BTreeMap::new();
     for mark in marks(MARKS)?.into_iter().filter(|mark| mark.session == session.title()) {
-        at.entry(mark.seq).or_default().push(mark);
+        at.entry(mark.place.seq).or_default().push(mark);
     }
     if at.is_empty() {
         return Ok(Vec::new());

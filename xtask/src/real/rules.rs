@@ -1,34 +1,40 @@
 //! Standing rules that requests quote, against a list of marked places.
+//!
+//! A request quotes rules twice: in a message of its own, and in the lines `rule: "…"` of its summaries. Both are held
+//! against the marks; a place that is quoted twice counts once.
 
 use super::corpus::{FreshLedger, RealSession, cksum};
-use super::marks::{Mark, marks, text_at};
+use super::marks::{Mark, Place, marks};
 use super::requests::events;
 use super::table::part;
 use crate::program::ChoreResult;
 use futures_executor::block_on;
+use regex::Regex;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use wunderblock::core::budget::Treatment;
-use wunderblock::core::decision::Quote;
+use wunderblock::core::budget::{BudgetReport, Treatment};
 use wunderblock::core::event::{Event, Fact};
+use wunderblock::core::message::Part;
+use wunderblock::core::ports::Bodies;
+use wunderblock::core::section::Section;
 use wunderblock::core::units::{Seq, Tokens};
 use wunderblock::{Built, ContextOptions};
 
-/// Marked places: `session position part from to digest rule|not|doubt person|pasted|tool|teammate|harness [position of the later
-/// rule that replaces it]`.
+/// Marked places: `session position part from to cksum rule|not|doubt person|pasted|tool|teammate|harness [position]`.
+/// The last position is that of the later rule that replaces this one.
 const MARKS: &str = include_str!("marks/rules.txt");
 
-/// A quote, or a marked rule that is not quoted.
+/// A place that is quoted as a rule, or a marked rule that is not.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct RuleRow {
     session: String,
     window: u64,
-    seq: u64,
-    part: usize,
-    from: usize,
-    to: usize,
-    digest: u32,
+    #[serde(flatten)]
+    place: Place,
+    cksum: u32,
+    /// Whether the message of rules quotes it, and not only a summary.
+    in_message: bool,
     found: RuleFound,
     /// Author of the words as marked; empty if unmarked.
     author: String,
@@ -65,31 +71,25 @@ pub(crate) fn rows(session: &RealSession, window: u64, say: &dyn Fn(&str)) -> Ch
     let events = events(&own)?;
     let bodies = block_on(ledger.engine.bodies(&events))?;
     let marks: Vec<Mark> = marks(MARKS)?.into_iter().filter(|mark| mark.session == session.title()).collect();
-    let row = |(seq, part): (Seq, usize), range: std::ops::Range<usize>| RuleRow {
+    let row = |place: &Place, cksum, found| RuleRow {
         session: session.title().to_owned(),
         window,
-        seq: seq.0,
-        part,
-        from: range.start,
-        to: range.end,
-        digest: 0,
-        found: RuleFound::Unmarked,
+        place: place.clone(),
+        cksum,
+        in_message: false,
+        found,
         author: String::new(),
     };
     let mut rows = Vec::new();
     let mut met = BTreeSet::new();
-    for quote in quotes(&events) {
-        let range = usize::try_from(quote.from.0)?..usize::try_from(quote.to.0)?;
-        let words =
-            text_at(&events, &bodies, quote.at).and_then(|text| text.get(range.clone())).unwrap_or_default();
-        let own = RuleRow { digest: cksum(words.as_bytes()), ..row(quote.at, range.clone()) };
-        let mark = marks.iter().enumerate().find(|(_, mark)| mark.meets(quote.at, &range));
-        let Some((nth, mark)) = mark else {
-            let (title, (seq, part)) = (session.title(), quote.at);
-            say(&format!(
-                "{title} {} {part} {} {} {} {words:?}\n",
-                seq.0, range.start, range.end, own.digest
-            ));
+    for (place, in_message) in quoted(&events, &bodies, &built.draft.report)? {
+        let words = place.text(&events, &bodies).unwrap_or_default();
+        let own = RuleRow { in_message, ..row(&place, cksum(words.as_bytes()), RuleFound::Unmarked) };
+        // A mark of a sentence goes before that of the pasted text around it.
+        let meets = marks.iter().enumerate().filter(|(_, mark)| mark.place.meets(&place));
+        let Some((nth, mark)) = meets.min_by_key(|(_, mark)| mark.place.to - mark.place.from) else {
+            let Place { seq, part, from, to } = place;
+            say(&format!("{} {seq} {part} {from} {to} {} {words:?}\n", session.title(), own.cksum));
             rows.push(own);
             continue;
         };
@@ -106,23 +106,61 @@ pub(crate) fn rows(session: &RealSession, window: u64, say: &dyn Fn(&str)) -> Ch
         let found = match mark {
             _ if mark.text(&events, &bodies).is_none() => RuleFound::Broken,
             _ if mark.label(0) != "rule" => continue,
-            _ if mark.label(2).parse().is_ok_and(|later: u64| later > 0) => RuleFound::Replaced,
-            _ if shown.contains(&mark.seq) => RuleFound::Shown,
+            _ if !mark.label(2).is_empty() => RuleFound::Replaced,
+            _ if shown.contains(&mark.place.seq) => RuleFound::Shown,
             _ => RuleFound::Missed,
         };
-        let own = row((mark.seq, mark.part), mark.range.clone());
-        rows.push(RuleRow { found, author: mark.label(1).to_owned(), digest: mark.digest, ..own });
+        rows.push(RuleRow { author: mark.label(1).to_owned(), ..row(&mark.place, mark.cksum, found) });
     }
     Ok(rows)
 }
 
-/// Returns the quotes of the lane's latest step.
-fn quotes(events: &[Event]) -> Vec<Quote> {
+/// Returns the quoted places, each with whether the message of rules has it.
+fn quoted(events: &[Event], bodies: &impl Bodies, report: &BudgetReport) -> ChoreResult<Vec<(Place, bool)>> {
     let mut trims = events.iter().rev().filter_map(|event| match &event.fact {
-        Some(Fact::ViewTrimmed(step)) => Some(step.trim.rules.quotes.clone()),
+        Some(Fact::ViewTrimmed(step)) => Some(&step.trim.rules.quotes),
         _ => None,
     });
-    trims.next().unwrap_or_default()
+    let mut found = BTreeMap::new();
+    for quote in trims.next().into_iter().flatten() {
+        let ((seq, part), from, to) = (quote.at, quote.from.0.try_into()?, quote.to.0.try_into()?);
+        found.insert(Place { seq, part, from, to }, true);
+    }
+    let line = Regex::new("^- (?:then: )?rule: [\"“](.*?)…?[\"”]?(?: #(\\d+))+$")?;
+    let nodes = report.entries.iter().filter(|line| line.section == Section::Summaries);
+    let nodes: BTreeSet<Seq> = nodes.filter_map(|line| line.seq).collect();
+    for event in events.iter().filter(|event| nodes.contains(&event.seq)) {
+        let Some(Fact::SessionCompacted(made)) = &event.fact else { continue };
+        let text = made.summary.as_ref().and_then(|body| bodies.of(body)).unwrap_or_default();
+        for rule in text.lines().filter_map(|text| line.captures(text)) {
+            let (words, at) = (rule.get(1).map_or("", |words| words.as_str()), rule.get(2));
+            let Some(seq) = at.and_then(|at| at.as_str().parse().ok()).map(Seq) else { continue };
+            let Some(place) = place_of(events, bodies, (seq, words)) else { continue };
+            if !found.keys().any(|known: &Place| known.meets(&place)) {
+                found.insert(place, false);
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// Returns the place of words that a summary quotes from a message. Quotation marks and blanks may differ.
+fn place_of(events: &[Event], bodies: &impl Bodies, (seq, words): (Seq, &str)) -> Option<Place> {
+    let said = events.iter().find(|event| event.seq == seq).and_then(|event| match &event.fact {
+        Some(Fact::MessageAppended(said)) => Some(&said.message),
+        _ => None,
+    })?;
+    let words: Vec<String> = words
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(regex::escape)
+        .collect();
+    let pattern = Regex::new(&words.join(r"[^\p{Alphabetic}\p{N}]+")).ok().filter(|_| !words.is_empty())?;
+    said.parts.iter().enumerate().find_map(|(part, piece)| {
+        let Part::Text { text, .. } = piece else { return None };
+        let found = pattern.find(bodies.of(text)?)?;
+        Some(Place { seq, part, from: found.start(), to: found.end() })
+    })
 }
 
 /// Returns the positions that the request shows word for word.
@@ -131,32 +169,42 @@ fn shown(built: &Built) -> BTreeSet<Seq> {
     lines.filter_map(|line| line.seq).collect()
 }
 
-/// Returns the totals as Markdown.
+/// Returns the totals as Markdown: a row for all quotes of a window, and one for the message of rules alone.
 pub(crate) fn totals(rows: &[RuleRow]) -> ChoreResult<String> {
     let mut out = String::from(
-        "| window | quotes | marked | rules | of other authors than the person | unmarked | precision | rules to find | quoted | shown | replaced | missed | recall | broken marks |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        "| window | quotes in | quotes | rules | not | doubtful | unmarked | precision | not the person's | rules to find | quoted or shown | replaced | missed | recall | broken marks |\n|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     let windows: BTreeSet<u64> = rows.iter().map(|row| row.window).collect();
-    for window in windows {
-        let of =
-            |found: RuleFound| rows.iter().filter(|row| row.window == window && row.found == found).count();
+    for (window, only) in windows.iter().flat_map(|window| [(*window, false), (*window, true)]) {
+        let of = |found: RuleFound| {
+            rows.iter()
+                .filter(|row| row.window == window && row.found == found && (row.in_message || !only))
+                .count()
+        };
         let (rule, wrong, unmarked) = (of(RuleFound::Rule), of(RuleFound::Wrong), of(RuleFound::Unmarked));
-        let (shown, missed) = (of(RuleFound::Shown), of(RuleFound::Missed));
-        let quoted = |row: &&RuleRow| matches!(row.found, RuleFound::Rule | RuleFound::Wrong);
-        let others = rows.iter().filter(|row| row.window == window).filter(quoted);
-        let others = others.filter(|row| row.author != "person").count();
+        let doubtful = of(RuleFound::Doubtful);
+        let is_others = |row: &&RuleRow| {
+            let is_quoted = matches!(row.found, RuleFound::Rule | RuleFound::Wrong | RuleFound::Doubtful);
+            row.window == window && is_quoted && row.author != "person" && (row.in_message || !only)
+        };
+        let others = rows.iter().filter(is_others).count();
         let share = |part_of: usize, whole: usize| part((part_of * 1_000 / whole.max(1)) as u64);
-        writeln!(
+        write!(
             out,
-            "| {window} | {} | {} | {rule} | {others} | {unmarked} | {} | {} | {rule} | {shown} | {} | {missed} | {} | {} |",
-            rule + wrong + of(RuleFound::Doubtful) + unmarked,
-            rule + wrong,
+            "| {window} | {} | {} | {rule} | {wrong} | {doubtful} | {unmarked} | {} | {others} |",
+            if only { "the message" } else { "all" },
+            rule + wrong + doubtful + unmarked,
             share(rule, rule + wrong),
-            rule + shown + missed,
-            of(RuleFound::Replaced),
-            share(rule + shown, rule + shown + missed),
-            of(RuleFound::Broken),
         )?;
+        // Marks that are not quoted belong to neither kind of quote.
+        if only {
+            out.push_str(" | | | | | |\n");
+            continue;
+        }
+        let (kept, missed) = (rule + of(RuleFound::Shown), of(RuleFound::Missed));
+        let (replaced, broken) = (of(RuleFound::Replaced), of(RuleFound::Broken));
+        let (all, recall) = (kept + missed, share(kept, kept + missed));
+        writeln!(out, " {all} | {kept} | {replaced} | {missed} | {recall} | {broken} |")?;
     }
     Ok(out)
 }
