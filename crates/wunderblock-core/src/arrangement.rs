@@ -74,8 +74,8 @@ impl Exchange {
 pub struct Arrangement {
     /// Exchanges in the order of a request.
     pub exchanges: Vec<Exchange>,
-    /// Exchanges withheld because one of their entries is hidden, in the order of a request. Entries of withheld
-    /// exchanges are also in `aside`, unless another exchange needs them.
+    /// Exchanges withheld because one of their entries is hidden, or because their text is shown elsewhere. Entries
+    /// of withheld exchanges are also in `aside`, unless another exchange needs them.
     pub hidden: Vec<Exchange>,
     /// Entries that no request can show, with the reason.
     pub aside: Vec<(Seq, Reason)>,

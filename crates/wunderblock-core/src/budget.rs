@@ -131,6 +131,8 @@ pub enum Reason {
     Unbound,
     /// Block that its provider would reject: malformed, or one half of a pair.
     Unsendable,
+    /// Text of the operator that the request shows elsewhere, in the same or in a later version.
+    Repeated,
     /// Hidden by a person or a program.
     Hidden,
     /// Erased on request.
@@ -157,6 +159,7 @@ impl Reason {
             Self::OldThinking => "thinking of an old turn",
             Self::Unbound => "thinking out of its place",
             Self::Unsendable => "the provider would refuse it",
+            Self::Repeated => "shown elsewhere",
             Self::Hidden => "hidden",
             Self::Erased => "erased",
         }
@@ -181,17 +184,21 @@ pub struct LeftOut {
     /// Position of the recorded step that left the run out; `None` if no step did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Seq>,
+    /// Position that shows a [repeated](Reason::Repeated) text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_at: Option<Seq>,
     /// Argument for `read` that returns the entries: a handle with a range of positions.
     pub handle: String,
 }
 
 impl LeftOut {
-    /// Returns the reason in words, with the step if it is known.
+    /// Returns the reason in words, with the step, or the position that shows the text, if it is known.
     #[must_use]
     pub fn why(&self) -> String {
-        match self.step {
-            Some(step) => format!("left out at the step of #{step}"),
-            None => self.reason.label().to_owned(),
+        match (self.step, self.shown_at) {
+            (Some(step), _) => format!("left out at the step of #{step}"),
+            (None, Some(seq)) => format!("shown at #{seq}"),
+            (None, None) => self.reason.label().to_owned(),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::instruction::{Finding, FindingKind};
 use crate::message::Body;
 use crate::preamble::{ChangeKind, Deferral, IgnoreFile, Preamble, PreambleBlock, PreambleChange, ToolBlock};
 use crate::preamble_text;
+use crate::restate::{Restated, restate};
 use crate::section::Section;
 pub use crate::truncate::ComposeInput;
 use crate::truncate::{called, fit, fit_tools, inferred, no_room, whole};
@@ -87,6 +88,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
     let nothing = Preamble::default();
     let old = base.unwrap_or(&nothing);
     let mut wanted = FullPreamble::of(offer, view, old);
+    let restated = restate(view, input.bodies, restarts);
     let mut composed = Composed { findings: findings(offer, old), ..Composed::default() };
     let mut holds = wanted.commands_hold(old) && !restarts;
     let mut lists_agents = false;
@@ -119,6 +121,9 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
         composed.tail.extend(tail);
         composed.findings.append(&mut crowded);
         composed.findings.extend(no_room(old));
+        if restated != old.restated {
+            composed.preamble = Some(Arc::new(Preamble { restated, ..old.clone() }));
+        }
         return composed;
     }
     // If earlier requests of the lane had no preamble, this one begins differently, which is a change.
@@ -127,6 +132,9 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
         if changes {
             composed.changes.extend(wanted.changes(section, old));
         }
+    }
+    if changes {
+        composed.changes.extend(replaced(&restated, old));
     }
     composed.changes.sort_by_key(|change| change.section);
     composed.changes.extend(wanted.moves(view));
@@ -139,7 +147,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
     composed.takes_in = takes.into_iter().filter(|(_, takes)| *takes).map(|(section, _)| section).collect();
     // When the beginning is rebuilt, every section may be cut or shown again.
     let settled = if restarts || base.is_none() { BTreeSet::new() } else { wanted.unchanged(old) };
-    let preamble = wanted.settle(offer, old, &settled, (input, view));
+    let preamble = Preamble { restated, ..wanted.settle(offer, old, &settled, (input, view)) };
     composed.findings.extend(no_room(&preamble));
     // The record also makes the view forget texts at the tail that no longer match their source.
     if base != Some(&preamble) || stale {
@@ -154,6 +162,15 @@ fn findings(offer: &Offer, old: &Preamble) -> Vec<Finding> {
         !offer.blocks.contains_key(&Section::Instructions) && !offer.findings.contains(known)
     });
     kept.chain(&offer.findings).cloned().collect()
+}
+
+/// Returns the texts of the operator in whose place a later version is shown from now on.
+fn replaced<'a>(restated: &'a [Restated], old: &'a Preamble) -> impl Iterator<Item = PreambleChange> + 'a {
+    let is_new = |one: &&Restated| one.by.0 > one.at.0 && !old.restated.contains(one);
+    restated.iter().filter(is_new).map(|one| {
+        let name = format!("the text of #{}, by that of #{}", one.at.0, one.by.0).into();
+        PreambleChange { section: Section::System, name, how: ChangeKind::Altered }
+    })
 }
 
 /// Returns whether a section has nothing to freeze. Inferred tools give way to offered tools.

@@ -42,6 +42,7 @@ pub mod reduction;
 pub mod render;
 pub mod report;
 pub mod request;
+pub mod restate;
 pub mod section;
 pub mod state;
 pub mod stub;

@@ -52,4 +52,6 @@ pub struct Missing {
     pub known: Option<(u64, Cost)>,
     /// Reason why the run is missing.
     pub reason: Reason,
+    /// Position that shows a [repeated](Reason::Repeated) text.
+    pub shown_at: Option<Seq>,
 }

@@ -14,6 +14,7 @@ use crate::budget::Reason;
 use crate::decision::PartPosition;
 use crate::id::CallId;
 use crate::message::{Message, MessageOrigin, Part, Role};
+use crate::restate;
 use crate::units::Seq;
 use crate::view::{View, ViewEntry};
 use std::borrow::Cow;
@@ -224,8 +225,30 @@ impl<'v> Pairer<'v> {
             self.drafts.into_iter().filter_map(|draft| exchange(draft, frontier)).collect();
         self.arrangement.exchanges.sort_by_key(|exchange| exchange.key);
         hide(&mut self.arrangement, self.view);
+        restate(&mut self.arrangement, self.view);
         self.arrangement
     }
+}
+
+/// Sets aside the texts of the operator that are shown elsewhere, and moves a later version of a text to the place of
+/// the first.
+fn restate(arrangement: &mut Arrangement, view: &View) {
+    let aside = restate::aside(view);
+    if aside.is_empty() {
+        return;
+    }
+    let is_aside = |exchange: &Exchange| exchange.members.iter().all(|seq| aside.binary_search(seq).is_ok());
+    let (gone, shown) = std::mem::take(&mut arrangement.exchanges).into_iter().partition(is_aside);
+    arrangement.exchanges = shown;
+    arrangement.hidden.extend::<Vec<Exchange>>(gone);
+    arrangement.aside.extend(aside.iter().map(|seq| (*seq, Reason::Repeated)));
+    arrangement.aside.sort_unstable();
+    let system = arrangement.exchanges.iter_mut().filter(|exchange| exchange.shape == ExchangeKind::System);
+    for exchange in system {
+        let place = exchange.speakers.first().and_then(|seq| restate::place(view, *seq));
+        exchange.key = place.unwrap_or(exchange.key);
+    }
+    arrangement.exchanges.sort_by_key(|exchange| exchange.key);
 }
 
 /// Removes the exchanges that have a hidden entry. Pairing and the names of calls stay as they are. An entry that

@@ -444,7 +444,7 @@ impl<'a> ExchangeCosts<'a> {
                 Treatment::Verbatim | Treatment::Reduced | Treatment::Stub => cost.verbatim,
             };
             let (section, what) = if exchange.shape == ExchangeKind::System {
-                (Section::System, format!("system message at position {}", exchange.key))
+                (Section::System, format!("system message at position {}", exchange.last))
             } else if self.newest.is_some_and(|newest| exchange.speakers.contains(&newest)) {
                 (Section::Prompt, format!("the user's newest turn, at position {}", exchange.key))
             } else {

@@ -9,6 +9,7 @@ use crate::id::LaneId;
 use crate::instruction::{Finding, LoadReason};
 use crate::message::{Body, Extra};
 use crate::request::CachePoint;
+use crate::restate::Restated;
 use crate::section::Section;
 use crate::units::is_default;
 use serde::{Deserialize, Serialize};
@@ -188,6 +189,10 @@ pub struct Preamble {
     /// Places up to which a provider should cache. The end of the request is also cached, but is not listed here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cache: Vec<CachePoint>,
+    /// Texts of the operator in the conversation that are set aside because the lane shows them elsewhere, ascending
+    /// by place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restated: Vec<Restated>,
 }
 
 impl Preamble {

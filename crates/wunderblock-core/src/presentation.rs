@@ -7,6 +7,7 @@ use crate::message::{Body, Message, Part};
 use crate::pair::{Arrangement, Exchange};
 use crate::ports::{Bodies, CostModel};
 use crate::reduction::ShownShorter;
+use crate::restate;
 use crate::stub::{self, Stubbed};
 use crate::trim::treatment;
 use crate::units::{Bytes, Cost, Seq};
@@ -45,6 +46,9 @@ impl<'v> Presentation<'v> {
         treatment: Treatment,
         gist: Option<&str>,
     ) -> Stubbed {
+        if let Some(one) = restate::of(self.view, at) {
+            return restate::form(one, piece);
+        }
         match (shown(at, self.trim, self.view), treatment) {
             // A part that is left out or replaced by a placeholder stays that way in an exchange of stubs.
             (form @ Some(PartForm::Gone | PartForm::Placeholder), _) => formed(piece, form, self.view, gist),
@@ -137,6 +141,9 @@ pub(crate) struct Priced<'a> {
 /// Returns the maximum cost of a part in the form that a trim gives it, if its exchange is shown verbatim.
 pub(crate) fn cost(at: PartPosition, piece: &Part, priced: Priced<'_>, gist: Option<&str>) -> Cost {
     let Priced { trim, view, costs } = priced;
+    if let Some(one) = restate::of(view, at) {
+        return cost::stubbed(piece, &restate::form(one, piece), costs);
+    }
     let form = shown(at, trim, view);
     let own = cost::stubbed(piece, &formed(piece, form, view, gist), costs);
     let Some(PartForm::Same(place)) = form else { return own };

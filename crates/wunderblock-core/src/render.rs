@@ -24,6 +24,7 @@ use crate::presentation::{self, Presentation};
 use crate::quote;
 use crate::reduction::ShownShorter;
 use crate::request::{Request, Tool};
+use crate::restate;
 use crate::section::Section;
 use crate::stub::{self, Stubbed};
 use crate::trim::{self, GapOrSummary, treatment};
@@ -307,6 +308,9 @@ impl<'a> RequestWriter<'a> {
             match cost::missing((entry.seq, index), part, self.trim, self.input.costs) {
                 _ if matches!(part, Part::ToolResult { .. }) => {}
                 Some(reason) => self.list(entry.seq, Some(index), reason),
+                None if restate::of(self.view, (entry.seq, index)).is_some_and(|one| !one.as_reference) => {
+                    self.list(entry.seq, Some(index), Reason::Repeated);
+                }
                 None => parts.push((index, part)),
             }
         }
@@ -487,7 +491,12 @@ impl<'a> RequestWriter<'a> {
             None => self.view.entry(seq).map(|entry| cost::message(&entry.message, costs)),
         };
         let known = Some((1, cost.unwrap_or_default()));
-        self.out.missing.push(Missing { from: seq, to: seq, known, reason });
+        let shown_at = match part {
+            _ if reason != Reason::Repeated => None,
+            Some(index) => restate::of(self.view, (seq, index)).map(|one| one.by.0),
+            None => restate::shown_at(self.view, seq),
+        };
+        self.out.missing.push(Missing { from: seq, to: seq, known, reason, shown_at });
     }
 }
 

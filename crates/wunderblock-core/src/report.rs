@@ -116,6 +116,7 @@ fn left_out(
         certainty,
         reason: missing.reason,
         step: None,
+        shown_at: missing.shown_at,
         handle: stream.range(missing.from, missing.to),
     }
 }

@@ -4,6 +4,7 @@ use crate::budget::{Reason, Treatment};
 use crate::decision::{PartForm, PartPosition, Trim};
 use crate::message::Part;
 use crate::pair::{Arrangement, Exchange, ExchangeKind};
+use crate::restate;
 use crate::units::Seq;
 use crate::view::{SummaryNode, View};
 use std::collections::HashSet;
@@ -159,8 +160,15 @@ pub(crate) fn stands<'a, 'v>(
 ) -> Vec<GapOrSummary<'v>> {
     let nodes: Vec<&SummaryNode> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
     let mut stands: Vec<GapOrSummary<'v>> = Vec::new();
+    let aside = restate::aside(view);
     for (from, to) in marks(exchanges, trim, view) {
-        stands.extend(outside((from, to), &nodes, trim).map(|(from, to)| GapOrSummary::Gap(from, to)));
+        // What is shown elsewhere needs no mark.
+        let holds_more = |(from, to): &(Seq, Seq)| {
+            let aside = aside.iter().filter(|seq| (*from..=*to).contains(seq)).count() as u64;
+            aside <= to.0 - from.0
+        };
+        let gaps = outside((from, to), &nodes, trim).filter(holds_more);
+        stands.extend(gaps.map(|(from, to)| GapOrSummary::Gap(from, to)));
     }
     let place = |node: &SummaryNode| if trim.nodes_last { trim.drop_before.prev() } else { node.from };
     stands.extend(nodes.into_iter().map(|node| GapOrSummary::Node(place(node), node)));
@@ -197,33 +205,40 @@ fn outside((from, to): (Seq, Seq), nodes: &[&SummaryNode], trim: &Trim) -> impl 
 }
 
 /// Returns the runs before the frontier that are not in `shown`, each with the reason: covered by a summary, hidden,
-/// or no room.
+/// shown elsewhere, or no room.
 pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, Seq, Reason)> {
     let nodes: Vec<&SummaryNode> = trim.nodes.iter().filter_map(|placed| view.node(placed.at)).collect();
     let mut runs_with_reason = Vec::new();
     for (from, to) in runs(shown, trim.drop_before) {
         let covered =
             over(from, to, &nodes).map(|node| (node.from.max(from), node.to.min(to), Reason::Summarised));
-        let bare = outside((from, to), &nodes, trim).flat_map(|(from, to)| around_hidden(from, to, view));
-        runs_with_reason.extend(covered.chain(bare));
+        let bare = outside((from, to), &nodes, trim).map(|(from, to)| (from, to, Reason::Budget));
+        let bare = bare.flat_map(|run| around(run, view.hidden().range(from..=to), Reason::Hidden));
+        let aside = restate::aside(view);
+        let runs = covered.chain(bare).flat_map(|run| around(run, aside.iter(), Reason::Repeated));
+        runs_with_reason.extend(runs);
     }
     runs_with_reason.sort_unstable_by_key(|(from, ..)| *from);
     runs_with_reason
 }
 
-/// Splits a run that no summary covers at its hidden positions.
-fn around_hidden(from: Seq, to: Seq, view: &View) -> Vec<(Seq, Seq, Reason)> {
+/// Splits a run at the positions that are missing for a reason of their own. `positions` must be ascending.
+fn around<'a>(
+    (from, to, reason): (Seq, Seq, Reason),
+    positions: impl Iterator<Item = &'a Seq>,
+    own: Reason,
+) -> Vec<(Seq, Seq, Reason)> {
     let mut pieces = Vec::new();
     let mut next = from;
-    for seq in view.hidden().range(from..=to) {
+    for seq in positions.filter(|seq| (from..=to).contains(*seq)) {
         if next < *seq {
-            pieces.push((next, seq.prev(), Reason::Budget));
+            pieces.push((next, seq.prev(), reason));
         }
-        pieces.push((*seq, *seq, Reason::Hidden));
+        pieces.push((*seq, *seq, own));
         next = seq.next();
     }
     if next <= to {
-        pieces.push((next, to, Reason::Budget));
+        pieces.push((next, to, reason));
     }
     pieces
 }

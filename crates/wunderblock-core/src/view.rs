@@ -16,6 +16,7 @@ use crate::id::{CallId, LaneId};
 use crate::message::{Body, Message, MessageOrigin, Part, Role};
 use crate::preamble::Preamble;
 use crate::reduction::{ContentReduced, Reduction, Reductions};
+use crate::restate::Restated;
 use crate::section::Section;
 use crate::units::Seq;
 use crate::work::WorkLog;
@@ -484,6 +485,15 @@ impl View {
         let nearest = gists.range(..=at).next_back().or_else(|| gists.iter().next());
         nearest.map(|(_, gist)| gist.as_ref())
     }
+}
+
+/// Sets aside the texts of the operator as a composed preamble would, before that preamble is recorded.
+pub fn restating(view: &mut View, restated: &[Restated]) {
+    let (at, old) = view.preamble.take().unwrap_or_default();
+    if old.restated != restated {
+        view.arranged = Arranged::default();
+    }
+    view.preamble = Some((at, Arc::new(Preamble { restated: restated.to_vec(), ..old.as_ref().clone() })));
 }
 
 /// Returns the starts and ends of sub-agents' work and of the session, from the lane's frontier on, in order.

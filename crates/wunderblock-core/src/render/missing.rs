@@ -4,6 +4,7 @@ use super::RequestWriter;
 use crate::budget::{Reason, Treatment};
 use crate::line::Missing;
 use crate::pair::{Arrangement, Exchange};
+use crate::restate;
 use crate::trim::{self, treatment};
 use crate::units::{Cost, Seq};
 use std::collections::BTreeSet;
@@ -15,7 +16,8 @@ impl RequestWriter<'_> {
         let lines = self.out.lines.iter().filter_map(|line| line.seq);
         let shown: BTreeSet<Seq> = lines.filter(|seq| *seq < frontier).collect();
         for (from, to, reason) in trim::left_out(shown.iter().copied().collect(), self.trim, self.view) {
-            self.out.missing.push(Missing { from, to, known: None, reason });
+            let shown_at = restate::shown_at(self.view, from).filter(|_| reason == Reason::Repeated);
+            self.out.missing.push(Missing { from, to, known: None, reason, shown_at });
         }
         let waiting = arrangement.exchanges.iter().filter(|exchange| trim::waits(exchange, self.trim));
         for seq in waiting.flat_map(|exchange| &exchange.members).filter(|seq| **seq >= frontier) {
@@ -46,7 +48,8 @@ impl RequestWriter<'_> {
             if from <= to {
                 let count = events.min((to.0 - from.0).saturating_add(1));
                 let known = Some((count, Cost::ZERO));
-                self.out.missing.push(Missing { from, to, known, reason: Reason::Erased });
+                let reason = Reason::Erased;
+                self.out.missing.push(Missing { from, to, known, reason, shown_at: None });
                 next = to.next();
             }
         }
@@ -56,7 +59,8 @@ impl RequestWriter<'_> {
     fn join(&mut self) {
         self.out.missing.sort_by_key(|missing| (missing.from, missing.to));
         self.out.missing.dedup_by(|next, run| {
-            let joins = run.reason == next.reason && (run.to.next() == next.from || run.to == next.from);
+            let is_alike = run.reason == next.reason && run.shown_at == next.shown_at;
+            let joins = is_alike && (run.to.next() == next.from || run.to == next.from);
             match (&mut run.known, next.known) {
                 (Some((count, cost)), Some((more, other))) if joins => {
                     *count += more;

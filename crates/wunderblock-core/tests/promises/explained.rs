@@ -22,8 +22,10 @@ pub(crate) fn check_account(rendered: &RenderedRequest, view: &View, costs: &dyn
     assert_eq!(shown.intersection(view.hidden()).next(), None, "it is hidden, and shown");
     let mut runs: Vec<(Seq, Seq)> = Vec::new();
     for missing in &rendered.missing {
-        let of_a_part =
-            matches!(missing.reason, Reason::DuplicateResult | Reason::OrphanResult | Reason::Hidden);
+        let of_a_part = matches!(
+            missing.reason,
+            Reason::DuplicateResult | Reason::OrphanResult | Reason::Hidden | Reason::Repeated
+        );
         if missing.known.is_none() || !of_a_part && missing.reason != Reason::Budget {
             assert!(shown.range(missing.from..=missing.to).next().is_none(), "{missing:?} is shown as well");
             if let Some((_, to)) = runs.last() {

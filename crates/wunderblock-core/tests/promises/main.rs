@@ -26,5 +26,6 @@ mod preamble;
 mod prefix_stable;
 mod replayable;
 mod resume;
+mod said_once;
 mod untrusted_stays_untrusted;
 mod well_formed;

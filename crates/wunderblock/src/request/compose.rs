@@ -10,14 +10,16 @@ use super::work::standing;
 use crate::catalog::CacheMode;
 use crate::error::Error;
 use crate::token_costs::TokenCosts;
+use std::sync::Arc;
 use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compose::{ComposeInput, Composed, compose};
 use wunderblock_core::decision::Injection;
 use wunderblock_core::message::Body;
 use wunderblock_core::plan::{Fixed, Plan, PlanInput, PlanRefusal, TrimReason, plan};
 use wunderblock_core::preamble_text;
+use wunderblock_core::restate::compared;
 use wunderblock_core::section::Section;
-use wunderblock_core::view::View;
+use wunderblock_core::view::{View, restating};
 
 /// Composes and plans. After a step, the provider has to read the beginning of the request again, so changes that
 /// waited for a step take effect with this one. A lane that takes a step composes again with all waiting changes, and
@@ -68,8 +70,11 @@ pub(super) async fn decide(mut gathered: Gathered, job: &BuildJob, ask: &Asking)
 /// Composes as the lane's next step would, but without planning; a compaction starts from the result.
 pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) -> Result<Bench, Error> {
     let (composed, decision) = gathered.compose(job, ask, true).await?;
-    let Gathered { lane, shorter, texts, state, .. } = gathered;
+    let Gathered { mut lane, shorter, texts, state, .. } = gathered;
     let limit = lane.target.budget.limit().tokens;
+    if let Some(preamble) = composed.preamble.as_ref().filter(|preamble| !preamble.restated.is_empty()) {
+        restating(Arc::make_mut(&mut lane.snapshot.view), &preamble.restated);
+    }
     Ok(Bench {
         stream: job.stream_handle(),
         begins: lane.snapshot.begins(),
@@ -141,6 +146,8 @@ impl Gathered {
         ask: &Asking,
         begins: bool,
     ) -> Result<(Composed, Decision), Error> {
+        let compared = compared(&self.lane.snapshot.view).into_iter().filter_map(Body::handle);
+        ask.texts(&mut self.texts, compared.collect::<Vec<_>>()).await?;
         let mut composed = self.composed(job, begins);
         let bodies = composed.preamble.iter().flat_map(|preamble| preamble.bodies());
         let handles: Vec<_> = bodies.filter_map(Body::handle).collect();
