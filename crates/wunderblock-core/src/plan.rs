@@ -106,6 +106,23 @@ pub fn weigh(ask: &PlanInput<'_>) -> Cost {
     ExchangeCosts::new(ask, &arrangement, &trim).total(&trim)
 }
 
+/// Returns the clip of the newest exchange that leaves half of the room beside what always stays; empty if the
+/// exchange takes no more than that.
+pub(crate) fn newest_clip(ask: &PlanInput<'_>) -> Vec<(Seq, Bytes)> {
+    let arrangement = arrange(ask.view);
+    let trim = Trim { unbound: unbound(ask), ..ask.view.trim().clone() };
+    let scale = ExchangeCosts::new(ask, &arrangement, &trim);
+    let kept = Trim { keep: scale.kept(false), ..Trim::default() };
+    let half = scale.half(&kept, scale.limit);
+    let Some((newest, cost)) = scale.exchanges.last() else { return Vec::new() };
+    let rest = scale.total(&scale.required(kept.clone()));
+    if (rest + cost.verbatim).fits(half) {
+        return Vec::new();
+    }
+    let clipped = scale.clipped(&Trim { clip: clip(&newest.members, MIN_CLIP), ..kept }, half);
+    clipped.map(|trim| trim.clip).unwrap_or_default()
+}
+
 /// Returns the runs of positions whose thinking is not sent.
 fn unbound(ask: &PlanInput<'_>) -> Vec<(Seq, Seq)> {
     if ask.costs.binds_thinking() { thinking::unbound(ask.view) } else { Vec::new() }
@@ -368,15 +385,20 @@ impl<'a> ExchangeCosts<'a> {
         Trim { drop_before, stub_before, waiting, forms, ..kept }
     }
 
+    /// Returns the cost of the kept entries with half of the room that they leave.
+    fn half(&self, kept: &Trim, target: Cost) -> Cost {
+        let rest = self.total(&self.required(kept.clone()));
+        let room = target.saturating_sub(rest);
+        rest + Cost::new(room.tokens.0 / 2, room.bytes.0 / 2)
+    }
+
     /// Adds to a trim the head and tail of what is too long in the newest exchange. The exchange takes half of the room
     /// that the kept entries leave, or what all others leave. A stub would say nothing about what was asked for last,
     /// and the agent would ask again.
     fn with_newest_cut(&self, kept: &Trim, target: Cost) -> Option<Trim> {
         let ((newest, _), others) = self.exchanges.split_last()?;
         let required = self.required(kept.clone());
-        let rest = self.total(&required);
-        let room = target.saturating_sub(rest);
-        let half = rest + Cost::new(room.tokens.0 / 2, room.bytes.0 / 2);
+        let half = self.half(kept, target);
         let is_kept = |exchange| treatment(exchange, &required, self.ask.view) != Treatment::LeftOut;
         let others: Cost =
             others.iter().filter(|(exchange, _)| !is_kept(exchange)).map(|(_, cost)| cost.verbatim).sum();

@@ -160,7 +160,7 @@ pub const EXPAND_LEAST: u64 = 200;
 pub const EXPAND_MOST: u64 = 100_000;
 /// Milliseconds after which a worker loses its lease on a lane that it is compacting, unless it renews the lease.
 pub const COMPACTION_LEASE: i64 = 120_000;
-/// Maximum number of tokens in a stretch of text that gets no separate summary in a sweep.
+/// Maximum number of tokens in a stretch of text that a sweep adds to the summary before it, if it can.
 pub const SWEEP_LEAST: u64 = 200;
 /// Maximum size in bytes of a session that is swept completely when its lane is compacted for a request. A sweep of
 /// this size takes about fifteen seconds, and leaves nothing uncovered.

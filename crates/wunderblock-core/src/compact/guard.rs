@@ -90,7 +90,8 @@ pub fn guard(policy: &Policy, ask: &PlanInput<'_>, arrangement: &Arrangement) ->
     let exchanges = shown(ask, arrangement);
     let newest = ask.view.newest_user();
     let reach = tail(policy, ask, &exchanges, newest);
-    let mut tail = cut(policy, ask, &exchanges, reach);
+    // The model has not answered the newest exchange yet, so no summary replaces it.
+    let mut tail = cut(policy, ask, &exchanges, reach).min(exchanges.len().saturating_sub(1));
     // A record with words beside a result can end two exchanges. The cut must not separate these exchanges.
     let ends = |index: usize| exchanges.get(index).map(|(exchange, _)| exchange.last);
     while tail > 0 && ends(tail) == ends(tail - 1) {

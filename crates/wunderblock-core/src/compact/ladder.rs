@@ -164,7 +164,7 @@ impl<'a> Ladder<'a> {
             // The position directly after the head belongs to the event of the trim.
             next: ask.view.head().next().next(),
             asked: Vec::new(),
-            cover: Cover::Open,
+            cover: Cover::default(),
             ask,
         };
         if !ladder.ahead {
@@ -251,7 +251,7 @@ impl<'a> Ladder<'a> {
 
     /// Takes the requested texts, up to the first missing or blank one. `first` is the index of the first text.
     pub fn take(&mut self, made: Vec<Made>, first: usize) {
-        if self.cover_with(made.first().cloned().flatten().filter(says_something).map(|text| (text, first))) {
+        if self.cover_with(&made, first) {
             return;
         }
         let jobs = std::mem::take(&mut self.asked);

@@ -190,8 +190,8 @@ pub(super) async fn sweep(
 enum Chunk {
     /// A chunk whose summary is being written.
     Writing(Writing),
-    /// A chunk too short for a summary.
-    Short { from: Seq, to: Seq },
+    /// A chunk so short that the summary before it covers it, if that is not recorded yet.
+    Short(Box<WritingTask>),
 }
 
 /// Reads and summarises the next chunks. Returns whether the sweep continues.
@@ -214,7 +214,11 @@ async fn sweep_chunks(
     for chunk in chunks {
         match chunk {
             Chunk::Writing(writing) => sweep.put(writing.await?, costs),
-            Chunk::Short { from, to } => sweep.stretch(from, to),
+            Chunk::Short(work) if sweep.stretch(work.job.from, work.job.to) => {}
+            Chunk::Short(work) => {
+                let written = sweep.write(session, *work, costs)?.await?;
+                sweep.put(written, costs);
+            }
         }
         while let Some((job, earlier)) = condense(sweep) {
             let work = WritingTask { job, entries: Vec::new(), texts: Texts::default(), earlier };
@@ -274,10 +278,13 @@ async fn read_chunk(
         inner: false,
     };
     sweep.begins = to.next();
-    if tokens <= Tokens(limits::SWEEP_LEAST) {
-        return Ok(Some(Chunk::Short { from: job.from, to }));
+    let is_short = tokens <= Tokens(limits::SWEEP_LEAST);
+    let mut work = WritingTask { job, entries, texts, earlier: Vec::new() };
+    if is_short {
+        // A catalogue has a line even for a few words.
+        work.job.detail = Detail::Catalogue;
+        return Ok(Some(Chunk::Short(Box::new(work))));
     }
-    let work = WritingTask { job, entries, texts, earlier: Vec::new() };
     Ok(Some(Chunk::Writing(sweep.write(session, work, costs)?)))
 }
 
@@ -437,16 +444,16 @@ impl Sweep<'_> {
     }
 
     /// Extends the summary that ends before a short chunk to cover the chunk, unless the summary is already recorded.
-    /// A short chunk is a few words between the events of two programs.
-    fn stretch(&mut self, from: Seq, to: Seq) {
+    /// A short chunk is a few words between the events of two programs. Returns whether a summary was extended.
+    fn stretch(&mut self, from: Seq, to: Seq) -> bool {
         let last = self.standing.iter_mut().find(|standing| standing.placed.to.next() == from);
-        let Some(standing) = last else { return };
+        let Some(standing) = last else { return false };
         let fresh =
             self.fresh.iter_mut().find(|fresh| fresh.at == standing.placed.at && fresh.job.level == 0);
-        if let Some(fresh) = fresh {
-            standing.placed.to = to;
-            fresh.job.to = to;
-        }
+        let Some(fresh) = fresh else { return false };
+        standing.placed.to = to;
+        fresh.job.to = to;
+        true
     }
 
     fn published(&mut self, trim: Trim) {

@@ -3,97 +3,276 @@
 //! The steps of a policy may end above the limit, or drop messages. The plan then leaves messages out, and a model
 //! that sees only their positions does not know why it should read them. This rung asks for one summary of all that
 //! neither the request nor a summary would show, beside what the plan keeps. If there is no room for it there, the
-//! request keeps only what always stays, and the summary takes half of the rest.
+//! request keeps only what always stays, and the summary takes most of the rest.
 
-use super::{Ladder, NextStep, NodeDraft};
+use super::{Ladder, Made, NextStep, NodeDraft, says_something};
 use crate::budget::Treatment;
-use crate::compact::job::{Detail, SummaryJob};
+use crate::compact::job::{Detail, SummaryJob, placed};
 use crate::compact::summarise;
 use crate::compaction::RungTaken;
 use crate::cost;
 use crate::decision::{PlacedSummary, Trim, TrimReason};
 use crate::fence::SUMMARY_FRAME;
-use crate::pair::arrange;
+use crate::pair::{Exchange, arrange};
 use crate::plan::{self, PlanInput};
+use crate::policy::Permille;
 use crate::trim::{self, GapOrSummary};
 use crate::units::{Seq, Tokens};
-use crate::view::SummaryNode;
+use crate::view::{SummaryNode, View};
 use std::collections::BTreeSet;
 
 /// Minimum length of the summary, in tokens. A shorter one says no more than a mark.
 const LEAST: Tokens = Tokens(96);
 
-/// State of the rung.
-#[derive(Default)]
-pub(super) enum Cover {
-    /// Nothing was asked for yet.
+/// Part of the limit that stays free.
+const SLACK: Permille = Permille(25);
+
+/// Form of the summary, each tried if the one before had no text, or did not fit.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A summary beside what the plan keeps.
     #[default]
-    Open,
-    /// A summary was asked for, which completes the trim. `least` states that the trim shows only what always stays.
-    Asked { trim: Box<Trim>, job: Box<SummaryJob>, least: bool },
-    /// The summary did not fit beside what the plan keeps.
-    Full,
+    Beside,
+    /// A summary beside what always stays.
+    Least,
+    /// A catalogue beside what always stays: a line for each turn, which always has text.
+    Catalogue,
+}
+
+impl Form {
+    fn detail(self) -> Detail {
+        if self == Self::Catalogue { Detail::Catalogue } else { Detail::Full }
+    }
+
+    fn next(self) -> Option<Self> {
+        match self {
+            Self::Beside => Some(Self::Least),
+            Self::Least => Some(Self::Catalogue),
+            Self::Catalogue => None,
+        }
+    }
+}
+
+/// State of the rung.
+pub(super) enum Cover {
+    /// Summaries of this form are to be asked for.
+    Open(Form),
+    /// Summaries were asked for. They complete the trim, or are merged with the lane's other summaries.
+    Asked { trim: Box<Trim>, jobs: Vec<SummaryJob>, form: Form, merges: bool },
+    /// The last drafts, so many, are to be merged with the lane's other summaries.
+    Made { trim: Box<Trim>, form: Form, drafts: usize },
     /// The rung is over.
     Done,
 }
 
+impl Default for Cover {
+    fn default() -> Self {
+        Self::Open(Form::default())
+    }
+}
+
+/// A run of positions that a trim leaves out without a summary.
+struct Gap {
+    from: Seq,
+    to: Seq,
+    /// Positions of the messages in the run.
+    entries: Vec<Seq>,
+    tokens: Tokens,
+}
+
 impl Ladder<'_> {
-    /// Returns the request for a summary of what no summary covers, once the policy's steps are over.
+    /// Returns the request for summaries of what no summary covers, once the policy's steps are over.
     pub(super) fn covering(&mut self) -> Option<NextStep> {
-        if !self.policy.covers() || matches!(self.cover, Cover::Done) {
-            return None;
+        loop {
+            let (trim, jobs, form, merges) = match std::mem::replace(&mut self.cover, Cover::Done) {
+                Cover::Open(form) => {
+                    let planned = self.planned().filter(|trim| self.policy.covers() && self.leaves(trim))?;
+                    let found = match form {
+                        Form::Beside => self.beside(planned),
+                        Form::Least | Form::Catalogue => {
+                            self.least().and_then(|trim| self.merged(trim, form))
+                        }
+                    };
+                    let Some((trim, jobs, merges)) = found else {
+                        self.cover = Cover::Open(form.next()?);
+                        continue;
+                    };
+                    (trim, jobs, form, merges)
+                }
+                Cover::Made { trim, form, drafts } => {
+                    let Some(job) = self.merge(&trim, form) else {
+                        self.nodes.truncate(self.nodes.len().saturating_sub(drafts));
+                        self.cover = Cover::Open(form.next()?);
+                        continue;
+                    };
+                    (*trim, vec![job], form, false)
+                }
+                Cover::Asked { .. } | Cover::Done => return None,
+            };
+            self.cover = Cover::Asked { trim: Box::new(trim), jobs: jobs.clone(), form, merges };
+            return Some(NextStep::Summarise(jobs));
         }
-        let planned = self.planned()?;
-        let gone = self.gone(&planned)?;
-        let beside = self.job(planned.clone(), gone, false).filter(|_| matches!(self.cover, Cover::Open));
-        let (trim, job, least) = match beside {
-            Some((trim, job)) => (trim, job, false),
-            None => {
-                let trim = self.least(planned.clip)?;
-                let gone = self.gone(&trim)?;
-                let (trim, job) = self.job(trim, gone, true)?;
-                (trim, job, true)
-            }
-        };
-        self.cover = Cover::Asked { trim: Box::new(trim), job: Box::new(job.clone()), least };
-        Some(NextStep::Summarise(vec![job]))
     }
 
-    /// Takes the text that the rung asked for. Returns whether the rung had asked.
-    pub(super) fn cover_with(&mut self, text: Option<(crate::message::Body, usize)>) -> bool {
-        let Cover::Asked { trim, job, least } = std::mem::replace(&mut self.cover, Cover::Done) else {
-            return false;
+    /// Takes the texts that the rung asked for, the first of which has the index `first`. Returns whether the rung had
+    /// asked.
+    pub(super) fn cover_with(&mut self, made: &[Made], first: usize) -> bool {
+        let (trim, jobs, form, merges) = match std::mem::replace(&mut self.cover, Cover::Done) {
+            Cover::Asked { trim, jobs, form, merges } => (trim, jobs, form, merges),
+            other => {
+                self.cover = other;
+                return false;
+            }
         };
-        let Some((text, made)) = text else { return true };
-        let mut draft = NodeDraft { at: self.next, job: *job, text, tokens: Tokens::ZERO, made };
-        draft.tokens = cost::node(&super::node(&draft), self.ask.costs).tokens;
-        let mut trim = *trim;
-        trim.nodes.push(PlacedSummary { at: draft.at, from: draft.job.from, to: draft.job.to });
+        let inner = self.nodes.iter().rev().take_while(|draft| draft.job.inner).count();
+        let texts = made.iter().flatten().filter(|text| says_something(text));
+        let drafts = jobs.into_iter().zip(texts.enumerate()).map(|(job, (index, text))| {
+            let at = Seq(self.next.0 + (inner + index) as u64);
+            let mut draft =
+                NodeDraft { at, job, text: text.clone(), tokens: Tokens::ZERO, made: first + index };
+            draft.tokens = cost::node(&super::node(&draft), self.ask.costs).tokens;
+            draft
+        });
+        let drafts: Vec<NodeDraft> = drafts.collect();
+        let is_whole = !drafts.is_empty() && drafts.len() == made.len();
+        if is_whole && merges {
+            self.cover = Cover::Made { trim, form, drafts: drafts.len() };
+            self.nodes.extend(drafts);
+        } else if !(is_whole && self.covered(*trim, drafts)) {
+            self.nodes.truncate(self.nodes.len() - inner);
+            self.cover = form.next().map_or(Cover::Done, Cover::Open);
+        }
+        true
+    }
+
+    /// Takes summaries if the request fits with them. Returns whether they were taken.
+    fn covered(&mut self, mut trim: Trim, drafts: Vec<NodeDraft>) -> bool {
+        let placed = drafts.iter().map(|draft| {
+            let (from, to) = (draft.job.from, draft.job.to);
+            PlacedSummary { at: draft.at, from, to }
+        });
+        trim.nodes.extend(placed);
         trim.nodes.sort_unstable_by_key(|placed| placed.from);
-        let (view, now) = self.weighed(trim, (std::slice::from_ref(&draft), &[]));
-        let planned = plan::plan(&PlanInput { view: &view, ..self.ask });
+        let (view, now) = self.weighed(trim, (&drafts, &[]));
+        let planned = plan::plan(&self.tight(&view));
         let taken = planned.is_ok_and(|plan| plan.step != Some(TrimReason::OverBudget));
         let (saved, added) = (self.now.saturating_sub(now), now.saturating_sub(self.now));
         let why = (!taken).then(|| "it does not fit beside what stays".into());
         self.taken.push(RungTaken { rung: "cover".into(), taken, saved, added, why });
         if taken {
-            self.next = self.next.next();
-            self.nodes.push(draft);
+            self.next = drafts.last().map_or(self.next, |draft| draft.at.next());
+            self.nodes.extend(drafts);
             (self.view, self.now) = (view, now);
-        } else if !least {
-            self.cover = Cover::Full;
         }
-        true
+        taken
     }
 
-    /// Returns the trim that the next request would have.
+    /// Returns whether a trim leaves out anything without a summary.
+    fn leaves(&self, trim: &Trim) -> bool {
+        !self.gaps(trim).is_empty()
+    }
+
+    /// Returns a trim with a summary of each of its gaps; `None` if there is no room for them, or if the trim drops
+    /// summaries.
+    fn beside(&self, trim: Trim) -> Option<(Trim, Vec<SummaryJob>, bool)> {
+        let gaps = self.gaps(&trim);
+        let is_kept = |node: &SummaryNode| trim.nodes.iter().any(|placed| placed.at == node.at);
+        if !self.view.nodes().all(is_kept) {
+            return None;
+        }
+        let room = self.room_beside(&trim, gaps.len());
+        let all: Tokens = gaps.iter().map(|gap| gap.tokens).sum();
+        let job = |gap: &Gap| {
+            let room = Tokens(room.0.saturating_mul(gap.tokens.0) / all.0.max(1));
+            (room >= LEAST).then(|| self.job(gap, room, Detail::Full))
+        };
+        let jobs = gaps.iter().map(job).collect::<Option<Vec<_>>>()?;
+        Some((trim, jobs, false))
+    }
+
+    /// Returns the trim of what always stays, and the summaries that one summary of all that is left out is made from;
+    /// `None` if there is no room for it.
+    fn merged(&self, trim: Trim, form: Form) -> Option<(Trim, Vec<SummaryJob>, bool)> {
+        let room = self.room_beside(&trim, 1);
+        let nodes = self.view.trim().nodes.clone();
+        let gaps = self.gaps(&Trim { nodes: nodes.clone(), ..trim.clone() });
+        if room < LEAST {
+            return None;
+        }
+        let merges = gaps.len() > 1 || !nodes.is_empty();
+        let inner = |gap: &Gap| SummaryJob { inner: merges, ..self.job(gap, room, form.detail()) };
+        let jobs: Vec<SummaryJob> = gaps.iter().map(inner).collect();
+        match (jobs.is_empty(), merges) {
+            (true, true) => Some((trim.clone(), vec![self.merge(&trim, form)?], false)),
+            (true, false) => None,
+            (false, _) => Some((trim, jobs, merges)),
+        }
+    }
+
+    /// Returns one summary of the lane's summaries and of the drafts that were made for it.
+    fn merge(&self, trim: &Trim, form: Form) -> Option<SummaryJob> {
+        let room = self.room_beside(trim, 1);
+        let inner = self.nodes.iter().rev().take_while(|draft| draft.job.inner).map(super::node);
+        let mut nodes: Vec<SummaryNode> = self.view.nodes().cloned().chain(inner).collect();
+        nodes.sort_unstable_by_key(|node| node.from);
+        // A sweep that is not over leaves ranges without a summary, which no other summary may seem to cover.
+        if !nodes.windows(2).all(|two| matches!(two, [a, b] if a.to.next() == b.from)) {
+            return None;
+        }
+        let tokens: Tokens = nodes.iter().map(|node| cost::node(node, self.ask.costs).tokens).sum();
+        let target = summarise::target(&self.policy.summary, tokens).min(room);
+        let nodes: Vec<&SummaryNode> = nodes.iter().collect();
+        SummaryJob::of_summaries(&placed(&nodes), (tokens, target), form.detail())
+    }
+
+    /// Returns the tokens that summaries may take beside what a trim shows.
+    fn room_beside(&self, trim: &Trim, summaries: usize) -> Tokens {
+        let rest = self.weighed(trim.clone(), (&[], &[])).1;
+        let frame = SUMMARY_FRAME.tokens + cost::frame(self.ask.costs).tokens + plan::GAP_COST.tokens;
+        let rest = rest + Tokens(frame.0.saturating_mul(summaries as u64));
+        let room = plan::limit(&self.tight(&self.view)).tokens.saturating_sub(rest);
+        // A summary may be a little longer than its target.
+        Tokens(room.0 / 4 * 3)
+    }
+
+    fn job(&self, gap: &Gap, room: Tokens, detail: Detail) -> SummaryJob {
+        SummaryJob {
+            from: gap.from,
+            to: gap.to,
+            entries: gap.entries.clone(),
+            sources: Vec::new(),
+            level: 0,
+            detail,
+            tokens: gap.tokens,
+            target: summarise::target(&self.policy.summary, gap.tokens).min(room),
+            splits: false,
+            inner: false,
+        }
+    }
+
+    /// Returns the input of a plan with a little less room than the next build has: a build adds what a compaction does
+    /// not know, such as the tools of calls that come into view.
+    fn tight<'v>(&'v self, view: &'v View) -> PlanInput<'v> {
+        let mut budget = self.ask.budget;
+        budget.margin += SLACK.of(plan::limit(&self.ask).tokens);
+        PlanInput { view, budget, ..self.ask }
+    }
+
+    /// Returns the trim that the next request would have. What a step would show as stubs leaves, too, so that the
+    /// request has room for the summary.
     fn planned(&self) -> Option<Trim> {
-        let planned = plan::plan(&self.ask()).ok()?;
-        Some(Trim { waiting: Vec::new(), ..planned.trim })
+        let planned = plan::plan(&self.tight(&self.view)).ok()?;
+        let stub_before = planned.trim.stub_before;
+        let drop_before = match planned.step {
+            Some(TrimReason::OverBudget) => stub_before,
+            _ => planned.trim.drop_before,
+        };
+        Some(Trim { waiting: Vec::new(), drop_before, ..planned.trim })
     }
 
-    /// Returns the trim that shows only what always stays: the newest exchange, the user's newest turn, pins.
-    fn least(&self, clip: Vec<(Seq, crate::units::Bytes)>) -> Option<Trim> {
+    /// Returns the trim that shows only what always stays: the user's newest turn, pins, and the newest exchange, which
+    /// leaves half of the room to the summary.
+    fn least(&self) -> Option<Trim> {
         let (all, old) = (self.ask.view, self.view.trim());
         let arrangement = arrange(all);
         let newest = arrangement.exchanges.iter().map(|exchange| exchange.last).max()?;
@@ -101,79 +280,50 @@ impl Ladder<'_> {
         let drop_before = before.max()?.next().max(old.drop_before);
         let stub_before = drop_before.max(old.stub_before);
         let keep = all.newest_user().into_iter().filter(|seq| *seq < drop_before).collect();
+        let clip = plan::newest_clip(&self.tight(&self.view));
         Some(Trim { drop_before, stub_before, keep, clip, nodes: Vec::new(), ..old.clone() })
     }
 
-    /// Returns the first and last position of what a trim leaves out without a summary, and the entries in between
-    /// that it does not show; `None` if a summary covers everything.
-    fn gone(&self, trim: &Trim) -> Option<(Seq, Seq, BTreeSet<Seq>)> {
-        let all = self.ask.view;
+    /// Returns the runs of positions that a trim leaves out without a summary and that hold messages.
+    fn gaps(&self, trim: &Trim) -> Vec<Gap> {
+        let (all, costs) = (self.ask.view, self.ask.costs);
         let arrangement = arrange(all);
-        let is_shown =
-            |exchange: &&crate::pair::Exchange| trim::treatment(exchange, trim, all) != Treatment::LeftOut;
-        let shown: BTreeSet<Seq> =
-            arrangement.exchanges.iter().filter(is_shown).flat_map(|it| it.members.iter().copied()).collect();
+        let is_shown = |exchange: &&Exchange| trim::treatment(exchange, trim, all) != Treatment::LeftOut;
+        let shown = arrangement.exchanges.iter().filter(is_shown);
+        let shown: BTreeSet<Seq> = shown.flat_map(|exchange| exchange.members.iter().copied()).collect();
         // Entries before the floor were not loaded whole; a sweep summarises them.
         let floor = all.trim().drop_before.max(self.ask.floor);
-        let hidden =
-            arrangement.exchanges.iter().filter(|exchange| exchange.last >= floor && !is_shown(exchange));
-        let mut gone: BTreeSet<Seq> = hidden.flat_map(|it| it.members.iter().copied()).collect();
-        gone.retain(|seq| !shown.contains(seq));
-        // Summaries that the trim drops leave their ranges uncovered, too.
-        let dropped = self.view.nodes().filter(|node| !trim.nodes.iter().any(|placed| placed.at == node.at));
-        let dropped: Vec<&SummaryNode> = dropped.collect();
-        let placed = self.view.with(trim, &self.view.nodes().cloned().collect::<Vec<_>>(), &[]);
-        let stands = trim::stands(arrangement.exchanges.iter(), placed.trim(), &placed);
-        let gaps = stands.iter().filter_map(|stand| match stand {
-            GapOrSummary::Gap(from, to) => Some((*from, *to)),
-            GapOrSummary::Node(..) => None,
+        let gone = arrangement.exchanges.iter().filter(|it| it.last >= floor && !is_shown(it));
+        let gone: BTreeSet<Seq> = gone.flat_map(|exchange| exchange.members.iter().copied()).collect();
+        let nodes: Vec<SummaryNode> = self.view.nodes().cloned().collect();
+        let dropped: Vec<&SummaryNode> =
+            nodes.iter().filter(|node| !trim.nodes.iter().any(|placed| placed.at == node.at)).collect();
+        let view = all.with(trim, &nodes, &[]);
+        let stands = trim::stands(arrangement.exchanges.iter(), trim, &view);
+        let gaps = stands.into_iter().filter_map(|stand| {
+            let GapOrSummary::Gap(from, to) = stand else { return None };
+            let entries: Vec<Seq> =
+                gone.range(from..=to).copied().filter(|seq| !shown.contains(seq)).collect();
+            let said = entries.iter().filter_map(|seq| all.entry(*seq));
+            let tokens: Tokens = said.map(|entry| cost::sent(entry, all.trim(), costs).tokens).sum();
+            let is_lost =
+                !entries.is_empty() || dropped.iter().any(|node| from <= node.to && node.from <= to);
+            is_lost.then_some(Gap { from, to, entries, tokens })
         });
-        let is_lost = |(from, to): &(Seq, Seq)| {
-            gone.range(*from..=*to).next().is_some()
-                || dropped.iter().any(|node| *from <= node.to && node.from <= *to)
-        };
-        let gaps: Vec<(Seq, Seq)> = gaps.filter(is_lost).collect();
-        Some((gaps.first()?.0, gaps.last()?.1, gone))
-    }
-
-    /// Returns the summary of what a trim leaves out, merged with the summaries in between, and the trim without
-    /// those; `None` if there is no room for it.
-    fn job(
-        &self,
-        mut trim: Trim,
-        (from, to, gone): (Seq, Seq, BTreeSet<Seq>),
-        least: bool,
-    ) -> Option<(Trim, SummaryJob)> {
-        let (all, costs) = (self.ask.view, self.ask.costs);
-        let sources: Vec<&SummaryNode> =
-            self.view.nodes().filter(|node| from <= node.to && node.from <= to).collect();
-        let from = sources.first().map_or(from, |node| node.from.min(from));
-        let to = sources.last().map_or(to, |node| node.to.max(to));
-        trim.nodes.retain(|placed| !sources.iter().any(|node| node.at == placed.at));
-        let rest = self.weighed(trim.clone(), (&[], &[])).1;
-        let frame = SUMMARY_FRAME.tokens + cost::frame(costs).tokens + plan::GAP_COST.tokens;
-        let room = plan::limit(&self.ask).tokens.saturating_sub(rest + frame);
-        let room = if least { Tokens(room.0 / 2) } else { room };
-        if room < LEAST {
-            return None;
+        let mut gaps: Vec<Gap> = gaps.collect();
+        // Ranges are adjacent, like those of the steps: a kept turn between two of them belongs to the later one.
+        let begins: BTreeSet<Seq> =
+            trim.nodes.iter().map(|placed| placed.from).chain(gaps.iter().map(|gap| gap.from)).collect();
+        let mut ends: Vec<Seq> = trim.nodes.iter().map(|placed| placed.to).collect();
+        for gap in &mut gaps {
+            let next = begins.range(gap.to.next()..).next();
+            gap.to = next
+                .filter(|from| trim.nodes.iter().any(|it| it.from == **from))
+                .map_or(gap.to, |it| it.prev());
+            let before = ends.iter().filter(|to| **to < gap.from).max();
+            gap.from = before.map_or(gap.from, |to| to.next());
+            ends.push(gap.to);
         }
-        let is_told = |seq: &Seq| sources.iter().any(|node| (node.from..=node.to).contains(seq));
-        let entries: Vec<Seq> = gone.range(from..=to).copied().filter(|seq| !is_told(seq)).collect();
-        let said = entries.iter().filter_map(|seq| all.entry(*seq));
-        let said: Tokens = said.map(|entry| cost::sent(entry, all.trim(), costs).tokens).sum();
-        let tokens = said + sources.iter().map(|node| cost::node(node, costs).tokens).sum();
-        let job = SummaryJob {
-            from,
-            to,
-            entries,
-            sources: sources.iter().map(|node| node.at).collect(),
-            level: sources.iter().map(|node| node.level + 1).max().unwrap_or_default(),
-            detail: Detail::Full,
-            tokens,
-            target: summarise::target(&self.policy.summary, tokens).min(room),
-            splits: false,
-            inner: false,
-        };
-        Some((trim, job))
+        gaps
     }
 }

@@ -7,14 +7,17 @@ use crate::compaction::RungTaken;
 use crate::decision::{PartForm, PartPosition, PlacedSummary, Trim};
 use crate::event::ContentReduced;
 use crate::pair::{Exchange, arrange};
-use crate::plan;
 use crate::policy::{Action, Permille};
 use crate::units::{Seq, Tokens};
 use crate::view::View;
+use crate::{plan, presentation};
 use std::collections::BTreeMap;
 
 /// Minimum room for which a text is cut, as a fraction of the limit.
 const CUT: Permille = Permille(50);
+
+/// Maximum number of exchanges that are cut to reach further back.
+const CUTS: usize = 8;
 
 /// Forms in which parts are shown, by position.
 type Forms = BTreeMap<PartPosition, PartForm>;
@@ -93,7 +96,10 @@ impl Ladder<'_> {
         }
         let before = self.now;
         self.refill();
-        if self.cut() {
+        for _ in 0..CUTS {
+            if !self.cut() {
+                break;
+            }
             self.refill();
         }
         let added = self.now.saturating_sub(before);
@@ -133,7 +139,18 @@ impl Ladder<'_> {
             // The remaining text can be longer than planned, and marks take room, too: retry with less room.
             room = room.saturating_sub(now.saturating_sub(self.target).max(Tokens(room.0 / 8)));
         }
-        false
+        // Pictures have no head and tail. As stubs, they let the request reach back to what came before.
+        let stubbed = presentation::parts(exchange, self.ask.view).filter(|at| {
+            let part = self.ask.view.part(*at);
+            part.is_some_and(|part| crate::stub::part(part, None) != crate::stub::Stubbed::Kept)
+        });
+        let forms: Forms = stubbed.map(|at| (at, PartForm::Stub)).collect();
+        let (view, now) = self.weighed(with_forms(&further, forms), (&[], &[]));
+        let fits = now <= self.target;
+        if fits {
+            (self.view, self.now) = (view, now);
+        }
+        fits
     }
 
     /// Cuts the texts and results of the newest exchange if it does not fit alongside the protected content. A stub

@@ -12,6 +12,7 @@ mod errand;
 mod facts;
 mod hostile;
 mod lanes;
+mod newest;
 mod overflow;
 mod products;
 mod proof;
