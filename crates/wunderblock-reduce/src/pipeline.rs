@@ -13,7 +13,7 @@ use crate::reading::TextReading;
 use crate::segment::{self, TextSegment};
 use crate::source::{self, SourceText};
 use crate::target::SizeTarget;
-use crate::{detect, encode, rules};
+use crate::{detect, encode, frame, rules};
 
 /// Minimum size, in bytes, of a text that is reduced. For a shorter text, a mark and a second look cost more than
 /// they can save.
@@ -97,6 +97,11 @@ impl Untouched {
 /// memory are linear in the size of the input.
 #[must_use]
 pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
+    if options.shown == 0
+        && let Some(reduced) = reduce_framed(bytes, options)
+    {
+        return reduced;
+    }
     let (seen, bytes) = bytes.split_at_checked(options.shown).unwrap_or((&[], bytes));
     let before = SeenPart { bytes: seen.len(), lines: memchr::memchr_iter(b'\n', seen).count() };
     reduce_after(before, bytes, options)
@@ -107,6 +112,40 @@ pub fn reduce(bytes: &[u8], options: &Options<'_>) -> Reduced {
 struct SeenPart {
     bytes: usize,
     lines: usize,
+}
+
+/// Reduces the output of a command that an agent has put into a frame, and shows the frame as it is. Returns `None` if
+/// the text has no frame.
+fn reduce_framed(bytes: &[u8], options: &Options<'_>) -> Option<Reduced> {
+    let whole = std::str::from_utf8(bytes).ok()?;
+    let output =
+        frame::output(whole).filter(|output| output.len() >= MIN_BYTES && !(options.known)(whole))?;
+    let (head, tail) = (whole.get(..output.start)?, whole.get(output.end..)?);
+    let level = match options.level {
+        Level::Budget(tokens) => {
+            Level::Budget(tokens.saturating_sub((options.count)(head) + (options.count)(tail)))
+        }
+        level => level,
+    };
+    let seen = SeenPart { bytes: head.len(), lines: memchr::memchr_iter(b'\n', head.as_bytes()).count() };
+    let reduced = reduce_after(seen, bytes.get(output)?, &Options { level, ..*options });
+    let tokens = (options.count)(whole);
+    if let Some(why) = reduced.untouched {
+        let original = Original { source: source::decode(bytes), tokens };
+        return Some(original.untouched(Some(reduced.kind), reduced.level, why, options));
+    }
+    let mut text = String::with_capacity(head.len() + reduced.text.len() + tail.len());
+    mark::escape(head, &mut text);
+    text.push_str(&reduced.text);
+    if !reduced.lossless && !tail.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    mark::escape(tail, &mut text);
+    if reduced.lossless && !encode::decodes_to_source(&text, whole) {
+        return None;
+    }
+    let level = if let Level::Budget(_) = reduced.level { options.level } else { reduced.level };
+    Some(Reduced { tokens_before: tokens, tokens_after: (options.count)(&text), text, level, ..reduced })
 }
 
 fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced {
