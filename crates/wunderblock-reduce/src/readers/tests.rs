@@ -126,8 +126,9 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     reader.documented();
     reader.names();
     reader.few_skipped();
-    reader.many_suites();
     reader.headings();
+    reader.many_suites();
+    reader.blanks();
     reader.stacks();
     reader.sources();
     reader.seen_before();
@@ -352,16 +353,37 @@ impl ReportReader<'_> {
         }
     }
 
-    /// Leaves out a heading whose tests all pass, together with these tests.
+    /// Leaves out the empty lines between lines that are left out. Behind the task of a package, an empty line is as
+    /// long as its task.
+    fn blanks(&mut self) {
+        let is_blank = |at: usize| strip_prefix(self.lines.get(at)).trim().is_empty();
+        let is_filler = |at: usize| self.spans.item(at).is_some_and(|span| span.rank == Rank::Filler);
+        let (mut begun, mut between) = (None, Vec::new());
+        for at in (0..self.lines.len()).filter(|at| !is_blank(*at)) {
+            if let Some(begun) = begun.filter(|_| is_filler(at)) {
+                between.extend(begun + 1..at);
+            }
+            begun = is_filler(at).then_some(at);
+        }
+        for at in between {
+            self.set(at, Rank::Filler, 0, None);
+        }
+    }
+
+    /// Leaves out a heading whose tests all pass, together with these tests. A file is left out as a suite.
     fn headings(&mut self) {
         let (mut failed, mut below) = (false, None);
         for at in (0..self.lines.len()).rev() {
-            let line = self.lines.get(at);
+            let line = strip_prefix(self.lines.get(at));
             let indent = line.len() - line.trim_start().len();
             match self.class(at) {
                 Some(TestLine::Passed | TestLine::Skipped) => below = Some(indent),
                 Some(TestLine::Failed | TestLine::Details) => (failed, below) = (true, None),
-                Some(_) => (failed, below) = (false, None),
+                Some(case) => {
+                    let passed = case == TestLine::Suite && !failed && below.is_some();
+                    self.suites.extend(Some(at).filter(|_| passed && line.trim_end().ends_with(':')));
+                    (failed, below) = (false, None);
+                }
                 None => {
                     let heads = !failed && indent > 0 && below.is_some_and(|below| indent < below);
                     below = heads.then_some(indent);
