@@ -24,7 +24,7 @@ use wunderblock_core::policy::{Reduce, ReductionLevel};
 use wunderblock_core::ports::{Bodies, CostModel as _};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry};
-use wunderblock_reduce::{EarlierText, Level, Options, gaps};
+use wunderblock_reduce::{EarlierText, Level, Options, gaps, polled, running};
 
 /// Minimum number of characters in a failed result that is shortened. The next step depends on the failure, so
 /// shorter results stay unchanged.
@@ -38,6 +38,8 @@ const ROUNDS: usize = 8;
 const EARLIER: usize = 8;
 /// Maximum number of earlier entries from which the searched texts are taken.
 const EARLIER_ENTRIES: usize = 100;
+/// Maximum number of earlier outputs among which the beginning of a polled process is searched for.
+const MAX_BEGUN: usize = 32;
 /// Maximum size in bytes of an earlier text. Loading a larger text would take too long.
 const EARLIER_BYTES: Bytes = Bytes(1 << 20);
 /// Minimum total size in bytes at which several threads share the work. For smaller sizes, starting threads costs
@@ -54,8 +56,36 @@ pub(crate) struct Candidate {
     failed: bool,
     /// Command that produced the text as its output, if any.
     command: Option<Box<str>>,
+    /// Process whose output the text continues, if any.
+    poll: Option<Poll>,
     /// Earlier texts that the request shows, latest first.
     pub(crate) earlier: Vec<Handle>,
+}
+
+/// A call that reads more of a process's output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Poll {
+    /// Name of the process.
+    process: Box<str>,
+    /// Earlier outputs of commands, latest first, each with its command. One of them may have the name.
+    begun: Vec<(Body, Box<str>)>,
+}
+
+impl Candidate {
+    /// Returns the handles of the texts that are needed to shorten the text.
+    pub(crate) fn handles(&self) -> impl Iterator<Item = Handle> + '_ {
+        let begun = self.poll.iter().flat_map(|poll| &poll.begun).filter_map(|(body, _)| body.handle());
+        self.earlier.iter().copied().chain(begun).chain([self.handle])
+    }
+
+    /// Returns the command that produced the text. A poll continues the output of the command that began its process.
+    fn command(&self, texts: &dyn Bodies) -> Option<&str> {
+        let begun = |poll: &Poll, body: &Body| texts.of(body).and_then(running) == Some(&*poll.process);
+        let polled = self.poll.as_ref().and_then(|poll| {
+            poll.begun.iter().find(|(body, _)| begun(poll, body)).map(|(_, command)| &**command)
+        });
+        self.command.as_deref().or(polled)
+    }
 }
 
 /// Settings and functions that shorten texts.
@@ -147,8 +177,27 @@ impl<'a> Choice<'a> {
             return None;
         }
         let command = reads::is_shell(name).then(|| gist.into());
+        let poll = polled(gist).map(|process| Poll { process: process.into(), begun: self.begun(entry.seq) });
         let earlier = self.earlier(entry.seq, handle);
-        Some(Candidate { at, handle, bytes: body.bytes(), failed: *failed, command, earlier })
+        Some(Candidate { at, handle, bytes: body.bytes(), failed: *failed, command, poll, earlier })
+    }
+
+    /// Returns the outputs of commands before an entry, latest first, each with its command.
+    fn begun(&self, before: Seq) -> Vec<(Body, Box<str>)> {
+        let entries = self.view.entries().rev().skip_while(|entry| entry.seq >= before).take(EARLIER_ENTRIES);
+        let results = entries.flat_map(|entry| {
+            entry.message.parts.iter().enumerate().map(|(index, part)| ((entry.seq, index), part))
+        });
+        let begun = results.filter_map(|(at, part)| {
+            let body = only_text(part).filter(|body| body.bytes() <= EARLIER_BYTES)?;
+            match self.view.part(self.calls.get(&at)?.place)? {
+                Part::ToolCall { name, gist: Some(gist), .. } if reads::is_shell(name) => {
+                    Some((body.clone(), gist.clone()))
+                }
+                _ => None,
+            }
+        });
+        begun.take(MAX_BEGUN).collect()
     }
 
     /// Returns large texts that precede an entry and that the request shows in full.
@@ -226,7 +275,7 @@ pub(crate) fn shorten(
     let items: Vec<(Handle, ReductionItem<'_>)> = work
         .into_iter()
         .map(|(handle, (candidate, text, tokens))| {
-            let command = candidate.command.as_deref();
+            let command = candidate.command(texts);
             let earlier = candidate.earlier.iter();
             let earlier = earlier.filter_map(|known| Some((known.short(), texts.text(*known)?))).collect();
             (handle, ReductionItem { text, tokens, command, earlier, costs: means.costs.alike() })

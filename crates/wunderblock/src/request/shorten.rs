@@ -10,7 +10,7 @@ use super::need::{Asking, Need};
 use super::packer::Packer;
 use super::stages::{Shortened, ShorterTexts, Weighed};
 use crate::error::Error;
-use crate::reduce::{Choice, ReduceContext, in_order, marked, shorten as shorten_texts};
+use crate::reduce::{Candidate, Choice, ReduceContext, in_order, marked, shorten as shorten_texts};
 use crate::texts::Texts;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -80,8 +80,7 @@ async fn shorter_texts(
         if candidates.is_empty() {
             return Ok(in_order(facts));
         }
-        let handles = candidates.iter().flat_map(|one| one.earlier.iter().copied().chain([one.handle]));
-        ask.texts(texts, handles).await?;
+        ask.texts(texts, candidates.iter().flat_map(Candidate::handles)).await?;
         let known = known(marked(&candidates, &*texts), ask).await?;
         let more = shorten_texts(&candidates, &*texts, &means, &known, &|text| packer.pack_named(text))?;
         choice.gained(&more);
