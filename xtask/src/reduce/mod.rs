@@ -39,6 +39,9 @@ pub(crate) struct MeasureArgs {
     /// The smallest size of generated inputs
     #[arg(long, default_value_t = scale::BYTES, requires = "scale")]
     bytes: usize,
+    /// The smallest tool result of a transcript that is measured, in bytes
+    #[arg(long, default_value_t = tool_result::MIN_BYTES)]
+    least: usize,
     /// Files, transcripts (each tool result of them) and folders; with --scale names of inputs [default: all of them]
     #[arg(required_unless_present = "scale")]
     paths: Vec<String>,
@@ -59,7 +62,7 @@ pub(crate) fn run(args: &MeasureArgs) -> ChoreResult<String> {
     let (mut rows, mut results) = (Vec::new(), Vec::new());
     for file in files {
         let bytes = std::fs::read(&file)?;
-        match tool_texts(&file, &bytes) {
+        match tool_texts(&file, &bytes, args.least) {
             Some(texts) => {
                 results.extend(texts.iter().map(|text| ToolFigures::of(text, &error_rules, &mark_rules)));
             }
@@ -73,7 +76,8 @@ pub(crate) fn run(args: &MeasureArgs) -> ChoreResult<String> {
         MeasureArgs { each: true, .. } => tool_figures::each(results),
         _ => {
             let files = if rows.is_empty() { String::new() } else { table::text(&rows) };
-            let results = if results.is_empty() { String::new() } else { tool_figures::tables(&results) };
+            let results =
+                if results.is_empty() { String::new() } else { tool_figures::tables(&results, args.least) };
             files + &results
         }
     })

@@ -3,7 +3,7 @@
 use super::check;
 use super::errors::{ErrorRules, VisibleErrors};
 use super::measure::{HANDLE, exact};
-use super::tool_result::{MIN_BYTES, ToolClaim, ToolText};
+use super::tool_result::{ToolClaim, ToolText};
 use crate::program::ChoreResult;
 use regex::Regex;
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ const MARKED_TOKENS: u64 = 1_000;
 /// Figures of one tool result.
 pub(super) struct ToolFigures {
     command: String,
+    runs: bool,
     pub(super) claim: ToolClaim,
     pub(super) kind: &'static str,
     /// Tokens of the source, followed by the tokens at each level.
@@ -70,6 +71,7 @@ impl ToolFigures {
         let visible = |short: &Reduced| errors.visible(&lines, &check::shown(&short.text));
         Self {
             command: text.command.clone().unwrap_or_default(),
+            runs: text.runs,
             claim: text.claim(),
             kind: fold.kind.name(),
             tokens: fold.tokens_before,
@@ -88,11 +90,30 @@ impl ToolFigures {
     }
 }
 
-/// Returns a table per claim with a line per kind.
-pub(super) fn tables(all: &[ToolFigures]) -> String {
+/// Returns the totals of the results of commands, and a table per claim with a line per kind.
+pub(super) fn tables(all: &[ToolFigures], least: usize) -> String {
     let mut out = format!(
-        "\nTool results of at least {MIN_BYTES} bytes. Saved: total / median. Errors: distinct lines / templates.\n"
+        "\nTool results of at least {least} bytes. Saved: total / median. Errors: distinct lines / templates.\n"
     );
+    let _ = writeln!(
+        out,
+        "\n| results of commands | outputs | tokens | fold | fold: errors |\n|---|--:|--:|--:|--:|"
+    );
+    let commands = all.iter().filter(|row| row.runs);
+    let (mut whole, mut others): (Vec<&ToolFigures>, Vec<&ToolFigures>) = (Vec::new(), Vec::new());
+    for row in commands {
+        whole.push(row);
+        others.extend(Some(row).filter(|row| row.claim != ToolClaim::File));
+    }
+    for (name, rows) in [("all", whole), ("without files that were read", others)] {
+        let tokens: u64 = rows.iter().map(|row| row.tokens).sum();
+        let left: u64 = rows.iter().map(|row| row.fold).sum();
+        let saved = tenths(tokens.saturating_sub(left) * 1_000 / tokens.max(1));
+        let mut errors = VisibleErrors::default();
+        rows.iter().for_each(|row| errors.add(row.fold_errors));
+        let (seen, lines) = errors.lines;
+        let _ = writeln!(out, "| {name} | {} | {tokens} | {saved} % | {seen}/{lines} |", rows.len());
+    }
     for claim in ToolClaim::ALL {
         let mut kinds: BTreeMap<&str, Vec<&ToolFigures>> = BTreeMap::new();
         let of_claim: Vec<&ToolFigures> = all.iter().filter(|row| row.claim == claim).collect();

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 use wunderblock_core::message::{Message, Part, Role};
-use wunderblock_reduce::Claim;
+use wunderblock_reduce::{Claim, polled, running};
 use wunderblock_wire::gist;
 use wunderblock_wire::transcript::{FileShape, RecordItem, TranscriptReader, detect};
 
 /// Number of bytes at the start of a file from which its format is detected.
 const HEAD_BYTES: usize = 1 << 16;
-/// Minimum length of a measured output, in bytes. Shorter outputs are hardly reduced.
+/// Minimum length of a measured output, in bytes, unless the caller chooses another. Shorter outputs are hardly reduced.
 pub(super) const MIN_BYTES: usize = 2_000;
 
 /// Claim of a command: what its caller asked for.
@@ -49,6 +49,8 @@ pub(super) struct ToolText {
     pub(super) command: Option<String>,
     pub(super) bytes: Vec<u8>,
     pub(super) failed: bool,
+    /// Whether the tool runs commands, or reads more of the output of one.
+    pub(super) runs: bool,
 }
 
 impl ToolText {
@@ -57,9 +59,10 @@ impl ToolText {
     }
 }
 
-/// Returns the tool results of a file: the large ones of a transcript, or the single one of a corpus file. `None` if
+/// Returns the tool results of a file: those of a transcript with at least `least` bytes, or the single one of a corpus
+/// file. `None` if
 /// the file is neither a transcript nor a corpus file.
-pub(super) fn tool_texts(file: &Path, bytes: &[u8]) -> Option<Vec<ToolText>> {
+pub(super) fn tool_texts(file: &Path, bytes: &[u8], least: usize) -> Option<Vec<ToolText>> {
     if file.extension().is_some_and(|end| end == "in") {
         return Some(vec![corpus_text(bytes)]);
     }
@@ -69,11 +72,14 @@ pub(super) fn tool_texts(file: &Path, bytes: &[u8]) -> Option<Vec<ToolText>> {
     }
     let mut texts = Vec::new();
     let mut commands = HashMap::new();
+    // Commands of processes that still ran, by the names of the processes.
+    let mut begun: HashMap<String, String> = HashMap::new();
     for message in messages {
         for part in &message.parts {
             match part {
                 Part::ToolCall { call, name, input, .. } => {
-                    commands.insert(call.clone(), command(name, input.inline().unwrap_or_default()));
+                    let said = command(name, input.inline().unwrap_or_default());
+                    commands.insert(call.clone(), (said, runs(name)));
                 }
                 Part::ToolResult { call, content, failed, .. } => {
                     let inner = content.iter().filter_map(|part| match part {
@@ -81,14 +87,21 @@ pub(super) fn tool_texts(file: &Path, bytes: &[u8]) -> Option<Vec<ToolText>> {
                         _ => None,
                     });
                     let text = inner.collect::<Vec<_>>().join("\n");
-                    let command = commands.get(call).cloned();
-                    texts.push(ToolText { command, bytes: text.into_bytes(), failed: *failed });
+                    let own: Option<&(String, bool)> = commands.get(call);
+                    let process = own.and_then(|(command, _)| polled(command));
+                    let polls = process.and_then(|process| begun.get(process));
+                    let runs = polls.is_some() || own.is_some_and(|(_, runs)| *runs);
+                    let command = polls.or(own.map(|(command, _)| command)).cloned();
+                    if let (Some(process), Some(command)) = (running(&text), &command) {
+                        begun.insert(process.to_owned(), command.clone());
+                    }
+                    texts.push(ToolText { command, bytes: text.into_bytes(), failed: *failed, runs });
                 }
                 _ => {}
             }
         }
     }
-    texts.retain(|text| text.bytes.len() >= MIN_BYTES);
+    texts.retain(|text| text.bytes.len() >= least);
     Some(texts)
 }
 
@@ -100,15 +113,19 @@ fn corpus_text(bytes: &[u8]) -> ToolText {
     });
     let (command, text) = split.map_or((None, bytes), |(command, text)| (Some(command), text));
     let command = command.map(|command| String::from_utf8_lossy(command).trim().to_owned());
-    ToolText { command, bytes: text.to_vec(), failed: false }
+    ToolText { command, bytes: text.to_vec(), failed: false, runs: true }
 }
 
 /// Returns the command of a tool that runs commands, or else the tool's name and its main argument.
 fn command(tool: &str, input: &str) -> String {
     let gist = gist(tool, input).unwrap_or_default();
+    if runs(tool) { gist } else { format!("{tool} {gist}") }
+}
+
+/// Returns whether a tool runs commands.
+fn runs(tool: &str) -> bool {
     let name = tool.to_ascii_lowercase();
-    let runs = ["bash", "shell", "exec", "command", "terminal", "run"].iter().any(|word| name.contains(word));
-    if runs { gist } else { format!("{tool} {gist}") }
+    ["bash", "shell", "exec", "command", "terminal", "run"].iter().any(|word| name.contains(word))
 }
 
 fn messages(name: &str, bytes: &[u8]) -> Vec<Message> {
@@ -169,8 +186,8 @@ mod tests {
             result("c", "short"),
         ]
         .concat();
-        let texts = tool_texts(Path::new("chat.jsonl"), file.as_bytes()).unwrap();
-        assert_eq!(tool_texts(Path::new("books.json"), b"[{\"id\": 1}]"), None);
+        let texts = tool_texts(Path::new("chat.jsonl"), file.as_bytes(), MIN_BYTES).unwrap();
+        assert_eq!(tool_texts(Path::new("books.json"), b"[{\"id\": 1}]", MIN_BYTES), None);
         let found: Vec<_> = texts.iter().map(|text| (text.command.as_deref(), text.claim())).collect();
         assert_eq!(
             found,
