@@ -12,9 +12,11 @@ use crate::decision::Injection;
 use crate::delegate::listing::ListingDelta;
 use crate::instruction::{Finding, FindingKind};
 use crate::message::Body;
-use crate::preamble::{ChangeKind, Deferral, IgnoreFile, Preamble, PreambleBlock, PreambleChange, ToolBlock};
+use crate::preamble::{
+    ChangeKind, Deferral, IgnoreFile, Preamble, PreambleBlock, PreambleChange, Restated, ToolBlock,
+};
 use crate::preamble_text;
-use crate::restate::{Restated, restate};
+use crate::restate::restate;
 use crate::section::Section;
 pub use crate::truncate::ComposeInput;
 use crate::truncate::{called, fit, fit_tools, inferred, no_room, whole};

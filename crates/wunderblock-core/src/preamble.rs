@@ -5,11 +5,11 @@
 //! the request stays the same until an event says otherwise.
 
 use crate::authority::{Authority, InstructionLevel};
+use crate::decision::PartPosition;
 use crate::id::LaneId;
 use crate::instruction::{Finding, LoadReason};
 use crate::message::{Body, Extra};
 use crate::request::CachePoint;
-use crate::restate::Restated;
 use crate::section::Section;
 use crate::units::is_default;
 use serde::{Deserialize, Serialize};
@@ -166,6 +166,19 @@ pub struct IgnoreFile {
     pub path: Box<str>,
     /// Text of the file.
     pub text: Body,
+}
+
+/// A text of the operator that a lane shows elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restated {
+    /// Place of the text that is set aside.
+    pub at: PartPosition,
+    /// Place of the text that stands in: an earlier equal text, or a later version, which is shown where the first
+    /// version stood.
+    pub by: PartPosition,
+    /// Whether a reference is shown at `at`, because the operator said something else after the text at `by`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub as_reference: bool,
 }
 
 /// Preamble of a lane: everything that precedes the conversation.

@@ -7,28 +7,15 @@
 use crate::decision::PartPosition;
 use crate::message::{Body, MessageOrigin, Part, Role};
 use crate::ports::Bodies;
+use crate::preamble::Restated;
 use crate::stub::{Stubbed, grouped};
-use crate::units::{Bytes, Seq, is_default};
+use crate::units::{Bytes, Seq};
 use crate::view::{View, ViewEntry};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 
 /// Minimum length of a copy that is replaced by a reference, and of texts that are compared line by line, in bytes.
 /// A shorter text costs little, and as a reference it would hardly be shorter.
 const MIN: Bytes = Bytes(2_000);
-
-/// A text of the operator that a lane shows elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Restated {
-    /// Place of the text that is set aside.
-    pub at: PartPosition,
-    /// Place of the text that stands in: an earlier equal text, or a later version, which is shown where the first
-    /// version stood.
-    pub by: PartPosition,
-    /// Whether a reference is shown at `at`, because the operator said something else after the text at `by`.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub as_reference: bool,
-}
 
 /// A text of the operator that a request shows.
 struct OperatorText<'v> {

@@ -14,9 +14,8 @@ use crate::event::{Event, EventSource, Fact};
 use crate::fence;
 use crate::id::{CallId, LaneId};
 use crate::message::{Body, Message, MessageOrigin, Part, Role};
-use crate::preamble::Preamble;
+use crate::preamble::{Preamble, Restated};
 use crate::reduction::{ContentReduced, Reduction, Reductions};
-use crate::restate::Restated;
 use crate::section::Section;
 use crate::units::Seq;
 use crate::work::WorkLog;
@@ -490,9 +489,7 @@ impl View {
 /// Sets aside the texts of the operator as a composed preamble would, before that preamble is recorded.
 pub fn restating(view: &mut View, restated: &[Restated]) {
     let (at, old) = view.preamble.take().unwrap_or_default();
-    if old.restated != restated {
-        view.arranged = Arranged::default();
-    }
+    view.arranged = Arranged::default();
     view.preamble = Some((at, Arc::new(Preamble { restated: restated.to_vec(), ..old.as_ref().clone() })));
 }
 

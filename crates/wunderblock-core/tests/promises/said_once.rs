@@ -192,11 +192,16 @@ fn a_copy_is_shown_again_once_the_first_is_erased_or_hidden() {
 
 /// Generates histories in which the operator repeats a few texts.
 fn repeating() -> impl Strategy<Value = Vec<Step>> {
-    let system = (5..7u8, prop_oneof![Just(100usize), Just(400usize)], any::<bool>());
-    let system = system.prop_map(|(kind, len, blob)| Step::System(Text { kind, len, blob }));
+    let system = (5..7u8, prop_oneof![Just(100usize), Just(400usize)]);
+    let system = system.prop_map(|(kind, len)| Step::System(Text { kind, len, blob: kind == 6 }));
+    // A ledger keeps equal texts in the same way, inline or in a blob.
+    let alike = |step| match step {
+        Step::System(text) => Step::System(Text { blob: text.kind == 6, ..text }),
+        step => step,
+    };
     let again = prop::collection::vec(prop::option::weighted(0.4, system), 40);
-    (steps(40), again).prop_map(|(steps, again)| {
-        let both = steps.into_iter().zip(again);
+    (steps(40), again).prop_map(move |(steps, again)| {
+        let both = steps.into_iter().map(alike).zip(again);
         both.flat_map(|(step, again)| again.into_iter().chain([step])).collect()
     })
 }
@@ -237,7 +242,9 @@ proptest! {
                 }
             }
             let is_long = |text: &str| text.len() >= 5_000 && text.starts_with("again and again");
-            if last.is_none() {
+            // If the place that stands in is erased, both copies may be shown until the beginning is rebuilt.
+            let is_gone = |fact: &Option<Fact>| matches!(fact, None | Some(Fact::ContentErased(_)));
+            if !history.events.iter().any(|event| is_gone(&event.fact)) {
                 prop_assert!(texts.iter().all(|(text, count)| !is_long(text) || *count == 1), "{texts:?}");
             }
             last = Some((built, at));

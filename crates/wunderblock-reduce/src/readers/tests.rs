@@ -1,5 +1,6 @@
 //! Test runners: failing tests keep their name, place and message, totals stay, and passing tests are left out.
 
+mod empty_lines;
 mod junit;
 mod message;
 mod repeated_failures;
@@ -128,7 +129,7 @@ pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     reader.few_skipped();
     reader.headings();
     reader.many_suites();
-    reader.blanks();
+    empty_lines::fold(lines, &mut reader.spans);
     reader.stacks();
     reader.sources();
     reader.seen_before();
@@ -350,23 +351,6 @@ impl ReportReader<'_> {
             for at in suites {
                 self.set(at, Rank::Filler, 10, Some(Label::SuitesPassed));
             }
-        }
-    }
-
-    /// Leaves out the empty lines between lines that are left out. Behind the task of a package, an empty line is as
-    /// long as its task.
-    fn blanks(&mut self) {
-        let is_blank = |at: usize| strip_prefix(self.lines.get(at)).trim().is_empty();
-        let is_filler = |at: usize| self.spans.item(at).is_some_and(|span| span.rank == Rank::Filler);
-        let (mut begun, mut between) = (None, Vec::new());
-        for at in (0..self.lines.len()).filter(|at| !is_blank(*at)) {
-            if let Some(begun) = begun.filter(|_| is_filler(at)) {
-                between.extend(begun + 1..at);
-            }
-            begun = is_filler(at).then_some(at);
-        }
-        for at in between {
-            self.set(at, Rank::Filler, 0, None);
         }
     }
 

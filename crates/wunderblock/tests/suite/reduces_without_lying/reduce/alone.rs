@@ -68,6 +68,20 @@ fn what_is_left_alone_is_shown_as_it_is() {
 }
 
 #[test]
+fn a_poll_is_read_as_the_output_of_the_command_that_began_the_process() {
+    for (command, process, shorter) in
+        [("make check", "7", true), ("cat notes.txt", "7", false), ("cat notes.txt", "8", true)]
+    {
+        let scene = Scene::real();
+        scene.user("Look into it.");
+        scene.ran(("exec_command", command), "Process running with session ID 7\nOutput:\n", false);
+        scene.ran(("write_stdin", &format!("session_id={process}")), &output(0, 120), false);
+        let shown = results(&scene.build(&under(&crate::reduces_without_lying::reduce::scene::policy(FOLD))));
+        assert_eq!(shown[1].len() < output(0, 120).len(), shorter, "{command}, process {process}");
+    }
+}
+
+#[test]
 fn what_is_pinned_stays_as_it_is() {
     let shown = shown(FOLD, |scene| {
         let target = scene.ran(("Bash", "make"), &output(0, 120), false);
