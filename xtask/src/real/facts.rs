@@ -6,7 +6,7 @@
 
 use super::corpus::{FreshLedger, RealSession};
 use super::marks::{Mark, marks, text_at};
-use super::requests::events;
+use super::requests::{WHOLE, events};
 use super::table::part;
 use crate::program::ChoreResult;
 use futures_executor::block_on;
@@ -24,8 +24,6 @@ use wunderblock::{CompactOptions, Compactor, ContextOptions, Session, SummaryEdi
 const MARKS: &str = include_str!("marks/facts.txt");
 /// Maximum size of our summary, in tokens.
 const SIZE: Tokens = Tokens(3_000);
-/// Window of the lane that is summarised, so large that it shows the whole session.
-const WINDOW: Tokens = Tokens(4_000_000);
 /// Minimum number of words beside the literals in a line that says something about them.
 const WORDS: usize = 4;
 
@@ -113,7 +111,7 @@ fn summary(session: &Session, (from, to): (Seq, Seq), policy: &str) -> ChoreResu
     (summary.target, summary.condensed, summary.by_model) = (SIZE, SIZE, SIZE);
     summary.at_least = summary.at_least.min(SIZE);
     (summary.share, summary.room, summary.overage) = (Permille(1_000), Permille(1_000), Permille(1_000));
-    let context = ContextOptions { window: Some(WINDOW), ..ContextOptions::uncompacted() };
+    let context = ContextOptions { window: Some(WHOLE), ..ContextOptions::uncompacted() };
     let options = CompactOptions {
         edit: Some(SummaryEdit::Range(from, to)),
         dry_run: true,

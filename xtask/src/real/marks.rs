@@ -51,7 +51,7 @@ fn mark(line: &str) -> Option<Mark> {
 }
 
 impl Mark {
-    /// Returns a label by its number; empty if there is none.
+    /// Returns a label by its number; empty without one.
     pub(crate) fn label(&self, nth: usize) -> &str {
         self.labels.get(nth).map_or("", String::as_str)
     }

@@ -6,6 +6,7 @@
 pub(crate) mod corpus;
 mod facts;
 mod marks;
+mod output;
 pub(crate) mod recall;
 mod requests;
 mod rules;
@@ -17,9 +18,13 @@ use clap::{Args, ValueEnum};
 use corpus::{Half, RealSession};
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use wunderblock::policy::DEFAULT;
+use wunderblock_core::policy::Policy;
+
+/// Number of sessions that are played if the arguments give none: all of them take hours under every policy.
+const PLAYED: usize = 8;
 
 /// Arguments of `real`.
 #[derive(Args, Clone)]
@@ -33,9 +38,9 @@ pub(crate) struct RealArgs {
     /// Only sessions with this word in their names; several may be given
     #[arg(long)]
     name: Vec<String>,
-    /// Number of sessions to play for `recall`, chosen by the hash of their names; 0 plays all
-    #[arg(long, default_value_t = 8)]
-    sample: usize,
+    /// Number of sessions, chosen by the hash of their names; 0 for all [default: all, and 8 where they are played]
+    #[arg(long)]
+    sample: Option<usize>,
     /// Windows, in tokens
     #[arg(long, value_delimiter = ',', default_value = "32000,64000")]
     windows: Vec<u64>,
@@ -58,6 +63,11 @@ impl RealArgs {
     fn policy(&self) -> &str {
         self.policies.first().map_or(DEFAULT, String::as_str)
     }
+
+    /// Returns the same for what does not depend on the window.
+    fn once(&self) -> Self {
+        Self { windows: vec![0], ..self.clone() }
+    }
 }
 
 /// A table.
@@ -68,6 +78,9 @@ enum Table {
     Rules,
     Facts,
     Verdicts,
+    Output,
+    /// The small table of the README, from the sessions of `recall`
+    Comparison,
 }
 
 /// Measures the sessions and returns the tables as Markdown.
@@ -77,6 +90,9 @@ pub(crate) fn run(args: &RealArgs) -> ChoreResult<String> {
     sessions.retain(|session| {
         args.name.is_empty() || args.name.iter().any(|word| session.name.contains(word.as_str()))
     });
+    if let Some(count) = args.sample {
+        sessions = corpus::sample(sessions, count);
+    }
     let mut out = format!("{} sessions.\n", sessions.len());
     for table in &args.only {
         out.push_str(&match table {
@@ -85,6 +101,8 @@ pub(crate) fn run(args: &RealArgs) -> ChoreResult<String> {
             Table::Rules => rules_table(args, &sessions)?,
             Table::Facts => facts_table(args, &sessions)?,
             Table::Verdicts => verdicts_table(args, &sessions)?,
+            Table::Output => output_table(args, &sessions)?,
+            Table::Comparison => comparison_table(args, &sessions)?,
         });
     }
     Ok(out)
@@ -103,17 +121,41 @@ fn requests_table(args: &RealArgs, sessions: &[RealSession]) -> ChoreResult<Stri
     Ok(format!("\n## Requests under `{policy}`\n\n{}\n{}{lines}", requests::totals(&rows)?, requests::HEAD))
 }
 
-fn recall_table(args: &RealArgs, sessions: &[RealSession]) -> ChoreResult<String> {
-    let policies = recall::policies(&args.policies)?;
-    let sessions = corpus::sample(sessions.to_vec(), args.sample);
-    let head = recall::head(&policies);
-    say(&head);
-    let rows: Vec<recall::RecallRow> = each(args, &sessions, |session, window| {
-        let row = recall::row(session, window, &policies)?;
+/// Plays the sessions of the sample under the policies.
+fn played(
+    args: &RealArgs,
+    sessions: &[RealSession],
+    policies: &[Arc<Policy>],
+) -> ChoreResult<Vec<recall::RecallRow>> {
+    let sessions = corpus::sample(sessions.to_vec(), args.sample.unwrap_or(PLAYED));
+    say(&recall::head(policies));
+    each(args, &sessions, |session, window| {
+        let row = recall::row(session, window, policies)?;
         row.iter().for_each(|row| say(&format!("{}\n", recall::line(row))));
         keep(args, row.as_slice())?;
         Ok(row)
+    })
+}
+
+fn comparison_table(args: &RealArgs, sessions: &[RealSession]) -> ChoreResult<String> {
+    let policies = recall::policies(&args.policies)?;
+    let rows = played(args, sessions, &policies)?;
+    Ok(format!("\n{}", recall::comparison(&rows, &policies)?))
+}
+
+fn output_table(args: &RealArgs, sessions: &[RealSession]) -> ChoreResult<String> {
+    let rows: Vec<output::OutputRow> = each(&args.once(), sessions, |session, _| {
+        let row = output::row(session)?;
+        keep(args, std::slice::from_ref(&row))?;
+        Ok([row])
     })?;
+    Ok(format!("\n## Tool results, reduced\n\n{}", output::totals(&rows)?))
+}
+
+fn recall_table(args: &RealArgs, sessions: &[RealSession]) -> ChoreResult<String> {
+    let policies = recall::policies(&args.policies)?;
+    let head = recall::head(&policies);
+    let rows = played(args, sessions, &policies)?;
     let lines: String = rows.iter().map(|row| format!("{}\n", recall::line(row))).collect();
     Ok(format!("\n## Recall\n{}\n{head}{lines}", recall::totals(&rows, &policies)?))
 }
@@ -129,9 +171,7 @@ fn rules_table(args: &RealArgs, sessions: &[RealSession]) -> ChoreResult<String>
 
 fn facts_table(args: &RealArgs, sessions: &[RealSession]) -> ChoreResult<String> {
     let policy = args.policy();
-    // The summary does not depend on the window.
-    let once = RealArgs { windows: vec![0], ..args.clone() };
-    let rows: Vec<facts::FactsRow> = each(&once, sessions, |session, _| {
+    let rows: Vec<facts::FactsRow> = each(&args.once(), sessions, |session, _| {
         let rows = facts::rows(session, policy)?;
         keep(args, &rows)?;
         Ok(rows)

@@ -37,7 +37,7 @@ pub(crate) fn policies(names: &[String]) -> ChoreResult<Vec<Arc<Policy>>> {
     names.iter().map(|name| Ok(presets.named(name)?)).collect()
 }
 
-/// Plays a session under every policy. Returns `None` if the model never replies in it.
+/// Plays a session under every policy. Returns `None` if the model never replies in it, or if no request fits.
 pub(crate) fn row(
     session: &RealSession,
     window: u64,
@@ -59,7 +59,9 @@ pub(crate) fn row(
         Err(wunderblock::Error::Silence(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let history = played.and_then(|found| found.histories.into_iter().next());
+    // Where the parts that cannot be left out do not fit, no policy recalls anything.
+    let is_built = |history: &SimulatedHistory| history.policies.iter().any(|policy| policy.requests > 0);
+    let history = played.and_then(|found| found.histories.into_iter().next()).filter(is_built);
     let session = session.title().to_owned();
     Ok(history.map(|history| RecallRow { session, window, history }))
 }
@@ -165,6 +167,53 @@ fn write_window(
         )?;
     }
     write_verdicts(out, histories, (policies, &from_ours))
+}
+
+/// Returns the small table of the README: each policy's recall, reach and cost in each window, and how often it wins.
+pub(crate) fn comparison(rows: &[RecallRow], policies: &[Arc<Policy>]) -> ChoreResult<String> {
+    let mut windows: Vec<u64> = rows.iter().map(|row| row.window).collect();
+    windows.sort_unstable();
+    windows.dedup();
+    let heads: String = windows
+        .iter()
+        .map(|window| format!(" {}: recall | reach | cost | most |", thousands(*window)))
+        .collect();
+    let rule: String = windows.iter().map(|_| "--:|--:|--:|--:|").collect();
+    let mut out = format!("| policy |{heads}\n|---|{rule}\n");
+    for (nth, policy) in policies.iter().enumerate() {
+        write!(out, "| {} |", policy.name)?;
+        for window in &windows {
+            let own: Vec<&SimulatedHistory> = rows
+                .iter()
+                .filter(|row| row.window == *window && row.history.far_replies > 0)
+                .map(|row| &row.history)
+                .collect();
+            let replies: u64 = own.iter().map(|one| one.far_replies).sum();
+            let mean = |of: fn(&PolicyResult) -> f64| {
+                let sum =
+                    own.iter().filter_map(|one| Some(of(one.policies.get(nth)?) * number(one.far_replies)));
+                percent(sum.sum::<f64>() / number(replies.max(1)))
+            };
+            let cost: u64 = own.iter().filter_map(|one| one.policies.get(nth)).map(price).sum();
+            let first: u64 = own.iter().filter_map(|one| one.policies.first()).map(price).sum();
+            let most = |one: &&&SimulatedHistory| {
+                let recalls = |policy: &PolicyResult| ten_thousandths(policy.far.recall_per_reply);
+                one.policies.get(nth).map(recalls) == one.policies.iter().map(recalls).max()
+            };
+            write!(
+                out,
+                " {} | {} | {:.2} | {} of {} |",
+                mean(|policy| policy.far.recall_per_reply),
+                mean(|policy| policy.far.reach_per_reply),
+                ratio(cost, first.max(1)),
+                own.iter().filter(most).count(),
+                own.len()
+            )?;
+        }
+        out.push('\n');
+    }
+    out.push_str("\nRecall and reach of far references per reply in %, cost as a multiple of the first row's, and in how many sessions no other row recalls more. All rows use our summaries.\n");
+    Ok(out)
 }
 
 /// Writes the share of sessions in which the first policy holds against `off`, and the policies that beat it.

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 use wunderblock::core::budget::{BudgetReport, LeftOut, Reason, Treatment};
 use wunderblock::core::event::{Event, Fact};
-use wunderblock::core::message::{Message, Part, Role};
+use wunderblock::core::message::{Message, Part};
 use wunderblock::core::ports::Bodies;
 use wunderblock::core::section::Section;
 use wunderblock::core::units::{Bytes, Seq, Tokens};
@@ -24,6 +24,9 @@ use wunderblock::{Built, ContextOptions, Engine, Session};
 /// thousandths.
 const FLOORS: (u64, u64) = (600, 500);
 
+/// Window in which every session fits.
+pub(crate) const WHOLE: Tokens = Tokens(8_000_000);
+
 /// Figures of one request.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct RequestRow {
@@ -31,7 +34,7 @@ pub(crate) struct RequestRow {
     window: u64,
     /// Number of the snapshot; 0 for the first request of the lane.
     snapshot: usize,
-    /// Tokens (o200k) of the conversation, without thinking and with each system text once.
+    /// Tokens of a request that shows the whole session.
     conversation: u64,
     limit: u64,
     used: u64,
@@ -75,6 +78,7 @@ pub(crate) fn rows(session: &RealSession, window: u64, policy: &str) -> ChoreRes
         if let Some(compactor) = &mut options.compactor {
             compactor.policy = wunderblock::policy::Policies::embedded().named(policy)?;
         }
+        let conversation = conversation(&own);
         let begun = Instant::now();
         let built = block_on(own.context(options));
         let milliseconds = begun.elapsed().as_millis();
@@ -82,6 +86,7 @@ pub(crate) fn rows(session: &RealSession, window: u64, policy: &str) -> ChoreRes
             session: session.title().to_owned(),
             window,
             snapshot: nth,
+            conversation,
             milliseconds,
             ..RequestRow::default()
         };
@@ -105,7 +110,6 @@ fn measured(row: RequestRow, engine: &Engine, session: &Session, built: &Built) 
     }
     let summaries = report.sections.iter().filter(|line| line.name == Section::Summaries);
     Ok(RequestRow {
-        conversation: conversation(&events, &bodies),
         limit: report.limit.0,
         used: report.total_tokens.0,
         verbatim: verbatim(report).0,
@@ -194,17 +198,10 @@ fn tokens(message: &Message, bodies: &impl Bodies) -> u64 {
     texts.map(|text| u64::from(Vocabulary::O200k.count(text))).sum()
 }
 
-/// Returns the tokens of the conversation. A system text that is repeated counts once.
-fn conversation(events: &[Event], bodies: &impl Bodies) -> u64 {
-    let mut systems = BTreeSet::new();
-    let mut once = |message: &Message| {
-        message.role != Role::System || {
-            let texts: Vec<&str> =
-                message.parts.iter().flat_map(Part::bodies).filter_map(|body| bodies.of(body)).collect();
-            systems.insert(blake3::hash(texts.concat().as_bytes()).to_hex())
-        }
-    };
-    messages(events).filter(|(_, said)| once(said)).map(|(_, said)| tokens(said, bodies)).sum()
+/// Returns the size of the request that would show the whole session, for its model; 0 without one.
+fn conversation(session: &Session) -> u64 {
+    let options = ContextOptions { window: Some(WHOLE), ..ContextOptions::uncompacted() };
+    block_on(session.explain(options)).map_or(0, |built| built.draft.report.total_tokens.0)
 }
 
 /// Writes a row of the table of requests.
@@ -273,5 +270,6 @@ pub(crate) fn totals(all: &[RequestRow]) -> ChoreResult<String> {
             median(built.iter().map(|row| u64::try_from(row.milliseconds).unwrap_or(u64::MAX)).collect()),
         )?;
     }
+    writeln!(out, "\nuncovered tokens: {}", all.iter().map(|row| row.uncovered.1).sum::<u64>())?;
     Ok(out)
 }

@@ -85,7 +85,7 @@ pub(crate) fn rows(session: &RealSession, window: u64, say: &dyn Fn(&str)) -> Ch
     for (place, in_message) in quoted(&events, &bodies, &built.draft.report)? {
         let words = place.text(&events, &bodies).unwrap_or_default();
         let own = RuleRow { in_message, ..row(&place, cksum(words.as_bytes()), RuleFound::Unmarked) };
-        // A mark of a sentence goes before that of the pasted text around it.
+        // The mark of a sentence precedes that of the pasted text around it.
         let meets = marks.iter().enumerate().filter(|(_, mark)| mark.place.meets(&place));
         let Some((nth, mark)) = meets.min_by_key(|(_, mark)| mark.place.to - mark.place.from) else {
             let Place { seq, part, from, to } = place;

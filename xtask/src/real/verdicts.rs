@@ -35,6 +35,7 @@ struct Signs {
     harmless: RegexSet,
     running: Vec<Regex>,
     claim: Regex,
+    colour: Regex,
 }
 
 impl Signs {
@@ -46,11 +47,13 @@ impl Signs {
             harmless: RegexSet::new(lists.harmless)?,
             running: lists.running.iter().map(|sign| Regex::new(sign)).collect::<Result<_, _>>()?,
             claim: Regex::new(r"→ (fixed|ok later|open when last checked).*?((?: #\d+)+)$")?,
+            colour: Regex::new("\u{1b}?\\[[0-9;]+m")?,
         })
     }
 
     /// Returns what an output shows: a failure if any line does.
     fn of(&self, output: &str) -> Outcome {
+        let output = self.colour.replace_all(output, "");
         let is_failure = |line: &str| self.failed.is_match(line) && !self.harmless.is_match(line);
         if output.lines().any(is_failure) {
             Outcome::Failed
@@ -102,6 +105,8 @@ pub(crate) struct VerdictRow {
     outcome: Outcome,
     /// Position of a later run of the same command that passed; only for open claims.
     passed_later: Option<u64>,
+    /// Last position that the summary with the claim covers.
+    through: u64,
 }
 
 impl VerdictRow {
@@ -109,8 +114,15 @@ impl VerdictRow {
     fn is_wrong(&self) -> bool {
         match self.claim {
             Claim::Fixed | Claim::OkLater => self.outcome == Outcome::Failed,
-            Claim::Open => self.outcome == Outcome::Passed || self.passed_later.is_some(),
+            Claim::Open => {
+                self.outcome == Outcome::Passed || self.passed_later.is_some_and(|at| at <= self.through)
+            }
         }
+    }
+
+    /// Returns whether an open claim was true in its range, but the command passed after it.
+    fn is_stale(&self) -> bool {
+        !self.is_wrong() && self.passed_later.is_some()
     }
 }
 
@@ -137,7 +149,7 @@ pub(crate) fn rows(session: &RealSession, window: u64, say: &dyn Fn(&str)) -> Ch
     let checks = checks(&events, &bodies);
     let mut seen = BTreeSet::new();
     let mut rows = Vec::new();
-    for (claim, place, line) in claims(&events, &bodies, &signs) {
+    for (claim, place, (line, through)) in claims(&events, &bodies, &signs) {
         if !seen.insert((claim, place)) {
             continue;
         }
@@ -156,6 +168,7 @@ pub(crate) fn rows(session: &RealSession, window: u64, say: &dyn Fn(&str)) -> Ch
             check: place.0,
             outcome: shown,
             passed_later,
+            through: through.0,
         };
         if row.is_wrong() {
             let output = check.map_or("", |(_, check)| &check.output);
@@ -226,16 +239,17 @@ fn checks(events: &[Event], bodies: &impl Bodies) -> Vec<Check> {
     checks
 }
 
-/// Returns the claims in the summaries that the session's lane made, each with the position of its check.
-fn claims(events: &[Event], bodies: &impl Bodies, signs: &Signs) -> Vec<(Claim, Seq, String)> {
+/// Returns the claims in the summaries that the session's lane made, each with the position of its check, its line and
+/// the last position that the summary covers.
+fn claims(events: &[Event], bodies: &impl Bodies, signs: &Signs) -> Vec<(Claim, Seq, (String, Seq))> {
     let mut found = Vec::new();
     for event in events {
-        let texts: Vec<&str> = match &event.fact {
+        let (texts, through): (Vec<&str>, Seq) = match &event.fact {
             Some(Fact::SessionCompacted(made)) if made.lane.is_some() => {
-                made.summary.iter().filter_map(|body| bodies.of(body)).collect()
+                (made.summary.iter().filter_map(|body| bodies.of(body)).collect(), made.to_seq)
             }
             Some(Fact::ContextInjected(injected)) => {
-                injected.items.iter().filter_map(|item| bodies.of(&item.body)).collect()
+                (injected.items.iter().filter_map(|item| bodies.of(&item.body)).collect(), event.seq)
             }
             _ => continue,
         };
@@ -249,7 +263,7 @@ fn claims(events: &[Event], bodies: &impl Bodies, signs: &Signs) -> Vec<(Claim, 
             // The last position is that of the check; those before it are of what it is about.
             let places = parts.get(2).map_or("", |places| places.as_str());
             let last = places.rsplit('#').next().and_then(|place| place.trim().parse().ok());
-            found.extend(last.map(|place| (claim, Seq(place), line.to_owned())));
+            found.extend(last.map(|place| (claim, Seq(place), (line.to_owned(), through))));
         }
     }
     found
@@ -258,7 +272,7 @@ fn claims(events: &[Event], bodies: &impl Bodies, signs: &Signs) -> Vec<(Claim, 
 /// Returns the totals as Markdown.
 pub(crate) fn totals(rows: &[VerdictRow]) -> ChoreResult<String> {
     let mut out = String::from(
-        "| claim | claims | the record agrees | contradicts | no sign | no check there |\n|---|--:|--:|--:|--:|--:|\n",
+        "| claim | claims | the record agrees | contradicts | passed after the range | no sign | no check there |\n|---|--:|--:|--:|--:|--:|--:|\n",
     );
     let mut by: BTreeMap<Claim, Vec<&VerdictRow>> = BTreeMap::new();
     for row in rows {
@@ -267,10 +281,17 @@ pub(crate) fn totals(rows: &[VerdictRow]) -> ChoreResult<String> {
     for (claim, rows) in by {
         let count = |is: &dyn Fn(&VerdictRow) -> bool| rows.iter().filter(|row| is(row)).count();
         let wrong = count(&VerdictRow::is_wrong);
-        let unknown = count(&|row| !row.is_wrong() && row.outcome == Outcome::NoSign);
-        let absent = count(&|row| !row.is_wrong() && row.outcome == Outcome::NoCheck);
-        let agrees = rows.len() - wrong - unknown - absent;
-        writeln!(out, "| {} | {} | {agrees} | {wrong} | {unknown} | {absent} |", claim.name(), rows.len())?;
+        let stale = count(&VerdictRow::is_stale);
+        let is_other = |row: &VerdictRow| !row.is_wrong() && !row.is_stale();
+        let unknown = count(&|row| is_other(row) && row.outcome == Outcome::NoSign);
+        let absent = count(&|row| is_other(row) && row.outcome == Outcome::NoCheck);
+        let agrees = rows.len() - wrong - stale - unknown - absent;
+        writeln!(
+            out,
+            "| {} | {} | {agrees} | {wrong} | {stale} | {unknown} | {absent} |",
+            claim.name(),
+            rows.len()
+        )?;
     }
     Ok(out)
 }

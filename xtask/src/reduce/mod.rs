@@ -19,7 +19,8 @@ use clap::Args;
 use measure::measure;
 use std::path::{Path, PathBuf};
 use tool_figures::{MarkRules, ToolFigures};
-use tool_result::tool_texts;
+use tool_result::{MIN_BYTES, ToolClaim, tool_texts};
+use wunderblock_reduce::{Options, reduce};
 
 /// Arguments of `reduce`.
 #[derive(Args)]
@@ -81,6 +82,34 @@ pub(crate) fn run(args: &MeasureArgs) -> ChoreResult<String> {
             files + &results
         }
     })
+}
+
+/// What reduction saves on one tool result.
+pub(crate) struct ToolSaving {
+    /// Whether a command wrote it, and not the read of a file or a selection.
+    pub(crate) is_command: bool,
+    pub(crate) tokens: u64,
+    /// Tokens at the level `fold`.
+    pub(crate) folded: u64,
+}
+
+/// Reduces every tool result of a transcript, of any length, with the claim of its command.
+pub(crate) fn savings(file: &Path) -> ChoreResult<Vec<ToolSaving>> {
+    let texts = tool_texts(file, &std::fs::read(file)?, 1).unwrap_or_default();
+    let saving = |text: &tool_result::ToolText| {
+        let (command, failed) = (text.command.as_deref(), text.failed);
+        let options = Options {
+            handle: Some(measure::HANDLE),
+            count: &measure::exact,
+            command,
+            failed,
+            ..Options::default()
+        };
+        let folded = reduce(&text.bytes, &options);
+        let is_command = text.claim() == ToolClaim::Command;
+        ToolSaving { is_command, tokens: folded.tokens_before, folded: folded.tokens_after }
+    };
+    Ok(texts.iter().map(saving).collect())
 }
 
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> ChoreResult<()> {

@@ -60,8 +60,7 @@ impl ToolText {
 }
 
 /// Returns the tool results of a file: those of a transcript with at least `least` bytes, or the single one of a corpus
-/// file. `None` if
-/// the file is neither a transcript nor a corpus file.
+/// file. `None` if the file is neither a transcript nor a corpus file.
 pub(super) fn tool_texts(file: &Path, bytes: &[u8], least: usize) -> Option<Vec<ToolText>> {
     if file.extension().is_some_and(|end| end == "in") {
         return Some(vec![corpus_text(bytes)]);
