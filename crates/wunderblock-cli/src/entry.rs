@@ -48,6 +48,11 @@ impl Excerpt<'_> {
     }
 }
 
+/// Returns a note on a text that was found only in another spelling.
+pub(crate) fn spelled(spelling: Option<&str>) -> String {
+    spelling.map(|spelling| format!(" spelt `{}`", clean(spelling))).unwrap_or_default()
+}
+
 /// Returns the part of a line around a match that fits, with the match highlighted.
 pub(crate) fn excerpt(paint: Paint, (line, found): (&str, Range<usize>), room: usize) -> String {
     let part = |range: Range<usize>| clean(line.get(range).unwrap_or_default());

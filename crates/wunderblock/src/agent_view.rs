@@ -4,6 +4,7 @@
 use crate::compact::history::marked_events;
 use crate::entry::{EntryDescription, describe_entries};
 use crate::error::Error;
+use crate::found::spelling;
 use crate::future::BoxFuture;
 use crate::grep::{GrepOptions, Match};
 use crate::limits;
@@ -85,6 +86,8 @@ pub struct AgentPlace {
 /// Result of a search in an agent's view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentFound {
+    /// Spelling that was found instead of the given one, from which it differs in upper and lower case.
+    pub spelling: Option<String>,
     /// Number of messages that contain the text.
     pub count: usize,
     /// Number of these messages that were in view.
@@ -122,11 +125,24 @@ impl AgentView {
         })
     }
 
-    /// Searches the messages up to the position for a text, and reports whether the agent still saw each occurrence.
+    /// Searches the messages up to the position for a text, and reports whether the agent still saw each occurrence. If
+    /// there is none, searches again, ignoring upper and lower case.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be read.
     pub fn find<'a>(&'a self, session: &'a Session, sought: &'a str) -> BoxFuture<'a, AgentFound> {
+        Box::pin(async move {
+            let found = self.find_exactly(session, sought).await?;
+            if found.count > 0 {
+                return Ok(found);
+            }
+            let Some(spelling) = spelling(session, sought).await? else { return Ok(found) };
+            let found = self.find_exactly(session, &spelling).await?;
+            Ok(AgentFound { spelling: Some(spelling).filter(|_| found.count > 0), ..found })
+        })
+    }
+
+    fn find_exactly<'a>(&'a self, session: &'a Session, sought: &'a str) -> BoxFuture<'a, AgentFound> {
         Box::pin(async move {
             let mut hits: Vec<(Seq, String)> = Vec::new();
             let scope = GrepOptions { session: Some(session.id.clone()), ..GrepOptions::default() };
@@ -147,7 +163,7 @@ impl AgentView {
             let in_view = hits.iter().filter(|(seq, _)| self.compacted_at(*seq).is_none()).count();
             let count = hits.len();
             let best = self.best(session, hits, sought).await?;
-            Ok(AgentFound { count, in_view, best })
+            Ok(AgentFound { spelling: None, count, in_view, best })
         })
     }
 
@@ -260,8 +276,8 @@ async fn kept_words(session: &Session, to: Seq) -> Result<Vec<Seq>, Error> {
     Ok(kept)
 }
 
-/// Returns, from a summary, the line that shares the most words with a text. `None` if fewer than two words are
-/// shared and no line contains the sought text.
+/// Returns, from a summary, the line that shares the most words with a text. `None` if fewer than two words or
+/// less than a quarter of the shorter line are shared, and no line contains the sought text.
 fn nearest_line(summary: &str, text: &str, sought: &str) -> Option<String> {
     let wanted = words(text);
     let low = sought.to_lowercase();
@@ -271,9 +287,13 @@ fn nearest_line(summary: &str, text: &str, sought: &str) -> Option<String> {
         if has_it { common + SOUGHT } else { common }
     };
     let best = summary.lines().map(str::trim).filter(|line| !line.is_empty()).max_by_key(score)?;
-    (score(&best) >= 2).then(|| around(best, sought))
+    // Two long lines share a few words by chance.
+    let least = (wanted.len().min(words(best).len()) / LEAST_SHARE).max(2);
+    (score(&best) >= least).then(|| around(best, sought))
 }
 
+/// Minimum share of the words of the shorter line that a similar line shares, as a divisor.
+const LEAST_SHARE: usize = 4;
 /// Score, in shared words, of a line that contains the sought text. This line outranks lines that only share words.
 const SOUGHT: usize = 100;
 

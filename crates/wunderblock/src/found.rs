@@ -4,12 +4,14 @@
 use crate::entry::{EntryDescription, describe_entries};
 use crate::error::Error;
 use crate::future::BoxFuture;
+use crate::grep::{GrepOptions, Match};
 use crate::limits;
 use crate::placement::{Advice, Placement, measure_entries};
 use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
 use crate::session::Session;
 use std::cmp::Reverse;
+use std::ops::ControlFlow;
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
@@ -30,6 +32,8 @@ pub struct Found {
     pub places: Vec<Placement>,
     /// Best places, as indices into `places`, with a description of each entry.
     pub best: Vec<(usize, Option<EntryDescription>)>,
+    /// Spelling that was found instead of the given one, from which it differs in upper and lower case.
+    pub spelling: Option<String>,
     /// Whether more places may exist: the search stops at [`limits::PLACEMENTS`].
     pub more: bool,
 }
@@ -47,6 +51,10 @@ impl Found {
     ) -> BoxFuture<'a, Self> {
         Box::pin(async move {
             let mut places = session.locate(options, draft, sought).await?;
+            let spelling = if places.is_empty() { spelling(session, sought).await? } else { None };
+            if let Some(spelling) = &spelling {
+                places = session.locate(options, draft, spelling).await?;
+            }
             let best = best(session, &places).await?;
             for (index, entry) in &best {
                 if let (Some(place), Some(entry)) = (places.get_mut(*index), entry) {
@@ -54,7 +62,7 @@ impl Found {
                 }
             }
             let more = places.len() >= limits::PLACEMENTS;
-            Ok(Self { places, best, more })
+            Ok(Self { places, best, spelling, more })
         })
     }
 
@@ -63,6 +71,19 @@ impl Found {
     pub fn in_request(&self) -> usize {
         self.places.iter().filter(|place| place.shown).count()
     }
+}
+
+/// Returns how the newest place in a session spells a text, ignoring upper and lower case.
+pub(crate) async fn spelling(session: &Session, sought: &str) -> Result<Option<String>, Error> {
+    let scope =
+        GrepOptions { session: Some(session.id.clone()), ignore_case: true, ..GrepOptions::default() };
+    let mut found = None;
+    let mut keep = |hit: Match| {
+        found = hit.text.get(hit.found).map(ToOwned::to_owned);
+        ControlFlow::Break(())
+    };
+    session.engine.grep(sought, &scope, &mut keep).await?;
+    Ok(found)
 }
 
 /// Adds the tokens of the entries that return to the request together with a pinned entry: its call or its results.

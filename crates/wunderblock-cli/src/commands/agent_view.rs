@@ -3,7 +3,7 @@
 use crate::args::Global;
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, time};
-use crate::entry::{Excerpt, entry_head};
+use crate::entry::{Excerpt, entry_head, spelled};
 use crate::exit::{Exit, FAILED};
 use crate::names::{placed, short};
 use crate::paint::Paint;
@@ -25,7 +25,8 @@ pub(super) async fn run(
         None => None,
     };
     let (id, name) = (session.id().as_str(), short(session).await?);
-    let sought = sought.unwrap_or_default();
+    let spelling = found.as_ref().and_then(|found| found.spelling.as_deref());
+    let sought = spelling.or(sought).unwrap_or_default();
     answer(global, &AgentViewReport::new(id, &view, found.as_ref()), || {
         let words =
             ViewPicture { session: &name, view: &view, sought, paint: Paint::stdout(), all: global.verbose };
@@ -86,6 +87,11 @@ impl ViewPicture<'_> {
         wrap(&line, width(), 2)
     }
 
+    /// Returns whether the text of the summary in view is known.
+    fn has_summary(&self) -> bool {
+        self.view.boundaries.last().is_some_and(|newest| newest.summary.is_some())
+    }
+
     fn in_view(&self, newest: &AgentBoundary) -> String {
         let messages = plural(self.view.messages, "message", "messages");
         let kept = match self.view.kept.len() as u64 {
@@ -121,7 +127,7 @@ impl ViewPicture<'_> {
         let head = if found.count == 0 {
             "not found up to here".to_owned()
         } else {
-            format!("{count}, {} in its view", found.in_view)
+            format!("{count}{}, {} in its view", spelled(found.spelling.as_deref()), found.in_view)
         };
         let mut out = format!("\n{}\n", self.paint.bold(&head));
         found.best.iter().for_each(|place| out.push_str(&self.place(place)));
@@ -156,7 +162,9 @@ impl ViewPicture<'_> {
                     width(),
                     4,
                 )),
-                None => out.push_str("    its summary has nothing like it\n"),
+                None if self.has_summary() => out.push_str("    its summary has nothing like it\n"),
+                None => out
+                    .push_str("    not known whether its summary says it: the transcript does not have it\n"),
             }
             out.push_str(&format!(
                 "    → to read it:\n      wunderblock read {}\n",

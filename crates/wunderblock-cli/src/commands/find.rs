@@ -3,7 +3,7 @@
 use crate::args::Global;
 use crate::columns::{plural, wrap};
 use crate::console::{answer, say};
-use crate::entry::{Excerpt, entry_head, joined_positions};
+use crate::entry::{Excerpt, entry_head, joined_positions, spelled};
 use crate::exit::{Exit, FAILED};
 use crate::names::{placed, short};
 use crate::paint::Paint;
@@ -26,6 +26,7 @@ pub(super) async fn run(
         say(global, "not found in this session or its sources");
         return Ok(ExitCode::from(FAILED));
     }
+    let sought = found.spelling.as_deref().unwrap_or(sought);
     let words = FindPicture { session: short(session).await?, sought, paint: Paint::stdout() };
     answer(global, &FoundReport::new(sought, &found), || words.picture(&found, global.verbose))
 }
@@ -38,11 +39,12 @@ struct FindPicture<'a> {
 
 impl FindPicture<'_> {
     fn picture(&self, found: &Found, all: bool) -> String {
+        let spelled = spelled(found.spelling.as_deref());
         let least = if found.more { " or more" } else { "" };
         let count = plural(found.places.len() as u64, "place", "places");
         let mut out = format!(
             "{}\n",
-            self.paint.bold(&format!("{count}{least}, {} in the request", found.in_request()))
+            self.paint.bold(&format!("{count}{least}{spelled}, {} in the request", found.in_request()))
         );
         for (index, entry) in &found.best {
             if let Some(place) = found.places.get(*index) {

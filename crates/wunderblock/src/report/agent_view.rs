@@ -52,6 +52,9 @@ pub struct BoundaryReport {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct AgentFoundReport {
+    /// Spelling that was found instead of the given one, from which it differs in upper and lower case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spelling: Option<String>,
     /// Number of messages that contain the text.
     pub count: usize,
     /// Number of the matching messages that were in view.
@@ -86,6 +89,7 @@ impl AgentViewReport {
             messages: view.messages,
             kept: view.kept.iter().map(|seq| seq.0).collect(),
             found: found.map(|found| AgentFoundReport {
+                spelling: found.spelling.clone(),
                 count: found.count,
                 in_view: found.in_view,
                 places: found.best.iter().map(AgentPlaceReport::new).collect(),

@@ -100,7 +100,7 @@ pub struct PlacementReport {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct FoundReport {
-    /// Text or handle that was searched for.
+    /// Text or handle that was searched for, in the spelling that was found.
     pub sought: String,
     /// Number of places that were found.
     pub count: usize,
@@ -187,7 +187,7 @@ impl FoundReport {
         let is_best = |index: usize| found.best.iter().any(|(best, _)| *best == index);
         let rest = found.places.iter().enumerate().filter(|(index, _)| !is_best(*index));
         Self {
-            sought: sought.to_owned(),
+            sought: found.spelling.clone().unwrap_or_else(|| sought.to_owned()),
             count: found.places.len(),
             in_request: found.in_request(),
             more: found.more,
