@@ -119,6 +119,9 @@ pub struct LastCheck {
     /// Whether the check failed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub failed: bool,
+    /// Whether nothing proves how the check ended.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unknown: bool,
     /// Most informative line of the output; empty if no line is informative.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub told: Box<str>,
@@ -266,7 +269,11 @@ impl LastCheck {
     /// Returns the check in one line, with its position.
     #[must_use]
     pub fn line(&self) -> String {
-        let outcome = if self.failed { "failed" } else { "ok" };
+        let outcome = match (self.failed, self.unknown) {
+            (true, _) => "failed",
+            (false, true) => "outcome not known",
+            (false, false) => "ok",
+        };
         let told = if self.told.is_empty() { String::new() } else { format!(": \"{}\"", self.told) };
         format!("- {} → {outcome}{told} #{}", self.family.join(", "), self.at)
     }

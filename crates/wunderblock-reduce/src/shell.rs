@@ -14,8 +14,14 @@ pub enum ShellToken {
     Redirect(Redirect),
     /// `|` or `|&`.
     Pipe,
-    /// `&&`, `||`, `;` or `&`.
+    /// `;`.
     End,
+    /// `&&`.
+    And,
+    /// `||`.
+    Or,
+    /// `&`, which runs the command before it in the background.
+    Background,
     /// A line break. The here-documents that begin after it are skipped.
     Line,
     /// `(`, unless it is part of a word.
@@ -215,8 +221,14 @@ impl Iterator for Tokens<'_> {
                 self.skip_documents();
                 return Some(ShellToken::Line);
             }
-            if scanner.eat("||") || scanner.eat("&&") || scanner.eat(";") || scanner.eat("&") {
-                return Some(ShellToken::End);
+            let operators = [
+                ("||", ShellToken::Or),
+                ("&&", ShellToken::And),
+                (";", ShellToken::End),
+                ("&", ShellToken::Background),
+            ];
+            if let Some((_, token)) = operators.into_iter().find(|(operator, _)| scanner.eat(operator)) {
+                return Some(token);
             }
             if scanner.eat("|") {
                 scanner.eat("&");
@@ -372,7 +384,7 @@ mod tests {
     fn a_command_is_split_as_a_shell_does_it() {
         let table = [
             ("cargo test -p core 2>&1 | tail -5", "[cargo] [test] [-p] [core] Pipe [tail] [-5]"),
-            ("a && b || c; d & e |& f", "[a] End [b] End [c] End [d] End [e] Pipe [f]"),
+            ("a && b || c; d & e |& f", "[a] And [b] Or [c] End [d] Background [e] Pipe [f]"),
             (r#"echo 'a b' "c \"d\n" e\ f '' # not this"#, r#"[echo] [a b] [c "d\n] [e f] []"#),
             ("a \\\n  b#c\nd", "[a] [b#c] Line [d]"),
             ("(cd x; make)", "Open [cd] [x] End [make] Close"),

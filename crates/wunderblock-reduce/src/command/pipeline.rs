@@ -50,7 +50,7 @@ pub(crate) fn pipelines(command: &str) -> Vec<Vec<ShellStage>> {
                 end_stage(&mut stage, &mut stages);
                 stage.piped = true;
             }
-            ShellToken::End | ShellToken::Line | ShellToken::Open | ShellToken::Close => {
+            _ => {
                 end_stage(&mut stage, &mut stages);
                 pipelines.extend(Some(std::mem::take(&mut stages)).filter(|stages| !stages.is_empty()));
             }

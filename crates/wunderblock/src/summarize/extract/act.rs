@@ -22,6 +22,8 @@ pub(in super::super) enum Deed {
     Removed,
     /// Changes to the file were reverted.
     Reverted,
+    /// Changes to the file were reverted, if there is a changed file of this name. Otherwise, the name may be a branch.
+    MaybeReverted,
     /// All changes were committed.
     Committed,
 }
@@ -51,11 +53,17 @@ pub(super) struct ParsedCall {
     pub(super) key: String,
     /// Program that a command runs.
     pub(super) program: String,
+    /// Last program of a command, which has the exit code.
+    pub(super) last: String,
     pub(super) files: Vec<(Deed, String)>,
     /// Whether the result is content, in which `error` is a word like any other.
     pub(super) shows: bool,
     /// Whether the last command shows content, whatever the commands before it do.
     pub(super) ends_showing: bool,
+    /// Whether a command only looks at something.
+    pub(super) looks: bool,
+    /// Whether a success of the command line is one of all its commands.
+    pub(super) is_proved: bool,
     /// Checks that a command runs.
     pub(super) checks: Vec<Check>,
 }
@@ -72,6 +80,10 @@ struct ActWords {
     other: Vec<String>,
     read: Vec<String>,
     run: Vec<String>,
+    talks: Vec<String>,
+    acts: Vec<String>,
+    looks: Vec<String>,
+    delegates: Vec<String>,
 }
 
 // Tests check that the embedded words parse.
@@ -84,13 +96,29 @@ pub(super) fn read(name: &str, gist: Option<&str>, input: &str) -> ParsedCall {
     let kind = kind(name);
     match kind {
         Kind::Run => {
-            let given = if gist.is_empty() { command(input).unwrap_or_default() } else { gist.to_owned() };
-            let Shell { key, program, mut files, shows, ends_showing, checks, .. } = shell::read(&given);
+            // A gist is cut, and the end of a command says whose exit code it has.
+            let given = command(input).unwrap_or_else(|| gist.to_owned());
+            let Shell { program, mut files, shows, ends_showing, looks, is_proved, checks, last, .. } =
+                shell::read(&given);
             if program == PATCH {
                 files.extend(patched(&command(input).unwrap_or_default()));
             }
-            let what = if given.is_empty() { name.to_owned() } else { given };
-            ParsedCall { kind, key: format!("run {key}"), what, program, files, shows, ends_showing, checks }
+            let words = if gist.is_empty() { given.as_str() } else { gist };
+            let what = if words.is_empty() { name.to_owned() } else { words.to_owned() };
+            let key = format!("run {}", given.trim());
+            ParsedCall {
+                kind,
+                key,
+                what,
+                program,
+                last,
+                files,
+                shows,
+                ends_showing,
+                looks,
+                is_proved,
+                checks,
+            }
         }
         Kind::Plan => plain(kind, name, String::new()),
         Kind::Other => plain(kind, name, gist.to_owned()),
@@ -108,8 +136,20 @@ pub(crate) fn files_touched(name: &str, gist: Option<&str>, input: &str) -> (Vec
 
 fn plain(kind: Kind, name: &str, gist: String) -> ParsedCall {
     let what = if gist.is_empty() { name.to_owned() } else { format!("{name} {gist}") };
-    let (program, files, checks) = (String::new(), Vec::new(), Vec::new());
-    ParsedCall { kind, key: what.clone(), what, program, files, shows: true, ends_showing: true, checks }
+    let (program, last, files, checks) = (String::new(), String::new(), Vec::new(), Vec::new());
+    ParsedCall {
+        kind,
+        key: what.clone(),
+        what,
+        program,
+        last,
+        files,
+        shows: true,
+        ends_showing: true,
+        looks: false,
+        is_proved: true,
+        checks,
+    }
 }
 
 /// Program with which agents apply patches. A patch names its files.
@@ -183,8 +223,20 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     let what =
         if gist.is_empty() || says(gist) { format!("{name} {first}") } else { format!("{name} {gist}") };
     let key = format!("{word} {first}");
-    let (program, checks) = (String::new(), Vec::new());
-    ParsedCall { kind, what, key, program, files, shows: true, ends_showing: true, checks }
+    let (program, last, checks) = (String::new(), String::new(), Vec::new());
+    ParsedCall {
+        kind,
+        what,
+        key,
+        program,
+        last,
+        files,
+        shows: true,
+        ends_showing: true,
+        looks: false,
+        is_proved: true,
+        checks,
+    }
 }
 
 /// Beginning of the line with which SWE-agent names the open file, before the file's content.
@@ -244,8 +296,41 @@ fn words_of(name: &str) -> Vec<String> {
     words
 }
 
-fn has_word(name: &str, any: &[String]) -> bool {
+pub(super) fn has_word(name: &str, any: &[String]) -> bool {
     words_of(name).iter().any(|word| any.contains(word))
+}
+
+/// Returns whether a tool only talks to other agents or to the harness.
+pub(super) fn talks(name: &str) -> bool {
+    WORDS.talks.contains(&plain_name(name))
+}
+
+/// Returns a tool's name in lower case and without punctuation.
+pub(super) fn plain_name(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns whether a command changes something outside the files of the work.
+pub(super) fn acts(command: &str) -> bool {
+    let begins = |from: usize| {
+        let before = command.get(..from).unwrap_or_default().trim_end();
+        before.is_empty() || before.ends_with([';', '&', '|', '('])
+    };
+    WORDS.acts.iter().any(|words| command.match_indices(words.as_str()).any(|(at, _)| begins(at)))
+}
+
+/// Returns whether a command of a line only looks at something, by its words.
+pub(super) fn looks(words: &[String]) -> bool {
+    let command = words.join(" ");
+    let begins = |look: &String| {
+        command.strip_prefix(look.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    WORDS.looks.iter().any(begins)
+}
+
+/// Returns whether a tool starts a delegate, by the words in the tool's name.
+pub(super) fn delegates(name: &str) -> bool {
+    has_word(name, &WORDS.delegates)
 }
 
 /// Returns whether a tool changes files, by the words in its name.

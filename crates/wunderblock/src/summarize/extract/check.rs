@@ -12,11 +12,23 @@ pub(super) struct Check {
     pub(super) folder: String,
     /// Packages, files and names that the check looks at, each listed separately. The list is empty if the check
     /// looks at everything.
-    parts: Vec<String>,
+    pub(super) parts: Vec<String>,
     /// Flags and patterns that limit the check to some of its parts.
-    limits: Vec<String>,
+    pub(super) limits: Vec<String>,
     /// Whether only some of the check's output is visible.
     pub(super) is_filtered: bool,
+    /// What the exit code of the whole command line proves about the check.
+    pub(super) proof: ExitProof,
+}
+
+/// What the exit code of a command line proves about one of its checks. The exit code of a pipe, of `a || b` and of
+/// `a; b` is that of the last command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ExitProof {
+    /// If the line succeeds, the check has passed.
+    pub(super) passes: bool,
+    /// If the line fails, the check has failed.
+    pub(super) fails: bool,
 }
 
 /// Words by which checks are recognised; `check.toml` explains each list.
@@ -31,6 +43,7 @@ struct CheckWords {
     through: Vec<String>,
     limits: Vec<String>,
     patterns: Vec<String>,
+    about: Vec<String>,
 }
 
 // Tests check that the embedded words parse.
@@ -49,6 +62,9 @@ impl Check {
     /// subcommand that is a check.
     pub(super) fn of(words: &[String], folder: &str) -> Option<Self> {
         let passes_on = |word: &&str| word.starts_with(['-', '+']) || is(&WORDS.through, word);
+        if words.iter().any(|word| is(&WORDS.about, word)) {
+            return None;
+        }
         let mut words = words.iter().map(|word| word.as_str()).skip_while(passes_on);
         let program = words.next()?.rsplit('/').next().unwrap_or_default().to_owned();
         let (mut parts, mut limits) = (Vec::new(), Vec::new());
@@ -62,16 +78,22 @@ impl Check {
             }
         }
         let folder = folder.to_owned();
+        let check = |family: String, parts| {
+            let (is_filtered, proof) = (false, ExitProof::default());
+            Self { family, folder, parts, limits, is_filtered, proof }
+        };
         if is(&WORDS.checkers, &program) || is(&WORDS.compilers, &program) {
-            return Some(Self { family: program, folder, parts, limits, is_filtered: false });
+            return Some(check(program, parts));
         }
         if !is(&WORDS.runners, &program) {
             return None;
         }
-        let is_verb = |word: &String| WORDS.verbs.iter().any(|verb| word.contains(verb.as_str()));
+        let is_verb = |word: &String| {
+            !word.contains(['/', '@']) && WORDS.verbs.iter().any(|verb| word.contains(verb.as_str()))
+        };
         let told = parts.iter().take(RUNNER_WORDS).position(is_verb)?;
         let family = format!("{program} {}", parts.remove(told));
-        Some(Self { family, folder, parts, limits, is_filtered: false })
+        Some(check(family, parts))
     }
 
     /// Returns the family of the check, and its folder if known.

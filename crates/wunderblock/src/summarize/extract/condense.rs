@@ -4,7 +4,8 @@ use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
 use super::item::{
-    ANSWERED, DONE, ItemText, OPEN, OPEN_WHEN_SAID, OUTCOME, REPLACED, RULE, SummaryItem, WRAPPED_UP,
+    ANSWERED, COMMITTED, DONE, ItemText, OPEN, OPEN_WHEN_SAID, OUTCOME, REPLACED, RULE, SummaryItem,
+    UNCHECKED_LEGEND, WRAPPED_UP,
 };
 use super::log;
 use super::plain::{self, code, line};
@@ -201,6 +202,7 @@ fn read(earlier: &Earlier<'_>, form: &SummaryForm) -> Vec<SummaryItem> {
         }
         let trimmed = text.trim();
         if trimmed.is_empty()
+            || trimmed == UNCHECKED_LEGEND
             || trimmed.starts_with(log::DATE)
             || matches!(trimmed, "–" | "- –" | "---")
             || trimmed.starts_with("</")
@@ -362,7 +364,7 @@ fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
         OPEN_WHEN_SAID,
     ]) {
         Fill::Todos
-    } else if begins(&[DONE]) {
+    } else if begins(&[DONE, COMMITTED]) {
         Fill::Done
     } else if begins(&["asked last: ", "said last: ", WRAPPED_UP]) {
         Fill::Current
@@ -455,11 +457,11 @@ fn is_name(text: &str) -> bool {
 /// Returns whether a text consists of names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
     #[rustfmt::skip]
-    const OURS: [&str; 61] = [
+    const OURS: [&str; 66] = [
         "after", "applied:", "asked", "back", "back:", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
         "failed,", "failed:", "file", "files", "fixed", "given:", "in", "last", "last:", "listed:", "later", "messages", "model", "model:",
         "named:", "no", "not", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
-        "rejected:", "removed", "removing", "reply:", "reports:", "result", "rule:", "said", "since", "taken", "the", "then:", "to", "unchecked:", "user",
+        "rejected:", "removed", "removing", "reply:", "reports:", "result", "rule:", "said", "since", "taken", "the", "running", "seen", "outcome", "known", "committed:", "then:", "to", "~", "user",
         "user:", "was", "when", "yet", "→", "from",
     ];
     let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");

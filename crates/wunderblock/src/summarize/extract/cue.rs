@@ -128,6 +128,55 @@ pub(super) fn sentences_of(text: &str) -> Vec<&str> {
     found
 }
 
+/// Returns the sentences of a text that say most, in order, in at most `most` bytes: the first that says something,
+/// those that state results, reasons or open work, and those with names. `…` stands for what is left out between them.
+pub(super) fn gist_of(text: &str, most: usize) -> String {
+    let prose = without_code(text);
+    let all = sentences_of(&prose);
+    // A list says nothing without the words before it.
+    let leads = |place: usize, said: &str| place == 0 && said.ends_with([':', '：']);
+    let told =
+        all.into_iter().enumerate().filter(|(place, said)| leads(*place, said) || says_something(said));
+    let said: Vec<&str> = told.map(|(_, said)| said).take(GIST_LOOK).collect();
+    let score = |place: usize, said: &str| {
+        let mut kinds = 0;
+        sentences(said, |_, _| kinds += 1);
+        let names = literals(said).take(3).count();
+        (if place == 0 { 6 } else { 0 }) + 2 * kinds.min(2) + names
+    };
+    let mut best: Vec<(usize, usize)> =
+        said.iter().enumerate().map(|(place, said)| (score(place, said), place)).collect();
+    best.sort_by_key(|(score, place)| (std::cmp::Reverse(*score), *place));
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut room = most;
+    for (_, place) in best {
+        let size = said.get(place).map_or(0, |said| said.len() + GAP.len());
+        if size <= room || chosen.is_empty() {
+            chosen.push(place);
+            room = room.saturating_sub(size);
+        }
+    }
+    chosen.sort_unstable();
+    let mut gist = String::new();
+    let mut end = 0;
+    for said in chosen.into_iter().filter_map(|place| said.get(place)) {
+        // Sentences are parts of the prose, in order.
+        let start = prose.get(end..).and_then(|rest| rest.find(said)).map_or(end, |at| end + at);
+        let between = prose.get(end..start).unwrap_or_default();
+        if !gist.is_empty() {
+            gist.push_str(if between.chars().all(|c| c == ' ') { " " } else { GAP });
+        }
+        gist.push_str(said);
+        end = start + said.len();
+    }
+    gist
+}
+
+/// Maximum number of sentences among which the most telling ones are chosen.
+const GIST_LOOK: usize = 60;
+/// Mark between sentences that are not next to each other.
+const GAP: &str = " … ";
+
 /// Turns a `<command>` element at the end of a text into a fenced block, so that every reader takes it for code.
 pub(super) fn fenced(text: Cow<'_, str>) -> Cow<'_, str> {
     let command = text.trim_end().strip_suffix("</command>").and_then(|rest| rest.rsplit_once("<command>"));

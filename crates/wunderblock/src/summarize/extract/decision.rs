@@ -1,6 +1,7 @@
 //! Decisions, each consisting of a question and its answer. An answer alone ("yes, the second") says nothing, and a
 //! question alone decides nothing.
 
+use super::act::plain_name;
 use super::cue::{bare, sentences_of};
 use super::plain::{cut, cut_after, head};
 use serde_json::Value;
@@ -50,7 +51,7 @@ const END: usize = 1_200;
 /// Maximum number of bytes kept of a question.
 const QUESTION_MAX: usize = 200;
 /// Maximum number of bytes kept of an answer.
-const ANSWER_MAX: usize = 240;
+pub(super) const ANSWER_MAX: usize = 240;
 /// Maximum number of bytes in a turn that can be an answer. A longer turn is a new request, whatever the reply asked.
 const TURN_MAX: usize = 1_500;
 /// Beginnings of sentences that ask something without a question mark.
@@ -169,7 +170,7 @@ pub(super) fn answered((asked, reply): (Seq, &str), (said, turn): (Seq, &str)) -
 
 /// Returns the question that a tool asks a person.
 pub(super) fn asked_by(name: &str, input: &str) -> Option<String> {
-    let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let plain = plain_name(name);
     let asks =
         ["askuser", "askfollowup", "askhuman", "requestuserinput"].iter().any(|tool| plain.contains(tool));
     let value: Value = asks.then(|| serde_json::from_str(input).ok())??;
@@ -187,8 +188,23 @@ fn first_question(value: &Value) -> Option<&str> {
     }
 }
 
-/// Returns a shortened form of a person's answer to a question from a tool.
-pub(super) fn answer_of(text: &str) -> String {
-    let kept = text.get(..cut(text, 2 * ANSWER_MAX)).unwrap_or_default();
-    head(kept.trim(), ANSWER_MAX).into_owned()
+/// Returns the questions of a tool with a person's answers, from the result of the call: pairs of the form
+/// `"question"="answer"`, or the whole result as the answer to the question of the call. A question that the person
+/// wants to discuss first has no answer.
+pub(super) fn answers_of(question: &str, result: &str) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    let mut rest = result;
+    while let Some((before, after)) = rest.split_once("\"=\"") {
+        let asked = before.rsplit(['"']).next().unwrap_or_default();
+        let end = ["\", \"", "\". ", "\" user notes"].iter().filter_map(|end| after.find(end)).min();
+        let end = end.unwrap_or_else(|| after.trim_end().trim_end_matches('.').trim_end_matches('"').len());
+        let answer = after.get(..end).unwrap_or_default();
+        pairs.push((head(asked, QUESTION_MAX).into_owned(), head(answer.trim(), ANSWER_MAX).into_owned()));
+        rest = after.get(end..).unwrap_or_default();
+    }
+    if pairs.is_empty() && !result.contains("No answer provided") {
+        let kept = result.get(..cut(result, 2 * ANSWER_MAX)).unwrap_or_default();
+        pairs.push((question.to_owned(), head(kept.trim(), ANSWER_MAX).into_owned()));
+    }
+    pairs
 }

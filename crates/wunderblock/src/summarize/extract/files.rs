@@ -97,8 +97,10 @@ impl Files {
                     .for_each(|file| (file.read, file.changed) = (0, 0));
                 self.change(at, path, FileChange::Deleted);
             }
-            Deed::Reverted if self.inside(path).is_empty() => self.change(at, path, FileChange::Reverted),
+            Deed::Reverted if self.inside(path).is_empty() => self.revert(at, path),
             Deed::Reverted => self.take_back(at, path),
+            // Only the caller knows whether this is a file.
+            Deed::MaybeReverted => {}
         }
     }
 
@@ -131,6 +133,11 @@ impl Files {
             self.list.iter().filter(|file| file.is_changed() && file.change != FileChange::Reverted);
         let newest = changed.filter(is_it).max_by_key(|file| file.last_changed)?;
         Some((newest.last_changed, newest.path.clone()))
+    }
+
+    /// Returns whether a file of this name was changed.
+    pub(super) fn is_changed(&self, path: &str) -> bool {
+        self.places.get(plain(path)).and_then(|place| self.list.get(*place)).is_some_and(File::is_changed)
     }
 
     /// Returns the file that was changed first at or after a position.
@@ -175,6 +182,21 @@ impl Files {
         }
     }
 
+    /// Takes back the changes to a file since the newest commit. Changes that a commit contains stay.
+    fn revert(&mut self, at: Seq, path: &str) {
+        let committed = self.committed;
+        let known = self.places.get(path).and_then(|place| self.list.get_mut(*place));
+        match known.filter(|file| file.changes.iter().any(|change| *change <= committed)) {
+            Some(file) => {
+                let before = file.changes.len();
+                file.changes.retain(|change| *change <= committed);
+                let gone = u32::try_from(before - file.changes.len()).unwrap_or(0);
+                file.changed = file.changed.saturating_sub(gone).max(1);
+            }
+            None => self.change(at, path, FileChange::Reverted),
+        }
+    }
+
     /// Takes back the changes in a folder since the newest commit.
     fn take_back(&mut self, at: Seq, path: &str) {
         if path == ALL {
@@ -191,7 +213,23 @@ impl Files {
         }
     }
 
+    /// Returns the path under which a file is known: a call may name it by its absolute path, and another one by the
+    /// end of that path.
+    fn known(&self, path: &str) -> Option<String> {
+        let is_same = |file: &&File| {
+            let (long, short) =
+                if path.len() > file.path.len() { (path, &*file.path) } else { (&*file.path, path) };
+            let before = long.strip_suffix(short).filter(|_| short.contains('/') && long.starts_with('/'));
+            before.is_some_and(|before| before.ends_with('/'))
+        };
+        self.list.iter().find(is_same).map(|file| file.path.clone())
+    }
+
     fn file(&mut self, path: &str) -> Option<&mut File> {
+        let known = if self.places.contains_key(path) { None } else { self.known(path) };
+        if let Some(place) = known.and_then(|known| self.places.get(&known)).copied() {
+            self.places.insert(path.to_owned(), place);
+        }
         let next = self.list.len();
         let place = *self.places.entry(path.to_owned()).or_insert(next);
         if place == next {

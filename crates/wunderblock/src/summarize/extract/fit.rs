@@ -16,7 +16,7 @@ use wunderblock_core::units::{Seq, Tokens};
 /// Minimum number of tokens in a line that says something.
 const LINE_MIN: u64 = 14;
 /// Number of tokens that the head of an item takes if the whole item does not fit.
-const HEAD_TOKENS: u64 = 28;
+const HEAD_TOKENS: u64 = 40;
 /// Maximum share of the room that a mandatory item may take, given as a divisor.
 const MUST_SHARE: u64 = 6;
 /// Maximum number of messages that did not fit and are listed by their positions, counted from the newest.
@@ -28,6 +28,11 @@ const MISSES_MAX: usize = 48;
 /// Maximum share of a summary for bare names, in percent. A list of names shows what was touched, but not why.
 /// Without a limit, names took half of a summary.
 const NAMES_MOST: u64 = 15;
+
+/// Rooms that are tried one after the other if a text leaves room, as percentages of the real room.
+const ROOMS: [u64; 5] = [115, 135, 160, 200, 260];
+/// Percentage of its room from which a text counts as full.
+const FULL: u64 = 94;
 
 /// Criteria by which items are chosen.
 pub(super) struct Fit<'f> {
@@ -63,6 +68,11 @@ const fn share(fill: Fill) -> (u64, u8) {
     }
 }
 
+/// Returns whether the items of a kind are single sentences.
+const fn is_sentence(fill: Fill) -> bool {
+    matches!(fill, Fill::Decisions | Fill::Findings | Fill::Next | Fill::Done)
+}
+
 /// Items of a kind, best first, and the room for them.
 struct ItemGroup<'i> {
     fill: Fill,
@@ -95,8 +105,7 @@ impl Chosen {
     fn says(&self, item: &SummaryItem, form: &SummaryForm) -> bool {
         let quoted = item.refs.first().and_then(|at| self.quoted.get(at));
         let Some((quotes, own)) = quoted.zip(item.quoted()) else { return false };
-        let is_sentence = matches!(item.fill, Fill::Decisions | Fill::Findings | Fill::Next | Fill::Done)
-            && self.items.iter().any(|other| other.fill == item.fill);
+        let is_sentence = is_sentence(item.fill) && self.items.iter().any(|other| other.fill == item.fill);
         // A rule is listed even if a quoted request contains it, because the request is dropped sooner. Without this
         // exception, 224 of 270 rules were left after fifty compactions at 32,000 tokens; with it, 238 were left.
         if item.fill == Fill::Constraints {
@@ -136,8 +145,20 @@ impl<'f> Fit<'f> {
             skeleton + LINE_MIN * self.form.parts.iter().map(|part| part.fills.len() as u64).sum::<u64>() * 2;
         let whole = self.target.0.max(least).min(self.most.0);
         let room = whole.saturating_sub(skeleton);
-        let chosen = self.choose(items, room);
-        self.trimmed(chosen)
+        let mut text = self.trimmed(self.choose(items, room));
+        // Shortened items and shares that nothing fits into leave room. A larger room is tried until the text no longer
+        // fits.
+        for percent in ROOMS {
+            let used = self.tokens(&text);
+            if used * 100 >= whole * FULL {
+                break;
+            }
+            let more = self.trimmed(self.choose(items, room * percent / 100));
+            if (used..=whole).contains(&self.tokens(&more)) {
+                text = more;
+            }
+        }
+        text
     }
 
     /// Removes the items chosen last until the text fits.
@@ -326,8 +347,8 @@ impl<'f> Fit<'f> {
             let others = (count - place - 1) as u64;
             let kept = (others * HEAD_TOKENS).min(kind.room / 2);
             let cost = self.cost(at, item);
-            // A user message is either quoted in full or listed by its position.
-            let whole = kind.fill == Fill::UserMessages && place > 0;
+            // A user message is either quoted in full or listed by its position, and half a sentence says nothing.
+            let whole = kind.fill == Fill::UserMessages && place > 0 || is_sentence(kind.fill);
             let cap = if cost <= HEAD_TOKENS || whole {
                 kind.room
             } else {

@@ -1,6 +1,6 @@
 //! Parts of a summary and their markup.
 
-use super::item::{BETWEEN, ItemText, PACKED_LINE, SummaryItem};
+use super::item::{BETWEEN, ItemText, PACKED_LINE, SummaryItem, UNCHECKED_LEGEND};
 use super::log::{self, Times};
 use super::plain::{self, Escaping};
 use crate::summarize::task::{Brief, Material};
@@ -108,6 +108,10 @@ impl SummaryForm {
     /// Writes a summary of these items.
     pub(super) fn write(&self, items: &[&SummaryItem]) -> String {
         let mut out = String::new();
+        if items.iter().any(|item| item.is_unchecked()) {
+            out.push_str(UNCHECKED_LEGEND);
+            out.push('\n');
+        }
         if self.is_log() {
             log::write(&mut out, items, &self.times, self.marks);
             let is_name = |item: &&&SummaryItem| matches!(item.text, ItemText::Packed { .. });

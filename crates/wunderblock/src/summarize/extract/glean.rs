@@ -1,6 +1,7 @@
 //! Finds what a range contains, in one pass over its entries.
 
 mod acted;
+mod ended;
 mod printed;
 
 use super::act::{self, Deed, Kind, ParsedCall};
@@ -10,11 +11,12 @@ use super::cue::{self, Cue};
 use super::decision::{self, Answer, Verdict};
 use super::files::Files;
 use super::names::{Author, Names};
-use super::outcome::{self, Outcome};
-use super::plain::{cut, cut_after, readable, without_colour};
+use super::outcome::{self, CallTraits, Outcome};
+use super::plain::readable;
+use super::process;
 use super::skill;
 use super::todo::{self, Plan, Ticks, TodoCall};
-use super::trouble::{FailedCall, Troubles};
+use super::trouble::Troubles;
 use crate::summarize::standing::{rules_of_text, typed};
 use crate::summarize::task::Material;
 use printed::Commit;
@@ -27,14 +29,16 @@ use wunderblock_core::units::{Millis, Seq};
 use wunderblock_core::view::ViewEntry;
 use wunderblock_core::work::{InvokedSkill, TodoItem};
 
-/// Number of bytes that are searched for names at each end of a tool result.
-const RESULT_LOOK: usize = 2 << 10;
 /// Maximum number of sentences of a kind that are kept from the start.
 const FIRST_SENTENCES: usize = 256;
 /// Number of sentences of a kind that are kept from the end. Older sentences are dropped only when twice this number
 /// have accumulated.
 const NEWEST_SENTENCES: usize = 2_048;
 
+/// Maximum number of bytes kept of a delegate's report.
+const REPORT: usize = 320;
+/// Beginning of a message that another agent of a team sent.
+const TEAMMATE: &str = "<teammate-message";
 /// Programs that say nothing about the task and are too common to name in a summary.
 const EVERYDAY: [&str; 16] = [
     "cat", "cd", "cp", "echo", "find", "grep", "head", "ls", "mkdir", "mv", "rm", "sed", "sleep", "tail",
@@ -63,6 +67,20 @@ pub(in super::super) struct Step {
     ends_showing: bool,
     /// Checks that the call runs.
     pub(super) checks: Vec<Check>,
+    /// Whether the call only looks at something.
+    pub(super) looks: bool,
+    /// Whether the call starts a delegate.
+    pub(super) delegates: bool,
+    /// Whether the tool only talks to other agents or to the harness.
+    pub(super) is_talk: bool,
+    /// Whether the call changes something outside the files of the work.
+    pub(super) acts: bool,
+    /// Last program of a command.
+    last_program: String,
+    /// Whether a success of the call is one of all its commands.
+    is_proved: bool,
+    /// Output of a process that went on after the call, so far.
+    output: String,
     /// Change that the call makes to the task list.
     pub(super) todo: Option<TodoCall>,
     /// Skill that the call invokes, with the beginning of the skill's text.
@@ -73,15 +91,16 @@ pub(in super::super) struct Step {
     ticks: Option<Ticks>,
     /// Whether the call is a command in a model's text, so that only the output shows how it ended.
     pub(super) is_typed: bool,
-    /// `None` until the result arrives.
+    /// `None` until the call and the process that it started have ended.
     pub(super) outcome: Option<Outcome>,
     /// Position of the result, or of the call itself until the result arrives.
     pub(super) ended: Seq,
 }
 
 impl Step {
-    /// Reads one text of the result, both for its content and for how the call ended.
-    fn read(&mut self, at: Seq, text: &str, failed: bool, ended: &mut Outcome) {
+    /// Reads the whole result, both for its content and for how the call ended. `last` is the part of the result that
+    /// states how the call ended.
+    fn read(&mut self, at: Seq, (text, last): (&str, &str), failed: bool) -> Outcome {
         if let Some(skill) = &mut self.skill {
             skill::read(skill, at, &readable(text));
         }
@@ -90,24 +109,31 @@ impl Step {
         }
         let refused = !matches!(self.kind, Kind::Run | Kind::Read) && outcome::is_refusal(text);
         let shows = self.shows || self.ends_showing && self.checks.is_empty();
-        let mut part = outcome::read(text, failed || refused, shows);
-        if self.kind == Kind::Other && !part.failed {
-            part.telling = outcome::short_answer(text).map(str::to_owned);
-        }
-        if self.files.iter().any(|(deed, _)| *deed == Deed::Committed) && !part.failed {
-            part.telling = outcome::commit_line(text, &self.what).map(str::to_owned);
-        }
-        if self.checks.is_empty() && outcome::found_nothing(&self.what, text, &part) {
-            part = Outcome { found_nothing: true, ..Outcome::default() };
-            ended.failed = false;
-        }
-        *ended = Outcome {
-            failed: ended.failed || part.failed,
-            found_nothing: part.found_nothing,
-            exit: part.exit.or(ended.exit.take()),
-            telling: part.telling.or(ended.telling.take()),
+        let call = CallTraits {
+            shows,
+            checks: &self.checks,
+            last: &self.last_program,
+            is_typed: self.is_typed,
+            is_proved: self.is_proved,
         };
+        let mut ended = outcome::read((text, last), failed || refused, call);
+        if self.kind == Kind::Other && !ended.failed() {
+            ended.telling = match self.delegates {
+                true => Some(cue::gist_of(&report_of(last), REPORT)).filter(|gist| !gist.is_empty()),
+                false => outcome::short_answer(text).map(str::to_owned),
+            };
+        }
+        if self.files.iter().any(|(deed, _)| *deed == Deed::Committed) && !ended.failed() {
+            ended.telling = outcome::commit_line(text, &self.what).map(str::to_owned);
+        }
+        ended
     }
+}
+
+/// Returns what a delegate reports, without the harness's notes about its calls and its state.
+fn report_of(result: &str) -> String {
+    let is_note = |line: &&str| line.trim_start().starts_with(['[', '<', '{']) || line.contains("agentId: ");
+    result.lines().filter(|line| !is_note(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// A sentence of a known kind.
@@ -156,9 +182,13 @@ pub(in super::super) struct Found<'a> {
     pub(in super::super) names: Names,
     pub(super) tally: GleanCounts,
     todo: Vec<TodoItem>,
+    /// Changes to the task list that results show and teammates report, with their positions.
+    pub(super) todo_told: Vec<(Seq, TodoCall)>,
     /// Boxes of each file.
     boxes: HashMap<String, Vec<TodoItem>>,
     waiting: HashMap<&'a CallId, usize>,
+    /// Calls whose processes go on, by the ids of the processes.
+    running: HashMap<String, usize>,
 }
 
 /// Reads a range. The findings contain no secrets.
@@ -189,8 +219,8 @@ impl<'a> Found<'a> {
             match part {
                 Part::ToolCall { call, name, input, gist, .. } => {
                     let input = bodies.of(input).unwrap_or_default();
-                    self.call(entry.seq, name, gist.as_deref(), input);
-                    self.waiting.insert(call, self.steps.len().saturating_sub(1));
+                    let step = self.call(entry.seq, name, gist.as_deref(), input);
+                    self.waiting.extend(step.map(|step| (call, step)));
                 }
                 Part::ToolResult { call, content, failed, .. } => {
                     let texts = content.iter().filter_map(|part| match part {
@@ -210,6 +240,12 @@ impl<'a> Found<'a> {
             _ => None,
         });
         let Some(first) = texts.next() else { return };
+        if said.role != Role::Assistant {
+            self.notified(at, first);
+            if first.contains(TEAMMATE) {
+                self.todo_told(at, first, true);
+            }
+        }
         let mut text = readable(first);
         for more in texts {
             text = Cow::Owned(format!("{text}\n{}", readable(more)));
@@ -348,11 +384,33 @@ impl<'a> Found<'a> {
         });
     }
 
-    fn call(&mut self, at: Seq, name: &str, gist: Option<&str>, input: &str) {
+    /// Reads a call. Returns the index of the step whose outcome the result of the call tells, which is an earlier one
+    /// if the call polls its process.
+    fn call(&mut self, at: Seq, name: &str, gist: Option<&str>, input: &str) -> Option<usize> {
         self.tally.calls += 1;
+        let process = process::named_by(input);
+        if let Some(step) = process.as_ref().and_then(|id| self.running.get(id)).copied() {
+            if !process::is_end(name) {
+                return Some(step);
+            }
+            self.steps.get_mut(step)?.outcome = Some(Outcome::unknown());
+            self.running.retain(|_, running| *running != step);
+            return None;
+        }
         let gist = gist.map(readable);
-        let ParsedCall { kind, what, key, program, files, shows, ends_showing, checks } =
-            act::read(name, gist.as_deref(), input);
+        let ParsedCall {
+            kind,
+            what,
+            key,
+            program,
+            last,
+            files,
+            shows,
+            ends_showing,
+            looks,
+            is_proved,
+            checks,
+        } = act::read(name, gist.as_deref(), input);
         let what = readable(&what).into_owned();
         self.names.learn(&what, at, Author::Model);
         if !program.is_empty() && !EVERYDAY.contains(&program.as_str()) {
@@ -368,6 +426,7 @@ impl<'a> Found<'a> {
         let changes = todo.is_none() && files.iter().any(|(deed, _)| *deed != Deed::Read);
         let written = if changes { WrittenText::of_call(&readable(input)) } else { WrittenText::default() };
         let defines = if files.len() == 1 { written.defines() } else { Vec::new() };
+        let acts = act::acts(key.strip_prefix("run ").unwrap_or_default());
         self.steps.push(Step {
             at,
             ended: at,
@@ -379,6 +438,13 @@ impl<'a> Found<'a> {
             shows,
             ends_showing,
             checks,
+            looks,
+            delegates: kind == Kind::Other && act::delegates(name),
+            is_talk: act::talks(name),
+            acts,
+            last_program: last,
+            is_proved,
+            output: String::new(),
             todo,
             skill,
             asks,
@@ -386,84 +452,12 @@ impl<'a> Found<'a> {
             is_typed: false,
             outcome: None,
         });
+        self.steps.len().checked_sub(1)
     }
 
     fn result<'t>(&mut self, at: Seq, call: &'a CallId, texts: impl Iterator<Item = &'t str>, failed: bool) {
         let Some(place) = self.waiting.remove(call) else { return };
         self.ended(at, place, texts, failed);
-    }
-
-    /// Records how a step ended.
-    fn ended<'t>(&mut self, at: Seq, place: usize, texts: impl Iterator<Item = &'t str>, failed: bool) {
-        let Some(step) = self.steps.get_mut(place) else { return };
-        let mut ended = Outcome { failed, ..Outcome::default() };
-        step.ended = at;
-        let mut shown = Vec::new();
-        for whole in texts {
-            let text = &*without_colour(whole);
-            if let Some(call) = &mut step.todo {
-                call.named(text);
-                // An added item gets its id only from the result.
-                if let (TodoCall::Added(item), Some(last)) = (call, self.todo.last_mut()) {
-                    last.id.clone_from(&item.id);
-                }
-            }
-            if let Some(question) = step.asks.take() {
-                let answer = decision::answer_of(&readable(text));
-                self.answers.push(Answer { asked: step.at, question, said: at, answer });
-            }
-            if step.kind == Kind::Write && step.files.is_empty() {
-                step.files.extend(act::open_file(text).map(|path| (Deed::Changed, path.to_owned())));
-            }
-            step.read(at, text, failed, &mut ended);
-            if !step.checks.is_empty() {
-                shown.push(without_colour(whole));
-            }
-            let end = cut_after(text, text.len().saturating_sub(RESULT_LOOK).max(RESULT_LOOK));
-            for look in [text.get(..cut(text, RESULT_LOOK)), text.get(end..)] {
-                self.names.learn(&readable(look.unwrap_or_default()), at, Author::Tool);
-            }
-        }
-        ended.telling = ended.telling.map(|line| readable(&line).into_owned());
-        let (what, key, began) = (step.what.clone(), step.key.clone(), step.at);
-        let shows = step.shows && step.kind == Kind::Run;
-        let (files, checks) = (step.files.clone(), step.checks.clone());
-        let (ticks, defines) = (step.ticks.take(), std::mem::take(&mut step.defines));
-        step.outcome = Some(ended.clone());
-        if ended.failed {
-            self.tally.failed += 1;
-            let line = ended.telling.unwrap_or_default();
-            // A search without a match exits with an error code, too. A call that somebody broke off is not an error.
-            let is_nothing = shows && checks.is_empty() || line.ends_with("aborted");
-            if !is_nothing {
-                self.names.learn(cue::bare(&line), at, Author::Tool);
-                let call = FailedCall { what: &what, key: &key, checks: &checks, line: &line, shown: &shown };
-                self.troubles.fail(at, &call);
-            }
-        } else {
-            if let (Some(ticks), Some((deed, path))) = (ticks, files.first()) {
-                self.ticked(at, deed, path, &ticks);
-            }
-            for (deed, path) in &files {
-                let taken_back = (*deed == Deed::Reverted).then(|| self.files.changed_since(path)).flatten();
-                self.touch((began, at), deed, path);
-                match deed {
-                    Deed::Removed => self.troubles.remove(at, path),
-                    Deed::Reverted => {
-                        if let Some((since, path)) = taken_back {
-                            self.troubles.revert(since, &path);
-                        }
-                    }
-                    Deed::Read | Deed::Committed => {}
-                    _ => self.troubles.change(path),
-                }
-            }
-            if let [(_, path)] = files.as_slice() {
-                self.files.define(began, path, defines);
-            }
-            self.troubles.pass(at, &key, &checks, self.files.changed.as_ref());
-        }
-        shown.iter().for_each(|text| self.troubles.show(at, text));
     }
 
     /// Follows a plan that is kept in a file. A file that has only been read is a plan if boxes were written to it

@@ -41,11 +41,15 @@ pub(super) const ANSWERED: &str = " → answered: ";
 /// Beginning of a request that follows other requests.
 pub(super) const THEN: &str = "then: ";
 /// Beginning of a line from an unchecked summary.
-const UNCHECKED: &str = "unchecked: ";
+const UNCHECKED: &str = "~ ";
+/// Line before a summary that contains lines from an unchecked one.
+pub(super) const UNCHECKED_LEGEND: &str = "(~ marks what another program's summary says, unchecked)";
 /// Beginning of a line with the outcome of a request.
 pub(super) const OUTCOME: &str = "→ ";
 /// Beginning of a rule in a part that contains other kinds, too.
 pub(super) const RULE: &str = "rule: ";
+/// Beginning of the line of a commit, which quotes the line that reports it.
+pub(super) const COMMITTED: &str = "committed: ";
 /// Beginning of a completed plan item in a part that contains open ones, too.
 pub(super) const DONE: &str = "done: ";
 /// Beginning of the line with the last reply that ended a turn and summed up the work, if the work continued after
@@ -96,9 +100,15 @@ impl SummaryItem {
     pub(super) fn name_unchecked(&mut self) {
         if let ItemText::Line { lead, quote, .. } = &mut self.text
             && !quote.is_empty()
+            && !lead.starts_with(UNCHECKED)
         {
             lead.insert_str(0, UNCHECKED);
         }
+    }
+
+    /// Returns whether the item is from an unchecked summary.
+    pub(super) fn is_unchecked(&self) -> bool {
+        matches!(&self.text, ItemText::Line { lead, .. } if lead.starts_with(UNCHECKED))
     }
 
     /// Returns whether the item names a file by its path, whatever it quotes.

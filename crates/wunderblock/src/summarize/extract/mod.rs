@@ -29,6 +29,7 @@ mod notable;
 mod outcome;
 mod pick;
 mod plain;
+mod process;
 mod read;
 mod shell;
 mod skill;

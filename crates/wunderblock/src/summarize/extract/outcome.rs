@@ -1,23 +1,66 @@
 //! Determines from the result of a call how the call ended.
 
+use super::check::Check;
 use super::plain::head;
-use super::shell;
 use aho_corasick::AhoCorasick;
+use regex::Regex;
 use serde::Deserialize;
 use std::sync::{LazyLock, OnceLock};
 use wunderblock_core::literal::{LiteralKind, literals};
 
+/// How a call ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in super::super) enum Ending {
+    #[default]
+    Ok,
+    Failed,
+    /// The call is a search without a match.
+    NothingFound,
+    /// Nothing proves how the call ended.
+    Unknown,
+}
+
 /// Outcome of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Outcome {
-    /// Whether the call failed.
-    pub(in super::super) failed: bool,
-    /// Whether the call is a search without a match.
-    pub(super) found_nothing: bool,
+    pub(in super::super) ending: Ending,
+    /// Whether the checks of a failed call are known to have failed, rather than another command of the call.
+    pub(super) blames_checks: bool,
     /// Exit code of the program, if the result states it.
     pub(in super::super) exit: Option<String>,
     /// The line that says most about the outcome.
     pub(in super::super) telling: Option<String>,
+}
+
+impl Outcome {
+    /// Returns the outcome of a call of which nothing is known.
+    pub(super) fn unknown() -> Self {
+        Self { ending: Ending::Unknown, ..Self::default() }
+    }
+
+    pub(in super::super) fn failed(&self) -> bool {
+        self.ending == Ending::Failed
+    }
+
+    /// Returns whether something proves that the call ended well.
+    pub(in super::super) fn is_ok(&self) -> bool {
+        self.ending == Ending::Ok
+    }
+}
+
+/// A call, as far as it decides how its result is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CallTraits<'c> {
+    /// Whether the result is content, which says nothing about the outcome unless the call failed.
+    pub(super) shows: bool,
+    /// Checks that the call runs.
+    pub(super) checks: &'c [Check],
+    /// Last program of the call, which has the exit code.
+    pub(super) last: &'c str,
+    /// Whether only the output can show how the call ended.
+    pub(super) is_typed: bool,
+    /// Whether a success of the call is one of all its commands.
+    pub(super) is_proved: bool,
 }
 
 /// Words that classify results; `outcome.toml` explains each list.
@@ -27,8 +70,12 @@ struct OutcomeWords {
     errors: Vec<String>,
     refusals: Vec<String>,
     exits: Vec<String>,
-    sums: Vec<String>,
     noise: Vec<String>,
+    progress: Vec<String>,
+    fails: Vec<String>,
+    passes: Vec<String>,
+    partly: Vec<String>,
+    passing: Vec<String>,
 }
 
 // Tests check that the embedded words parse.
@@ -132,15 +179,6 @@ pub(super) fn commit_line<'t>(text: &'t str, command: &str) -> Option<&'t str> {
     text.lines().find(|line| line.starts_with('[') && line.contains("] ") || names_it(line))
 }
 
-/// Returns whether a search found nothing. A search that finds nothing exits with 1 and prints nothing, which is not
-/// a failure.
-pub(super) fn found_nothing(what: &str, text: &str, outcome: &Outcome) -> bool {
-    SEARCHES.contains(&shell::read(what).last.as_str())
-        && outcome.failed
-        && outcome.exit.as_deref().is_none_or(|code| code == "1")
-        && error_line(text).is_none()
-}
-
 /// Programs that search.
 const SEARCHES: [&str; 5] = ["grep", "egrep", "rg", "ag", "ack"];
 
@@ -154,27 +192,128 @@ pub(super) fn short_answer(text: &str) -> Option<&str> {
     Some(first.trim_end_matches(':')).filter(|first| is_whole && (1..=ANSWER).contains(&first.len()))
 }
 
-/// Reads a result. If `shows` is set, the text is content and says nothing about the outcome unless the call failed.
-pub(super) fn read(text: &str, failed: bool, shows: bool) -> Outcome {
-    let tail = tail(text);
-    let exit = if shows && !failed {
-        None
-    } else {
-        exit_code(tail).or_else(|| exit_code(text.get(..super::plain::cut(text, 400)).unwrap_or_default()))
-    };
+/// Reads a result. `failed` is the statement of the harness. `last` is the end of the text that states how a process
+/// ended, after earlier parts of its output.
+pub(super) fn read((text, last): (&str, &str), failed: bool, call: CallTraits<'_>) -> Outcome {
+    let (tail, shows) = (tail(text), call.shows);
+    let exit = if shows && !failed { None } else { exit_code(last) };
     let bad_exit = exit.as_deref().is_some_and(|code| code != "0");
-    let report = if failed || bad_exit || !shows { error_line(text) } else { None };
-    // A stated exit code overrides error lines.
-    let failed = failed || bad_exit || (exit.is_none() && report.is_some());
-    let telling = if failed {
-        report.or_else(|| last_line(tail))
-    } else if shows {
-        None
-    } else {
-        sum(tail).or_else(|| last_line(tail))
+    let stated = if failed || bad_exit { Some(false) } else { exit.as_ref().map(|_| true) };
+    let report = if stated == Some(false) || !shows { error_line(text) } else { None };
+    let is_search = SEARCHES.contains(&call.last) && exit.as_deref().is_none_or(|code| code == "1");
+    let shown = if call.checks.is_empty() { Shown::Unclear } else { Shown::of(text) };
+    let (ending, blames_checks) = match stated {
+        _ if shown == Shown::Fails => (Ending::Failed, true),
+        // A search that finds nothing exits with 1 and prints nothing, which is not a failure.
+        Some(false) if is_search && report.is_none() => (Ending::NothingFound, false),
+        Some(false) => (Ending::Failed, call.checks.iter().all(|check| check.proof.fails)),
+        _ if !call.checks.is_empty() => (passing(call.checks, shown), false),
+        None if report.is_some() && call.is_typed => (Ending::Failed, false),
+        _ if report.is_some() || !call.is_proved => (Ending::Unknown, false),
+        _ => (Ending::Ok, false),
+    };
+    // A stated success of checks overrides lines that look like failures.
+    let is_stated = stated == Some(true) && call.checks.iter().all(|check| check.proof.passes);
+    let ending = if is_stated && !call.checks.is_empty() { Ending::Ok } else { ending };
+    let telling = match ending {
+        Ending::NothingFound => None,
+        Ending::Failed | Ending::Unknown if call.checks.is_empty() => report.or_else(|| last_line(tail)),
+        Ending::Failed => failing_line(text, report).or_else(|| last_line(tail)),
+        _ if shows => None,
+        _ => telling_line(tail, &patterns().passes)
+            .or_else(|| telling_line(tail, &patterns().partly))
+            .filter(|_| !call.checks.is_empty())
+            .or_else(|| last_line(tail)),
     };
     let telling = telling.map(|line| format!("{}{}", head(line.trim(), LINE_MAX), place(text, line)));
-    Outcome { failed, found_nothing: false, exit, telling }
+    Outcome { ending, blames_checks, exit, telling }
+}
+
+/// Returns how checks ended whose call did not fail. If the exit code of the call is not theirs, only the output
+/// proves that they passed, and the output of a filter only if it contains the sum of all results.
+fn passing(checks: &[Check], shown: Shown) -> Ending {
+    let is_seen = checks.iter().all(|check| !check.is_filtered);
+    let is_ok = checks.iter().all(|check| check.proof.passes)
+        || shown == Shown::Passes
+        || is_seen && matches!(shown, Shown::PassesPartly | Shown::Nothing);
+    if is_ok { Ending::Ok } else { Ending::Unknown }
+}
+
+/// What the output of checks says about their outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// A line reports a failure.
+    Fails,
+    /// A line sums up the results, and nothing failed.
+    Passes,
+    /// Some parts passed.
+    PassesPartly,
+    /// The checks printed nothing.
+    Nothing,
+    /// The output says neither.
+    Unclear,
+}
+
+impl Shown {
+    fn of(text: &str) -> Self {
+        let Patterns { fails, passes, partly, passing } = patterns();
+        let has = |pattern: &Option<Regex>, line: &str| {
+            pattern.as_ref().is_some_and(|pattern| pattern.is_match(line))
+        };
+        let lines = || text.lines().map(str::trim).filter(|line| line.len() <= 1_000 && !is_noise(line));
+        // The name of a test that passes may contain any words.
+        if lines().any(|line| has(fails, line) && !has(passing, line)) {
+            Self::Fails
+        } else if lines().any(|line| has(passes, line)) {
+            Self::Passes
+        } else if lines().any(|line| has(partly, line) || has(passing, line)) {
+            Self::PassesPartly
+        } else if lines().all(str::is_empty) {
+            Self::Nothing
+        } else {
+            Self::Unclear
+        }
+    }
+}
+
+/// Patterns of lines in the output of checks. `None` if there are no patterns.
+struct Patterns {
+    fails: Option<Regex>,
+    passes: Option<Regex>,
+    partly: Option<Regex>,
+    passing: Option<Regex>,
+}
+
+fn patterns() -> &'static Patterns {
+    static FOUND: LazyLock<Patterns> = LazyLock::new(|| {
+        let any = |list: &[String]| Regex::new(&list.join("|")).ok().filter(|_| !list.is_empty());
+        Patterns {
+            fails: any(&WORDS.fails),
+            passes: any(&WORDS.passes),
+            partly: any(&WORDS.partly),
+            passing: any(&WORDS.passing),
+        }
+    });
+    &FOUND
+}
+
+/// Returns the line of a failed check that says most: an error with a code, the first line that reports a failure, or
+/// the line that looks like an error.
+fn failing_line<'t>(text: &'t str, report: Option<&'t str>) -> Option<&'t str> {
+    let has_code = |line: &&str| literals(line).take(12).any(|literal| literal.kind == LiteralKind::Code);
+    let Patterns { fails, passing, .. } = patterns();
+    let is_fail = |line: &&str| {
+        let has =
+            |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(line.trim()));
+        is_telling(line) && has(fails) && !has(passing)
+    };
+    report.filter(has_code).or_else(|| text.lines().find(is_fail)).or(report)
+}
+
+/// Returns the last line that matches a pattern.
+fn telling_line<'t>(text: &'t str, pattern: &Option<Regex>) -> Option<&'t str> {
+    let pattern = pattern.as_ref()?;
+    text.lines().rev().find(|line| is_telling(line) && pattern.is_match(line.trim()))
 }
 
 /// Returns the place that a compiler names on the line below its message, for example: ` --> src/a.rs:3:7`.
@@ -193,29 +332,35 @@ fn tail(text: &str) -> &str {
     text.get(super::plain::cut_after(text, text.len() - TAIL)..).unwrap_or_default()
 }
 
-fn exit_code(text: &str) -> Option<String> {
-    let at = WORDS.exits.iter().filter_map(|mark| text.rfind(mark).map(|at| at + mark.len())).max()?;
-    let rest = text.get(at..)?.trim_start();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    rest.get(..digits).filter(|code| (1..=3).contains(&code.len())).map(str::to_owned)
+/// Returns the exit code that a harness states in the first or the last lines of a result. Other lines may be about the
+/// exit codes of other programs.
+fn exit_code(result: &str) -> Option<String> {
+    let is_said = |line: &&str| !line.trim().is_empty();
+    let last = result.lines().rev().filter(is_said).take(3);
+    let first = result.lines().filter(is_said).take(6).take_while(|line| line.len() < 200);
+    last.chain(first).find_map(|line| {
+        let at = WORDS.exits.iter().filter_map(|mark| line.rfind(mark).map(|at| at + mark.len())).max()?;
+        let rest = line.get(at..)?.trim_start();
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        rest.get(..digits).filter(|code| (1..=3).contains(&code.len())).map(str::to_owned)
+    })
+}
+
+/// Returns whether a line is printed regardless of the outcome.
+fn is_noise(line: &str) -> bool {
+    let is_exit = WORDS.exits.iter().any(|mark| line.contains(mark)) && line.len() < 60;
+    is_exit
+        || WORDS.noise.iter().any(|noise| line.starts_with(noise))
+        || WORDS.progress.iter().any(|part| line.contains(part))
 }
 
 fn is_telling(line: &str) -> bool {
     let line = line.trim();
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();
-    let is_exit = WORDS.exits.iter().any(|mark| line.contains(mark)) && line.len() < 60;
-    let is_noise = WORDS.noise.iter().any(|noise| line.starts_with(noise));
     // Borders, brackets and lines of data say nothing.
-    letters >= 2 && !is_exit && !is_noise && line.len() <= 1_000 && (line.contains(' ') || line.len() <= 60)
+    letters >= 2 && !is_noise(line) && line.len() <= 1_000 && (line.contains(' ') || line.len() <= 60)
 }
 
 fn last_line(text: &str) -> Option<&str> {
     text.lines().rev().take(LAST_LINES).find(|line| is_telling(line))
-}
-
-fn sum(text: &str) -> Option<&str> {
-    text.lines()
-        .rev()
-        .take(LAST_LINES)
-        .find(|line| is_telling(line) && WORDS.sums.iter().any(|mark| line.contains(mark)))
 }

@@ -5,11 +5,13 @@ mod turns;
 
 use super::act::{Deed, Kind};
 use super::cue::{self, Cue, sentences_of};
+use super::decision::{ANSWER_MAX, Answer};
 use super::form::SummaryForm;
-use super::glean::Found;
-use super::item::{ANSWERED, DONE, ItemText, OPEN_WHEN_SAID, RULE, SummaryItem};
+use super::glean::{Found, Said};
+use super::item::{ANSWERED, COMMITTED, DONE, ItemText, OPEN_WHEN_SAID, RULE, SummaryItem};
 use super::log::stamp;
 use super::names::Named;
+use super::outcome::Outcome;
 use super::plain::{Escaping, code, cut, head, line};
 use super::words::distinct_words;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -90,7 +92,10 @@ impl<'f> Pick<'f> {
                 Fill::Constraints => self.sentences(fill, Cue::Constraint),
                 Fill::Decisions => self.decisions(),
                 Fill::Outcomes => self.outcomes(),
-                Fill::Findings => self.sentences(fill, Cue::Finding),
+                Fill::Findings => {
+                    self.sentences(fill, Cue::Finding);
+                    self.statements();
+                }
                 Fill::Next => self.next(),
                 Fill::Concepts => self.concepts(),
                 Fill::FilesRead => self.files_read(),
@@ -208,9 +213,32 @@ impl<'f> Pick<'f> {
         }
     }
 
+    /// Adds the sentence that says most of each reply in the middle of a turn. Work without many turns is told by these
+    /// sentences alone.
+    fn statements(&mut self) {
+        let found = self.found;
+        let ends: HashSet<Seq> = found.turn_ends().iter().map(|(said, _)| said.at).collect();
+        let is_middle = |said: &&Said<'_>| !ends.contains(&said.at) && found.verdict(said.at).is_none();
+        for said in found.replies.iter().filter(is_middle) {
+            let prose = cue::without_code(&said.text);
+            let names = |sentence: &&str| literal::literals(sentence).take(NAMED_MAX).count();
+            let told = sentences_of(&prose).into_iter().filter(|sentence| cue::says_something(sentence));
+            let Some(sentence) = told.max_by_key(names).filter(|sentence| names(sentence) > 0) else {
+                continue;
+            };
+            let named = i64::try_from(names(&sentence)).unwrap_or(0);
+            let weight = self.span.newness(said.at) / 2 + NAMES_OF_SENTENCE * named;
+            self.quote(Fill::Findings, "", sentence, (said.at, weight));
+        }
+    }
+
     fn decisions(&mut self) {
         let found = self.found;
-        for answer in &found.answers {
+        let is_request = |answer: &&Answer| {
+            let turn = found.users.iter().find(|said| said.at == answer.said);
+            self.form.has(Fill::Intent) && turn.is_some_and(|said| !is_answer(&said.text))
+        };
+        for answer in found.answers.iter().filter(|answer| !is_request(answer)) {
             let question = self.short_line(&answer.question, REQUEST);
             let lead = format!("\"{question}\"{ANSWERED}");
             let quote = self.short_line(&answer.answer, REQUEST);
@@ -314,8 +342,12 @@ impl<'f> Pick<'f> {
         for step in
             found.steps.iter().filter(|step| step.files.iter().any(|(deed, _)| *deed == Deed::Committed))
         {
-            if step.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
-                let (lead, quote) = self.step_line(step, 1);
+            if step.outcome.as_ref().is_some_and(Outcome::is_ok) {
+                let told = step.outcome.as_ref().and_then(|outcome| outcome.telling.as_deref());
+                let (lead, quote) = match told {
+                    Some(told) => (COMMITTED.to_owned(), self.short_line(told, REQUEST)),
+                    None => self.step_line(step, 1),
+                };
                 let weight = self.span.newness(step.at) + 400;
                 self.items.push(SummaryItem::quote(Fill::Done, &lead, quote, step.at, weight));
             }
@@ -410,6 +442,11 @@ fn is_worth_naming(named: &Named) -> bool {
 /// Returns a name in backticks, with its number of occurrences if it occurs more than once.
 fn counted(name: &str, count: u32) -> String {
     if count > 1 { format!("`{name}` ×{count}") } else { format!("`{name}`") }
+}
+
+/// Returns whether a message that answers a question is short enough to be listed with it, rather than as a request.
+fn is_answer(text: &str) -> bool {
+    text.len() <= ANSWER_MAX
 }
 
 /// Returns whether a message asks for something rather than merely agreeing.

@@ -1,7 +1,7 @@
 //! Reads what a shell command does to files, as far as its words show.
 
 use super::act::Deed;
-use super::check::Check;
+use super::check::{Check, ExitProof};
 use wunderblock_reduce::shell::{Flow, Redirect, ShellToken, ShellWord, tokens, words};
 
 /// Maximum number of bytes that are read from a command.
@@ -17,9 +17,6 @@ const SHOWS: [&str; 11] = ["cat", "ls", "find", "rg", "less", "bat", "nl", "sed"
 /// A parsed shell command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shell {
-    /// Each program with its first argument, such as `cargo test`. Equal keys mean that the same command was run
-    /// again.
-    pub(super) key: String,
     /// First program of the command, ignoring programs such as `cd` and `echo`.
     pub(super) program: String,
     /// Operations on files.
@@ -28,46 +25,93 @@ pub(super) struct Shell {
     pub(super) shows: bool,
     /// Whether the last command of the line shows something.
     pub(super) ends_showing: bool,
+    /// Whether all commands of the line only look at something.
+    pub(super) looks: bool,
+    /// Whether a success of the line is one of all its commands.
+    pub(super) is_proved: bool,
     /// Last program of the command, even after a pipe; the command has the exit code of this program.
     pub(super) last: String,
     /// Checks that the command runs.
     pub(super) checks: Vec<Check>,
     /// Folder after any `cd` in the command, or an empty string for the folder where the command began.
     folder: String,
+    /// Commands of the line, in order.
+    segments: Vec<Segment>,
+    /// Whether a pipe fails if any of its commands fails.
+    pipefail: bool,
+    /// Whether the line ends with the first command that fails.
+    errexit: bool,
+}
+
+/// A command of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Segment {
+    /// Index of the check that the command runs.
+    check: Option<usize>,
+    /// Whether the command hardly ever fails, for example: `cd`, `echo`.
+    is_quiet: bool,
+    /// Whether the exit code of the command counts only under a condition that is not known, for example: `if`.
+    is_conditional: bool,
+    /// Operator after the command.
+    joint: Joint,
+}
+
+/// Operator between two commands, by its effect on the exit code of the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joint {
+    Pipe,
+    And,
+    Or,
+    /// The exit code of the command before the operator is lost.
+    Then,
+    /// The command before the operator runs in the background, so its exit code is lost even at the end of the line.
+    Background,
 }
 
 pub(super) fn read(command: &str) -> Shell {
-    let mut shell = Shell { shows: true, ..Shell::default() };
+    let mut shell = Shell { shows: true, looks: true, ..Shell::default() };
     let mut given: Vec<String> = Vec::new();
     let mut outside: Vec<String> = Vec::new();
-    let (mut here, mut is_piped) = (false, false);
+    let (mut here, mut is_piped, mut to_file) = (false, false, false);
     let command = command.get(..super::plain::cut(command, LOOK)).unwrap_or_default();
     for token in tokens(command).take(WORDS_MAX) {
         match token {
             ShellToken::Word(word) => given.extend(pieces(&word)),
             ShellToken::Redirect(Redirect { flow: Flow::Here, .. }) => here = true,
             ShellToken::Redirect(Redirect { flow: Flow::In, .. }) => {}
-            // `> /dev/null` writes no file.
-            ShellToken::Redirect(redirect) if redirect.target.text().starts_with("/dev/") => {}
-            ShellToken::Redirect(Redirect { flow, target, .. }) => {
-                shell.shows = false;
-                shell.add(if flow == Flow::Append { Deed::Changed } else { Deed::Created }, target.text());
+            ShellToken::Redirect(Redirect { flow, target, descriptor }) => {
+                // Errors that are redirected are not in the output either.
+                to_file |= descriptor.is_none_or(|number| number == "1");
+                // `> /dev/null` writes no file.
+                if !target.text().starts_with("/dev/") {
+                    shell.shows = false;
+                    let deed = if flow == Flow::Append { Deed::Changed } else { Deed::Created };
+                    shell.add(deed, target.text());
+                }
             }
             // What follows a here-document is not read.
             ShellToken::Line if here => break,
             // The `cd` of a subshell does not affect the folder outside.
             ShellToken::Open => outside.push(shell.folder.clone()),
-            ShellToken::End | ShellToken::Line | ShellToken::Pipe | ShellToken::Close => {
-                shell.segment(&given, is_piped);
+            ShellToken::End
+            | ShellToken::And
+            | ShellToken::Or
+            | ShellToken::Background
+            | ShellToken::Line
+            | ShellToken::Pipe
+            | ShellToken::Close => {
+                shell.segment(&given, is_piped, to_file);
+                shell.join(&token);
                 given.clear();
-                is_piped = token == ShellToken::Pipe;
+                (is_piped, to_file) = (token == ShellToken::Pipe, false);
                 if token == ShellToken::Close {
                     shell.folder = outside.pop().unwrap_or_default();
                 }
             }
         }
     }
-    shell.segment(&given, is_piped);
+    shell.segment(&given, is_piped, to_file);
+    shell.prove();
     shell
 }
 
@@ -105,17 +149,66 @@ impl Shell {
         self.folder = known.map(|to| joined(&self.folder, to)).unwrap_or_default();
     }
 
-    fn segment(&mut self, words: &[String], is_piped: bool) {
+    /// Records the operator after the latest command.
+    fn join(&mut self, token: &ShellToken) {
+        let Some(last) = self.segments.last_mut() else { return };
+        last.joint = match token {
+            ShellToken::Pipe => Joint::Pipe,
+            ShellToken::Or => Joint::Or,
+            ShellToken::Background => Joint::Background,
+            ShellToken::End | ShellToken::Line if !self.errexit => Joint::Then,
+            _ => Joint::And,
+        };
+    }
+
+    /// Determines what the exit code of the line proves about each check.
+    fn prove(&mut self) {
+        let keeps = |segment: &Segment| match segment.joint {
+            Joint::And => true,
+            Joint::Pipe => self.pipefail,
+            Joint::Or | Joint::Then | Joint::Background => false,
+        };
+        // An operator after the last command joins nothing, unless it is `&`.
+        let last = self.segments.len().saturating_sub(1);
+        let is_lost = |(at, segment): (usize, &Segment)| {
+            !(keeps(segment) || at == last && segment.joint != Joint::Background)
+        };
+        if self.segments.iter().any(|segment| segment.is_conditional) {
+            return;
+        }
+        let loses = |(at, segment): (usize, &Segment)| !segment.is_quiet && is_lost((at, segment));
+        self.is_proved = !self.segments.iter().enumerate().any(loses);
+        for (at, segment) in self.segments.iter().enumerate() {
+            let Some(check) = segment.check.and_then(|check| self.checks.get_mut(check)) else { continue };
+            let before = self.segments.iter().take(at).rposition(|before| before.joint == Joint::Then);
+            let from = before.map_or(0, |before| before + 1);
+            let passes = !self.segments.iter().enumerate().skip(from).any(is_lost);
+            let others = self.segments.iter().skip(from);
+            let only_checks = others.into_iter().all(|other| other.check.is_some() || other.is_quiet);
+            check.proof = ExitProof { passes, fails: passes && only_checks };
+        }
+    }
+
+    fn segment(&mut self, words: &[String], is_piped: bool, to_file: bool) {
         let words = command_of(words);
         let Some((program, rest)) = words.split_first() else { return };
         let check = Check::of(words, &self.folder);
         let program = program.rsplit('/').next().unwrap_or_default();
         // The output of a check that is piped into another program is not wholly visible: `grep` and `head` hide
-        // lines and exit codes.
+        // lines.
         if is_piped && check.is_none() && !matches!(program, "tail" | "tee" | "cat") {
             self.checks.last_mut().into_iter().for_each(|check| check.is_filtered = true);
         }
+        let number = check.is_some().then_some(self.checks.len());
         self.checks.extend(check);
+        if let Some(check) = number.and_then(|number| self.checks.get_mut(number)) {
+            check.is_filtered = to_file;
+        }
+        if program == "set" {
+            let has = |flag: char| rest.iter().any(|word| word.starts_with('-') && word.contains(flag));
+            self.errexit |= has('e');
+            self.pipefail |= rest.iter().any(|word| word == "pipefail");
+        }
         let before = self.folder.clone();
         let rest = if program == "git" { self.git_folder(rest) } else { rest };
         let named: Vec<&str> =
@@ -127,6 +220,13 @@ impl Shell {
         let filter =
             matches!(program, "tail" | "head" | "grep" | "sort" | "uniq" | "wc" | "cut" | "awk" | "tr");
         program.clone_into(&mut self.last);
+        let is_filter = filter || matches!(program, "tee" | "cat" | "sed");
+        self.segments.push(Segment {
+            check: number,
+            is_quiet: quiet || is_piped && is_filter,
+            is_conditional: matches!(program, "if" | "while" | "until" | "for" | "case" | "!"),
+            joint: Joint::And,
+        });
         if !quiet && !is_piped {
             let shows = matches!(
                 rest.first().map(String::as_str),
@@ -134,12 +234,8 @@ impl Shell {
             );
             self.ends_showing = filter || SHOWS.contains(&program) || program == "git" && shows;
         }
-        let is_first = self.key.is_empty();
-        if !quiet && !is_piped {
-            let what = named.first().map(|word| super::plain::head(word, 60)).unwrap_or_default();
-            let between = if is_first { "" } else { "; " };
-            self.key.push_str(&format!("{between}{program} {what}"));
-        }
+        self.looks &= quiet || filter || SHOWS.contains(&program) || super::act::looks(words);
+        let is_first = self.program.is_empty();
         if is_first && !quiet {
             self.program = program.to_owned();
             if !SHOWS.contains(&program) && !filter {
@@ -186,19 +282,42 @@ impl Shell {
             ["rm", files @ ..] => files.iter().for_each(|file| self.add(Deed::Removed, file)),
             ["mv", files @ ..] => self.moved(files),
             ["commit", ..] => self.files.push((Deed::Committed, String::new())),
-            // The working tree no longer contains changes that are stashed.
-            ["stash"] | ["stash", "push" | "save", ..] => self.files.push((Deed::Reverted, ".".to_owned())),
             ["reset", ..] if has("--hard") => self.files.push((Deed::Reverted, ".".to_owned())),
-            ["checkout" | "restore", files @ ..] if !has("--staged") => {
-                for file in files {
-                    if *file == "." {
-                        self.revert_all();
-                    } else if has("--") || looks_like_file(file) {
-                        self.add(Deed::Reverted, file);
-                    }
-                }
+            ["checkout", ..] => self.checked_out(words),
+            ["restore", files @ ..] if !has("--staged") || has("--worktree") => {
+                let is_source = |word: &&String| word.starts_with("--source") || *word == "-s";
+                let deed =
+                    if words.iter().any(|word| is_source(&word)) { Deed::Changed } else { Deed::Reverted };
+                files.iter().for_each(|file| self.revert(&deed, file));
             }
             _ => {}
+        }
+    }
+
+    /// Reads `git checkout`. Only a form that names files changes any: without `--`, a word may be a branch, which
+    /// [`Deed::MaybeReverted`] leaves open. With a revision, files get the content of that revision.
+    fn checked_out(&mut self, words: &[String]) {
+        let dashes = words.iter().position(|word| word == "--");
+        let (before, after) = words.split_at(dashes.unwrap_or(words.len()));
+        let takes_side = |word: &String| matches!(word.as_str(), "--theirs" | "--ours" | "--merge");
+        let is_head =
+            |word: &&String| !matches!(word.as_str(), "HEAD" | "checkout") && !word.starts_with('-');
+        let named: Vec<&String> = before.iter().filter(is_head).collect();
+        let deed = match () {
+            () if before.iter().any(takes_side) => Deed::Changed,
+            () if dashes.is_some() && named.is_empty() => Deed::Reverted,
+            () if dashes.is_some() => Deed::Changed,
+            () => Deed::MaybeReverted,
+        };
+        let files: Vec<&String> = if dashes.is_some() { after.iter().skip(1).collect() } else { named };
+        files.into_iter().for_each(|file| self.revert(&deed, file));
+    }
+
+    fn revert(&mut self, deed: &Deed, file: &str) {
+        match (file, deed) {
+            (".", Deed::Reverted | Deed::MaybeReverted) => self.revert_all(),
+            (".", _) => {}
+            _ => self.add(deed.clone(), file),
         }
     }
 
@@ -282,45 +401,31 @@ mod tests {
     fn a_command_says_what_it_touches() {
         use Deed::{Changed, Created, MovedFrom, Read, Removed};
         let moved = |from: &str| MovedFrom(from.to_owned());
-        type Case<'a> = (&'a str, &'a str, &'a [(Deed, &'a str)]);
+        type Case<'a> = (&'a str, &'a [(Deed, &'a str)]);
         let cases: &[Case<'_>] = &[
-            ("cd /x && cargo test -p core 2>&1 | tail -5", "cargo test", &[]),
-            ("cat > src/a.rs <<'EOF'\nrm b.rs\nEOF", "cat ", &[(Created, "src/a.rs")]),
-            ("sed -n '1,20p' src/a.rs", "sed 1,20p", &[(Read, "src/a.rs")]),
-            (
-                "sed -i 's/a/b/' src/a.rs src/b.rs",
-                "sed s/a/b/",
-                &[(Changed, "src/a.rs"), (Changed, "src/b.rs")],
-            ),
-            ("RUST_LOG=1 sudo rm -rf build/old", "rm build/old", &[(Removed, "build/old")]),
-            (
-                "git mv a.rs b.rs; mv c.rs d/",
-                "git mv; mv c.rs",
-                &[(moved("a.rs"), "b.rs"), (moved("c.rs"), "d/c.rs")],
-            ),
-            ("echo hi >> notes.txt 2>/dev/null", "", &[(Changed, "notes.txt")]),
+            ("cd /x && cargo test -p core 2>&1 | tail -5", &[]),
+            ("cat > src/a.rs <<'EOF'\nrm b.rs\nEOF", &[(Created, "src/a.rs")]),
+            ("sed -n '1,20p' src/a.rs", &[(Read, "src/a.rs")]),
+            ("sed -i 's/a/b/' src/a.rs src/b.rs", &[(Changed, "src/a.rs"), (Changed, "src/b.rs")]),
+            ("RUST_LOG=1 sudo rm -rf build/old", &[(Removed, "build/old")]),
+            ("git mv a.rs b.rs; mv c.rs d/", &[(moved("a.rs"), "b.rs"), (moved("c.rs"), "d/c.rs")]),
+            ("echo hi >> notes.txt 2>/dev/null", &[(Changed, "notes.txt")]),
             (
                 "cd web/src && rm a.ts ../b.ts /tmp/c.ts",
-                "rm a.ts",
                 &[(Removed, "web/src/a.ts"), (Removed, "web/b.ts"), (Removed, "/tmp/c.ts")],
             ),
             (
                 "(cd web && mv a.ts lib/); rm $(cat list.txt) c.ts",
-                "mv a.ts; rm $(cat",
                 &[(moved("web/a.ts"), "web/lib/a.ts"), (Removed, "c.ts")],
             ),
-            (
-                "git -C web -c core.pager=cat rm a.ts && rm b.ts",
-                "git rm; rm b.ts",
-                &[(Removed, "web/a.ts"), (Removed, "b.ts")],
-            ),
-            ("cd web && cd $OLD && rm a.ts", "rm a.ts", &[(Removed, "a.ts")]),
+            ("git -C web -c core.pager=cat rm a.ts && rm b.ts", &[(Removed, "web/a.ts"), (Removed, "b.ts")]),
+            ("cd web && cd $OLD && rm a.ts", &[(Removed, "a.ts")]),
         ];
-        for (command, key, files) in cases {
+        for (command, files) in cases {
             let shell = read(command);
             let found: Vec<(Deed, &str)> =
                 shell.files.iter().map(|(deed, path)| (deed.clone(), path.as_str())).collect();
-            assert_eq!((shell.key.as_str(), found.as_slice()), (*key, *files), "{command}");
+            assert_eq!(found.as_slice(), *files, "{command}");
         }
         assert!(read("cat a.rs | grep x").shows && !read("cargo test").shows);
     }
@@ -344,5 +449,59 @@ mod tests {
         assert!(covers("cd web && npm test", "cd /home/me/web && npm test"));
         assert!(!covers("cd web && npm test", "npm test") && !covers("npm test", "cd web && npm test"));
         assert!(!covers("cd /x/api && npm test", "cd /x/web && npm test"));
+    }
+
+    #[test]
+    fn only_a_form_that_names_files_takes_them_back() {
+        use Deed::{Changed, MaybeReverted, Reverted};
+        let cases: &[(&str, &[(Deed, &str)])] = &[
+            ("git checkout -- src/a.rs b.rs", &[(Reverted, "src/a.rs"), (Reverted, "b.rs")]),
+            ("git checkout HEAD -- src/a.rs", &[(Reverted, "src/a.rs")]),
+            ("git checkout main -- src/a.rs", &[(Changed, "src/a.rs")]),
+            ("git checkout lea/issue-12-hooks", &[(MaybeReverted, "lea/issue-12-hooks")]),
+            ("git checkout --theirs src/a.rs", &[(Changed, "src/a.rs")]),
+            ("git restore src/a.rs", &[(Reverted, "src/a.rs")]),
+            ("git restore --source=HEAD~2 src/a.rs", &[(Changed, "src/a.rs")]),
+            ("git restore --staged src/a.rs", &[]),
+            ("git switch lea/issue-12-hooks", &[]),
+            ("git stash && git stash pop", &[]),
+            ("cd web && git checkout .", &[(Reverted, "web")]),
+        ];
+        for (command, files) in cases {
+            let shell = read(command);
+            let found: Vec<(Deed, &str)> =
+                shell.files.iter().map(|(deed, path)| (deed.clone(), path.as_str())).collect();
+            assert_eq!(found.as_slice(), *files, "{command}");
+        }
+    }
+
+    #[test]
+    fn an_exit_code_proves_only_what_decides_it() {
+        // Whether a success of the line proves that the check passed, and a failure that it failed.
+        let cases = [
+            ("cargo test", true, true),
+            ("cd web && cargo test 2>&1", true, true),
+            ("cargo fmt --check && cargo test", true, true),
+            ("git add -A && cargo test", true, false),
+            ("cargo test && git commit -m done", true, false),
+            ("sleep 1; cargo test", true, true),
+            ("git status; cargo test", true, true),
+            ("cargo test | tail -5", false, false),
+            ("cargo test | grep FAILED | head", false, false),
+            ("set -o pipefail; cargo test | tail -5", true, true),
+            ("cargo test || true", false, false),
+            ("cargo test; true", false, false),
+            ("cargo test\ngit status", false, false),
+            ("set -e; cargo test; echo done", true, true),
+            ("cargo test | true", false, false),
+            ("cargo test &", false, false),
+            ("if cargo test; then echo yes; fi", false, false),
+            ("test -f a || cargo test", false, false),
+        ];
+        for (command, passes, fails) in cases {
+            let shell = read(command);
+            let proved = shell.checks.last().map_or(ExitProof::default(), |check| check.proof);
+            assert_eq!(proved, ExitProof { passes, fails }, "{command}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 mod acted;
 mod by_line;
 mod errors;
+mod outcomes;
 mod properties;
 mod said;
 mod standing;
@@ -221,10 +222,7 @@ fn each_part_says_what_its_range_holds() {
                 "- changed `src/parse.rs` #111",
             ],
         ),
-        (
-            "Commands",
-            &["`cargo test -p core` ×2 → ok: \"test result: ok. 42 passed\" #113", "`npm run lint` → failed"],
-        ),
+        ("Commands", &["`cargo test -p core` ×2 → ok: \"test result: ok. 42 passed\" #113"]),
         (
             "Errors",
             &[

@@ -1,8 +1,9 @@
 //! Task lists as agents keep them: with a tool that writes the whole list, with tools that write or change one item,
 //! or as boxes in a text.
 
-use super::act::{Kind, kind};
+use super::act::{Kind, kind, plain_name};
 use super::change::WrittenText;
+use regex::{Captures, Regex};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
@@ -52,6 +53,9 @@ struct TodoWords {
     doing: Vec<String>,
     blocked: Vec<String>,
     dropped: Vec<String>,
+    reports: Vec<String>,
+    denials: Vec<String>,
+    listed: String,
 }
 
 // Tests check that the embedded words parse.
@@ -83,12 +87,9 @@ impl Plan {
 
 /// Returns whether a tool keeps a whole list or single items of a list.
 pub(super) fn keeps_list(name: &str) -> bool {
-    kind(name) == Kind::Plan || WORDS.adds.contains(&plain(name)) || WORDS.changes.contains(&plain(name))
-}
-
-/// Returns a name in lower case and without punctuation.
-fn plain(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    kind(name) == Kind::Plan
+        || WORDS.adds.contains(&plain_name(name))
+        || WORDS.changes.contains(&plain_name(name))
 }
 
 /// Returns the change that a call makes to the list, or `None` if the tool keeps no list.
@@ -96,7 +97,7 @@ pub(crate) fn todo_call(name: &str, input: &str) -> Option<TodoCall> {
     if !keeps_list(name) || input.len() > INPUT_MAX {
         return None;
     }
-    let (adds, changes) = (WORDS.adds.contains(&plain(name)), WORDS.changes.contains(&plain(name)));
+    let (adds, changes) = (WORDS.adds.contains(&plain_name(name)), WORDS.changes.contains(&plain_name(name)));
     let Value::Object(fields) = serde_json::from_str(input).ok()? else { return None };
     if adds {
         return item(&fields, true).map(TodoCall::Added);
@@ -114,7 +115,7 @@ pub(crate) fn todo_call(name: &str, input: &str) -> Option<TodoCall> {
 
 /// Returns the plan that a call presents to the user, or `None` if the tool presents none.
 pub(crate) fn plan_call(name: &str, input: &str) -> Option<String> {
-    if !WORDS.presents.contains(&plain(name)) || input.len() > INPUT_MAX {
+    if !WORDS.presents.contains(&plain_name(name)) || input.len() > INPUT_MAX {
         return None;
     }
     let Value::Object(fields) = serde_json::from_str(input).ok()? else { return None };
@@ -177,6 +178,33 @@ fn state_of(value: &Value) -> ItemStatus {
         }
         _ => ItemStatus::Pending,
     }
+}
+
+/// Maximum number of bytes before a report that are searched for a denial.
+const BEFORE: usize = 24;
+
+/// Returns the changes to items that a result shows, or that the report of a teammate states.
+pub(super) fn told(text: &str, is_report: bool) -> Vec<TodoCall> {
+    static LISTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&WORDS.listed).ok());
+    static REPORTS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&WORDS.reports.join("|")).ok());
+    if !text.contains('#') && !text.contains("askId") || text.len() > INPUT_MAX {
+        return Vec::new();
+    }
+    let pattern = if is_report { &REPORTS } else { &LISTED };
+    let captures = pattern.iter().flat_map(|pattern| pattern.captures_iter(text));
+    let change = |found: Captures<'_>| {
+        let id = ["id", "idle", "event", "first", "last"].iter().find_map(|name| found.name(name))?;
+        let status = found.name("status").map_or(ItemStatus::Done, |word| state_of(&word.as_str().into()));
+        // A word such as "when" stands before the report.
+        let report = found.get(0)?;
+        let from = text.floor_char_boundary(report.start().saturating_sub(BEFORE));
+        let lead = text.get(from..report.start()).unwrap_or_default();
+        let lead = lead.rsplit(['.', '\n', '>', '!']).next().unwrap_or_default();
+        let words = format!("{lead}{}", report.as_str()).to_lowercase();
+        let denied = is_report && WORDS.denials.iter().any(|denial| words.contains(denial.as_str()));
+        (!denied).then(|| TodoCall::Changed(id.as_str().into(), Some(status), None))
+    };
+    captures.filter_map(change).collect()
 }
 
 /// Applies a call at a position to a list.

@@ -15,7 +15,6 @@
 use super::check::Check;
 use super::cue;
 use super::shell::joined;
-use std::borrow::Cow;
 use std::collections::HashSet;
 use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::units::Seq;
@@ -68,6 +67,11 @@ impl Trouble {
     pub(super) fn found_by(&self) -> Vec<String> {
         let checks: Vec<String> = self.checks.iter().map(Check::name).collect();
         if checks.is_empty() { vec![self.what.clone()] } else { checks }
+    }
+
+    /// Returns whether the error is that an edit did not apply.
+    pub(super) fn is_edit(&self) -> bool {
+        self.key.starts_with("edit ")
     }
 
     /// Returns whether a check found the error and nothing has closed it.
@@ -143,8 +147,8 @@ pub(super) struct FailedCall<'a> {
     pub(super) checks: &'a [Check],
     /// Line that reports the error.
     pub(super) line: &'a str,
-    /// Everything that the checks showed.
-    pub(super) shown: &'a [Cow<'a, str>],
+    /// Result of the call.
+    pub(super) shown: &'a str,
 }
 
 /// Errors of a range, in order.
@@ -173,7 +177,7 @@ impl Troubles {
             // `outcome` has taken the place from the next line and appended it to the message after ` --> `, so the
             // output contains only the message.
             let message = trouble.line.split(" --> ").next().unwrap_or_default();
-            let is_shown = !message.is_empty() && call.shown.iter().any(|text| text.contains(message));
+            let is_shown = !message.is_empty() && call.shown.contains(message);
             match trouble.state {
                 _ if is_shown => trouble.state = TroubleState::Open,
                 TroubleState::Stale(_) => {}
@@ -212,6 +216,15 @@ impl Troubles {
             if names_place(&trouble.line) && gone.contains(&trouble.line) {
                 trouble.fix(at, changed);
             }
+        }
+    }
+
+    /// Records that checks ran again and nothing shows how they ended, so that errors they found earlier are no longer
+    /// known to be open.
+    pub(super) fn doubt(&mut self, checks: &[Check]) {
+        let open = self.0.iter_mut().filter(|trouble| trouble.is_open());
+        for trouble in open.filter(|trouble| covers(checks, &trouble.checks)) {
+            trouble.state = TroubleState::Failed;
         }
     }
 

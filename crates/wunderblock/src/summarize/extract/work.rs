@@ -56,17 +56,22 @@ fn words(text: &str) -> Box<str> {
 /// Returns the list after the newest calls, or an empty list once everything in it is done.
 fn todo_after(found: &Found<'_>, before: &WorkLog, span: &dyn Fn(Seq) -> Span) -> Vec<TodoItem> {
     let mut list = before.todo.clone();
+    let mut told = found.todo_told.iter().peekable();
     for step in &found.steps {
+        while let Some((at, call)) = told.next_if(|(at, _)| *at < step.at) {
+            todo::follow(&mut list, *at, call);
+        }
         // A call without a result is read again later. Until then, the call counts only if applying it twice does no
         // harm, as with a call that writes the whole list.
         let counts = match (&step.outcome, &step.todo) {
-            (Some(outcome), _) => !outcome.failed,
+            (Some(outcome), _) => !outcome.failed(),
             (None, call) => matches!(call, Some(TodoCall::Whole(_) | TodoCall::Merged(_))),
         };
         if let Some(call) = step.todo.as_ref().filter(|_| counts) {
             todo::follow(&mut list, step.at, call);
         }
     }
+    told.for_each(|(at, call)| todo::follow(&mut list, *at, call));
     if list.iter().all(|item| matches!(item.status, ItemStatus::Done | ItemStatus::Dropped)) {
         return Vec::new();
     }
@@ -132,15 +137,16 @@ fn note_check(checks: &mut Vec<LastCheck>, step: &Step, span: Span) {
     let mut family: Vec<Box<str>> = step.checks.iter().map(|check| words(&check.name())).collect();
     family.dedup();
     let speaks_for = |other: &LastCheck| {
-        other.family == family || !outcome.failed && other.family.iter().all(|check| family.contains(check))
+        other.family == family || outcome.is_ok() && other.family.iter().all(|check| family.contains(check))
     };
     checks.retain(|other| !speaks_for(other));
     let told = outcome.telling.as_deref().map(words).unwrap_or_default();
-    checks.insert(0, LastCheck { family, failed: outcome.failed, told, at: step.ended, span });
+    let (failed, unknown) = (outcome.failed(), !outcome.failed() && !outcome.is_ok());
+    checks.insert(0, LastCheck { family, failed, unknown, told, at: step.ended, span });
 }
 
 fn note_skill(skills: &mut Vec<InvokedSkill>, step: &Step, span: Span) {
-    let Some(skill) = step.skill.as_ref().filter(|_| step.outcome.as_ref().is_none_or(|it| !it.failed))
+    let Some(skill) = step.skill.as_ref().filter(|_| step.outcome.as_ref().is_none_or(|it| !it.failed()))
     else {
         return;
     };

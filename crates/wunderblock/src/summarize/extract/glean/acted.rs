@@ -25,16 +25,15 @@ impl Found<'_> {
         };
         let (word, given) = command.split_once([' ', '\n']).unwrap_or((&command, ""));
         let path = given.split_whitespace().next().unwrap_or_default();
-        match word {
-            "edit" => self.call(asked, word, open_file(shown), ""),
-            "open" | "create" => {
-                let whole = open_file(shown).filter(|whole| whole.ends_with(path));
-                self.call(asked, word, whole.or(Some(path)), "");
-            }
-            "find_file" | "search_dir" | "search_file" => self.call(asked, word, Some(given), ""),
+        let whole = open_file(shown).filter(|whole| word == "edit" || whole.ends_with(path));
+        let (tool, gist) = match word {
+            "edit" => (word, whole),
+            "open" | "create" => (word, whole.or(Some(path))),
+            "find_file" | "search_dir" | "search_file" => (word, Some(given)),
             _ if LOOKS.contains(&word) => return true,
-            _ => self.call(asked, "bash", Some(&command), ""),
-        }
+            _ => ("bash", Some(command.as_str())),
+        };
+        self.call(asked, tool, gist, "");
         if let Some(step) = self.steps.last_mut() {
             step.is_typed = step.kind == Kind::Run;
         }

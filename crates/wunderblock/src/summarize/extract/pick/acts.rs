@@ -7,6 +7,7 @@ use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::files::File;
 use crate::summarize::extract::glean::Step;
 use crate::summarize::extract::item::{ItemText, OPEN, REPLACED, SummaryItem};
+use crate::summarize::extract::outcome::{Ending, Outcome};
 use crate::summarize::extract::plain::{code, head};
 use crate::summarize::extract::trouble::{Trouble, TroubleState};
 use std::collections::{HashMap, HashSet};
@@ -19,23 +20,28 @@ use wunderblock_core::work::FileChange;
 const SEARCHES: [&str; 5] = ["grep", "glob", "ls", "find", "search"];
 /// Maximum number of bytes quoted from the reason for a change.
 const REASON: usize = 160;
-/// Maximum number of commands that only look at something, counted from the newest.
-const LOOKS: usize = 4;
+/// Maximum number of other commands that are listed, counted from the newest.
+const OTHERS: usize = 6;
 
 impl Step {
     /// Returns whether the step is a command that changes nothing and checks nothing, or a tool that searches.
     fn only_looks(&self) -> bool {
         let tool = self.what.split_whitespace().next().unwrap_or_default().to_lowercase();
         match self.kind {
-            Kind::Run => self.shows && self.checks.is_empty(),
+            Kind::Run => (self.shows || self.looks) && self.checks.is_empty(),
             Kind::Other => SEARCHES.contains(&tool.as_str()),
             Kind::Read | Kind::Write | Kind::Plan => false,
         }
     }
 
+    /// Returns whether the step checks the work, changes something outside its files, or starts a delegate.
+    fn matters(&self) -> bool {
+        !self.checks.is_empty() || self.acts || self.delegates
+    }
+
     /// Returns whether the step does nothing but change files. The current state of these files is listed elsewhere.
     fn only_changes_files(&self) -> bool {
-        let ended_well = self.outcome.as_ref().is_some_and(|outcome| !outcome.failed);
+        let ended_well = self.outcome.as_ref().is_some_and(Outcome::is_ok);
         let changes = |(deed, _): &(Deed, String)| !matches!(deed, Deed::Read | Deed::Committed);
         self.kind == Kind::Run
             && ended_well
@@ -87,9 +93,9 @@ impl Pick<'_> {
             };
             let weight = self.span.newness(*last_changed) + i64::from((*changed).min(10)) * 40;
             // Each sentence is quoted as the reason for only one file.
-            let reason = reason
-                .as_ref()
-                .filter(|(said, text)| told.insert(text) && found.verdict(*said).is_none_or(Verdict::stands));
+            let reason = reason.as_ref().filter(|(said, text)| {
+                told.insert(text) && says_more(text, path) && found.verdict(*said).is_none_or(Verdict::stands)
+            });
             let quote = reason.map(|(_, text)| self.short_line(text, REASON)).unwrap_or_default();
             let names: Vec<String> = defined.iter().map(|(_, name)| format!("`{name}`")).collect();
             let lead = if names.is_empty() { lead } else { format!("{lead}, defines {}", names.join(", ")) };
@@ -121,28 +127,42 @@ impl Pick<'_> {
 
     pub(super) fn commands(&mut self) {
         let found = self.found;
-        // Commands that only look at files are covered by the list of files that were read. The newest commands that
-        // only look at something are listed, because they show where the work was.
-        let looks = found.steps.iter().rev().filter(|step| step.only_looks()).map(|step| step.at);
-        let since = looks.take(LOOKS).last().unwrap_or_default();
-        let has_files = self.form.has(Fill::FilesModified);
-        let steps = found.steps.iter().filter(|step| {
-            let is_told = has_files && step.only_changes_files();
-            let is_passing = step.only_looks() && step.at < since;
-            matches!(step.kind, Kind::Run | Kind::Other) && !is_told && !is_passing
-        });
-        let steps: Vec<&Step> = steps.collect();
+        let mut steps: Vec<&Step> = found.steps.iter().filter(|step| self.is_worth_listing(step)).collect();
+        // What a command shows that neither checks nor changes anything is seldom needed later.
+        let others = steps.iter().rev().filter(|step| !step.matters()).map(|step| step.at);
+        let since = others.take(OTHERS).last().unwrap_or_default();
+        steps.retain(|step| step.matters() || step.at >= since);
         for (_, step) in folded(steps.iter().copied(), Step::fold_key) {
             // The newest run of a check represents all its runs. Only runs with the same words are counted.
-            let same = steps.iter().filter(|other| other.what == step.what).count();
+            let same = found.steps.iter().filter(|other| other.what == step.what).count();
             let count = u32::try_from(same).unwrap_or(u32::MAX);
-            let failed = step.outcome.as_ref().is_some_and(|outcome| outcome.failed);
-            let weight =
-                self.span.newness(step.at) + i64::from(count.min(8)) * 60 + if failed { 150 } else { 0 }
-                    - if step.shows { 900 } else { 0 };
+            let failed = step.outcome.as_ref().is_some_and(Outcome::failed);
+            let weight = self.span.newness(step.at)
+                + i64::from(count.min(8)) * 60
+                + if failed { 150 } else { 0 }
+                + if step.matters() { 900 } else { 0 };
             let (lead, quote) = self.step_line(step, count);
             self.items.push(SummaryItem::quote(Fill::Commands, &lead, quote, step.at, weight));
         }
+    }
+
+    /// Returns whether the result of a command matters later and no other part states it. Commands that only look at
+    /// something are covered by what the model says about it, and by the list of files that were read.
+    pub(super) fn is_worth_listing(&self, step: &Step) -> bool {
+        let has_ended =
+            |ending: Ending| step.outcome.as_ref().is_some_and(|outcome| outcome.ending == ending);
+        // A call that a person rejected or ended has no result.
+        let has_result = |outcome: &Outcome| outcome.ending != Ending::Unknown || outcome.telling.is_some();
+        let is_void = step.checks.is_empty() && !step.outcome.as_ref().is_none_or(has_result);
+        let is_commit = step.files.iter().any(|(deed, _)| *deed == Deed::Committed);
+        let is_told = step.only_looks()
+            || is_void
+            || step.is_talk
+            || step.todo.is_some()
+            || self.form.has(Fill::FilesModified) && step.only_changes_files()
+            || self.form.has(Fill::Done) && is_commit && has_ended(Ending::Ok)
+            || self.form.has(Fill::Errors) && has_ended(Ending::Failed);
+        matches!(step.kind, Kind::Run | Kind::Other) && !is_told
     }
 
     /// Returns a command as it was given, on one line, in a form that can be put in backticks.
@@ -161,24 +181,33 @@ impl Pick<'_> {
     pub(super) fn step_line(&self, step: &Step, count: u32) -> (String, String) {
         let what = counted(&self.command(&step.what), count);
         let Some(outcome) = &step.outcome else {
-            let waits = if self.waits(step.at) { " → no result yet" } else { "" };
-            return (format!("{what}{waits}"), String::new());
+            let state = match () {
+                () if step.ended > step.at => " → running when last seen",
+                () if self.waits(step.at) => " → no result yet",
+                () => "",
+            };
+            return (format!("{what}{state}"), String::new());
         };
         let mut lead = what;
-        if outcome.failed {
-            lead.push_str(" → failed");
-            if let Some(code) = outcome.exit.as_deref().filter(|code| *code != "0") {
-                lead.push_str(&format!(", exit code {code}"));
+        match outcome.ending {
+            Ending::Failed => {
+                lead.push_str(" → failed");
+                if let Some(code) = outcome.exit.as_deref().filter(|code| *code != "0") {
+                    lead.push_str(&format!(", exit code {code}"));
+                }
             }
-        } else if outcome.found_nothing {
-            lead.push_str(" → no match");
-        } else if !step.shows || step.kind == Kind::Write {
-            lead.push_str(if step.is_typed { "" } else { " → ok" });
+            Ending::NothingFound => lead.push_str(" → no match"),
+            // The line that follows is all that is known.
+            Ending::Unknown if step.checks.is_empty() => lead.push_str(" →"),
+            Ending::Unknown => lead.push_str(" → outcome not known"),
+            Ending::Ok if step.is_typed => {}
+            Ending::Ok if !step.shows || step.kind == Kind::Write => lead.push_str(" → ok"),
+            Ending::Ok => {}
         }
         let quote =
             outcome.telling.as_deref().map(|telling| self.short_line(telling, 200)).unwrap_or_default();
         if !quote.is_empty() {
-            let is_unsaid = step.is_typed && !outcome.failed;
+            let is_unsaid = step.is_typed && !outcome.failed();
             lead.push_str(if is_unsaid { " → " } else { ": " });
         }
         (lead, quote)
@@ -190,12 +219,15 @@ impl Pick<'_> {
     }
 
     fn since(&self, path: &str) -> String {
-        format!(" → `{}` changed since", code(path, self.marks()))
+        format!(" → `{}` changed since", code(file_name(path), self.marks()))
     }
 
     pub(super) fn errors(&mut self) {
         let found = self.found;
-        let troubles = folded(found.troubles.iter(), |trouble| (trouble.found_by(), trouble.line.as_str()));
+        // An edit that did not apply and was made later is no fact about the work.
+        let is_made = |trouble: &&Trouble| trouble.is_edit() && trouble.closed().is_some();
+        let troubles = found.troubles.iter().filter(|trouble| !is_made(trouble));
+        let troubles = folded(troubles, |trouble| (trouble.found_by(), trouble.line.as_str()));
         for (count, trouble) in troubles {
             let Trouble { at, what, line, state, .. } = trouble;
             let is_told = *state == TroubleState::Told;
@@ -210,7 +242,7 @@ impl Pick<'_> {
                 TroubleState::Stale(path) => self.since(path),
                 TroubleState::Replaced => REPLACED.to_owned(),
                 TroubleState::Fixed(_, Some(path)) => {
-                    format!(" → fixed after changing `{}`", code(path, self.marks()))
+                    format!(" → fixed after changing `{}`", code(file_name(path), self.marks()))
                 }
                 TroubleState::Fixed(_, None) => " → fixed".to_owned(),
                 TroubleState::Gone(_) => " → file removed".to_owned(),
@@ -228,6 +260,21 @@ impl Pick<'_> {
             self.items.push(item);
         }
     }
+}
+
+/// Returns the name of a file with its folder. The whole path is listed among the files.
+fn file_name(path: &str) -> &str {
+    let mut slashes = path.rmatch_indices('/').map(|(at, _)| at + 1);
+    slashes.nth(1).and_then(|at| path.get(at..)).unwrap_or(path)
+}
+
+/// Returns whether a reason says more than the path of its file.
+fn says_more(reason: &str, path: &str) -> bool {
+    let path = path.to_lowercase();
+    let lower = reason.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric());
+    let wide = reason.chars().filter(|c| c.len_utf8() >= 3).count();
+    wide >= 4 || words.filter(|word| word.len() >= 4 && !path.contains(word)).count() >= 4
 }
 
 /// Folds items with equal keys into one. Returns, for each key, the number of items and the last item, in the order

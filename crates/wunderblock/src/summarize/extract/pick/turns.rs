@@ -1,11 +1,13 @@
 //! Items about requests, their outcomes, and the work at the end of the range.
 
-use super::{FIRST_REQUEST, NAMED, NAMED_MAX, Pick, opens_something};
+use super::{FIRST_REQUEST, NAMED, NAMED_MAX, Pick, is_answer, opens_something};
 use crate::summarize::extract::act::Kind;
 use crate::summarize::extract::cue;
+use crate::summarize::extract::decision::Answer;
 use crate::summarize::extract::decision::Verdict;
-use crate::summarize::extract::glean::Said;
+use crate::summarize::extract::glean::{Said, Step};
 use crate::summarize::extract::item::{OUTCOME, SummaryItem, THEN, WRAPPED_UP};
+use crate::summarize::extract::words::distinct_words;
 use crate::summarize::standing::typed;
 use wunderblock_core::literal;
 use wunderblock_core::policy::Fill;
@@ -13,15 +15,26 @@ use wunderblock_core::policy::Fill;
 /// Weight of the last request, in addition to the weight of its names.
 const LAST_REQUEST: i64 = 6_000;
 /// Maximum number of bytes quoted from a reply that ends a turn.
-const REPLY: usize = 320;
+const REPLY: usize = 400;
 /// Maximum number of bytes quoted from the current work, and from the last reply that ended a turn.
-const CURRENT: usize = 1_000;
+const CURRENT: usize = 800;
+/// Minimum percentage of a request's words that the next request contains if it says the same again.
+const REPEATED: usize = 80;
 
 impl Pick<'_> {
     pub(super) fn intent(&mut self) {
         let found = self.found;
         let first = found.users.iter().position(|said| opens_something(&said.text)).unwrap_or(0);
         for (place, said) in found.users.iter().enumerate() {
+            let next = found.users.get(place + 1);
+            let is_decision = |answer: &Answer| answer.said == said.at && is_answer(&said.text);
+            if place != first
+                && (next.is_some_and(|next| repeats(&next.text, &said.text))
+                    || self.form.has(Fill::Decisions) && found.answers.iter().any(is_decision))
+            {
+                // It is said again in the next request, or listed as an answer.
+                continue;
+            }
             if place == first {
                 let quote = self.short_line(&said.text, FIRST_REQUEST);
                 self.items.push(SummaryItem::quote(Fill::Intent, "", quote, said.at, 9_000));
@@ -40,8 +53,12 @@ impl Pick<'_> {
         let found = self.found;
         // The last reply is quoted at length as current work.
         let last = found.replies.last().filter(|_| self.form.has(Fill::Current)).map(|said| said.at);
-        for (said, verdict) in found.turn_ends().into_iter().filter(|(said, _)| Some(said.at) != last) {
-            let mut told = outcome(&said.text);
+        let wrap_up = self.form.has(Fill::Current).then(|| self.wrap_up()).flatten();
+        let wrap_up = wrap_up.and_then(|item| item.refs.first().copied());
+        // What the state quotes at length is not quoted among the turns.
+        let is_told = |said: &Said<'_>| [last, wrap_up].contains(&Some(said.at));
+        for (said, verdict) in found.turn_ends().into_iter().filter(|(said, _)| !is_told(said)) {
+            let mut told = cue::gist_of(&said.text, REPLY);
             if told.is_empty() && found.verdict(said.at).is_some() {
                 // A reply that came to nothing is listed, whatever it says.
                 told = cue::sentences_of(&said.text).first().copied().unwrap_or_default().to_owned();
@@ -70,8 +87,9 @@ impl Pick<'_> {
         if let Some(told) = found.replies.last() {
             let lead =
                 format!("said last: {}", found.verdict(told.at).map(Verdict::label).unwrap_or_default());
-            let quote = self.short_line(&cue::without_code(&told.text), CURRENT);
-            items.push(current(&lead, quote, told, 8_000));
+            let gist = cue::gist_of(&told.text, CURRENT);
+            let words = if gist.is_empty() { cue::without_code(&told.text) } else { gist.into() };
+            items.push(current(&lead, self.short_line(&words, CURRENT), told, 8_000));
         }
         if found.users.is_empty()
             && found.replies.is_empty()
@@ -79,12 +97,21 @@ impl Pick<'_> {
         {
             items.push(current("was given: ", self.short_line(&other.text, CURRENT / 2), other, 7_000));
         }
-        // One step is enough if the lists of commands and files contain the other steps.
         let count = if self.form.has(Fill::Commands) && self.form.has(Fill::FilesModified) { 1 } else { 4 };
-        let steps = found.steps.iter().rev().filter(|step| step.kind != Kind::Plan).take(count);
+        // What only looks at something, or is listed elsewhere, says nothing about the state of the work.
+        let has_lists = self.form.has(Fill::Commands) && self.form.has(Fill::FilesModified);
+        let says = |step: &&Step| {
+            let is_told = has_lists || !self.is_worth_listing(step) && step.kind != Kind::Write;
+            step.outcome.is_none() || !is_told
+        };
+        let steps = found.steps.iter().rev().filter(says).take(count);
         for (weight, step) in (5_997..=6_000).rev().zip(steps) {
             let (lead, quote) = self.step_line(step, 1);
             items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, weight));
+        }
+        if let Some(step) = found.steps.last().filter(|_| items.is_empty()) {
+            let (lead, quote) = self.step_line(step, 1);
+            items.push(SummaryItem::quote(Fill::Current, &lead, quote, step.at, 0));
         }
         self.items.extend(items.into_iter().filter(|item| item.search_text().trim().len() > 2));
     }
@@ -98,22 +125,15 @@ impl Pick<'_> {
         let goes_on = newest > last || found.steps.last().is_some_and(|step| step.at >= last);
         let ends = found.turn_ends().into_iter().rev().filter(|(_, verdict)| verdict.is_none());
         let mut ends = ends.map(|(said, _)| said).filter(|said| goes_on && said.at < newest);
-        let told = ends.find(|said| !outcome(&said.text).is_empty())?;
-        let prose = cue::without_code(&told.text);
-        let among_turns = if self.form.has(Fill::Outcomes) { REPLY } else { 0 };
-        let quote = (prose.len() > among_turns).then(|| self.short_line(&prose, CURRENT))?;
+        let told = ends.find(|said| !cue::gist_of(&said.text, REPLY).is_empty())?;
+        let quote = self.short_line(&cue::gist_of(&told.text, CURRENT), CURRENT);
         Some(SummaryItem::quote(Fill::Current, WRAPPED_UP, quote, told.at, 7_500))
     }
 }
 
-/// Returns a reply without its code, from the first sentence that says something to the last.
-fn outcome(reply: &str) -> String {
-    let prose = cue::without_code(reply);
-    let sentences = cue::sentences_of(&prose);
-    let mut telling = sentences.iter().filter(|sentence| cue::says_something(sentence));
-    let Some(first) = telling.next() else { return String::new() };
-    let last = telling.next_back().unwrap_or(first);
-    let (begin, end) = (prose.find(first), prose.rfind(last).map(|at| at + last.len()));
-    let told = begin.zip(end).and_then(|(begin, end)| prose.get(begin..end));
-    told.unwrap_or_default().to_owned()
+/// Returns whether a request says again almost all of what an earlier one said, as a message does that was sent, taken
+/// back and sent again.
+fn repeats(next: &str, before: &str) -> bool {
+    let (next, before) = (distinct_words(next), distinct_words(before));
+    before.len() >= 4 && before.intersection(&next).count() * 100 >= before.len() * REPEATED
 }

@@ -46,8 +46,8 @@ fn a_search_that_finds_nothing_has_not_failed() {
         ran("b", "grep -n port missing.toml", "grep: missing.toml: No such file or directory", true),
     ];
     let text = text_of(std::iter::once(user("Is it gone?")).chain(steps.into_iter().flatten()).collect());
-    let commands = part(&text, "Commands");
-    assert!(commands.contains("no match") && commands.matches("→ failed").count() == 1, "{commands}");
+    assert!(part(&text, "Recent").contains("no match"), "{text}");
+    assert_eq!(text.matches("→ failed").count(), 1, "{text}");
 }
 
 #[test]
@@ -61,9 +61,10 @@ fn a_commit_is_told_by_its_own_line_and_only_equal_runs_are_counted() {
         ran("d", "cargo check -p core", "Finished", false),
     ];
     let text = text_of(std::iter::once(user("Go on.")).chain(steps.into_iter().flatten()).collect());
-    let commands = part(&text, "Commands");
-    assert!(commands.contains("34b20aa") && !commands.contains("07f492b"), "{commands}");
-    assert!(!commands.contains("×3"), "{commands}");
+    let (commands, done) = (part(&text, "Commands"), part(&text, "Done"));
+    assert!(done.contains("34b20aa") && !done.contains("07f492b"), "{done}");
+    // A commit that is listed as done is no command as well.
+    assert!(!commands.contains("git commit") && !commands.contains("×3"), "{commands}");
 }
 
 #[test]

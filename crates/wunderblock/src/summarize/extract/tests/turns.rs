@@ -110,7 +110,7 @@ fn what_was_announced_and_listed_before_the_newest_turn_is_not_to_come() {
 
 #[test]
 fn a_command_is_quoted_verbatim_and_its_output_is_not_an_outcome() {
-    let quoted = "git commit -qam \"totals: round once\" && git diff HEAD~1 | cat";
+    let quoted = "git push -q origin \"HEAD:totals\" && git diff HEAD~1 | cat";
     let steps = [
         ran("a", quoted, "-error = round(error)\n+let total = round(sum);", false),
         ran("b", "grep -E \"\\\"muted\\\"|\\\"dim\\\"\" dark.json", "\"muted\": \"gray\",", false),
@@ -119,7 +119,8 @@ fn a_command_is_quoted_verbatim_and_its_output_is_not_an_outcome() {
     let text = told(messages);
     let commands = part(&text, "Commands");
     assert!(commands.contains(&format!("- `{quoted}` → ok #102")), "{commands}");
-    assert!(commands.contains("- `grep -E \"\\\"muted\\\"|\\\"dim\\\"\" dark.json` #104"), "{commands}");
+    // What only looks at something is no result that matters later.
+    assert!(!commands.contains("grep"), "{commands}");
     // A summary that is read again yields the same commands.
     let first =
         Earlier { at: Seq(90), from: Seq(101), to: Seq(105), level: 0, text: &text, unchecked: false };

@@ -1,0 +1,82 @@
+//! Processes that go on after the call that started them. Later calls poll them, or a notice reports their end. The
+//! outcome of the call is that of the process.
+
+use super::act::{fields, has_word};
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// Words about processes; `process.toml` explains each list.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProcessWords {
+    starts: Vec<String>,
+    running: Vec<String>,
+    ids: Vec<String>,
+    ends: Vec<String>,
+}
+
+// Tests check that the embedded words parse.
+static WORDS: LazyLock<ProcessWords> =
+    LazyLock::new(|| toml::from_str(include_str!("process.toml")).unwrap_or_default());
+
+/// Maximum number of bytes at each end of a result that are searched for the state of its process.
+const LOOK: usize = 600;
+
+/// Returns both ends of a result, where harnesses state what became of the process.
+fn ends_of(result: &str) -> [&str; 2] {
+    let tail = result.ceil_char_boundary(result.len().saturating_sub(LOOK));
+    let head = result.floor_char_boundary(LOOK);
+    [result.get(..head).unwrap_or_default(), result.get(tail..).unwrap_or_default()]
+}
+
+/// Returns whether a result says that its process goes on.
+pub(super) fn goes_on(result: &str) -> bool {
+    ends_of(result).into_iter().any(|end| WORDS.running.iter().any(|words| end.contains(words.as_str())))
+}
+
+/// Returns the id that a result gives to the process that goes on.
+pub(super) fn id_of(result: &str) -> Option<&str> {
+    let starts = |end: &&str| WORDS.starts.iter().any(|words| end.contains(words.as_str()));
+    let end = ends_of(result).into_iter().find(starts)?;
+    let after = WORDS.starts.iter().find_map(|words| end.split_once(words.as_str()))?.1;
+    let id = after.split(|c: char| !c.is_alphanumeric() && !"-_".contains(c)).next()?;
+    Some(id).filter(|id| !id.is_empty())
+}
+
+/// Returns the id of the process that a call polls, writes to or ends.
+pub(super) fn named_by(input: &str) -> Option<String> {
+    let fields = fields(input);
+    let raw = WORDS.ids.iter().find_map(|name| fields.get(name.as_str()))?;
+    Some(raw.get().trim_matches('"').to_owned()).filter(|id| !id.is_empty())
+}
+
+/// Returns whether a tool ends a process, by the words in the tool's name.
+pub(super) fn is_end(name: &str) -> bool {
+    has_word(name, &WORDS.ends)
+}
+
+/// Report of the end of a process.
+pub(super) struct ProcessEnd<'t> {
+    pub(super) id: &'t str,
+    pub(super) failed: bool,
+    /// Report of a delegate.
+    pub(super) result: &'t str,
+    /// Words that state the exit code.
+    pub(super) summary: &'t str,
+}
+
+/// Returns the ends of processes that a text reports in the form of Claude Code.
+pub(super) fn reported(text: &str) -> impl Iterator<Item = ProcessEnd<'_>> {
+    text.split("<task-notification>").skip(1).filter_map(|notice| {
+        let notice = notice.split("</task-notification>").next()?;
+        let field = |name: &str| {
+            let after = notice.split_once(&format!("<{name}>"))?.1;
+            after.split_once(&format!("</{name}>")).map(|(value, _)| value.trim())
+        };
+        let (id, status) = (field("task-id")?, field("status")?);
+        let is_end = matches!(status, "completed" | "failed");
+        let told = |name| field(name).unwrap_or_default();
+        let (failed, result, summary) = (status == "failed", told("result"), told("summary"));
+        is_end.then_some(ProcessEnd { id, failed, result, summary })
+    })
+}
