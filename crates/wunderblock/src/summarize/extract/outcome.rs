@@ -217,6 +217,7 @@ pub(super) fn read((text, last): (&str, &str), failed: bool, call: CallTraits<'_
     let ending = if is_stated && !call.checks.is_empty() { Ending::Ok } else { ending };
     let telling = match ending {
         Ending::NothingFound => None,
+        Ending::Unknown if call.checks.is_empty() && shows => report,
         Ending::Failed | Ending::Unknown if call.checks.is_empty() => report.or_else(|| last_line(tail)),
         Ending::Failed => failing_line(text, report).or_else(|| last_line(tail)),
         _ if shows => None,

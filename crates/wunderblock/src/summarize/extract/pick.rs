@@ -348,7 +348,7 @@ impl<'f> Pick<'f> {
                     Some(told) => (COMMITTED.to_owned(), self.short_line(told, REQUEST)),
                     None => self.step_line(step, 1),
                 };
-                let weight = self.span.newness(step.at) + 400;
+                let weight = self.span.newness(step.at) + 900;
                 self.items.push(SummaryItem::quote(Fill::Done, &lead, quote, step.at, weight));
             }
         }

@@ -50,6 +50,8 @@ struct Segment {
     check: Option<usize>,
     /// Whether the command hardly ever fails, for example: `cd`, `echo`.
     is_quiet: bool,
+    /// Whether the command only looks at something.
+    looks: bool,
     /// Whether the exit code of the command counts only under a condition that is not known, for example: `if`.
     is_conditional: bool,
     /// Operator after the command.
@@ -176,7 +178,8 @@ impl Shell {
         if self.segments.iter().any(|segment| segment.is_conditional) {
             return;
         }
-        let loses = |(at, segment): (usize, &Segment)| !segment.is_quiet && is_lost((at, segment));
+        let loses =
+            |(at, segment): (usize, &Segment)| !segment.is_quiet && !segment.looks && is_lost((at, segment));
         self.is_proved = !self.segments.iter().enumerate().any(loses);
         for (at, segment) in self.segments.iter().enumerate() {
             let Some(check) = segment.check.and_then(|check| self.checks.get_mut(check)) else { continue };
@@ -220,10 +223,13 @@ impl Shell {
         let filter =
             matches!(program, "tail" | "head" | "grep" | "sort" | "uniq" | "wc" | "cut" | "awk" | "tr");
         program.clone_into(&mut self.last);
+        let looks = quiet || filter || SHOWS.contains(&program) || super::act::looks(words);
+        self.looks &= looks;
         let is_filter = filter || matches!(program, "tee" | "cat" | "sed");
         self.segments.push(Segment {
             check: number,
             is_quiet: quiet || is_piped && is_filter,
+            looks,
             is_conditional: matches!(program, "if" | "while" | "until" | "for" | "case" | "!"),
             joint: Joint::And,
         });
@@ -234,7 +240,6 @@ impl Shell {
             );
             self.ends_showing = filter || SHOWS.contains(&program) || program == "git" && shows;
         }
-        self.looks &= quiet || filter || SHOWS.contains(&program) || super::act::looks(words);
         let is_first = self.program.is_empty();
         if is_first && !quiet {
             self.program = program.to_owned();
