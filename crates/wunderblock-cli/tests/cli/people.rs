@@ -152,6 +152,22 @@ fn what_an_agent_had_in_view_is_told_from_its_own_compactions() {
     snapshot("agent_view", &without_handles(&text));
 }
 
+#[test]
+fn a_summary_that_the_transcript_lacks_is_not_judged_and_no_case_hides_a_text() {
+    let desk = Desk::bare();
+    desk.write("codex.jsonl", codex().replace("The user waters a garden. The pump was found.", ""));
+    let find = |sought: &str, code| {
+        desk.run(&["explain", "codex.jsonl", "--agent-view", "--find", sought]).exits(code).out.clone()
+    };
+    let told = find("PUMP'S port", 0);
+    assert!(told.contains("1 place spelt `pump's port`, 0 in its view"), "{told}");
+    assert!(told.contains("not known whether its summary says it"), "{told}");
+    assert!(!told.contains("nothing like it"), "{told}");
+    assert!(find("the pumps port", 1).contains("not found up to here"));
+    let placed = desk.run(&["explain", "codex.jsonl", "--find", "PUMP'S port"]).exits(0);
+    assert!(placed.out.contains("1 place spelt `pump's port`, 1 in the request"), "{}", placed.out);
+}
+
 /// Masks the digits of handles.
 fn without_handles(text: &str) -> String {
     let mut out = String::new();

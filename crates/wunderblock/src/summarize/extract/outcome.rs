@@ -5,6 +5,7 @@ use super::plain::head;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 use wunderblock_core::literal::{LiteralKind, literals};
 
@@ -69,6 +70,7 @@ pub(super) struct CallTraits<'c> {
 struct OutcomeWords {
     errors: Vec<String>,
     refusals: Vec<String>,
+    not_run: Vec<String>,
     exits: Vec<String>,
     noise: Vec<String>,
     progress: Vec<String>,
@@ -167,6 +169,11 @@ pub(super) fn is_refusal(text: &str) -> bool {
     })
 }
 
+/// Returns whether a result says that the call was not carried out.
+pub(super) fn was_not_run(text: &str) -> bool {
+    WORDS.not_run.iter().any(|words| text.trim_start().starts_with(words.as_str()))
+}
+
 /// Returns the line in which `git commit` reports its commit, or in which a subsequent log names that commit. The
 /// other lines of the log are about other commits.
 pub(super) fn commit_line<'t>(text: &'t str, command: &str) -> Option<&'t str> {
@@ -202,7 +209,11 @@ pub(super) fn read((text, last): (&str, &str), failed: bool, call: CallTraits<'_
     let report = if stated == Some(false) || !shows { error_line(text) } else { None };
     let is_search = SEARCHES.contains(&call.last) && exit.as_deref().is_none_or(|code| code == "1");
     let shown = if call.checks.is_empty() { Shown::Unclear } else { Shown::of(text) };
+    // A check that runs twice may have failed once and passed then.
+    let families: HashSet<&str> = call.checks.iter().map(|check| check.family.as_str()).collect();
+    let is_repeated = families.len() < call.checks.len() && stated != Some(false);
     let (ending, blames_checks) = match stated {
+        _ if shown == Shown::Fails && is_repeated => (Ending::Unknown, false),
         _ if shown == Shown::Fails => (Ending::Failed, true),
         // A search that finds nothing exits with 1 and prints nothing, which is not a failure.
         Some(false) if is_search && report.is_none() => (Ending::NothingFound, false),

@@ -9,7 +9,7 @@ use crate::summarize::extract::outcome::{Ending, Outcome};
 use crate::summarize::extract::plain::{cut, cut_after, readable, without_colour};
 use crate::summarize::extract::todo::{self, Plan, TodoCall};
 use crate::summarize::extract::trouble::FailedCall;
-use crate::summarize::extract::{cue, process};
+use crate::summarize::extract::{cue, outcome, process};
 use std::borrow::Cow;
 use wunderblock_core::units::Seq;
 
@@ -57,8 +57,9 @@ impl Found<'_> {
             [one] => Cow::Borrowed(&**one),
             several => Cow::Owned(several.join("\n")),
         };
-        // A person who rejects a call says why in its result.
-        if let Some((_, why)) = last.split_once(USER_SAID).filter(|_| failed) {
+        // A person who rejects a call may say why in its result.
+        if failed && outcome::was_not_run(&last) {
+            let why = last.split_once(USER_SAID).map_or("", |(_, why)| why);
             let why = why.split(USER_SAID_END).next().unwrap_or_default().trim().to_owned();
             self.steps.get_mut(place).into_iter().for_each(|step| step.outcome = Some(Outcome::unknown()));
             if !why.is_empty() && !why.contains(UNANSWERED) {

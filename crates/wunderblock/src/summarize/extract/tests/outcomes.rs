@@ -46,6 +46,31 @@ fn the_exit_code_of_a_filter_proves_nothing() {
 }
 
 #[test]
+fn a_check_that_runs_twice_in_a_line_is_not_judged_by_its_first_run() {
+    let twice = "go test ./... | tail -2; echo again; go test ./... | tail -1";
+    let text = told(steps(&[(twice, &format!("{GO_FAILS}\nagain\n{GO_PASSES}"), false)]));
+    assert!(text.contains("outcome not known") && !text.contains("→ open"), "{text}");
+}
+
+#[test]
+fn a_call_that_was_not_carried_out_has_not_failed() {
+    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+    for why in ["", " To tell you how to proceed, the user said:\nuse the other parser, and keep the tests"] {
+        let all = std::iter::once(user("Get the tests of the parser to pass."));
+        let text = summary(
+            all.chain(ran("a", "go test ./...", &format!("{refused}{why}"), true)),
+            &each(As::Markdown),
+            4_000,
+        );
+        assert!(
+            !text.contains("→ failed") && !text.contains("→ open") && !text.contains("doesn't want"),
+            "{text}"
+        );
+        assert_eq!(text.contains("use the other parser"), !why.is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn output_that_shows_success_is_one() {
     for filter in ["| tail -5", "2>&1 | tee run.log", "; echo done"] {
         let text = told(steps(&[
