@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use wunderblock::recap::{RECALL_FLOOR, recall_hits};
 use wunderblock::{Engine, HitStrength, SearchOptions};
+use wunderblock_core::author::typed;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::Bodies as _;
-use wunderblock_core::typed::typed;
 use wunderblock_core::units::{Bytes, Seq};
 
 /// Maximum number of prompts of a project that are tried, evenly spread over it.

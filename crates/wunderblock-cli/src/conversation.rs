@@ -12,8 +12,6 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::message::Part;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
-use wunderblock_core::typed::typed;
-use wunderblock_core::units::Bytes;
 
 /// Maximum number of conversations listed; the latest are listed.
 const LISTED: usize = 6;
@@ -130,17 +128,20 @@ pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Opti
     Ok(first_words(engine, info).await?.or(from))
 }
 
-/// Returns the beginning of the user's first turn, on one line: in a sub-agent's session, its task.
+/// Returns the beginning of the first request, on one line: in a sub-agent's session, its task. `None` if neither a
+/// person nor another agent asked for something.
 pub(crate) async fn first_words(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
-    let Some(first) = info.first_user else { return Ok(None) };
-    let events = engine.session_by_id(info.id.clone()).events(first, first, (1, Bytes(1 << 20))).await?;
+    let Some(event) = engine.first_request(info).await? else { return Ok(None) };
+    let events = [event];
     let bodies = engine.bodies(&events).await?;
     let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
         return Ok(None);
     };
-    let words = said.message.parts.iter().find_map(|part| match part {
+    let words = said.message.parts.iter().enumerate().find_map(|(index, part)| match part {
         // What a hook or a harness wrote around the words does not belong to the title.
-        Part::Text { text, .. } => typed(bodies.of(text)?).into_iter().next().map(|(_, piece)| piece),
+        Part::Text { text, .. } => {
+            said.message.own_pieces(index, bodies.of(text)?).into_iter().next().map(|(_, piece)| piece)
+        }
         _ => None,
     });
     Ok(words.map(|text| {

@@ -7,6 +7,7 @@ use crate::lookup::known_session;
 use std::path::Path;
 use wunderblock::store::{EventFilter, StreamFilter};
 use wunderblock::{Engine, project_folders};
+use wunderblock_core::author::Author;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Millis;
@@ -43,14 +44,18 @@ pub(crate) async fn searched(
 
 /// Returns the filter of messages. A time limits the messages, and not only their sessions.
 fn message_filter(wanted: &MessageFilterArgs, sessions: &StreamFilter) -> EventFilter {
-    let role = wanted.role.map(|role| match role {
-        RoleArg::System => Role::System,
-        RoleArg::User => Role::User,
-        RoleArg::Assistant => Role::Assistant,
-        RoleArg::Tool => Role::Tool,
-    });
+    let (role, author) = match wanted.role {
+        None => (None, None),
+        Some(RoleArg::System) => (Some(Role::System), None),
+        Some(RoleArg::Assistant) => (Some(Role::Assistant), None),
+        Some(RoleArg::Tool) => (Some(Role::Tool), None),
+        Some(RoleArg::User) => (Some(Role::User), Some(Author::Person)),
+        Some(RoleArg::Harness) => (Some(Role::User), Some(Author::Harness)),
+        Some(RoleArg::Hook) => (Some(Role::User), Some(Author::Hook)),
+        Some(RoleArg::Peer) => (Some(Role::User), Some(Author::Peer)),
+    };
     let text = |text: &Option<String>| text.as_deref().map(Into::into);
-    EventFilter { role, tool: text(&wanted.tool), path: text(&wanted.path), since: sessions.since }
+    EventFilter { role, author, tool: text(&wanted.tool), path: text(&wanted.path), since: sessions.since }
 }
 
 /// Returns the projects that an argument names: a folder with its repository, or a name.

@@ -12,6 +12,7 @@
 
 pub mod allocate;
 pub mod arrangement;
+pub mod author;
 pub mod authority;
 pub mod budget;
 pub mod calibration;
@@ -49,7 +50,6 @@ pub mod stub;
 pub mod thinking;
 pub mod trim;
 mod truncate;
-pub mod typed;
 pub mod units;
 pub mod usage;
 pub mod view;

@@ -4,6 +4,7 @@
 //! part go into `extra`, and unknown parts are kept whole as [`Part::Opaque`]. Texts are [`Body`]s: the ledger moves
 //! long texts into blobs and leaves a handle, so that the view of a long session stays small.
 
+use crate::author::Authors;
 use crate::id::{CallId, Handle};
 use crate::units::{Bytes, is_default};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub enum Role {
     /// The operator, in system and developer messages.
     System,
-    /// The person, or a harness that acts in the person's place.
+    /// The person, or another author in the person's place; see [`Author`](crate::author::Author).
     User,
     /// The model.
     Assistant,
@@ -338,6 +339,10 @@ pub struct Message {
     /// Unknown fields of the provider's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Extra,
+    /// Authors of the texts; `None` until they are settled. Not part of the content: derived from the raw record, and
+    /// kept beside the event.
+    #[serde(skip)]
+    pub authors: Option<Authors>,
 }
 
 impl Message {
@@ -352,6 +357,7 @@ impl Message {
             model: None,
             stop: None,
             extra: None,
+            authors: None,
         }
     }
 
@@ -417,7 +423,8 @@ impl Message {
         self.parts.iter().filter(|part| !matches!(part, Part::ToolResult { .. }))
     }
 
-    /// Returns whether the message is a person's own turn: said by the user, with content other than tool results.
+    /// Returns whether the message is a turn in the user's place: said in the user's role, with content other than
+    /// tool results. See [`Message::is_persons`] for whether the person wrote it.
     #[must_use]
     pub fn is_user_turn(&self) -> bool {
         self.role == Role::User && self.standing == MessageOrigin::Said && self.own_parts().any(Part::speaks)

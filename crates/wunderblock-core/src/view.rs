@@ -9,6 +9,7 @@ mod summaries;
 mod work;
 
 use crate::arrangement::Arranged;
+use crate::author::Author;
 use crate::decision::{PartPosition, Trim};
 use crate::event::{Event, EventSource, Fact};
 use crate::fence;
@@ -451,15 +452,25 @@ impl View {
         self.erased.iter().map(move |(from, (to, events))| ((*from).max(frontier), *to, *events))
     }
 
-    /// Returns the user's first turn, as long as the lane keeps it.
+    /// Returns whether an entry asks for work: a turn of the person, or of another agent if the person said nothing,
+    /// as in the session of a delegate.
+    #[must_use]
+    pub fn is_request(&self, entry: &ViewEntry) -> bool {
+        let said = &entry.message;
+        let is_peers = || said.is_user_turn() && said.author() == Author::Peer;
+        said.is_persons() || is_peers() && !self.entries.values().any(|entry| entry.message.is_persons())
+    }
+
+    /// Returns the first request, as long as the lane keeps it; without a request, the first turn in the user's place.
     #[must_use]
     pub fn first_user(&self) -> Option<Seq> {
         let shown =
             |seq: &Seq| self.trim.drop_before == Seq::START || self.trim.keep.binary_search(seq).is_ok();
-        self.turns().find(shown)
+        let asks = |seq: &Seq| self.entries.get(seq).is_some_and(|entry| self.is_request(entry));
+        self.turns().filter(asks).find(shown).or_else(|| self.turns().find(shown))
     }
 
-    /// Returns the user's newest turn.
+    /// Returns the newest turn in the user's place, whoever wrote it.
     #[must_use]
     pub fn newest_user(&self) -> Option<Seq> {
         self.turns().next_back()

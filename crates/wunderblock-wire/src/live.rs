@@ -1,16 +1,19 @@
 //! Lines of the live door: each is an event as it is exported, or a message in a provider's form with our envelope.
 //!
-//! The envelope (`id`, `at`, `session`) is not part of the message, because the same message sent at another time is
+//! The envelope (`id`, `at`, `author`, `session`) is not part of the message, because the same message sent at another time is
 //! a retry, and providers refuse unknown fields. If a line has the message under `message`, that object is kept
 //! whole, whatever the names of its fields are.
 
 use crate::extra;
 use crate::json::{self, RawFields, list, text};
 use crate::outcome::WireError;
+use wunderblock_core::author::{self, Author};
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::message::Dialect;
-use wunderblock_core::typed;
 use wunderblock_core::units::Millis;
+
+/// Values of the field `author`.
+const AUTHOR: &str = "one of person, harness, hook, peer, model, tool";
 
 /// Returns whether a type is that of an OpenAI Responses item without a role.
 fn is_item(kind: &str) -> bool {
@@ -77,14 +80,20 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
     let id = field(&fields, "id", "a string", text)?;
     let at = field(&fields, "at", "a whole number of milliseconds", |raw| raw.get().parse().ok())?;
     let at = at.map(Millis);
+    // Some providers have an object of this name in their messages.
+    let author = match fields.text("author") {
+        Some(name) => Some(Author::named(&name).ok_or(LiveError::Field("author", AUTHOR))?),
+        None => None,
+    };
     if field(&fields, "kind", "a string", text)?.is_some() {
         if fields.get("erased").is_some_and(|raw| raw.get() == "true") {
             return Err(LiveError::Erased);
         }
-        let fact = serde_json::from_str(whole).map_err(|error| LiveError::Event(error.to_string()))?;
+        let mut fact = serde_json::from_str(whole).map_err(|error| LiveError::Event(error.to_string()))?;
+        settle(&mut fact, author);
         return Ok(LiveLine { id, at, fact });
     }
-    let fact = match fields.get("message").filter(|raw| json::is_object(raw)) {
+    let mut fact = match fields.get("message").filter(|raw| json::is_object(raw)) {
         Some(inner) => {
             let message = RawFields::of(inner).ok_or(LiveError::Neither)?;
             appended(inner.get(), dialect(&message)?)?
@@ -94,7 +103,15 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
             appended(&without_envelope(fields, whole, dialect), dialect)?
         }
     };
+    settle(&mut fact, author);
     Ok(LiveLine { id, at, fact })
+}
+
+/// Settles the author that the line states.
+fn settle(fact: &mut Fact, author: Option<Author>) {
+    if let (Fact::MessageAppended(said), Some(author)) = (fact, author) {
+        author::settle(&mut said.message, Some(author));
+    }
 }
 
 /// Reads a field that may be missing or `null`.
@@ -114,7 +131,8 @@ fn field<T>(
 /// because reported usage refers to the reply by that id.
 fn without_envelope(mut fields: RawFields<'_>, whole: &str, dialect: Dialect) -> String {
     let is_providers = dialect == Dialect::Anthropic && (is_reply(&fields) || fields.get("usage").is_some());
-    let ours = ["at", "session"].into_iter().chain((!is_providers).then_some("id"));
+    let names_author = fields.text("author").map(|_| "author");
+    let ours = ["at", "session"].into_iter().chain(names_author).chain((!is_providers).then_some("id"));
     let taken = ours.filter(|name| fields.take(name).is_some()).count();
     if taken == 0 {
         return whole.to_owned();
@@ -126,7 +144,7 @@ fn appended(message: &str, dialect: Dialect) -> Result<Fact, LiveError> {
     let mut messages = crate::decode_message(dialect, message)?;
     match (messages.pop(), messages.is_empty()) {
         (Some(message), true) => {
-            Ok(Fact::MessageAppended(MessageAppended { message: typed::settled(message) }))
+            Ok(Fact::MessageAppended(MessageAppended { message: author::settled(message) }))
         }
         _ => Err(LiveError::Several),
     }

@@ -87,6 +87,10 @@ async fn examine_tenant(
         diagnosis.notes.extend(notes.into_iter().map(|text| DoctorNote { text, tenant: tenant.clone() }));
         progress(Progress { done: diagnosis.events, total });
     }
+    let unsettled = Query::Unsettled { tenant: engine.tenant.no, limit: 1 };
+    for (stream, seq) in engine.ask(unsettled, Answer::holders).await? {
+        diagnosis.stale("authors are settled", format!("position {seq} of stream {} has none", stream.0));
+    }
     for info in list_revisions(engine).await? {
         examine_source(engine, &info, diagnosis).await?;
     }

@@ -17,6 +17,7 @@ pub mod account;
 mod address;
 mod agent_view;
 pub mod agents;
+mod authors;
 #[cfg(feature = "sqlite")]
 mod backup;
 pub mod catalog;

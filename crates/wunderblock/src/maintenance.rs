@@ -1,5 +1,6 @@
 //! Maintenance of one tenant's data in a ledger: examining it, and rebuilding derived data.
 
+use crate::authors::settle_authors;
 use crate::catch_up::{Extent, Progress, catch_up, catch_up_briefly};
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::{examine, examine_all};
@@ -72,13 +73,14 @@ impl<'a> Maintenance<'a> {
         Box::pin(async move { catch_up_briefly(self.0, false).await })
     }
 
-    /// Rebuilds all derived data of this tenant: counts, tallies, and the text index.
+    /// Rebuilds all derived data of this tenant: authors, counts, tallies, and the text index.
     ///
     /// # Errors
     /// Fails if the ledger cannot be written.
     pub fn rebuild(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             self.0.storage.commit(vec![Write::DropDerived { tenant: self.0.tenant.no }]).await?;
+            settle_authors(self.0).await?;
             self.catch_up(progress).await
         })
     }

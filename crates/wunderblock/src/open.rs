@@ -1,5 +1,6 @@
 //! Opens an engine on a ledger file.
 
+use crate::authors::settle_authors;
 use crate::engine::{Config, Engine};
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -28,7 +29,11 @@ impl Engine {
     pub(crate) async fn with(file: Sqlite, creates: bool, config: Config) -> Result<Self, Error> {
         let file = Arc::new(file);
         let engine = Self::on(file.clone(), creates, config).await?;
-        Ok(Self { file: Some(file), ..engine })
+        let engine = Self { file: Some(file), ..engine };
+        if creates {
+            settle_authors(&engine).await?;
+        }
+        Ok(engine)
     }
 }
 

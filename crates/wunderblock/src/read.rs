@@ -9,6 +9,7 @@ use crate::limits::PAGE_BYTES;
 use crate::originals::{copy_source, newest_source, originals, source_info};
 use crate::store::{Answer, HandleTarget, Query};
 use crate::stored::{read_texts, with_whole_texts};
+use wunderblock_core::author::{self, Author};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
@@ -137,8 +138,12 @@ impl crate::session::Session {
             let mut pages = self.pages(from, to);
             while let Some(events) = pages.next().await? {
                 for event in with_whole_texts(&self.engine, events).await? {
-                    let line =
+                    let mut line =
                         serde_json::to_string(&event).map_err(|error| Error::Internal(error.to_string()))?;
+                    if let Some(author) = told_author(&event) {
+                        line.pop();
+                        line.push_str(&format!(",\"author\":\"{}\"}}", author.name()));
+                    }
                     writeln!(out, "{line}").map_err(|error| write_error(&error))?;
                     written += 1;
                 }
@@ -349,6 +354,15 @@ fn json_path(bytes: &[u8], path: &str) -> Result<Vec<u8>, Error> {
     let found = bytes.get(place.span).unwrap_or_default();
     let string = place.is_string.then(|| serde_json::from_slice::<String>(found).ok()).flatten();
     Ok(string.map_or_else(|| found.to_vec(), String::into_bytes))
+}
+
+/// Returns the author of an event that its message alone does not show.
+fn told_author(event: &Event) -> Option<Author> {
+    let Some(Fact::MessageAppended(said)) = &event.fact else { return None };
+    let own = said.message.authors.as_ref()?.by;
+    let mut alone = said.message.clone();
+    author::settle(&mut alone, None);
+    (alone.author() != own).then_some(own)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use clap::Args;
 use measure::measure;
 use std::path::{Path, PathBuf};
 use tool_figures::{MarkRules, ToolFigures};
-use tool_result::{MIN_BYTES, ToolClaim, tool_texts};
+use tool_result::{ToolClaim, tool_texts};
 use wunderblock_reduce::{Options, reduce};
 
 /// Arguments of `reduce`.

@@ -79,9 +79,16 @@ pub(crate) struct MessageFilterArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RoleArg {
     System,
+    /// The person
     User,
     Assistant,
     Tool,
+    /// The harness in the user's place
+    Harness,
+    /// A hook in the user's place
+    Hook,
+    /// Another agent in the user's place
+    Peer,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -206,7 +206,7 @@ pub(super) fn is_open(exchange: &Exchange, newest: Option<Seq>) -> bool {
 }
 
 fn is_turn(ask: &PlanInput<'_>, exchange: &Exchange) -> bool {
-    let said = |seq: &Seq| ask.view.entry(*seq).is_some_and(|entry| entry.message.is_user_turn());
+    let said = |seq: &Seq| ask.view.entry(*seq).is_some_and(|entry| ask.view.is_request(entry));
     exchange.shape == ExchangeKind::User && exchange.speakers.iter().any(said)
 }
 

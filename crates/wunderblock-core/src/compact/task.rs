@@ -118,7 +118,7 @@ const GO_ON: [&str; 12] =
     ["continue", "go on", "proceed", "yes", "ok", "okay", "thanks", "继续", "好的", "好", "可以", "谢谢"];
 
 fn by_rule(view: &View, bodies: &dyn Bodies) -> Vec<TaskMark> {
-    let turns = view.entries().filter(|entry| entry.message.is_user_turn());
+    let turns = view.entries().filter(|entry| view.is_request(entry));
     let begins = turns.filter(|entry| !goes_on(&entry.message, bodies));
     begins.map(|entry| TaskMark { at: entry.seq, ends: false, title: None, by: TaskSource::Rule }).collect()
 }

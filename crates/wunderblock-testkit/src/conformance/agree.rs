@@ -7,8 +7,9 @@ use wunderblock::store::codec::record_key;
 use wunderblock::store::{
     Answer, Begin, BodyCount, Erasure, EventFilter, EventMark, EventUsage, Facets, Gone, Marked, Opening,
     PackedEvent, PackedSegment, Query, ReadOrder, SegmentReach, SessionFacets, SourceBy, SourceInfo,
-    SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, TenantNo, Write, Written,
+    SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, StreamNo, TenantNo, Write, Written,
 };
+use wunderblock_core::author::{Author, AuthorSpan, Authors};
 use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -95,7 +96,12 @@ fn event(id: u8, content: u8) -> PackedEvent {
         text: Bytes(text.len() as u64),
         checksum: i64::from(content),
         facets: Facets {
-            role: (content % 6 > 1).then_some(if content % 5 == 1 { Role::Tool } else { Role::Assistant }),
+            role: (content % 6 > 1).then_some(match content % 5 {
+                1 => Role::Tool,
+                2 => Role::User,
+                _ => Role::Assistant,
+            }),
+            authors: (content % 4 > 1).then(|| authors(content)),
             tool: (content % 7 > 3).then(|| format!("tool {}", content % 2).into()),
             path: (content % 7 > 4).then(|| format!("/a/file {}", content % 3).into()),
             lane: (mark == EventMark::Control && content % 4 > 0).then(|| lane(content % 4)),
@@ -208,6 +214,10 @@ impl StorePair<'_> {
             }
             17 => vec![erase(tenant, a, &[b % 12], (None, Some((c, d))))],
             18 if a % 4 == 0 => vec![Write::DropDerived { tenant }],
+            18 => {
+                let authors = (1..4).map(|seq| (Seq(seq), authors(b))).collect();
+                vec![Write::Authors { tenant, stream: StreamNo(u32::from(a % 4)), authors }]
+            }
             19 => vec![Write::Claim {
                 tenant,
                 key: work_name(a),
@@ -414,6 +424,7 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         filter: EventFilter::default(),
     };
     let only = |role| EventFilter { role: Some(role), ..EventFilter::default() };
+    let by = EventFilter { author: Some(Author::Harness), ..EventFilter::default() };
     let of = |tool: &str, path: Option<&str>| EventFilter {
         tool: Some(tool.into()),
         path: path.map(Into::into),
@@ -437,6 +448,7 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         events((1, 99), ReadOrder::Ascending, 99, 1 << 20),
         events((2, 9), ReadOrder::Descending, 4, 25),
         events((0, 5), ReadOrder::Ascending, 3, 12),
+        filtered(by, ReadOrder::Ascending, 99, 1 << 20),
         filtered(only(Role::Tool), ReadOrder::Descending, 99, 1 << 20),
         filtered(only(Role::Assistant), ReadOrder::Descending, 2, 20),
         filtered(of("tool 1", None), ReadOrder::Ascending, 99, 30),
@@ -491,6 +503,7 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
         Query::Records { tenant, records: (0..6).map(|number| record_key(&record_name(number))).collect() },
         Query::Erasures { tenant, sessions: (0..2).map(session_name).collect() },
         Query::Behind { tenant, limit: 99 },
+        Query::Unsettled { tenant, limit: 3 },
         Query::Blobs { tenant, handles: bodies() },
         Query::Counts { tenant, handles: bodies() },
         Query::Epoch,
@@ -513,4 +526,11 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
         queries.extend([None, Some(1), Some(2)].map(|revision| Query::ReadFrom { tenant, source, revision }));
     }
     queries
+}
+
+/// Authors of a message, with a span for some content.
+fn authors(content: u8) -> Authors {
+    let by = |number: u8| Author::ALL.into_iter().cycle().nth(usize::from(number)).unwrap();
+    let span = AuthorSpan { part: 1, from: Bytes(2), to: Bytes(3), by: by(content % 5) };
+    Authors { by: by(content % 3), spans: (0..content % 2).map(|_| span).collect() }
 }

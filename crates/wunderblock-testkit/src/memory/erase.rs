@@ -31,7 +31,7 @@ impl LedgerTables {
             };
             (row.event.payload, row.event.proof) = (None, None);
             (row.event.origin, row.event.checksum) = (None, None);
-            (row.facets.tool, row.facets.path) = (None, None);
+            (row.facets.tool, row.facets.path, row.event.authors) = (None, None, None);
             for handle in std::mem::take(&mut row.blobs) {
                 self.refs.remove(&(tenant, handle, key.0, seq));
                 blobs += u64::from(self.drop_unheld(tenant, handle));

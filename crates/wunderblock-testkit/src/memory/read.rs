@@ -34,6 +34,16 @@ impl LedgerTables {
             query @ (Query::Events { .. } | Query::At { .. } | Query::Marked { .. }) => {
                 Answer::Events(self.events_for(query)?)
             }
+            Query::Unsettled { tenant, limit } => {
+                let streams: Vec<StreamNo> =
+                    self.streams_with(tenant, "").into_iter().map(|info| info.no).collect();
+                let open = self.events.range(..).filter(|((stream, _), row)| {
+                    let (event, role) = (&row.event, row.facets.role);
+                    let is_open = event.authors.is_none() && event.payload.is_some();
+                    role == Some(Role::User) && is_open && streams.contains(stream)
+                });
+                Answer::Holders(open.map(|(place, _)| *place).take(size(limit)).collect())
+            }
             Query::Tallies { tenant, stream, seqs } => {
                 let lineage = self.lineage(self.must_find(tenant, &stream)?);
                 Answer::Tallies(seqs.into_iter().map(|seq| self.tally(&lineage, seq)).collect())
@@ -289,7 +299,9 @@ impl LedgerTables {
         };
         let tool = own.tool.as_deref().or_else(|| before()?.tool.as_deref());
         let path = own.path.as_deref().or_else(|| before()?.path.as_deref());
+        let by = row.event.authors.as_ref().map(|authors| authors.by);
         (filter.role.is_none() || filter.role == own.role)
+            && (filter.author.is_none() || filter.author == by)
             && (filter.tool.is_none() || filter.tool.as_deref() == tool)
             && filter.path.as_deref().is_none_or(|wanted| path.is_some_and(|path| is_of_path(path, wanted)))
             && filter.since.is_none_or(|since| row.event.at >= since)

@@ -7,7 +7,9 @@ use wunderblock::store::{
     SegmentInfo, SegmentReach, StoreError, StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant,
     TenantNo, UsageRow, Write, Written,
 };
+use wunderblock_core::author::Authors;
 use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 impl LedgerTables {
@@ -36,6 +38,7 @@ impl LedgerTables {
             }
             // Nothing to do: no revision of this store shares bytes with another.
             Write::Unshare { .. } => Ok(Written::Done),
+            Write::Authors { tenant, stream, authors } => Ok(self.set_authors(tenant, stream, authors)),
             Write::Counts { tenant, counts } => Ok(self.count(tenant, counts)),
             Write::Tallies { tenant, stream, tokens } => self.tally_up(tenant, &stream, &tokens),
             Write::Still { epoch } if epoch == self.epoch => Ok(Written::Done),
@@ -60,6 +63,18 @@ impl LedgerTables {
                 self.erase(tenant, &stream, seqs, (&spans, erasures))
             }
         }
+    }
+
+    fn set_authors(&mut self, tenant: TenantNo, stream: StreamNo, authors: Vec<(Seq, Authors)>) -> Written {
+        let is_its = self.streams.get(&stream).is_some_and(|row| row.tenant == tenant);
+        for (seq, by) in authors.into_iter().filter(|_| is_its) {
+            self.events.change(&(stream, seq), |row| {
+                if row.facets.role == Some(Role::User) && row.event.payload.is_some() {
+                    row.event.authors = Some(by);
+                }
+            });
+        }
+        Written::Done
     }
 
     fn tenant(&mut self, name: String, key: [u8; 32]) -> Tenant {
@@ -217,6 +232,7 @@ impl LedgerTables {
             id: event.id,
             at: event.at,
             kind: event.kind.to_owned(),
+            authors: event.facets.authors.clone(),
             lane: event.facets.lane.clone(),
             version: VERSION,
             origin: event.origin,
@@ -350,6 +366,13 @@ impl LedgerTables {
             .collect();
         for no in streams {
             self.tokens.clear((no, Seq(0))..=(no, Seq(u64::MAX)));
+            let own = self.events.range((no, Seq(0))..=(no, Seq(u64::MAX)));
+            let is_derived =
+                |row: &EventRow| row.event.origin.is_some() && row.facets.role == Some(Role::User);
+            let imported = own.filter(|(_, row)| is_derived(row)).map(|(place, _)| *place);
+            for place in imported.collect::<Vec<_>>() {
+                self.events.change(&place, |row| row.event.authors = None);
+            }
             self.streams.change(&no, |row| {
                 let base = row.base();
                 (row.info.counted, row.info.indexed) = (base, base);

@@ -30,6 +30,7 @@ mod record;
 mod requests;
 mod rewinds;
 mod seen;
+mod statement;
 mod swe_agent;
 mod tau_bench;
 mod time;
@@ -40,6 +41,7 @@ pub use detect::{Unrecognised, detect};
 pub use format::{FileShape, Format};
 pub use reader::{Checkpoint, TranscriptReader};
 pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
+pub use statement::stated_author;
 pub use time::{rfc3339, written_time};
 pub use writer::{AgentFormat, LeftOut, WrittenTranscript, write_transcript};
 

@@ -226,6 +226,7 @@ fn assistant(said: &Object<'_>, parts: Vec<Part>) -> Message {
         model: said.word("model"),
         stop,
         extra: None,
+        authors: None,
     }
 }
 

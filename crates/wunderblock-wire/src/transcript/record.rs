@@ -1,11 +1,11 @@
 //! Neutral records: one for each raw record of a transcript.
 
+use wunderblock_core::author;
 use wunderblock_core::event::{
     Fact, SessionDescribed, SessionOpened, SubagentReturned, SubagentSpawned, TurnCompleted, UsageMeasured,
 };
 use wunderblock_core::id::{Scope, StreamId};
 use wunderblock_core::message::Message;
-use wunderblock_core::typed;
 use wunderblock_core::units::{Millis, Tokens};
 
 /// Maximum length of a title, in characters. The ledger accepts no longer titles.
@@ -197,7 +197,7 @@ impl TranscriptRecord {
 
     /// Adds a message. A text that a harness wrote in the user's place does not count as the user's.
     pub(crate) fn say(&mut self, message: Message) {
-        self.push(RecordItem::Message(typed::settled(message)));
+        self.push(RecordItem::Message(author::settled(message)));
     }
 
     /// Inserts the opening of a session before all other items. Only its format is known.

@@ -18,6 +18,7 @@ use super::saved::Saved;
 use super::tree::{Belongs, Branch, SessionOrigin, SessionTree};
 use super::twin::name_file;
 use crate::agents::Agent;
+use crate::authors::is_delegates;
 use crate::erase::{indexed_stretches, native, root};
 use crate::error::{Error, ImportReason};
 use crate::imported_records::Lost;
@@ -170,11 +171,14 @@ async fn open_session(
     opened.parent = record.parent_session.as_ref().and_then(|name| StreamId::new(name.to_string()).ok());
     let at = record.at.unwrap_or(feed.newest);
     let from = Some((feed.claim.source, feed.claim.revision));
+    let is_delegates = opened.parent.is_some();
     feed.arrive().await?;
     let writes = opening_writes(feed.engine, StreamStart { stream: &stream, at, from }, opened)?;
     begin_stream(feed, writes).await?;
     let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
-    Ok(SessionTree::new(stream, name, SessionOrigin::Open { before: false }, branch))
+    let mut tree = SessionTree::new(stream, name, SessionOrigin::Open { before: false }, branch);
+    tree.is_delegates = is_delegates;
+    Ok(tree)
 }
 
 /// Names the repository of the folder in which the agent worked as the project, and the agent that writes the format.
@@ -195,7 +199,10 @@ async fn found_session(feed: &mut Feed<'_>, info: StreamInfo, name: String) -> R
     let branch = Branch::new(info.id.clone(), base, info.said.max(base));
     let ids = feed.known.events_at_hand.clone();
     feed.look_for_events(&info.id, &ids).await?;
-    Ok(SessionTree::new(info.id, name, SessionOrigin::Open { before: true }, branch))
+    let is_delegates = is_delegates(feed.engine, &info).await?;
+    let mut tree = SessionTree::new(info.id, name, SessionOrigin::Open { before: true }, branch);
+    tree.is_delegates = is_delegates;
+    Ok(tree)
 }
 
 /// Begins a stream as a fork of another stream, as part of this import.
@@ -306,16 +313,19 @@ pub(super) async fn resume_import(
     let mut trees = Vec::new();
     for tree in std::mem::take(&mut saved.sessions) {
         let key = tree.key.clone();
-        let mut said = Vec::new();
+        let (mut said, mut of_delegate) = (Vec::new(), false);
         for stream in tree.streams() {
-            said.push((stream.clone(), feed.engine.info(stream).await?.map(|info| info.said)));
+            let info = feed.engine.info(stream).await?;
+            of_delegate |= info.as_ref().is_some_and(|info| info.parent.is_some());
+            said.push((stream.clone(), info.map(|info| info.said)));
         }
         let of = |stream: &StreamId| said.iter().find(|(id, _)| id == stream).and_then(|(_, said)| *said);
-        let Some(tree) = tree.tree(of) else { return Ok((feed.reader(), 0, 0)) };
+        let Some(mut tree) = tree.tree(of) else { return Ok((feed.reader(), 0, 0)) };
         let erasures = erasures_of(feed.engine, &tree.name).await?;
         if !erasures.is_empty() {
             return Ok((feed.reader(), 0, 0));
         }
+        tree.is_delegates = of_delegate;
         trees.push((key, tree));
     }
     for (key, tree) in trees {

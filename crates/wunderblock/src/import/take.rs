@@ -1,5 +1,6 @@
 //! Takes in records: finds the new and the erased ones, and turns records into events.
 
+use crate::authors::stated;
 use crate::error::Error;
 use crate::import::feed::Feed;
 use crate::import::imported::Imported;
@@ -25,6 +26,7 @@ use crate::limits::IMPORT_BATCH_EVENTS;
 use crate::limits::SOURCE_CHUNK;
 use crate::store::Write;
 use crate::store::codec::record_key;
+use wunderblock_core::author;
 use wunderblock_core::event::EventSource;
 use wunderblock_core::event::Fact;
 use wunderblock_core::event::MessageAppended;
@@ -32,6 +34,7 @@ use wunderblock_core::event::NewEvent;
 use wunderblock_core::event::SessionCompacted;
 use wunderblock_core::id::EventId;
 use wunderblock_core::message::Body;
+use wunderblock_core::message::Role;
 use wunderblock_core::units::Millis;
 use wunderblock_core::units::Seq;
 use wunderblock_wire::transcript::RecordItem;
@@ -172,7 +175,14 @@ pub(crate) async fn take_in(
             feed.done.duplicates += 1;
             continue;
         }
-        if let Some(fact) = fact_of(feed, session, item).await? {
+        let mut fact = fact_of(feed, session, item).await?;
+        if let Some(Fact::MessageAppended(said)) = &mut fact
+            && said.message.role == Role::User
+        {
+            let is_delegates = feed.sessions.get(session).is_some_and(|tree| tree.is_delegates);
+            author::settle(&mut said.message, stated(feed.format, raw, is_delegates));
+        }
+        if let Some(fact) = fact {
             feed.push(session, NewEvent { id, at, source: source.clone(), fact }, there);
         }
     }

@@ -129,13 +129,16 @@ pub(super) struct SessionTree {
     pub(super) current: usize,
     /// Number of branch names skipped because other branches have them.
     pub(super) taken: usize,
+    /// Whether the session is that of a sub-agent, whose prompts its parent writes.
+    pub(super) is_delegates: bool,
     /// Branch and place of each record of this import, by the hash of the record's id.
     ids: HashMap<i64, SmallPlace>,
 }
 
 impl SessionTree {
     pub(super) fn new(root: StreamId, name: String, standing: SessionOrigin, first: Branch) -> Self {
-        Self { root, name, standing, branches: vec![first], current: 0, taken: 0, ids: HashMap::new() }
+        let (branches, ids) = (vec![first], HashMap::new());
+        Self { root, name, standing, branches, current: 0, taken: 0, is_delegates: false, ids }
     }
 
     /// Returns whether records of the session may already be in the ledger.

@@ -146,6 +146,7 @@ impl MemoryLane {
         }
         let NewEvent { id, at, source, mut fact } = event;
         normalise(&mut fact);
+        codec::settle(&mut fact);
         let lane = &mut self.lane;
         codec::move_out(&self.key, &mut fact, &mut |hash, text| lane.learn(codec::handle(&hash), text));
         let seq = lane.head().next();

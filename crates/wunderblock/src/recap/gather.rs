@@ -8,12 +8,12 @@ use crate::stored::decode_event;
 use crate::summarize::plan_call;
 use crate::summarize::standing::standing_rules;
 use crate::texts::Texts;
+use wunderblock_core::author::Author;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::quote;
 use wunderblock_core::state::ItemStatus;
-use wunderblock_core::typed::typed;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 use wunderblock_core::work::{DelegateAtWork, TodoItem, WorkLog};
@@ -51,11 +51,11 @@ pub(super) struct Gathered {
 pub(super) async fn gather(session: &Session, reach: Reach) -> Result<Gathered, Error> {
     let info = session.info().await?;
     let (view, texts) = read_end(session, EventFilter::default(), reach.work).await?;
-    let said = EventFilter { role: Some(Role::User), ..EventFilter::default() };
+    let said = EventFilter { role: Some(Role::User), author: Some(Author::Person), ..EventFilter::default() };
     let (turns, turn_texts) = read_end(session, said, reach.words).await?;
     let rules = standing_rules(&turns, &turn_texts);
     let rule = |rule| Some((rule_at(rule), quote::words(rule, &turns, &turn_texts)?.to_owned()));
-    let typed = turns.entries().rev().filter(|entry| entry.message.is_user_turn());
+    let typed = turns.entries().rev().filter(|entry| entry.message.is_persons());
     Ok(Gathered {
         info,
         work: log_of(&view, &texts),
@@ -123,11 +123,13 @@ fn plan(view: &View, texts: &dyn Bodies) -> Option<(Seq, String)> {
 
 /// Returns what a person typed in a message. `None` if nobody typed any of it.
 fn words(said: &Message, texts: &dyn Bodies) -> Option<String> {
-    let texts = said.parts.iter().filter_map(|part| match part {
-        Part::Text { text, .. } => texts.of(text),
+    let texts = said.parts.iter().enumerate().filter_map(|(index, part)| match part {
+        Part::Text { text, .. } => Some((index, texts.of(text)?)),
         _ => None,
     });
-    let pieces = texts.flat_map(typed).map(|(_, piece)| arguments(piece.trim()));
+    let pieces = texts
+        .flat_map(|(index, text)| said.own_pieces(index, text))
+        .map(|(_, piece)| arguments(piece.trim()));
     let pieces: Vec<&str> = pieces.filter(|piece| !piece.is_empty()).collect();
     (!pieces.is_empty()).then(|| pieces.join("\n"))
 }

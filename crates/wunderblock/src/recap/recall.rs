@@ -15,12 +15,12 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
+use wunderblock_core::author::typed;
 use wunderblock_core::event::Fact;
 use wunderblock_core::fence::{self, plain_line};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::Bodies as _;
-use wunderblock_core::typed::typed;
 use wunderblock_core::units::Bytes;
 
 /// Maximum size of recalled passages, in bytes, with their fence. They have at most a third as many tokens.
@@ -112,14 +112,14 @@ async fn passage(engine: &Engine, hit: &SearchHit) -> Result<Option<String>, Err
         return Ok(None);
     };
     let is_user = hit.role == Role::User;
-    if is_user && !said.message.is_user_turn() {
+    if is_user && !said.message.is_persons() {
         return Ok(None);
     }
-    let texts = said.message.parts.iter().filter_map(|part| match part {
-        Part::Text { text, .. } => bodies.of(text),
+    let texts = said.message.parts.iter().enumerate().filter_map(|(index, part)| match part {
+        Part::Text { text, .. } => Some((index, bodies.of(text)?)),
         _ => None,
     });
-    let mut pieces = texts.flat_map(|text| if is_user { typed(text) } else { vec![(0, text)] });
+    let mut pieces = texts.flat_map(|(index, text)| said.message.own_pieces(index, text));
     Ok(pieces.find_map(|(_, piece)| Some(shared(&hit.snippet, &plain_words(piece))?.to_owned())).filter(
         |text| {
             let text = text.to_lowercase();

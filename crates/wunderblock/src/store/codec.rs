@@ -9,6 +9,7 @@ use crate::store::row::{Chunk, StoredEvent};
 use crate::store::write::{EventMark, PackedBlob, PackedChunk, PackedEvent};
 use serde::Serialize;
 use std::cell::RefCell;
+use wunderblock_core::author;
 use wunderblock_core::event::{Event, EventSource, Fact, NewEvent, Remains};
 use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::message::{Body, Part, Role, count_lines};
@@ -295,6 +296,7 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         return Err(CodecError::NamedBody(handle));
     }
     let content = content_hash(&fact)?;
+    settle(&mut fact);
     // Texts that a lane records do not count as text of the session. If texts recorded by lanes counted, one lane's
     // summaries would change how far another lane's window looks back.
     let bodies = fact.bodies().into_iter().filter(|_| fact.lane().is_none());
@@ -322,6 +324,15 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         facets,
         records: Vec::new(),
     })
+}
+
+/// Settles the authors of a message whose caller or record stated none.
+pub(crate) fn settle(fact: &mut Fact) {
+    if let Fact::MessageAppended(said) = fact
+        && said.message.authors.is_none()
+    {
+        author::settle(&mut said.message, None);
+    }
 }
 
 /// Moves bodies of a fact into blobs: bodies that are read on demand, and all bodies of [`INLINE_MAX`] bytes or more.
@@ -431,7 +442,11 @@ pub fn event(tenant: &TenantId, stream: &StreamId, row: &StoredEvent) -> Result<
         Some(bytes) => serde_json::from_slice(bytes)
             .map_err(|error| CodecError::Decode { kind: "source".to_owned(), why: error.to_string() })?,
     };
-    let fact = row.payload.as_deref().map(|payload| decode(&row.kind, row.version, payload)).transpose()?;
+    let mut fact =
+        row.payload.as_deref().map(|payload| decode(&row.kind, row.version, payload)).transpose()?;
+    if let Some(Fact::MessageAppended(said)) = &mut fact {
+        said.message.authors.clone_from(&row.authors);
+    }
     Ok(Event {
         tenant: tenant.clone(),
         stream: stream.clone(),

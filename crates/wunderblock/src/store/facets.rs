@@ -3,7 +3,7 @@
 use super::write::{EventUsage, Facets, SessionFacets};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::EventId;
-use wunderblock_core::message::{MessageOrigin, Part};
+use wunderblock_core::message::{MessageOrigin, Part, Role};
 
 /// Returns the attributes by which a fact can be filtered. Messages outside the conversation have no role.
 pub(super) fn facets(id: &EventId, fact: &Fact) -> Facets {
@@ -18,7 +18,8 @@ pub(super) fn facets(id: &EventId, fact: &Fact) -> Facets {
     });
     let (tool, path) = call.unzip();
     let role = (!matches!(message.standing, MessageOrigin::Aside(_))).then_some(message.role);
-    Facets { role, tool, path: path.flatten(), lane: None, session }
+    let authors = message.authors.clone().filter(|_| role == Some(Role::User));
+    Facets { role, authors, tool, path: path.flatten(), lane: None, session }
 }
 
 /// Returns what a fact says about its whole session.

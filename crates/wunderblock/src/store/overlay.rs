@@ -247,6 +247,7 @@ impl Tail {
             id: event.id,
             at: event.at,
             kind: event.kind.to_owned(),
+            authors: event.facets.authors,
             lane: event.facets.lane,
             version: VERSION,
             origin: event.origin,

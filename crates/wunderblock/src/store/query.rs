@@ -244,6 +244,14 @@ pub enum Query {
         /// Filter for the streams. Its `since` is the minimum time of a report.
         filter: StreamFilter,
     },
+    /// Lists messages in the user's role whose authors are not settled, by stream and position. Answers
+    /// [`Answer::Holders`].
+    Unsettled {
+        /// Tenant that owns the messages.
+        tenant: TenantNo,
+        /// Maximum number of messages.
+        limit: u64,
+    },
     /// Lists streams that are not yet fully counted and indexed. Answers [`Answer::Streams`].
     Behind {
         /// Tenant that owns the streams.
@@ -334,7 +342,7 @@ pub enum Answer {
     Named(Option<HandleTarget>),
     /// See [`Query::Handles`].
     Handles(Vec<Handle>),
-    /// See [`Query::Holders`] and [`Query::PlacesOfKinds`].
+    /// See [`Query::Holders`], [`Query::PlacesOfKinds`] and [`Query::Unsettled`].
     Holders(Vec<(StreamNo, Seq)>),
     /// See [`Query::Source`].
     Source(Option<Box<SourceInfo>>),

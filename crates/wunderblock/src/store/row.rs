@@ -1,6 +1,7 @@
 //! Rows of a store.
 
 use super::write::{EventMark, EventUsage, PackedEvent};
+use wunderblock_core::author::{Author, Authors};
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -175,6 +176,8 @@ pub struct StoredEvent {
     pub at: Millis,
     /// Kind of the event.
     pub kind: String,
+    /// Authors of a message in the user's role, once they are settled.
+    pub authors: Option<Authors>,
     /// Lane to which the event belongs, if any.
     pub lane: Option<LaneId>,
     /// Version of the payload's encoding.
@@ -372,6 +375,8 @@ impl StreamFilter {
 pub struct EventFilter {
     /// Required role of a message.
     pub role: Option<Role>,
+    /// Required author of a message in the user's role, outside its spans.
+    pub author: Option<Author>,
     /// Required tool: calls of the tool, and their results. A result belongs to the latest assistant message before it
     /// in its stream. Of a message with several calls, the first one counts.
     pub tool: Option<Box<str>>,

@@ -1,6 +1,7 @@
 //! Writes that a store makes durable, and their results.
 
 use super::row::{BodyCount, Erasure, Lease, Owner, SourceNo, StreamInfo, StreamNo, Tenant, TenantNo};
+use wunderblock_core::author::Authors;
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -70,6 +71,8 @@ pub struct PackedEvent {
 pub struct Facets {
     /// Role of the sender; `None` for events outside the conversation.
     pub role: Option<Role>,
+    /// Authors of a message in the user's role. The other roles state their authors.
+    pub authors: Option<Authors>,
     /// Name of the tool that the event's first call invokes.
     pub tool: Option<Box<str>>,
     /// File that the event's first tool call refers to.
@@ -259,6 +262,15 @@ pub enum Write {
         /// Number of the revision.
         revision: u32,
     },
+    /// Stores the authors of messages in the user's role. Derived data, except for live events.
+    Authors {
+        /// Tenant that owns the stream.
+        tenant: TenantNo,
+        /// Stream that contains the messages.
+        stream: StreamNo,
+        /// Position and authors of each message.
+        authors: Vec<(Seq, Authors)>,
+    },
     /// Stores token counts of bodies. Derived data.
     Counts {
         /// Tenant that owns the bodies.
@@ -320,7 +332,8 @@ pub enum Write {
         /// Name of the worker that held the claim.
         holder: String,
     },
-    /// Deletes a tenant's leases and its derived data, which is rebuilt afterwards.
+    /// Deletes a tenant's leases and its derived data, which is rebuilt afterwards: also the authors of imported
+    /// messages.
     DropDerived {
         /// Tenant whose derived data is deleted.
         tenant: TenantNo,

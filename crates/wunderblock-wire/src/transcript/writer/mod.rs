@@ -21,11 +21,11 @@ use crate::writing::Writing;
 pub(super) use conversation::{Conversation, Entry, EntryItem};
 pub(super) use ids::EntryIds;
 use std::collections::BTreeMap;
+use wunderblock_core::author;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::event::Event;
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part};
 use wunderblock_core::request::Request;
-use wunderblock_core::typed;
 
 /// Agent in whose transcript format a session can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl LeftOutCounts {
 
     /// Notes the origin of a message if it differs from the origin that the format's reader finds.
     pub(super) fn note_origin(&mut self, message: &Message, read: MessageOrigin) {
-        let read = typed::settled(message.clone().standing(read)).standing;
+        let read = author::settled(message.clone().standing(read)).standing;
         match (&message.standing, &read) {
             (own, read) if own == read => {}
             (MessageOrigin::Injected(_), MessageOrigin::Injected(_)) => {

@@ -2,7 +2,7 @@
 
 use super::failure::failure;
 use super::read::json;
-use super::sql::{handle_sql, row, run};
+use super::sql::{author_sql, handle_sql, row, run, spans_sql};
 use crate::store::StoreError;
 use crate::store::codec::{self, commitment};
 use crate::store::row::{StreamInfo, StreamNo, TenantNo};
@@ -120,8 +120,8 @@ fn insert(
     run(
         db,
         "INSERT INTO events (tenant, stream, seq, id, at, kind, mark, version, messages, text, origin, salt, proof,
-             covers, checksum, role, tool, path, lane, payload)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+             covers, checksum, role, tool, path, lane, payload, author, spans)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
         params![
             tenant.0,
             info.no.0,
@@ -142,7 +142,9 @@ fn insert(
             event.facets.tool,
             event.facets.path,
             event.facets.lane.as_ref().map(LaneId::as_str),
-            event.payload
+            event.payload,
+            event.facets.authors.as_ref().map(|authors| author_sql(authors.by)),
+            event.facets.authors.as_ref().and_then(spans_sql)
         ],
     )?;
     for blob in &event.blobs {

@@ -37,7 +37,8 @@ pub(super) fn erase(
         let Some(holder) = holder else { continue };
         events += run(
             db,
-            "UPDATE events SET payload = NULL, salt = NULL, origin = NULL, checksum = NULL, tool = NULL, path = NULL
+            "UPDATE events SET payload = NULL, salt = NULL, origin = NULL, checksum = NULL, tool = NULL, path = NULL,
+                 author = NULL, spans = NULL
              WHERE tenant = ?1 AND stream = ?2 AND seq = ?3 AND payload IS NOT NULL",
             params![tenant.0, holder.no.0, seq.0],
         )? as u64;

@@ -1,7 +1,7 @@
 //! Reads rows from a snapshot.
 
 use super::failure::failure;
-use super::sql::{handle_of, handle_sql, row, rows, stream_id, unreadable};
+use super::sql::{author_sql, authors_of, handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::StoreError;
 use crate::store::query::{Query, ReadOrder};
 use crate::store::row::{
@@ -243,7 +243,7 @@ pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Resul
     Ok(stretches)
 }
 
-pub(super) const EVENT: &str = "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text, checksum, lane FROM events";
+pub(super) const EVENT: &str = "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text, checksum, lane, author, spans FROM events";
 
 pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     let salt: Option<[u8; 16]> = row.get(8)?;
@@ -259,11 +259,23 @@ pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
         proof: salt.map(|salt| row.get(9).map(|proof| (salt, proof))).transpose()?,
         checksum: row.get(11)?,
         lane: row.get::<_, Option<String>>(12)?.map(LaneId::new).transpose().map_err(unreadable)?,
+        authors: authors_of(row.get(13)?, row.get(14)?),
         counts: Vec::new(),
     })
 }
 
-/// Condition of an [`EventFilter`]. The role is parameter 6, the tool 7, the path 8, the time 9. The tool and the path of
+/// Returns messages in the user's role whose authors are not settled.
+pub(super) fn unsettled(
+    db: &Connection,
+    tenant: TenantNo,
+    limit: u64,
+) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
+    let sql = "SELECT stream, seq FROM events INDEXED BY events_unsettled
+               WHERE tenant = ?1 AND role = 1 AND author IS NULL AND payload IS NOT NULL ORDER BY stream, seq LIMIT ?2";
+    rows(db, sql, params![tenant.0, limit], |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+}
+
+/// Condition of an [`EventFilter`]. The role is parameter 6, the tool 7, the path 8, the time 9, the author 10. The tool and the path of
 /// a result are those of the latest assistant message before it.
 const ACCEPTED: &str = "
      AND (?6 IS NULL OR role = ?6)
@@ -272,7 +284,8 @@ const ACCEPTED: &str = "
      AND (?8 IS NULL OR EXISTS (SELECT 1 FROM (SELECT coalesce(path, CASE WHEN role = 3 THEN (SELECT c.path FROM events c
          WHERE c.tenant = ?1 AND c.stream = ?2 AND c.seq < events.seq AND c.role = 2 ORDER BY c.seq DESC LIMIT 1) END) AS p)
          WHERE p = ?8 OR substr(p, 1, length(?8) + 1) = ?8 || '/' OR substr(p, -length(?8) - 1) = '/' || ?8))
-     AND at >= ?9";
+     AND at >= ?9
+     AND (?10 IS NULL OR author = ?10)";
 
 /// Returns the values of [`ACCEPTED`], none for a filter that accepts everything.
 fn accepted(filter: &EventFilter) -> Vec<Box<dyn rusqlite::ToSql>> {
@@ -284,6 +297,7 @@ fn accepted(filter: &EventFilter) -> Vec<Box<dyn rusqlite::ToSql>> {
         Box::new(filter.tool.clone()),
         Box::new(filter.path.clone()),
         Box::new(filter.since.map_or(i64::MIN, |since| since.0)),
+        Box::new(filter.author.map(author_sql)),
     ]
 }
 

@@ -1,4 +1,4 @@
--- The ledger, format 4. Ground truth: ledger, tenants, streams, events, blobs, refs, records, usage, sources and their
+-- The ledger, format 5. Ground truth: ledger, tenants, streams, events, blobs, refs, records, usage, sources and their
 -- parts, erasures. All other tables are derived. `upgrade.rs` upgrades older formats to this one.
 
 CREATE TABLE ledger (                -- one row: state of the file as a whole
@@ -65,6 +65,9 @@ CREATE TABLE events (
     covers   INTEGER NOT NULL DEFAULT 1,    -- version of the data that the proof covers
     checksum INTEGER,               -- of payload and origin; null in records of format 1; erased with the payload
     role     INTEGER,               -- 0 system, 1 user, 2 assistant, 3 tool; null outside the conversation
+    author   INTEGER,               -- of a message in the user's role: 0 person, 1 harness, 2 hook, 3 peer, 4 model, 5 tool;
+                                    -- null until it is settled; erased with the payload
+    spans    TEXT,                  -- JSON list of stretches by others: [part, from, to, author]; erased with the payload
     tool     TEXT,                  -- of the first tool call; erased with the payload
     path     TEXT,                  -- file that the first tool call refers to; erased with the payload
     lane     TEXT,                  -- lane of the event; null for events of the session itself
@@ -73,6 +76,7 @@ CREATE TABLE events (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX events_by_id ON events (tenant, stream, id);
 CREATE INDEX events_marked ON events (tenant, stream, mark, kind, seq) WHERE mark >= 1;
+CREATE INDEX events_unsettled ON events (tenant, stream, seq) WHERE role = 1 AND author IS NULL AND payload IS NOT NULL;
 CREATE INDEX events_by_lane ON events (tenant, stream, kind, lane, seq) WHERE lane IS NOT NULL;
 
 CREATE TABLE usage (                -- of each reply, as its provider reported it

@@ -3,7 +3,9 @@
 use super::failure::failure;
 use crate::store::StoreError;
 use rusqlite::{Connection, OptionalExtension, Row};
+use wunderblock_core::author::{Author, AuthorSpan, Authors};
 use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::units::Bytes;
 
 /// Runs a cached statement and returns the number of changed rows.
 pub(super) fn run(db: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<usize, StoreError> {
@@ -46,6 +48,37 @@ pub(super) fn handle_sql(handle: Handle) -> i64 {
 #[must_use]
 pub(super) fn handle_of(number: i64) -> Handle {
     Handle(u64::from_ne_bytes(number.to_ne_bytes()))
+}
+
+/// Converts an author to a SQLite integer.
+#[must_use]
+pub(super) const fn author_sql(author: Author) -> i64 {
+    author as i64
+}
+
+fn author_of(number: i64) -> Option<Author> {
+    Author::ALL.into_iter().find(|author| author_sql(*author) == number)
+}
+
+/// Returns the column that holds the spans of a message: `None` without any.
+#[must_use]
+pub(super) fn spans_sql(authors: &Authors) -> Option<String> {
+    let spans = authors.spans.iter().map(|span| (span.part, span.from.0, span.to.0, author_sql(span.by)));
+    let spans: Vec<(usize, u64, u64, i64)> = spans.collect();
+    (!spans.is_empty()).then(|| serde_json::to_string(&spans).ok()).flatten()
+}
+
+/// Converts the columns of a message's authors back. Columns that cannot be read name no author.
+pub(super) fn authors_of(author: Option<i64>, spans: Option<String>) -> Option<Authors> {
+    let by = author_of(author?)?;
+    let read: Vec<(usize, u64, u64, i64)> = match spans {
+        Some(spans) => serde_json::from_str(&spans).ok()?,
+        None => Vec::new(),
+    };
+    let span = |(part, from, to, by)| {
+        Some(AuthorSpan { part, from: Bytes(from), to: Bytes(to), by: author_of(by)? })
+    };
+    Some(Authors { by, spans: read.into_iter().map(span).collect::<Option<_>>()? })
 }
 
 pub(super) fn stream_id(text: String) -> rusqlite::Result<StreamId> {

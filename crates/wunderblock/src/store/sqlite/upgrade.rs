@@ -134,6 +134,13 @@ const FACETS: &str = "
     UPDATE streams SET model = (SELECT u.model FROM usage u WHERE u.tenant = streams.tenant
         AND u.stream = streams.stream AND u.model IS NOT NULL ORDER BY u.seq DESC LIMIT 1);";
 
+/// Adds the columns of format 5, and the role of turns from format 1, which had none. The authors themselves are settled from the raw records when the ledger is opened, as
+/// those of a rebuilt ledger are.
+const AUTHORS: &str = "
+    ALTER TABLE events ADD COLUMN author INTEGER;
+    ALTER TABLE events ADD COLUMN spans TEXT;
+    UPDATE events SET role = 1 WHERE mark = 1 AND role IS NULL AND payload IS NOT NULL;";
+
 /// Upgrades a ledger of an older format to the current one.
 pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| failure(&error);
@@ -146,8 +153,12 @@ pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     if from < 3 {
         transaction.execute_batch(LANES).map_err(failed)?;
     }
-    let before = if from < 2 { BEFORE } else { DESCRIBED };
-    transaction.execute_batch(before).map_err(failed)?;
+    match from {
+        ..2 => transaction.execute_batch(BEFORE).map_err(failed)?,
+        2..4 => transaction.execute_batch(DESCRIBED).map_err(failed)?,
+        _ => {}
+    }
+    transaction.execute_batch(AUTHORS).map_err(failed)?;
     transaction.execute_batch(&created(include_str!("schema.sql"))).map_err(failed)?;
     if from < 2 {
         for step in [STREAMS, SOURCES, LINKS, ERASED] {
@@ -162,7 +173,9 @@ pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
         transaction.execute_batch(LANE_OF).map_err(failed)?;
         name_erased(&transaction)?;
     }
-    transaction.execute_batch(FACETS).map_err(failed)?;
+    if from < 4 {
+        transaction.execute_batch(FACETS).map_err(failed)?;
+    }
     transaction.execute_batch(&format!("PRAGMA user_version = {FORMAT}")).map_err(failed)?;
     transaction.commit().map_err(failed)
 }

@@ -3,12 +3,13 @@
 use super::erase::Erasing;
 use super::failure::failure;
 use super::source::Revision;
-use super::sql::{handle_sql, run};
+use super::sql::{author_sql, handle_sql, run, spans_sql};
 use super::{append, erase, lease, source};
 use crate::store::StoreError;
 use crate::store::row::{Lease, StreamNo, TenantNo};
 use crate::store::write::{Opening, SegmentReach, Write, Written};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use wunderblock_core::author::Authors;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Seq;
 
@@ -63,6 +64,7 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
         Write::Unshare { source, revision } => {
             source::unshare(db, Revision { source: *source, no: *revision })
         }
+        Write::Authors { tenant, stream, authors } => settle(db, *tenant, *stream, authors),
         Write::Counts { tenant, counts } => derived_counts(db, *tenant, counts),
         Write::Tallies { tenant, stream, tokens } => tallies(db, *tenant, stream, tokens),
         Write::Still { epoch } => match super::read::epoch(db)? {
@@ -289,6 +291,20 @@ fn segment_swap(
     Ok(Written::Done)
 }
 
+fn settle(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: StreamNo,
+    authors: &[(Seq, Authors)],
+) -> Result<Written, StoreError> {
+    let sql = "UPDATE events SET author = ?4, spans = ?5
+               WHERE tenant = ?1 AND stream = ?2 AND seq = ?3 AND role = 1 AND payload IS NOT NULL";
+    for (seq, authors) in authors {
+        run(db, sql, params![tenant.0, stream.0, seq.0, author_sql(authors.by), spans_sql(authors)])?;
+    }
+    Ok(Written::Done)
+}
+
 fn drop_derived(db: &Connection, tenant: TenantNo) -> Result<Written, StoreError> {
     for sql in [
         "DELETE FROM counts WHERE blob IN (SELECT blob FROM blobs WHERE tenant = ?1)",
@@ -296,6 +312,8 @@ fn drop_derived(db: &Connection, tenant: TenantNo) -> Result<Written, StoreError
         "DELETE FROM index_segments WHERE tenant = ?1",
         "DELETE FROM index_blocks WHERE tenant = ?1",
         "DELETE FROM leases WHERE tenant = ?1",
+        "UPDATE events SET author = NULL, spans = NULL
+         WHERE tenant = ?1 AND role = 1 AND origin IS NOT NULL AND author IS NOT NULL",
         "UPDATE streams SET counted = base, tokens = 0, indexed = base WHERE tenant = ?1",
     ] {
         run(db, sql, params![tenant.0])?;

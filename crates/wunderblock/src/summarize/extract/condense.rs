@@ -4,7 +4,7 @@ use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
 use super::item::{
-    ANSWERED, COMMITTED, DONE, ItemText, OPEN, OPEN_WHEN_SAID, OUTCOME, REPLACED, RULE, SummaryItem,
+    ANSWERED, COMMITTED, DONE, ItemText, OF_PEER, OPEN, OPEN_WHEN_SAID, OUTCOME, REPLACED, RULE, SummaryItem,
     UNCHECKED_LEGEND, WRAPPED_UP,
 };
 use super::log;
@@ -354,7 +354,7 @@ fn kind_of(said: &str, fills: &[Fill]) -> Option<Fill> {
         Fill::FilesModified
     } else if begins(&[RULE]) {
         Fill::Constraints
-    } else if begins(&[OUTCOME]) {
+    } else if begins(&[OUTCOME, OF_PEER]) {
         Fill::Outcomes
     } else if begins(&[
         "in progress: ",

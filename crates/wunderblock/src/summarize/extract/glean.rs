@@ -10,7 +10,7 @@ use super::check::Check;
 use super::cue::{self, Cue};
 use super::decision::{self, Answer, Verdict};
 use super::files::Files;
-use super::names::{Author, Names};
+use super::names::Names;
 use super::outcome::{self, CallTraits, Outcome};
 use super::plain::readable;
 use super::process;
@@ -22,6 +22,7 @@ use crate::summarize::task::Material;
 use printed::Commit;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use wunderblock_core::author::Author;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
@@ -161,7 +162,9 @@ pub(super) struct GleanCounts {
 pub(in super::super) struct Found<'a> {
     pub(in super::super) users: Vec<Said<'a>>,
     pub(super) replies: Vec<Said<'a>>,
-    /// Texts that neither the user nor the model wrote.
+    /// Messages of other agents.
+    pub(super) peers: Vec<Said<'a>>,
+    /// Texts that neither the user, the model nor another agent wrote.
     pub(super) others: Vec<Said<'a>>,
     pub(in super::super) steps: Vec<Step>,
     pub(in super::super) files: Files,
@@ -235,14 +238,16 @@ impl<'a> Found<'a> {
     }
 
     fn say(&mut self, at: Seq, said: &'a Message, bodies: &'a dyn Bodies) {
-        let mut texts = said.parts.iter().filter_map(|part| match part {
-            Part::Text { text, .. } => bodies.of(text).filter(|text| !text.trim().is_empty()),
+        let texts = said.parts.iter().enumerate().filter_map(|(index, part)| match part {
+            Part::Text { text, .. } => Some(said.own_pieces(index, bodies.of(text)?)),
             _ => None,
         });
+        let texts = texts.flatten().map(|(_, text)| text);
+        let mut texts = texts.filter(|text| !text.trim().is_empty());
         let Some(first) = texts.next() else { return };
         if said.role != Role::Assistant {
             self.notified(at, first);
-            if first.contains(TEAMMATE) {
+            if said.author() == Author::Peer || first.contains(TEAMMATE) {
                 self.todo_told(at, first, true);
             }
         }
@@ -251,7 +256,7 @@ impl<'a> Found<'a> {
             text = Cow::Owned(format!("{text}\n{}", readable(more)));
         }
         match (&said.standing, said.role) {
-            (MessageOrigin::Injected(what), _) => self.printed(at, what, text),
+            (MessageOrigin::Injected(what), _) if !said.is_persons() => self.printed(at, what, text),
             (MessageOrigin::Failed(why), _) => {
                 let line = super::plain::head(&readable(why), 220).into_owned();
                 self.trouble(at, "reply broken off", &line);
@@ -260,7 +265,8 @@ impl<'a> Found<'a> {
                     self.replies.push(Said { at, text });
                 }
             }
-            (_, Role::User) => {
+            (_, Role::User) if said.author() == Author::Peer => self.peers.push(Said { at, text }),
+            (_, Role::User) if said.is_persons() => {
                 self.tally.by_user += 1;
                 self.heard(at, &text, true);
                 // A rule about error codes does not report an error.
@@ -356,7 +362,7 @@ impl<'a> Found<'a> {
     fn heard(&mut self, at: Seq, text: &str, by_user: bool) {
         if by_user {
             // Only typed sentences count: names in pasted text belong to a log or a page.
-            typed(text).for_each(|sentence| self.names.learn(sentence, at, Author::User));
+            typed(text).for_each(|sentence| self.names.learn(sentence, at, Author::Person));
         } else {
             self.names.learn(text, at, Author::Model);
         }

@@ -44,6 +44,8 @@ pub(super) const THEN: &str = "then: ";
 const UNCHECKED: &str = "~ ";
 /// Line before a summary that contains lines from an unchecked one.
 pub(super) const UNCHECKED_LEGEND: &str = "(~ marks what another program's summary says, unchecked)";
+/// Beginning of a line with the words of another agent.
+pub(super) const OF_PEER: &str = "from another agent: ";
 /// Beginning of a line with the outcome of a request.
 pub(super) const OUTCOME: &str = "→ ";
 /// Beginning of a rule in a part that contains other kinds, too.

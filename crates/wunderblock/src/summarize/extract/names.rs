@@ -1,6 +1,7 @@
 //! Names in a range: entities and terms, with their counts and positions.
 
 use std::collections::HashMap;
+use wunderblock_core::author::Author;
 use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::units::Seq;
 
@@ -19,14 +20,6 @@ pub(in super::super) struct Named {
     pub(in super::super) by_user: bool,
     /// Whether a user or the model wrote the name, so that it does not occur only in tool results.
     pub(super) is_written: bool,
-}
-
-/// Author of a text that names are taken from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Author {
-    User,
-    Model,
-    Tool,
 }
 
 /// Names in the order of their first occurrence.
@@ -49,7 +42,7 @@ const NAME_MAX: usize = 160;
 impl Names {
     /// Adds the entities of a text.
     pub(super) fn learn(&mut self, text: &str, at: Seq, by: Author) {
-        let (by_user, is_written) = (by == Author::User, by != Author::Tool);
+        let (by_user, is_written) = (by == Author::Person, by != Author::Tool);
         for literal in literals(text).filter(wunderblock_core::literal::Literal::is_entity) {
             let key = literal.key();
             if let Some(named) = self.places.get(&key).and_then(|place| self.entities.get_mut(*place)) {

@@ -4,6 +4,7 @@ use crate::redact::Redactor;
 use crate::summarize::extract::stamp;
 use crate::summarize::task::{Earlier, Material};
 use std::collections::HashMap;
+use wunderblock_core::author::Author;
 use wunderblock_core::fence::plain;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::{Body, MessageOrigin, Part, Role};
@@ -95,7 +96,10 @@ impl<'m> RecordReader<'m> {
             }
             (MessageOrigin::Injected(what), _) => (SpeakerKind::Note, format!("put in ({})", plain(what))),
             (MessageOrigin::Said, Role::System) => (SpeakerKind::Note, "system".to_owned()),
-            (MessageOrigin::Said, Role::User) => (SpeakerKind::User, "user".to_owned()),
+            (MessageOrigin::Said, Role::User) => match message.author() {
+                Author::Person => (SpeakerKind::User, "user".to_owned()),
+                other => (SpeakerKind::Note, format!("put in ({})", other.name())),
+            },
             (MessageOrigin::Said, Role::Assistant) => (SpeakerKind::Assistant, "assistant".to_owned()),
             (MessageOrigin::Said, Role::Tool) => (SpeakerKind::Result, "tool".to_owned()),
         };

@@ -7,11 +7,10 @@
 //! from them. Whether a typed sentence is a rule is a matter of weight, not of certainty: the sentences with the most
 //! weight enter the request first, up to the share of the request that is reserved for rules.
 //!
-//! The measurements cover ten sessions of 56 to 88 turns with 27 rules each, 9 of which contain no cue word (in
-//! English, in Chinese, and in English with German; one session is not about software). The words were chosen while
-//! looking at five of the ten sessions. With [`RULE`] as the minimum weight, 219 of 270 rules were found, and every
-//! sentence found had been typed. With [`LEAST`] as the minimum weight, 493 of about 1,500 sentences were found,
-//! which contained 253 of the rules.
+//! In ten sessions of 56 to 88 turns with 27 rules each, 9 of which contain no cue word (in English, in Chinese, and
+//! in English with German; one session is not about software), 223 of 270 rules are found, and 264 of 309 sentences found
+//! are rules, though some were replaced later. Real sessions contain far fewer rules, so the words and forms were
+//! chosen on both.
 
 mod replace;
 mod sentences;
@@ -26,8 +25,6 @@ use wunderblock_core::view::View;
 
 /// Minimum weight of a sentence that is a rule, as far as can be judged by its words.
 const RULE: i32 = 3;
-/// Minimum weight of a sentence that is quoted at all. Sentences of less weight are ignored even if there is room.
-const LEAST: i32 = 1;
 /// Maximum weight that counts: more weight does not make a rule more certain. In a measurement, 2 % of a request of
 /// 32,000 tokens held 143 of 162 rules. Without this limit, this share held 136 rules; with the shorter rules first
 /// instead of the newest, it held 137.
@@ -35,15 +32,15 @@ const SURE: i32 = 4;
 /// Maximum number of rules considered, counted from the newest.
 const RULES_MAX: usize = 1_024;
 
-/// Returns the typed sentences of a text that are rules.
+/// Returns the typed sentences of a person's text that are rules.
 pub(in crate::summarize) fn rules_of_text(text: &str) -> Vec<&str> {
-    let sentences = sentences::typed_sentences(text).into_iter();
+    let sentences = sentences::typed_sentences(&[(0, text)]).into_iter();
     sentences.map(|(_, sentence)| sentence).filter(|sentence| weigh::weight(sentence) >= RULE).collect()
 }
 
-/// Returns the sentences of a text that a person typed, without output, code and pasted pages.
+/// Returns the sentences of a person's text that the person typed, without output, code and pasted pages.
 pub(in crate::summarize) fn typed(text: &str) -> impl Iterator<Item = &str> {
-    sentences::typed_sentences(text).into_iter().map(|(_, sentence)| sentence)
+    sentences::typed_sentences(&[(0, text)]).into_iter().map(|(_, sentence)| sentence)
 }
 
 struct Candidate<'a> {
@@ -56,7 +53,7 @@ struct Candidate<'a> {
 /// first. Leaves out rules that a later rule replaces.
 pub(crate) fn standing_rules(view: &View, bodies: &dyn Bodies) -> Vec<Quote> {
     let turns = view.entries().filter(|entry| {
-        entry.message.is_user_turn() && !view.hidden().contains(&entry.seq) && !view.is_ours(entry.seq)
+        entry.message.is_persons() && !view.hidden().contains(&entry.seq) && !view.is_ours(entry.seq)
     });
     let mut all: Vec<Candidate<'_>> =
         turns.flat_map(|entry| candidates(entry.seq, &entry.message, bodies)).collect();
@@ -71,7 +68,7 @@ pub(crate) fn standing_rules(view: &View, bodies: &dyn Bodies) -> Vec<Quote> {
 
 /// Returns whether a turn contains a rule.
 pub(crate) fn has_rules(said: &Message, bodies: &dyn Bodies) -> bool {
-    !candidates(Seq::START, said, bodies).is_empty()
+    said.is_persons() && !candidates(Seq::START, said, bodies).is_empty()
 }
 
 fn candidates<'a>(seq: Seq, said: &'a Message, bodies: &'a dyn Bodies) -> Vec<Candidate<'a>> {
@@ -79,9 +76,10 @@ fn candidates<'a>(seq: Seq, said: &'a Message, bodies: &'a dyn Bodies) -> Vec<Ca
     for (index, part) in said.parts.iter().enumerate() {
         let Part::Text { text: body, .. } = part else { continue };
         let at: PartPosition = (seq, index);
-        for (from, text) in sentences::typed_sentences(bodies.of(body).unwrap_or_default()) {
+        let own = said.own_pieces(index, bodies.of(body).unwrap_or_default());
+        for (from, text) in sentences::typed_sentences(&own) {
             let weight = weigh::weight(text);
-            if weight >= LEAST {
+            if weight >= RULE {
                 let (from, to) = (Bytes(from as u64), Bytes((from + text.len()) as u64));
                 found.push(Candidate { quote: Quote { at, from, to, blob: body.handle() }, text, weight });
             }
@@ -93,17 +91,18 @@ fn candidates<'a>(seq: Seq, said: &'a Message, bodies: &'a dyn Bodies) -> Vec<Ca
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wunderblock_core::author;
 
     #[test]
     fn pasted_text_is_not_read_as_a_rule() {
         let pasted = "Two things. Never push to main.\n\n```\nAlways use tabs.\n```\n> You must chmod it.\n\nTheir docs say:\n\n\
-                      Clients must always send a digest.\n\nIs that true? <system-reminder>Never say so.</system-reminder>\n\
-                      error: you must use `dyn`\n- Tests live in tests/.\n- commit subjects are lowercase";
+                      Clients must always send a digest.\n\nIs that true?\n\
+                      error: you must use `dyn`\nyou must always use it\n\n- Tests live in tests/.\n- commit subjects are lowercase";
         assert_eq!(
             rules_of_text(pasted),
             ["Never push to main.", "Tests live in tests/.", "commit subjects are lowercase"]
         );
-        for (from, sentence) in sentences::typed_sentences(pasted) {
+        for (from, sentence) in sentences::typed_sentences(&author::typed(pasted)) {
             assert_eq!(pasted.get(from..from + sentence.len()), Some(sentence));
         }
     }
@@ -131,38 +130,60 @@ mod tests {
         }
     }
 
+    #[test]
+    fn documents_and_copied_paragraphs_are_not_typed() {
+        for text in [
+            "Implement this plan:\n\n# Billing\n\nWe never store cards.\n\nI must always ask first.",
+            "Goal\nThe importer should tolerate rows that have no date at all.\nExpected result\nEvery row must keep its number, and errors must be listed.",
+            "1. The parser must never follow links that leave the folder, because a\n  link may lead to a file of another project; tests should cover it.",
+            "me@box shop % make check\nYou must always run configure first",
+        ] {
+            assert_eq!(rules_of_text(text), [""; 0], "{text}");
+        }
+        assert_eq!(
+            rules_of_text("Hello Ada\nnever push to the main branch without asking me"),
+            ["never push to the main branch without asking me"]
+        );
+    }
+
     /// Each session has 27 rules, of which nine contain no cue word and six replace earlier rules, as well as six
     /// sentences that only look like rules.
     #[test]
-    fn rules_of_sessions_are_found_and_nothing_that_was_not_typed() {
+    fn rules_of_sessions_are_found_and_little_else() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/rules");
-        let [mut rules, mut all, mut sure, mut found] = [0; 4];
+        let [mut rules, mut found, mut right, mut all] = [0; 4];
         for file in std::fs::read_dir(folder).unwrap() {
             let session: serde_json::Value =
                 serde_json::from_slice(&std::fs::read(file.unwrap().path()).unwrap()).unwrap();
             for turn in session["turns"].as_array().unwrap().iter().filter(|turn| turn["kind"] == "typed") {
-                let sentences = sentences::typed_sentences(turn["text"].as_str().unwrap());
-                let weighed: Vec<(i32, &str)> =
-                    sentences.into_iter().map(|(_, text)| (weigh::weight(text), text)).collect();
-                let of =
-                    |name: &str| turn[name].as_array().into_iter().flatten().filter_map(|text| text.as_str());
-                let weight_of = |text: &str| {
-                    let holds = weighed
-                        .iter()
-                        .filter(|(_, sentence)| sentence.contains(text.trim_end_matches(['.', '。'])));
-                    holds.map(|(weight, _)| *weight).max().unwrap_or(i32::MIN)
+                let own = author::typed(turn["text"].as_str().unwrap());
+                let typed = sentences::typed_sentences(&own);
+                let kept: Vec<&str> =
+                    typed.iter().map(|(_, text)| *text).filter(|text| weigh::weight(text) >= RULE).collect();
+                let of = |name: &str| {
+                    let texts = turn[name].as_array().into_iter().flatten();
+                    texts
+                        .filter_map(|text| Some(text.as_str()?.trim_end_matches(['.', '。'])))
+                        .collect::<Vec<_>>()
                 };
                 for decoy in of("decoys") {
-                    assert_eq!(weight_of(decoy), i32::MIN, "{decoy}");
+                    assert!(!typed.iter().any(|(_, text)| text.contains(decoy)), "{decoy}");
                 }
-                rules += of("rules").count();
-                sure += of("rules").filter(|rule| weight_of(rule) >= RULE).count();
-                found += of("rules").filter(|rule| weight_of(rule) >= LEAST).count();
-                all += weighed.iter().filter(|(weight, _)| *weight >= LEAST).count();
+                rules += of("rules").len();
+                found +=
+                    of("rules").iter().filter(|rule| kept.iter().any(|text| text.contains(**rule))).count();
+                let known = [of("rules"), of("superseded")].concat();
+                let is_rule = |text: &&&str| {
+                    known.iter().any(|rule| {
+                        text.contains(rule) || rule.contains(text.trim_end_matches(['.', '。', '!']))
+                    })
+                };
+                right += kept.iter().filter(is_rule).count();
+                all += kept.len();
             }
         }
         assert_eq!(rules, 270);
-        assert!(sure >= 219 && found >= 253 && all <= 500, "{sure} surely, {found} of {all} at all");
+        assert!(found >= 221 && right * 100 >= all * 84, "{found} of {rules} found, {right} of {all} right");
     }
 
     #[test]

@@ -39,6 +39,8 @@ const OF_A_LIST: i32 = 2;
 /// Minimum number of words in a rule; shorter sentences are usually answers. Two Chinese characters count as one
 /// word.
 const WORDS_MIN: usize = 4;
+/// Minimum weight of phrases with which a short sentence is more than an answer: "never push".
+const ORDER: i32 = 4;
 /// Weight added to sentences with too few words.
 const TOO_SHORT: i32 = -3;
 
@@ -76,7 +78,8 @@ pub(super) fn weight(sentence: &str) -> i32 {
     let forms: i32 =
         scales.forms.iter().filter(|(_, form)| form.is_match(&text)).map(|(weight, _)| weight).sum();
     let wide = text.chars().filter(|c| c.len_utf8() >= 3).count();
-    let is_short = text.split_whitespace().count() + wide / 2 < WORDS_MIN;
+    let is_order = counts.iter().zip(&scales.weights).any(|(count, weight)| *count > 0 && *weight >= ORDER);
+    let is_short = text.split_whitespace().count() + wide / 2 < WORDS_MIN && !is_order;
     phrases + forms + if is_short { TOO_SHORT } else { 0 }
 }
 

@@ -1,5 +1,6 @@
 //! Untrusted stays untrusted: what enters from outside keeps its rank.
 
+pub(crate) mod authors;
 pub(crate) mod handed_back;
 pub(crate) mod outside;
 pub(crate) mod sources;

@@ -4,13 +4,13 @@ use super::{Found, Said};
 use crate::summarize::extract::act::{self, Deed, Kind};
 use crate::summarize::extract::check::Check;
 use crate::summarize::extract::decision::{self, Answer};
-use crate::summarize::extract::names::Author;
 use crate::summarize::extract::outcome::{Ending, Outcome};
 use crate::summarize::extract::plain::{cut, cut_after, readable, without_colour};
 use crate::summarize::extract::todo::{self, Plan, TodoCall};
 use crate::summarize::extract::trouble::FailedCall;
 use crate::summarize::extract::{cue, outcome, process};
 use std::borrow::Cow;
+use wunderblock_core::author::Author;
 use wunderblock_core::units::Seq;
 
 /// Number of bytes that are searched for names at each end of a tool result.

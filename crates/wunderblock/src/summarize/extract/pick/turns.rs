@@ -6,7 +6,7 @@ use crate::summarize::extract::cue;
 use crate::summarize::extract::decision::Answer;
 use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::glean::{Said, Step};
-use crate::summarize::extract::item::{OUTCOME, SummaryItem, THEN, WRAPPED_UP};
+use crate::summarize::extract::item::{OF_PEER, OUTCOME, SummaryItem, THEN, WRAPPED_UP};
 use crate::summarize::extract::words::distinct_words;
 use crate::summarize::standing::typed;
 use wunderblock_core::literal;
@@ -24,6 +24,11 @@ const REPEATED: usize = 80;
 impl Pick<'_> {
     pub(super) fn intent(&mut self) {
         let found = self.found;
+        // Where no person speaks, as in a delegate's session, another agent gives the task.
+        if let Some(asked) = found.peers.first().filter(|_| found.users.is_empty()) {
+            let quote = self.short_line(&asked.text, FIRST_REQUEST);
+            self.items.push(SummaryItem::quote(Fill::Intent, OF_PEER, quote, asked.at, 9_000));
+        }
         let first = found.users.iter().position(|said| opens_something(&said.text)).unwrap_or(0);
         for (place, said) in found.users.iter().enumerate() {
             let next = found.users.get(place + 1);
@@ -51,6 +56,11 @@ impl Pick<'_> {
     /// Adds the beginning of the reply that ended each turn, as the outcome of the request.
     pub(super) fn outcomes(&mut self) {
         let found = self.found;
+        for said in &found.peers {
+            let quote = self.short_line(&cue::without_code(&said.text), REPLY);
+            let weight = self.span.newness(said.at) + 500;
+            self.items.push(SummaryItem::quote(Fill::Outcomes, OF_PEER, quote, said.at, weight));
+        }
         // The last reply is quoted at length as current work.
         let last = found.replies.last().filter(|_| self.form.has(Fill::Current)).map(|said| said.at);
         let wrap_up = self.form.has(Fill::Current).then(|| self.wrap_up()).flatten();
