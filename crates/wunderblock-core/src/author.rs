@@ -112,11 +112,12 @@ const ELEMENTS: [&str; 27] = [
 ];
 
 /// Further elements, with the authors of the texts inside. From transcripts of Claude Code, Codex and Copilot.
-const LATER: [(&str, Author); 19] = [
+const LATER: [(&str, Author); 20] = [
     ("INSTRUCTIONS", Author::Harness),
     ("agent-message", Author::Peer),
     ("ci-monitor-event", Author::Harness),
     ("collaboration_mode", Author::Harness),
+    (ARGUMENTS, Author::Harness),
     ("cross-session-message", Author::Peer),
     ("current_datetime", Author::Harness),
     ("hook_prompt", Author::Hook),
@@ -133,6 +134,12 @@ const LATER: [(&str, Author); 19] = [
     ("user-prompt-submit-hook", Author::Hook),
     ("user_rules", Author::Harness),
 ];
+
+/// Element around what a person typed after a slash command.
+const ARGUMENTS: &str = "command-args";
+/// Minimum number of words after a slash command that are a request. Two characters of a script without blanks are
+/// about a word.
+const ARGUMENT_WORDS: usize = 3;
 
 /// Beginnings of messages that are not the person's as a whole, unless their record states the person.
 const BEGINNINGS: [(&str, Author); 9] = [
@@ -278,6 +285,10 @@ fn elements(text: &str) -> Vec<(usize, usize, Author)> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(open) = text.get(at..).and_then(|rest| rest.find('<')).map(|open| at + open) {
         at = match element(text, open) {
+            Some((end, _)) if opens(rest_of(text, open), ARGUMENTS) => {
+                found.extend(around_words(text, (open, end)));
+                end
+            }
             Some((end, author)) => {
                 found.push((open, end, author));
                 end
@@ -286,6 +297,24 @@ fn elements(text: &str) -> Vec<(usize, usize, Author)> {
         };
     }
     found
+}
+
+fn rest_of(text: &str, at: usize) -> &str {
+    text.get(at..).unwrap_or_default()
+}
+
+/// Returns the tags around the words that a person typed after a slash command. The whole element, if these are fewer
+/// than [`ARGUMENT_WORDS`]: a number, a name of a model.
+fn around_words(text: &str, (open, end): (usize, usize)) -> Vec<(usize, usize, Author)> {
+    let whole = text.get(open..end).unwrap_or_default();
+    let from = whole.find('>').map_or(whole.len(), |at| at + 1);
+    let to = whole.rfind("</").filter(|to| *to >= from).unwrap_or(whole.len());
+    let words = whole.get(from..to).unwrap_or_default();
+    let wide = words.chars().filter(|c| c.len_utf8() >= 3).count();
+    if words.split_whitespace().count() + wide / 2 < ARGUMENT_WORDS {
+        return vec![(open, end, Author::Harness)];
+    }
+    vec![(open, open + from, Author::Harness), (open + to, end, Author::Harness)]
 }
 
 /// Returns the end and the author of the harness element that begins at a given offset.

@@ -25,7 +25,7 @@ pub struct Recording {
 }
 
 /// Recorded ledgers of all older formats, oldest first.
-pub const RECORDINGS: [Recording; 3] = [
+pub const RECORDINGS: [Recording; 4] = [
     Recording {
         format: 1,
         ledger: include_bytes!("../fixtures/format1/ledger.db.zst"),
@@ -40,6 +40,11 @@ pub const RECORDINGS: [Recording; 3] = [
         format: 3,
         ledger: include_bytes!("../fixtures/format3/ledger.db.zst"),
         manifest: include_str!("../fixtures/format3/manifest.json"),
+    },
+    Recording {
+        format: 4,
+        ledger: include_bytes!("../fixtures/format4/ledger.db.zst"),
+        manifest: include_str!("../fixtures/format4/manifest.json"),
     },
 ];
 

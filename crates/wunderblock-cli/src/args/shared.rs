@@ -65,7 +65,7 @@ pub(crate) struct SearchedArgs {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "Only some messages")]
 pub(crate) struct MessageFilterArgs {
-    /// Only messages of this role
+    /// Only messages of this role: a harness, a hook or a peer speaks in the user's place
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,
     /// Only calls of this tool, and their results
@@ -79,15 +79,11 @@ pub(crate) struct MessageFilterArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RoleArg {
     System,
-    /// The person
     User,
     Assistant,
     Tool,
-    /// The harness in the user's place
     Harness,
-    /// A hook in the user's place
     Hook,
-    /// Another agent in the user's place
     Peer,
 }
 

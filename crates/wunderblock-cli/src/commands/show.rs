@@ -14,8 +14,9 @@ use crate::terminal::{clean, clean_lines, width, without_colour};
 use crate::typed::seqs;
 use std::process::ExitCode;
 use wunderblock::Session;
+use wunderblock_core::author::Author;
 use wunderblock_core::event::{Event, Fact};
-use wunderblock_core::message::{Body, MessageOrigin, Part};
+use wunderblock_core::message::{Body, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq};
@@ -118,6 +119,11 @@ impl ShowPicture {
             Some(Fact::MessageAppended(said)) => {
                 let message = &said.message;
                 let origin = match &message.standing {
+                    MessageOrigin::Said
+                        if message.role == Role::User && message.author() != Author::Person =>
+                    {
+                        format!(" ({})", message.author().name())
+                    }
                     MessageOrigin::Said => String::new(),
                     MessageOrigin::Injected(what) => format!(" (injected: {what})"),
                     MessageOrigin::Failed(what) => format!(" (failed: {what})"),

@@ -127,15 +127,7 @@ fn words(said: &Message, texts: &dyn Bodies) -> Option<String> {
         Part::Text { text, .. } => Some((index, texts.of(text)?)),
         _ => None,
     });
-    let pieces = texts
-        .flat_map(|(index, text)| said.own_pieces(index, text))
-        .map(|(_, piece)| arguments(piece.trim()));
-    let pieces: Vec<&str> = pieces.filter(|piece| !piece.is_empty()).collect();
+    let pieces = texts.flat_map(|(index, text)| said.own_pieces(index, text));
+    let pieces: Vec<&str> = pieces.map(|(_, piece)| piece.trim()).filter(|piece| !piece.is_empty()).collect();
     (!pieces.is_empty()).then(|| pieces.join("\n"))
-}
-
-/// Returns the words after a command such as `/review`, without the element into which Claude Code puts them.
-fn arguments(piece: &str) -> &str {
-    let inner = piece.strip_prefix("<command-args>").and_then(|rest| rest.strip_suffix("</command-args>"));
-    inner.unwrap_or(piece).trim()
 }

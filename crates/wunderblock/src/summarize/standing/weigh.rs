@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 #[derive(Deserialize)]
 struct Lists {
+    clause: String,
     list: Vec<List>,
     form: Vec<Form>,
 }
@@ -32,6 +33,8 @@ struct Scales {
     lists: Vec<usize>,
     weights: Vec<i32>,
     forms: Vec<(i32, Regex)>,
+    /// Beginning of an order within a sentence, in one of its groups.
+    clause: Regex,
 }
 
 /// Maximum number of matches from one list that are counted.
@@ -59,11 +62,37 @@ static SCALES: LazyLock<Option<Scales>> = LazyLock::new(|| {
         lists: places.flat_map(|(index, list)| list.phrases.iter().map(move |_| index)).collect(),
         weights: lists.list.iter().map(|list| list.weight).collect(),
         forms: forms.collect::<Option<_>>()?,
+        clause: Regex::new(&lists.clause).ok()?,
     })
 });
 
+/// Minimum weight of a sentence that is a rule, as far as can be judged by its words.
+const RULE: i32 = 3;
+
+/// Returns the rule that a sentence states, with its offset and its weight. If the sentence begins with something else,
+/// the rule is the order that follows.
+pub(super) fn rule(sentence: &str) -> Option<(usize, i32)> {
+    let text = sentence.to_lowercase();
+    let order = SCALES.as_ref().and_then(|scales| scales.clause.captures(&text));
+    // Lower case may change the length of a text in some scripts.
+    let order = order.filter(|_| text.len() == sentence.len()).and_then(|found| {
+        let at = found.iter().skip(1).flatten().next()?.start();
+        Some((found.get(0)?.start(), at))
+    });
+    if let Some((before, at)) = order
+        && weight(sentence) > i32::MIN
+        && weight(sentence.get(..before)?) < RULE
+    {
+        let own = weight(sentence.get(at..)?);
+        if own >= RULE {
+            return Some((at, own));
+        }
+    }
+    Some((0, weight(sentence))).filter(|(_, weight)| *weight >= RULE)
+}
+
 /// Returns the weight of a sentence, or [`i32::MIN`] for a question.
-pub(super) fn weight(sentence: &str) -> i32 {
+fn weight(sentence: &str) -> i32 {
     let Some(scales) = SCALES.as_ref().filter(|_| !sentence.ends_with(['?', '？'])) else { return i32::MIN };
     let text = without_quotations(sentence);
     let mut counts = vec![0; scales.weights.len()];
