@@ -65,7 +65,7 @@ pub(crate) struct SearchedArgs {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "Only some messages")]
 pub(crate) struct MessageFilterArgs {
-    /// Only messages of this role: a harness, a hook or a peer speaks in the user's place
+    /// Only messages of this role
     #[arg(long, value_enum, value_name = "ROLE")]
     pub(crate) role: Option<RoleArg>,
     /// Only calls of this tool, and their results

@@ -182,17 +182,20 @@ fn an_upgraded_ledger_knows_the_authors_that_a_new_import_finds() {
     let home = Home::new();
     let recording = RECORDINGS.iter().find(|recording| recording.format == 4).unwrap();
     let path = recording.unpack(home.folder.path()).unwrap();
-    let there = |engine: &Engine| authors(&session(engine, "team-0001~1"));
+    // Each record of the file begins a branch.
+    let branch = |engine: &Engine, number: u32| session(engine, &format!("team-0001~{number}"));
+    let there =
+        |engine: &Engine| (1..=5).flat_map(|number| authors(&branch(engine, number))).collect::<Vec<_>>();
     let upgraded = open(&path);
     use Author::{Harness, Hook, Peer, Person};
     assert_eq!(there(&upgraded), [Hook, Person, Peer, Harness, Person]);
-    let spans = events(&session(&upgraded, "team-0001~1")).into_iter().find_map(|event| match event.fact {
+    let spans = events(&branch(&upgraded, 2)).into_iter().find_map(|event| match event.fact {
         Some(Fact::MessageAppended(said)) if said.message.author() == Person => said.message.authors,
         _ => None,
     });
     assert_eq!(spans.unwrap().spans.len(), 1, "the reminder in a text that is stored as a body of its own");
     let mut original = Vec::new();
-    block_on(session(&upgraded, "team-0001~1").export_original(None, &mut original)).unwrap();
+    block_on(branch(&upgraded, 1).export_original(None, &mut original)).unwrap();
     let fresh = Home::new();
     let engine = fresh.engine();
     import(&engine, &fresh.file("team.jsonl", original));
