@@ -36,7 +36,7 @@ pub(super) struct Shell {
     /// Folder after any `cd` in the command, or an empty string for the folder where the command began.
     folder: String,
     /// Commands of the line, in order.
-    segments: Vec<Segment>,
+    segments: Vec<LineSegment>,
     /// Whether a pipe fails if any of its commands fails.
     pipefail: bool,
     /// Whether the line ends with the first command that fails.
@@ -45,7 +45,7 @@ pub(super) struct Shell {
 
 /// A command of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Segment {
+struct LineSegment {
     /// Index of the check that the command runs.
     check: Option<usize>,
     /// Whether the command hardly ever fails, for example: `cd`, `echo`.
@@ -165,21 +165,22 @@ impl Shell {
 
     /// Determines what the exit code of the line proves about each check.
     fn prove(&mut self) {
-        let keeps = |segment: &Segment| match segment.joint {
+        let keeps = |segment: &LineSegment| match segment.joint {
             Joint::And => true,
             Joint::Pipe => self.pipefail,
             Joint::Or | Joint::Then | Joint::Background => false,
         };
         // An operator after the last command joins nothing, unless it is `&`.
         let last = self.segments.len().saturating_sub(1);
-        let is_lost = |(at, segment): (usize, &Segment)| {
+        let is_lost = |(at, segment): (usize, &LineSegment)| {
             !(keeps(segment) || at == last && segment.joint != Joint::Background)
         };
         if self.segments.iter().any(|segment| segment.is_conditional) {
             return;
         }
-        let loses =
-            |(at, segment): (usize, &Segment)| !segment.is_quiet && !segment.looks && is_lost((at, segment));
+        let loses = |(at, segment): (usize, &LineSegment)| {
+            !segment.is_quiet && !segment.looks && is_lost((at, segment))
+        };
         self.is_proved = !self.segments.iter().enumerate().any(loses);
         for (at, segment) in self.segments.iter().enumerate() {
             let Some(check) = segment.check.and_then(|check| self.checks.get_mut(check)) else { continue };
@@ -226,7 +227,7 @@ impl Shell {
         let looks = quiet || filter || SHOWS.contains(&program) || super::act::looks(words);
         self.looks &= looks;
         let is_filter = filter || matches!(program, "tee" | "cat" | "sed");
-        self.segments.push(Segment {
+        self.segments.push(LineSegment {
             check: number,
             is_quiet: quiet || is_piped && is_filter,
             looks,
