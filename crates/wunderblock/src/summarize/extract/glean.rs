@@ -238,6 +238,18 @@ impl<'a> Found<'a> {
     }
 
     fn say(&mut self, at: Seq, said: &'a Message, bodies: &'a dyn Bodies) {
+        // Harnesses and teammates report in elements, which are nobody's own words.
+        let whole =
+            said.parts.iter().filter(|_| said.role != Role::Assistant).filter_map(|part| match part {
+                Part::Text { text, .. } => bodies.of(text),
+                _ => None,
+            });
+        for text in whole {
+            self.notified(at, text);
+            if said.author() == Author::Peer || text.contains(TEAMMATE) {
+                self.todo_told(at, text, true);
+            }
+        }
         let texts = said.parts.iter().enumerate().filter_map(|(index, part)| match part {
             Part::Text { text, .. } => Some(said.own_pieces(index, bodies.of(text)?)),
             _ => None,
@@ -245,12 +257,6 @@ impl<'a> Found<'a> {
         let texts = texts.flatten().map(|(_, text)| text);
         let mut texts = texts.filter(|text| !text.trim().is_empty());
         let Some(first) = texts.next() else { return };
-        if said.role != Role::Assistant {
-            self.notified(at, first);
-            if said.author() == Author::Peer || first.contains(TEAMMATE) {
-                self.todo_told(at, first, true);
-            }
-        }
         let mut text = readable(first);
         for more in texts {
             text = Cow::Owned(format!("{text}\n{}", readable(more)));

@@ -83,7 +83,7 @@ fn a_veto_is_not_counted_as_a_fruitless_round() {
     let scene = Scene::of(24);
     let vetoed = || CompactOptions {
         compactor: hooked(vec![sh("exit 2", true)]).compactor,
-        ..by_itself(&preset("balanced"), 24_000)
+        ..by_itself(&preset("balanced"), 100_000)
     };
     for _ in 0..5 {
         assert!(
@@ -94,32 +94,33 @@ fn a_veto_is_not_counted_as_a_fruitless_round() {
     assert!(scene.rejected().iter().all(|no| no.round == 0));
     // A veto between fruitless compactions neither increases nor resets their count.
     for round in 1..=3 {
-        assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionResult::NothingGained);
+        assert_eq!(scene.compact(&by_itself(&vain(), 100_000)).outcome, CompactionResult::NothingGained);
         assert_eq!(scene.rejected().last().unwrap().round, round);
         if round < 3 {
             assert!(matches!(scene.compact(&vetoed()).outcome, CompactionResult::Vetoed(_)));
             assert_eq!(scene.rejected().last().unwrap().round, round);
         }
     }
-    assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionResult::Stopped(3));
+    assert_eq!(scene.compact(&by_itself(&vain(), 100_000)).outcome, CompactionResult::Stopped(3));
     // A later veto does not delay the next try either.
-    scene.turns(30..36);
+    scene.turns(30..50);
     let asked = CompactOptions { due: None, ..vetoed() };
     assert!(matches!(scene.compact(&asked).outcome, CompactionResult::Vetoed(_)));
-    assert_eq!(scene.compact(&by_itself(&vain(), 24_000)).outcome, CompactionResult::NothingGained);
+    assert_eq!(scene.compact(&by_itself(&vain(), 100_000)).outcome, CompactionResult::NothingGained);
 }
 
+/// Whatever its policy achieves, a lane that does not fit is compacted, so that nothing leaves behind a bare mark.
 #[test]
-fn a_stopped_lane_that_does_not_fit_is_sent_without_a_compaction() {
+fn a_stopped_lane_that_does_not_fit_is_compacted_all_the_same() {
     let scene = Scene::of(8);
     let options = under(&vain(), 12_000);
     for number in 10..50 {
         scene.turns(number..number + 1);
         scene.build(&options);
     }
-    assert_eq!(scene.compactions(), 0);
+    assert!(scene.compactions() > 0);
     assert!(scene.rejected().len() < 40, "{}", scene.rejected().len());
-    assert!(scene.steps().iter().all(|(_, step)| step.reason == TrimReason::OverBudget));
+    assert!(scene.steps().iter().all(|(_, step)| step.reason == TrimReason::Compacted));
     assert_eq!(scene.unreachable(&scene.build(&options)), []);
 }
 

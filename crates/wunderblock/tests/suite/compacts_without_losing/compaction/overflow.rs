@@ -323,16 +323,16 @@ fn a_long_system_text_leaves_less_room_to_protect() {
 /// same.
 #[test]
 fn a_step_does_not_pay_with_summaries_for_room() {
-    let mut stepped = 0;
+    let mut compacted = 0;
     for sentences in (200..270).step_by(10) {
         let scene = riddles(sentences);
         let built = scene.build(&under(&preset("balanced"), 8_000));
         let is_summary = |line: &EntryLine| line.what.starts_with("summary of positions");
-        let told = built.draft.report.entries.iter().any(is_summary);
-        if built.draft.step == Some(TrimReason::OverBudget) && !scene.nodes().is_empty() {
-            stepped += 1;
+        if !scene.nodes().is_empty() {
+            compacted += 1;
+            let told = built.draft.report.entries.iter().any(is_summary);
             assert!(told, "{sentences}: {:#?}", built.draft.report.entries);
         }
     }
-    assert!(stepped > 0, "no request took a step behind a compaction");
+    assert!(compacted > 0, "no request was compacted");
 }
