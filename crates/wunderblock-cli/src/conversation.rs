@@ -131,7 +131,7 @@ pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Opti
 /// Returns the beginning of the first request, on one line: in a sub-agent's session, its task. `None` if neither a
 /// person nor another agent asked for something.
 pub(crate) async fn first_words(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
-    let Some(event) = engine.first_request(info).await? else { return Ok(None) };
+    let Some(event) = wunderblock::first_request(engine, info).await? else { return Ok(None) };
     let events = [event];
     let bodies = engine.bodies(&events).await?;
     let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {

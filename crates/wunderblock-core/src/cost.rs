@@ -156,8 +156,7 @@ pub fn clipped(
 ) -> Cost {
     let priced = presentation::Priced { trim, view, costs };
     let clipped = |at: PartPosition, piece: &Part, gist: Option<&str>| {
-        // The cost is for a request that is yet to be rendered, so the latest version of the form applies.
-        let form = presentation::clipped(at, piece, priced, (gist, bodies, u32::MAX));
+        let form = presentation::clipped(at, piece, priced, (gist, bodies));
         both(stubbed(piece, &form, costs))
     };
     of_exchange(exchange, priced, &clipped).verbatim

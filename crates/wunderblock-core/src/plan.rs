@@ -114,13 +114,20 @@ pub(crate) fn newest_clip(ask: &PlanInput<'_>) -> Vec<(Seq, Bytes)> {
     let scale = ExchangeCosts::new(ask, &arrangement, &trim);
     let kept = Trim { keep: scale.kept(false), ..Trim::default() };
     let half = scale.half(&kept, scale.limit);
-    let Some((newest, cost)) = scale.exchanges.last() else { return Vec::new() };
+    let Some((newest, cost)) = scale.newest_exchange() else { return Vec::new() };
     let rest = scale.total(&scale.required(kept.clone()));
     if (rest + cost.verbatim).fits(half) {
         return Vec::new();
     }
     let clipped = scale.clipped(&Trim { clip: clip(&newest.members, MIN_CLIP), ..kept }, half);
     clipped.map(|trim| trim.clip).unwrap_or_default()
+}
+
+/// Returns whether an exchange is part of the conversation: it is neither the operator's, nor a text that the engine
+/// added at the tail of an earlier request.
+#[must_use]
+pub fn is_said(exchange: &Exchange, view: &View) -> bool {
+    exchange.shape != ExchangeKind::System && !exchange.members.iter().all(|seq| view.is_ours(*seq))
 }
 
 /// Returns the runs of positions whose thinking is not sent.
@@ -385,6 +392,11 @@ impl<'a> ExchangeCosts<'a> {
         Trim { drop_before, stub_before, waiting, forms, ..kept }
     }
 
+    /// Returns the newest exchange of the conversation, which other texts may follow.
+    fn newest_exchange(&self) -> Option<&(&'a Exchange, EntryCost)> {
+        self.exchanges.iter().rev().find(|(exchange, _)| is_said(exchange, self.ask.view))
+    }
+
     /// Returns the cost of the kept entries with half of the room that they leave.
     fn half(&self, kept: &Trim, target: Cost) -> Cost {
         let rest = self.total(&self.required(kept.clone()));
@@ -396,12 +408,12 @@ impl<'a> ExchangeCosts<'a> {
     /// that the kept entries leave, or what all others leave. A stub would say nothing about what was asked for last,
     /// and the agent would ask again.
     fn with_newest_cut(&self, kept: &Trim, target: Cost) -> Option<Trim> {
-        let ((newest, _), others) = self.exchanges.split_last()?;
+        let (newest, _) = self.newest_exchange()?;
         let required = self.required(kept.clone());
         let half = self.half(kept, target);
         let is_kept = |exchange| treatment(exchange, &required, self.ask.view) != Treatment::LeftOut;
-        let others: Cost =
-            others.iter().filter(|(exchange, _)| !is_kept(exchange)).map(|(_, cost)| cost.verbatim).sum();
+        let others = self.exchanges.iter().filter(|(other, _)| other.key != newest.key && !is_kept(other));
+        let others: Cost = others.map(|(_, cost)| cost.verbatim).sum();
         let all = target.saturating_sub(others);
         let most = Cost { tokens: half.tokens.max(all.tokens), bytes: half.bytes.max(all.bytes) };
         self.clipped(&Trim { clip: clip(&newest.members, MIN_CLIP), ..kept.clone() }, most)
@@ -413,7 +425,7 @@ impl<'a> ExchangeCosts<'a> {
         let kept = Trim { keep: self.newest.into_iter().collect(), ..Trim::default() };
         let of = |seq: &Seq| self.exchanges.iter().find(|(exchange, _)| exchange.speakers.contains(seq));
         let turn = self.newest.as_ref().and_then(of).map_or(&[][..], |(exchange, _)| &exchange.speakers);
-        let newest = self.exchanges.last().map_or(&[][..], |(exchange, _)| &exchange.members);
+        let newest = self.newest_exchange().map_or(&[][..], |(exchange, _)| &exchange.members);
         let both: Vec<Seq> = turn.iter().chain(newest).copied().collect();
         // The user's own words are clipped only if they do not fit without the newest exchange.
         let beside = if newest == turn { &[] } else { newest };

@@ -94,15 +94,14 @@ fn formed(piece: &Part, form: Option<PartForm>, view: &View, gist: Option<&str>)
 }
 
 /// Returns the form of a part in a clipped exchange: its form in the trim, with the head and tail of what is longer
-/// than the trim's clip allows. `how` has the gist of the call, the texts, and the version of rendering.
+/// than the trim's clip allows, as the latest version of rendering shows it.
 pub(crate) fn clipped(
     at: PartPosition,
     piece: &Part,
     Priced { trim, view, .. }: Priced<'_>,
-    how: (Option<&str>, &dyn Bodies, u32),
+    (gist, bodies): (Option<&str>, &dyn Bodies),
 ) -> Stubbed {
-    let (gist, bodies, version) = how;
-    cut(formed(piece, shown(at, trim, view), view, gist), piece, (trim.clip_of(at.0), bodies, version))
+    cut(formed(piece, shown(at, trim, view), view, gist), piece, (trim.clip_of(at.0), bodies, u32::MAX))
 }
 
 /// Returns a form with the head and tail of what is longer than `how` allows: the number of bytes per text, the

@@ -4,18 +4,18 @@
 //! else: entries before the lane's frontier are gone, so the size of a view depends on the window, not on the
 //! history.
 
+mod aside;
 pub(crate) mod entry;
 mod summaries;
 mod work;
 
 use crate::arrangement::Arranged;
-use crate::author::Author;
 use crate::decision::{PartPosition, Trim};
 use crate::event::{Event, EventSource, Fact};
 use crate::fence;
 use crate::id::{CallId, LaneId};
 use crate::message::{Body, Message, MessageOrigin, Part, Role};
-use crate::preamble::{Preamble, Restated};
+use crate::preamble::Preamble;
 use crate::reduction::{ContentReduced, Reduction, Reductions};
 use crate::section::Section;
 use crate::units::Seq;
@@ -25,6 +25,7 @@ use std::sync::Arc;
 use summaries::place;
 use work::WorkHistory;
 
+pub use aside::{is_request, restating, unbind};
 pub use entry::{LaneProgress, SummaryNode, ViewEntry};
 pub(crate) use summaries::all_prepared;
 pub use summaries::{prepared, prepared_to, unchecked_by};
@@ -286,12 +287,6 @@ impl View {
         self.trim = trim;
     }
 
-    /// Leaves thinking out of all requests from here on, as the trim of a step does.
-    pub fn unbind(&mut self, thinking: Vec<(Seq, Seq)>) {
-        self.progress.unbound.clone_from(&thinking);
-        self.trim.unbound = thinking;
-    }
-
     /// Restores a message that lies before the frontier, so that the next step can hold it.
     pub fn hold(&mut self, event: &Event) {
         let Some(Fact::MessageAppended(said)) = &event.fact else { return };
@@ -452,21 +447,12 @@ impl View {
         self.erased.iter().map(move |(from, (to, events))| ((*from).max(frontier), *to, *events))
     }
 
-    /// Returns whether an entry asks for work: a turn of the person, or of another agent if the person said nothing,
-    /// as in the session of a delegate.
-    #[must_use]
-    pub fn is_request(&self, entry: &ViewEntry) -> bool {
-        let said = &entry.message;
-        let is_peers = || said.is_user_turn() && said.author() == Author::Peer;
-        said.is_persons() || is_peers() && !self.entries.values().any(|entry| entry.message.is_persons())
-    }
-
     /// Returns the first request, as long as the lane keeps it; without a request, the first turn in the user's place.
     #[must_use]
     pub fn first_user(&self) -> Option<Seq> {
         let shown =
             |seq: &Seq| self.trim.drop_before == Seq::START || self.trim.keep.binary_search(seq).is_ok();
-        let asks = |seq: &Seq| self.entries.get(seq).is_some_and(|entry| self.is_request(entry));
+        let asks = |seq: &Seq| self.entries.get(seq).is_some_and(|entry| is_request(self, entry));
         self.turns().filter(asks).find(shown).or_else(|| self.turns().find(shown))
     }
 
@@ -495,13 +481,6 @@ impl View {
         let nearest = gists.range(..=at).next_back().or_else(|| gists.iter().next());
         nearest.map(|(_, gist)| gist.as_ref())
     }
-}
-
-/// Sets aside the texts of the operator as a composed preamble would, before that preamble is recorded.
-pub fn restating(view: &mut View, restated: &[Restated]) {
-    let (at, old) = view.preamble.take().unwrap_or_default();
-    view.arranged = Arranged::default();
-    view.preamble = Some((at, Arc::new(Preamble { restated: restated.to_vec(), ..old.as_ref().clone() })));
 }
 
 /// Returns the starts and ends of sub-agents' work and of the session, from the lane's frontier on, in order.

@@ -267,7 +267,6 @@ mod tests {
             "awk '{print $2}' f",
             "cut -d, -f1 data.csv",
             "sort names | uniq -c | sort -rn",
-            "xxd a.bin | head",
             "kubectl get pods -o jsonpath='{.items}'",
             "ls | grep x | head -3 | cat",
             "find . -name '*.rs' | xargs wc -l",

@@ -46,27 +46,27 @@ pub(crate) async fn is_delegates(engine: &Engine, info: &StreamInfo) -> Result<b
     Ok(false)
 }
 
-impl Engine {
-    /// Returns the message with which the work of a session begins: the person's first one, or else another agent's,
-    /// as in the session of a delegate. `None` if neither asked for something.
-    ///
-    /// # Errors
-    /// Fails if the session cannot be read.
-    pub fn first_request<'a>(&'a self, info: &'a StreamInfo) -> BoxFuture<'a, Option<Event>> {
-        Box::pin(async move {
-            let Some(first) = info.first_user else { return Ok(None) };
-            for author in [Author::Person, Author::Peer] {
-                // The first turn is usually the person's, and reading it is faster than searching.
-                for (from, to) in [(first, first), (Seq::START, NEWEST)] {
-                    if let Some(found) = self.first_by(info, author, (from, to)).await? {
-                        return Ok(Some(found));
-                    }
+/// Returns the message with which the work of a session begins: the person's first one, or else another agent's,
+/// as in the session of a delegate. `None` if neither asked for something.
+///
+/// # Errors
+/// Fails if the session cannot be read.
+pub fn first_request<'a>(engine: &'a Engine, info: &'a StreamInfo) -> BoxFuture<'a, Option<Event>> {
+    Box::pin(async move {
+        let Some(first) = info.first_user else { return Ok(None) };
+        for author in [Author::Person, Author::Peer] {
+            // The first turn is usually the person's, and reading it is faster than searching.
+            for (from, to) in [(first, first), (Seq::START, NEWEST)] {
+                if let Some(found) = engine.first_by(info, author, (from, to)).await? {
+                    return Ok(Some(found));
                 }
             }
-            Ok(None)
-        })
-    }
+        }
+        Ok(None)
+    })
+}
 
+impl Engine {
     async fn first_by(
         &self,
         info: &StreamInfo,

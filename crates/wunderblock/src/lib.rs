@@ -96,6 +96,7 @@ mod visibility;
 
 /// Runs a future to completion on the current thread, for programs without an async executor. The library requires no
 /// async executor.
+pub use authors::first_request;
 pub use futures_executor::block_on;
 pub use wunderblock_core as core;
 

@@ -8,6 +8,7 @@ use crate::plan::{self, PlanInput};
 use crate::policy::{CutPoint, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
+use crate::view::is_request;
 use std::collections::BTreeSet;
 
 /// Divisor of the available room: the protected tail takes at most half of it. A longer tail would leave too little
@@ -91,7 +92,8 @@ pub fn guard(policy: &Policy, ask: &PlanInput<'_>, arrangement: &Arrangement) ->
     let newest = ask.view.newest_user();
     let reach = tail(policy, ask, &exchanges, newest);
     // The model has not answered the newest exchange yet, so no summary replaces it.
-    let mut tail = cut(policy, ask, &exchanges, reach).min(exchanges.len().saturating_sub(1));
+    let answers = exchanges.iter().rposition(|(exchange, _)| plan::is_said(exchange, ask.view));
+    let mut tail = cut(policy, ask, &exchanges, reach).min(answers.unwrap_or_default());
     // A record with words beside a result can end two exchanges. The cut must not separate these exchanges.
     let ends = |index: usize| exchanges.get(index).map(|(exchange, _)| exchange.last);
     while tail > 0 && ends(tail) == ends(tail - 1) {
@@ -206,7 +208,7 @@ pub(super) fn is_open(exchange: &Exchange, newest: Option<Seq>) -> bool {
 }
 
 fn is_turn(ask: &PlanInput<'_>, exchange: &Exchange) -> bool {
-    let said = |seq: &Seq| ask.view.entry(*seq).is_some_and(|entry| ask.view.is_request(entry));
+    let said = |seq: &Seq| ask.view.entry(*seq).is_some_and(|entry| is_request(ask.view, entry));
     exchange.shape == ExchangeKind::User && exchange.speakers.iter().any(said)
 }
 

@@ -7,6 +7,7 @@ mod cover;
 pub(super) mod edit;
 mod fill;
 mod rules;
+mod state;
 
 use super::due::{LaneMeasurement, Urgency, whole};
 use super::guard::{Guard, RungInput, guard};
@@ -24,8 +25,8 @@ use crate::policy::{Action, Division, Permille, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, View};
-use cover::Cover;
 use rules::PricedRule;
+use state::Cover;
 use std::collections::{BTreeMap, HashSet};
 
 /// A compaction in progress.
@@ -251,7 +252,7 @@ impl<'a> Ladder<'a> {
 
     /// Takes the requested texts, up to the first missing or blank one. `first` is the index of the first text.
     pub fn take(&mut self, made: Vec<Made>, first: usize) {
-        if self.cover_with(&made, first) {
+        if cover::cover_with(self, &made, first) {
             return;
         }
         let jobs = std::mem::take(&mut self.asked);

@@ -3,7 +3,7 @@
 use crate::message::Message;
 use crate::ports::Bodies;
 use crate::units::Seq;
-use crate::view::View;
+use crate::view::{View, is_request};
 
 /// A mark at which a task begins or ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ const GO_ON: [&str; 12] =
     ["continue", "go on", "proceed", "yes", "ok", "okay", "thanks", "继续", "好的", "好", "可以", "谢谢"];
 
 fn by_rule(view: &View, bodies: &dyn Bodies) -> Vec<TaskMark> {
-    let turns = view.entries().filter(|entry| view.is_request(entry));
+    let turns = view.entries().filter(|entry| is_request(view, entry));
     let begins = turns.filter(|entry| !goes_on(&entry.message, bodies));
     begins.map(|entry| TaskMark { at: entry.seq, ends: false, title: None, by: TaskSource::Rule }).collect()
 }

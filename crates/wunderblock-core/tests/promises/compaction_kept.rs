@@ -126,8 +126,10 @@ pub(crate) fn check_account(stage: &Stage<'_>) {
     assert!(counted.fits(weight), "it weighs {weight:?} and measures {counted:?}");
     let mut now = proposal.before;
     for rung in proposal.rungs.iter() {
-        if matches!(&*rung.rung, "fill" | "cut") {
-            now = now.saturating_sub(rung.saved) + rung.added;
+        if matches!(&*rung.rung, "fill" | "cut" | "cover") {
+            if rung.taken {
+                now = now.saturating_sub(rung.saved) + rung.added;
+            }
             continue;
         }
         let action = policy.steps.iter().find(|action| action.name() == rung.rung.as_ref()).unwrap();

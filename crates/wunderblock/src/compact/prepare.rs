@@ -30,7 +30,7 @@ use wunderblock_core::plan::{PlanInput, weigh};
 use wunderblock_core::policy::{Permille, Policy, Protect};
 use wunderblock_core::thinking::unbound_by_step;
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::{SummaryNode, forget_work};
+use wunderblock_core::view::{SummaryNode, forget_work, unbind};
 use wunderblock_core::work::{FileChange, TouchedFile, WorkLog};
 
 /// A lane, ready to be compacted.
@@ -61,7 +61,7 @@ impl Prepared {
         // No request after a compaction holds the thinking before it. Weighed as if it stayed, it made the ladder stop
         // long before its goal: first requests at 32,000 tokens then left out up to 38,000 tokens without a summary.
         let thinking = unbound_by_step(bench.view.head(), &bench.costs);
-        Arc::make_mut(&mut bench.view).unbind(thinking);
+        unbind(Arc::make_mut(&mut bench.view), thinking);
         let rules = match policy.protect.rules_share {
             Permille::ZERO => Vec::new(),
             _ => standing_rules(&bench.view, &bench.texts),

@@ -13,7 +13,7 @@ use wunderblock_core::event::{
 use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
 use wunderblock_core::pair::arrange;
-use wunderblock_core::plan::TrimReason;
+use wunderblock_core::plan::{TrimReason, is_said};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::View;
 
@@ -198,12 +198,14 @@ pub(crate) fn view_handles(view: &View) -> impl Iterator<Item = Handle> + '_ {
     said.chain(shown.chain(made).chain(view.shorter()).filter_map(Body::handle))
 }
 
-/// Returns the handles of texts that a plan reads: the user's latest turn, the latest exchange, and the sources of
-/// standing rules.
+/// Returns the handles of texts that a plan reads: the user's latest turn, the latest exchange, what is clipped, and
+/// the sources of standing rules.
 pub(crate) fn planned_texts(view: &View) -> Vec<Handle> {
     let arrangement = arrange(view);
-    let latest = arrangement.exchanges.iter().max_by_key(|exchange| exchange.last);
-    let latest = latest.into_iter().flat_map(|exchange| &exchange.members);
+    let said = arrangement.exchanges.iter().filter(|exchange| is_said(exchange, view));
+    let latest = said.max_by_key(|exchange| exchange.last);
+    let clipped = view.trim().clip.iter().map(|(seq, _)| seq);
+    let latest = latest.into_iter().flat_map(|exchange| &exchange.members).chain(clipped);
     let latest = latest.filter_map(|seq| view.entry(*seq)).flat_map(|entry| {
         let parts = entry.message.parts.iter().enumerate();
         parts.flat_map(move |(index, part)| {

@@ -5,6 +5,7 @@
 //! neither the request nor a summary would show, beside what the plan keeps. If there is no room for it there, the
 //! request keeps only what always stays, and the summary takes most of the rest.
 
+use super::state::{Cover, Form};
 use super::{Ladder, Made, NextStep, NodeDraft, says_something};
 use crate::budget::Treatment;
 use crate::compact::job::{Detail, SummaryJob, placed};
@@ -27,50 +28,6 @@ const LEAST: Tokens = Tokens(96);
 /// Part of the limit that stays free.
 const SLACK: Permille = Permille(25);
 
-/// Form of the summary, each tried if the one before had no text, or did not fit.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Form {
-    /// A summary beside what the plan keeps.
-    #[default]
-    Beside,
-    /// A summary beside what always stays.
-    Least,
-    /// A catalogue beside what always stays: a line for each turn, which always has text.
-    Catalogue,
-}
-
-impl Form {
-    fn detail(self) -> Detail {
-        if self == Self::Catalogue { Detail::Catalogue } else { Detail::Full }
-    }
-
-    fn next(self) -> Option<Self> {
-        match self {
-            Self::Beside => Some(Self::Least),
-            Self::Least => Some(Self::Catalogue),
-            Self::Catalogue => None,
-        }
-    }
-}
-
-/// State of the rung.
-pub(super) enum Cover {
-    /// Summaries of this form are to be asked for.
-    Open(Form),
-    /// Summaries were asked for. They complete the trim, or are merged with the lane's other summaries.
-    Asked { trim: Box<Trim>, jobs: Vec<SummaryJob>, form: Form, merges: bool },
-    /// The last drafts, so many, are to be merged with the lane's other summaries.
-    Made { trim: Box<Trim>, form: Form, drafts: usize },
-    /// The rung is over.
-    Done,
-}
-
-impl Default for Cover {
-    fn default() -> Self {
-        Self::Open(Form::default())
-    }
-}
-
 /// A run of positions that a trim leaves out without a summary.
 struct Gap {
     from: Seq,
@@ -80,104 +37,105 @@ struct Gap {
     tokens: Tokens,
 }
 
+/// The gaps that a ladder's view would leave, and the summaries for them.
+struct Covering<'l, 'a>(&'l Ladder<'a>);
+
 impl Ladder<'_> {
     /// Returns the request for summaries of what no summary covers, once the policy's steps are over.
     pub(super) fn covering(&mut self) -> Option<NextStep> {
         loop {
-            let (trim, jobs, form, merges) = match std::mem::replace(&mut self.cover, Cover::Done) {
+            let (trim, jobs, form, merges, drafts) = match std::mem::replace(&mut self.cover, Cover::Done) {
                 Cover::Open(form) => {
-                    let planned = self.planned().filter(|trim| self.policy.covers() && self.leaves(trim))?;
+                    let planned = Covering(self)
+                        .planned()
+                        .filter(|trim| self.policy.covers() && !Covering(self).gaps(trim).is_empty())?;
                     let found = match form {
-                        Form::Beside => self.beside(planned),
+                        Form::Beside => Covering(self).beside(planned),
                         Form::Least | Form::Catalogue => {
-                            self.least().and_then(|trim| self.merged(trim, form))
+                            let covering = Covering(self);
+                            covering.least().and_then(|trim| covering.merged(trim, form))
                         }
                     };
                     let Some((trim, jobs, merges)) = found else {
                         self.cover = Cover::Open(form.next()?);
                         continue;
                     };
-                    (trim, jobs, form, merges)
+                    (trim, jobs, form, merges, 0)
                 }
                 Cover::Made { trim, form, drafts } => {
-                    let Some(job) = self.merge(&trim, form) else {
+                    let Some(job) = Covering(self).merge(&trim, form, drafts) else {
                         self.nodes.truncate(self.nodes.len().saturating_sub(drafts));
                         self.cover = Cover::Open(form.next()?);
                         continue;
                     };
-                    (*trim, vec![job], form, false)
+                    (*trim, vec![job], form, false, drafts)
                 }
                 Cover::Asked { .. } | Cover::Done => return None,
             };
-            self.cover = Cover::Asked { trim: Box::new(trim), jobs: jobs.clone(), form, merges };
+            self.cover = Cover::Asked { trim: Box::new(trim), jobs: jobs.clone(), form, merges, drafts };
             return Some(NextStep::Summarise(jobs));
         }
     }
+}
 
-    /// Takes the texts that the rung asked for, the first of which has the index `first`. Returns whether the rung had
-    /// asked.
-    pub(super) fn cover_with(&mut self, made: &[Made], first: usize) -> bool {
-        let (trim, jobs, form, merges) = match std::mem::replace(&mut self.cover, Cover::Done) {
-            Cover::Asked { trim, jobs, form, merges } => (trim, jobs, form, merges),
-            other => {
-                self.cover = other;
-                return false;
-            }
-        };
-        let inner = self.nodes.iter().rev().take_while(|draft| draft.job.inner).count();
-        let texts = made.iter().flatten().filter(|text| says_something(text));
-        let drafts = jobs.into_iter().zip(texts.enumerate()).map(|(job, (index, text))| {
-            let at = Seq(self.next.0 + (inner + index) as u64);
-            let mut draft =
-                NodeDraft { at, job, text: text.clone(), tokens: Tokens::ZERO, made: first + index };
-            draft.tokens = cost::node(&super::node(&draft), self.ask.costs).tokens;
-            draft
-        });
-        let drafts: Vec<NodeDraft> = drafts.collect();
-        let is_whole = !drafts.is_empty() && drafts.len() == made.len();
-        if is_whole && merges {
-            self.cover = Cover::Made { trim, form, drafts: drafts.len() };
-            self.nodes.extend(drafts);
-        } else if !(is_whole && self.covered(*trim, drafts)) {
-            self.nodes.truncate(self.nodes.len() - inner);
-            self.cover = form.next().map_or(Cover::Done, Cover::Open);
+/// Takes the texts that the rung asked for, the first of which has the index `first`. Returns whether the rung had
+/// asked.
+pub(super) fn cover_with(ladder: &mut Ladder<'_>, made: &[Made], first: usize) -> bool {
+    let (trim, jobs, form, merges, before) = match std::mem::replace(&mut ladder.cover, Cover::Done) {
+        Cover::Asked { trim, jobs, form, merges, drafts } => (trim, jobs, form, merges, drafts),
+        other => {
+            ladder.cover = other;
+            return false;
         }
-        true
+    };
+    let texts = made.iter().flatten().filter(|text| says_something(text));
+    let drafts = jobs.into_iter().zip(texts.enumerate()).map(|(job, (index, text))| {
+        let at = Seq(ladder.next.0 + (before + index) as u64);
+        let mut draft = NodeDraft { at, job, text: text.clone(), tokens: Tokens::ZERO, made: first + index };
+        draft.tokens = cost::node(&super::node(&draft), ladder.ask.costs).tokens;
+        draft
+    });
+    let drafts: Vec<NodeDraft> = drafts.collect();
+    let is_whole = !drafts.is_empty() && drafts.len() == made.len();
+    if is_whole && merges {
+        ladder.cover = Cover::Made { trim, form, drafts: drafts.len() };
+        ladder.nodes.extend(drafts);
+    } else if !(is_whole && covered(ladder, *trim, drafts)) {
+        ladder.nodes.truncate(ladder.nodes.len().saturating_sub(before));
+        ladder.cover = form.next().map_or(Cover::Done, Cover::Open);
     }
+    true
+}
 
-    /// Takes summaries if the request fits with them. Returns whether they were taken.
-    fn covered(&mut self, mut trim: Trim, drafts: Vec<NodeDraft>) -> bool {
-        let placed = drafts.iter().map(|draft| {
-            let (from, to) = (draft.job.from, draft.job.to);
-            PlacedSummary { at: draft.at, from, to }
-        });
-        trim.nodes.extend(placed);
-        trim.nodes.sort_unstable_by_key(|placed| placed.from);
-        let (view, now) = self.weighed(trim, (&drafts, &[]));
-        let planned = plan::plan(&self.tight(&view));
-        let taken = planned.is_ok_and(|plan| plan.step != Some(TrimReason::OverBudget));
-        let (saved, added) = (self.now.saturating_sub(now), now.saturating_sub(self.now));
-        let why = (!taken).then(|| "it does not fit beside what stays".into());
-        self.taken.push(RungTaken { rung: "cover".into(), taken, saved, added, why });
-        if taken {
-            self.next = drafts.last().map_or(self.next, |draft| draft.at.next());
-            self.nodes.extend(drafts);
-            (self.view, self.now) = (view, now);
-        }
-        taken
+/// Takes summaries if the request fits with them. Returns whether they were taken.
+fn covered(ladder: &mut Ladder<'_>, mut trim: Trim, drafts: Vec<NodeDraft>) -> bool {
+    let placed = drafts.iter().map(|draft| {
+        let (from, to) = (draft.job.from, draft.job.to);
+        PlacedSummary { at: draft.at, from, to }
+    });
+    trim.nodes.extend(placed);
+    trim.nodes.sort_unstable_by_key(|placed| placed.from);
+    let (view, now) = ladder.weighed(trim, (&drafts, &[]));
+    let planned = plan::plan(&Covering(ladder).tight(&view));
+    let taken = planned.is_ok_and(|plan| plan.step != Some(TrimReason::OverBudget));
+    let (saved, added) = (ladder.now.saturating_sub(now), now.saturating_sub(ladder.now));
+    let why = (!taken).then(|| "it does not fit beside what stays".into());
+    ladder.taken.push(RungTaken { rung: "cover".into(), taken, saved, added, why });
+    if taken {
+        ladder.next = drafts.last().map_or(ladder.next, |draft| draft.at.next());
+        ladder.nodes.extend(drafts);
+        (ladder.view, ladder.now) = (view, now);
     }
+    taken
+}
 
-    /// Returns whether a trim leaves out anything without a summary.
-    fn leaves(&self, trim: &Trim) -> bool {
-        !self.gaps(trim).is_empty()
-    }
-
+impl<'a> Covering<'_, 'a> {
     /// Returns a trim with a summary of each of its gaps; `None` if there is no room for them, or if the trim drops
     /// summaries.
     fn beside(&self, trim: Trim) -> Option<(Trim, Vec<SummaryJob>, bool)> {
         let gaps = self.gaps(&trim);
         let is_kept = |node: &SummaryNode| trim.nodes.iter().any(|placed| placed.at == node.at);
-        if !self.view.nodes().all(is_kept) {
+        if !self.0.view.nodes().all(is_kept) {
             return None;
         }
         let room = self.room_beside(&trim, gaps.len());
@@ -194,7 +152,7 @@ impl Ladder<'_> {
     /// `None` if there is no room for it.
     fn merged(&self, trim: Trim, form: Form) -> Option<(Trim, Vec<SummaryJob>, bool)> {
         let room = self.room_beside(&trim, 1);
-        let nodes = self.view.trim().nodes.clone();
+        let nodes = self.0.view.trim().nodes.clone();
         let gaps = self.gaps(&Trim { nodes: nodes.clone(), ..trim.clone() });
         if room < LEAST {
             return None;
@@ -203,34 +161,34 @@ impl Ladder<'_> {
         let inner = |gap: &Gap| SummaryJob { inner: merges, ..self.job(gap, room, form.detail()) };
         let jobs: Vec<SummaryJob> = gaps.iter().map(inner).collect();
         match (jobs.is_empty(), merges) {
-            (true, true) => Some((trim.clone(), vec![self.merge(&trim, form)?], false)),
+            (true, true) => Some((trim.clone(), vec![self.merge(&trim, form, 0)?], false)),
             (true, false) => None,
             (false, _) => Some((trim, jobs, merges)),
         }
     }
 
     /// Returns one summary of the lane's summaries and of the drafts that were made for it.
-    fn merge(&self, trim: &Trim, form: Form) -> Option<SummaryJob> {
+    fn merge(&self, trim: &Trim, form: Form, drafts: usize) -> Option<SummaryJob> {
         let room = self.room_beside(trim, 1);
-        let inner = self.nodes.iter().rev().take_while(|draft| draft.job.inner).map(super::node);
-        let mut nodes: Vec<SummaryNode> = self.view.nodes().cloned().chain(inner).collect();
+        let inner = self.0.nodes.iter().rev().take(drafts).map(super::node);
+        let mut nodes: Vec<SummaryNode> = self.0.view.nodes().cloned().chain(inner).collect();
         nodes.sort_unstable_by_key(|node| node.from);
         // A sweep that is not over leaves ranges without a summary, which no other summary may seem to cover.
         if !nodes.windows(2).all(|two| matches!(two, [a, b] if a.to.next() == b.from)) {
             return None;
         }
-        let tokens: Tokens = nodes.iter().map(|node| cost::node(node, self.ask.costs).tokens).sum();
-        let target = summarise::target(&self.policy.summary, tokens).min(room);
+        let tokens: Tokens = nodes.iter().map(|node| cost::node(node, self.0.ask.costs).tokens).sum();
+        let target = summarise::target(&self.0.policy.summary, tokens).min(room);
         let nodes: Vec<&SummaryNode> = nodes.iter().collect();
         SummaryJob::of_summaries(&placed(&nodes), (tokens, target), form.detail())
     }
 
     /// Returns the tokens that summaries may take beside what a trim shows.
     fn room_beside(&self, trim: &Trim, summaries: usize) -> Tokens {
-        let rest = self.weighed(trim.clone(), (&[], &[])).1;
-        let frame = SUMMARY_FRAME.tokens + cost::frame(self.ask.costs).tokens + plan::GAP_COST.tokens;
+        let rest = self.0.weighed(trim.clone(), (&[], &[])).1;
+        let frame = SUMMARY_FRAME.tokens + cost::frame(self.0.ask.costs).tokens + plan::GAP_COST.tokens;
         let rest = rest + Tokens(frame.0.saturating_mul(summaries as u64));
-        let room = plan::limit(&self.tight(&self.view)).tokens.saturating_sub(rest);
+        let room = plan::limit(&self.tight(&self.0.view)).tokens.saturating_sub(rest);
         // A summary may be a little longer than its target.
         Tokens(room.0 / 4 * 3)
     }
@@ -244,7 +202,7 @@ impl Ladder<'_> {
             level: 0,
             detail,
             tokens: gap.tokens,
-            target: summarise::target(&self.policy.summary, gap.tokens).min(room),
+            target: summarise::target(&self.0.policy.summary, gap.tokens).min(room),
             splits: false,
             inner: false,
         }
@@ -253,15 +211,15 @@ impl Ladder<'_> {
     /// Returns the input of a plan with a little less room than the next build has: a build adds what a compaction does
     /// not know, such as the tools of calls that come into view.
     fn tight<'v>(&'v self, view: &'v View) -> PlanInput<'v> {
-        let mut budget = self.ask.budget;
-        budget.margin += SLACK.of(plan::limit(&self.ask).tokens);
-        PlanInput { view, budget, ..self.ask }
+        let mut budget = self.0.ask.budget;
+        budget.margin += SLACK.of(plan::limit(&self.0.ask).tokens);
+        PlanInput { view, budget, ..self.0.ask }
     }
 
     /// Returns the trim that the next request would have. What a step would show as stubs leaves, too, so that the
     /// request has room for the summary.
     fn planned(&self) -> Option<Trim> {
-        let planned = plan::plan(&self.tight(&self.view)).ok()?;
+        let planned = plan::plan(&self.tight(&self.0.view)).ok()?;
         let stub_before = planned.trim.stub_before;
         let drop_before = match planned.step {
             Some(TrimReason::OverBudget) => stub_before,
@@ -273,29 +231,30 @@ impl Ladder<'_> {
     /// Returns the trim that shows only what always stays: the user's newest turn, pins, and the newest exchange, which
     /// leaves half of the room to the summary.
     fn least(&self) -> Option<Trim> {
-        let (all, old) = (self.ask.view, self.view.trim());
+        let (all, old) = (self.0.ask.view, self.0.view.trim());
         let arrangement = arrange(all);
-        let newest = arrangement.exchanges.iter().map(|exchange| exchange.last).max()?;
+        let said = arrangement.exchanges.iter().filter(|exchange| plan::is_said(exchange, all));
+        let newest = said.map(|exchange| exchange.last).max()?;
         let before = arrangement.exchanges.iter().map(|exchange| exchange.last).filter(|last| *last < newest);
         let drop_before = before.max()?.next().max(old.drop_before);
         let stub_before = drop_before.max(old.stub_before);
         let keep = all.newest_user().into_iter().filter(|seq| *seq < drop_before).collect();
-        let clip = plan::newest_clip(&self.tight(&self.view));
+        let clip = plan::newest_clip(&self.tight(&self.0.view));
         Some(Trim { drop_before, stub_before, keep, clip, nodes: Vec::new(), ..old.clone() })
     }
 
     /// Returns the runs of positions that a trim leaves out without a summary and that hold messages.
     fn gaps(&self, trim: &Trim) -> Vec<Gap> {
-        let (all, costs) = (self.ask.view, self.ask.costs);
+        let (all, costs) = (self.0.ask.view, self.0.ask.costs);
         let arrangement = arrange(all);
         let is_shown = |exchange: &&Exchange| trim::treatment(exchange, trim, all) != Treatment::LeftOut;
         let shown = arrangement.exchanges.iter().filter(is_shown);
         let shown: BTreeSet<Seq> = shown.flat_map(|exchange| exchange.members.iter().copied()).collect();
         // Entries before the floor were not loaded whole; a sweep summarises them.
-        let floor = all.trim().drop_before.max(self.ask.floor);
+        let floor = all.trim().drop_before.max(self.0.ask.floor);
         let gone = arrangement.exchanges.iter().filter(|it| it.last >= floor && !is_shown(it));
         let gone: BTreeSet<Seq> = gone.flat_map(|exchange| exchange.members.iter().copied()).collect();
-        let nodes: Vec<SummaryNode> = self.view.nodes().cloned().collect();
+        let nodes: Vec<SummaryNode> = self.0.view.nodes().cloned().collect();
         let dropped: Vec<&SummaryNode> =
             nodes.iter().filter(|node| !trim.nodes.iter().any(|placed| placed.at == node.at)).collect();
         let view = all.with(trim, &nodes, &[]);

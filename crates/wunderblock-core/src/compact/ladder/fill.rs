@@ -163,7 +163,8 @@ impl Ladder<'_> {
         // If the newest exchange is a turn of the user, it is left to the plan, which shortens it.
         let turn = self.ask.view.newest_user();
         let is_turn = |exchange: &Exchange| turn.is_some_and(|turn| exchange.speakers.contains(&turn));
-        let Some((exchange, tokens)) = shown.last().filter(|(last, _)| !is_turn(last)) else { return };
+        let said = shown.iter().rev().find(|(last, _)| plan::is_said(last, self.ask.view));
+        let Some((exchange, tokens)) = said.filter(|(last, _)| !is_turn(last)) else { return };
         let earlier = shown.iter().rev().find(|(earlier, _)| earlier.last < exchange.last);
         let frontier = earlier.map_or(Seq::START, |(earlier, _)| earlier.last.next());
         let least = self

@@ -127,7 +127,7 @@ fn a_session_begins_with_the_request_of_the_person() {
     let engine = home.engine();
     import(&engine, &home.file("orchard.jsonl", orchard()));
     let info = block_on(session(&engine, SESSION).info()).unwrap();
-    let first = block_on(engine.first_request(&info)).unwrap().unwrap();
+    let first = block_on(wunderblock::first_request(&engine, &info)).unwrap().unwrap();
     assert_eq!(first.seq.0, 4, "not the hook's text");
     // Where no person speaks, another agent gives the task; a hook never does.
     for (text, more, seq) in [
@@ -138,7 +138,7 @@ fn a_session_begins_with_the_request_of_the_person() {
         let engine = home.engine();
         import(&engine, &home.file("alone.jsonl", file(&[(text, more)])));
         let info = block_on(session(&engine, SESSION).info()).unwrap();
-        let first = block_on(engine.first_request(&info)).unwrap();
+        let first = block_on(wunderblock::first_request(&engine, &info)).unwrap();
         assert_eq!(first.map(|event| event.seq.0), seq, "{text}");
     }
 }
