@@ -61,7 +61,7 @@ proptest! {
         {
             let line = built.rendered.lines.iter().find(|line| line.seq == Some(newest) && line.section == Section::Prompt);
             let treatment = line.map(|line| line.treatment);
-            if built.plan.trim.clip.is_empty() {
+            if built.plan.trim.clip_of(newest).is_none() {
                 prop_assert_eq!(treatment, Some(Treatment::Verbatim));
             } else {
                 prop_assert_eq!(treatment, Some(Treatment::Clipped));
