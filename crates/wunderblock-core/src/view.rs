@@ -4,7 +4,6 @@
 //! else: entries before the lane's frontier are gone, so the size of a view depends on the window, not on the
 //! history.
 
-mod aside;
 pub(crate) mod entry;
 mod summaries;
 mod work;
@@ -25,10 +24,9 @@ use std::sync::Arc;
 use summaries::place;
 use work::WorkHistory;
 
-pub use aside::{is_request, restating, unbind};
 pub use entry::{LaneProgress, SummaryNode, ViewEntry};
 pub(crate) use summaries::all_prepared;
-pub use summaries::{prepared, prepared_to, unchecked_by};
+pub use summaries::{is_request, prepared, prepared_to, restating, unbind, unchecked_by};
 
 /// Ordered entries that a model could see, and the state of the lane.
 ///

@@ -4,6 +4,7 @@
 mod adopt;
 mod ahead;
 mod cover;
+mod draft;
 pub(super) mod edit;
 mod fill;
 mod rules;
@@ -25,6 +26,8 @@ use crate::policy::{Action, Division, Permille, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, View};
+pub use draft::NodeDraft;
+use draft::{node, says_something};
 use rules::PricedRule;
 use state::Cover;
 use std::collections::{BTreeMap, HashSet};
@@ -66,21 +69,6 @@ pub struct Ladder<'a> {
     asked: Vec<SummaryJob>,
     /// State of the last rung, which follows the policy's steps.
     cover: Cover,
-}
-
-/// A summary to be recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeDraft {
-    /// Position of the summary's event, if no other event is appended first.
-    pub at: Seq,
-    /// Job the summary was made for.
-    pub job: SummaryJob,
-    /// Text of the summary.
-    pub text: Body,
-    /// Maximum number of tokens in the summary as a request shows it, including its fence.
-    pub tokens: Tokens,
-    /// Index of the text among all texts that were handed in, counted from 0.
-    pub made: usize,
 }
 
 /// A text that was requested; `None` if it could not be made.
@@ -252,7 +240,7 @@ impl<'a> Ladder<'a> {
 
     /// Takes the requested texts, up to the first missing or blank one. `first` is the index of the first text.
     pub fn take(&mut self, made: Vec<Made>, first: usize) {
-        if cover::cover_with(self, &made, first) {
+        if self.covers_with(&made, first) {
             return;
         }
         let jobs = std::mem::take(&mut self.asked);
@@ -511,23 +499,6 @@ fn is_standing(action: &Action) -> bool {
             *above == Permille::ZERO && above_tokens.get().is_none()
         }
         _ => false,
-    }
-}
-
-/// Returns whether a summary has text: a blank one says nothing about its range, and no provider accepts it.
-fn says_something(text: &Body) -> bool {
-    text.inline().is_none_or(|text| !text.trim().is_empty())
-}
-
-fn node(draft: &NodeDraft) -> SummaryNode {
-    SummaryNode {
-        at: draft.at,
-        from: draft.job.from,
-        to: draft.job.to,
-        level: draft.job.level,
-        text: draft.text.clone(),
-        made: crate::units::Millis::ZERO,
-        unchecked: None,
     }
 }
 

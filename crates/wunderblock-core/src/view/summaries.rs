@@ -1,9 +1,13 @@
 //! Summaries in a view: those that its trim names, and those that were made ahead.
 
-use super::{SummaryNode, View};
+use super::{SummaryNode, View, ViewEntry};
+use crate::arrangement::Arranged;
+use crate::author::Author;
 use crate::compaction::SessionCompacted;
 use crate::event::Event;
+use crate::preamble::{Preamble, Restated};
 use crate::units::Seq;
+use std::sync::Arc;
 
 /// Returns the summaries made ahead that no trim names yet, from a position on, as long as they are adjacent and
 /// cover nothing that has been hidden since.
@@ -58,4 +62,26 @@ pub(super) fn place(view: &mut View, event: &Event, made: &SessionCompacted) {
     } else {
         view.prepared.insert(node.from, node);
     }
+}
+
+/// Leaves thinking out of all requests from here on, as the trim of a step does.
+pub fn unbind(view: &mut View, thinking: Vec<(Seq, Seq)>) {
+    view.progress.unbound.clone_from(&thinking);
+    view.trim.unbound = thinking;
+}
+
+/// Sets aside the texts of the operator as a composed preamble would, before that preamble is recorded.
+pub fn restating(view: &mut View, restated: &[Restated]) {
+    let (at, old) = view.preamble.take().unwrap_or_default();
+    view.arranged = Arranged::default();
+    view.preamble = Some((at, Arc::new(Preamble { restated: restated.to_vec(), ..old.as_ref().clone() })));
+}
+
+/// Returns whether an entry asks for work: a turn of the person, or of another agent if the person said nothing, as in
+/// the session of a delegate.
+#[must_use]
+pub fn is_request(view: &View, entry: &ViewEntry) -> bool {
+    let said = &entry.message;
+    let is_peers = || said.is_user_turn() && said.author() == Author::Peer;
+    said.is_persons() || is_peers() && !view.entries.values().any(|entry| entry.message.is_persons())
 }

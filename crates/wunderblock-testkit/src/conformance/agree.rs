@@ -1,5 +1,6 @@
 //! Sends the same writes and queries to two stores and compares their answers.
 
+use super::records::authors;
 use super::sources::{after, owner, packed};
 use super::tenant::{body, handle, stream_id};
 use futures_executor::block_on;
@@ -9,7 +10,7 @@ use wunderblock::store::{
     PackedEvent, PackedSegment, Query, ReadOrder, SegmentReach, SessionFacets, SourceBy, SourceInfo,
     SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, StreamNo, TenantNo, Write, Written,
 };
-use wunderblock_core::author::{Author, AuthorSpan, Authors};
+use wunderblock_core::author::Author;
 use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -526,11 +527,4 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
         queries.extend([None, Some(1), Some(2)].map(|revision| Query::ReadFrom { tenant, source, revision }));
     }
     queries
-}
-
-/// Authors of a message, with a span for some content.
-fn authors(content: u8) -> Authors {
-    let by = |number: u8| Author::ALL.into_iter().cycle().nth(usize::from(number)).unwrap();
-    let span = AuthorSpan { part: 1, from: Bytes(2), to: Bytes(3), by: by(content % 5) };
-    Authors { by: by(content % 3), spans: (0..content % 2).map(|_| span).collect() }
 }

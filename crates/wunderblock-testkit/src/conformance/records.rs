@@ -6,8 +6,9 @@ use wunderblock::store::{
     Answer, Erasure, Gone, KnownEvent, MAX_HOLDERS, Marked, PackedEvent, Query, StoreError, StoredEvent,
     Write, Written,
 };
+use wunderblock_core::author::{Author, AuthorSpan, Authors};
 use wunderblock_core::id::StreamId;
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Bytes, Seq};
 
 /// Streams and positions of records, by the records' ids.
 fn places(scene: &TestTenant<'_>, ids: &[&str]) -> Vec<Vec<(String, u64)>> {
@@ -175,4 +176,11 @@ pub(super) fn checksums_come_back(scene: &TestTenant<'_>) {
     assert_eq!(sums(marked), [Some(i64::MAX), Some(-1), Some(i64::MIN)]);
     scene.erase("s", &[2], Vec::new());
     assert_eq!(sums(scene.all("s")), [Some(i64::MIN), None, Some(i64::MAX)]);
+}
+
+/// Authors of a message, with a span for some content.
+pub(super) fn authors(content: u8) -> Authors {
+    let by = |number: u8| Author::ALL.into_iter().cycle().nth(usize::from(number)).unwrap();
+    let span = AuthorSpan { part: 1, from: Bytes(2), to: Bytes(3), by: by(content % 5) };
+    Authors { by: by(content % 3), spans: (0..content % 2).map(|_| span).collect() }
 }

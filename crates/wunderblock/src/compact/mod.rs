@@ -12,6 +12,7 @@ pub(crate) mod account;
 mod adopt;
 mod archive;
 pub(crate) mod call_budget;
+mod chunk;
 pub(crate) mod climb;
 pub(crate) mod due;
 mod edit;

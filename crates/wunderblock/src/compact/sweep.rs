@@ -8,6 +8,7 @@ use super::account::MadeNode;
 use super::adopt::adoptable;
 use super::archive::archive;
 use super::call_budget::CallBudget;
+use super::chunk::chunk;
 use super::options::{CompactOptions, CompactionStage};
 use super::prepare::build_bench;
 use super::writing::{EarlierText, Writing, WritingMeans, WritingTask, write_apart};
@@ -34,15 +35,13 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::pair::{Arrangement, Exchange, arrange};
 use wunderblock_core::plan::{Trim, TrimReason};
-use wunderblock_core::policy::{Action, ArchiveSizes, Permille, Policy};
+use wunderblock_core::policy::{Action, ArchiveSizes, Permille};
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, View, ViewEntry};
 
 /// Number of new summaries that are published together.
 const BATCH: usize = 32;
-/// Number of tokens in a chunk if the policy specifies none: lossless-claw's `leafChunkTokens`.
-const CHUNK: Tokens = Tokens(20_000);
 /// Maximum part of a chunk that its summary may take: about lossless-claw's 2,400 of 20,000.
 const SHARE: Permille = Permille(120);
 /// Maximum part of a chunk that its catalogue may take: a few lines.
@@ -478,17 +477,6 @@ impl Sweep<'_> {
         }
         self.head = head;
     }
-}
-
-fn chunk(policy: &Policy, window: Tokens) -> Tokens {
-    if let Some(ahead) = policy.chunk_ahead(window) {
-        return ahead;
-    }
-    let named = policy.steps.iter().find_map(|act| match act {
-        Action::Summarise { chunk, .. } => chunk.get(),
-        _ => None,
-    });
-    named.unwrap_or(CHUNK)
 }
 
 /// Returns the job that combines the newest summaries of one level into one summary of the next level, if there are

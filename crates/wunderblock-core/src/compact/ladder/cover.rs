@@ -5,8 +5,9 @@
 //! neither the request nor a summary would show, beside what the plan keeps. If there is no room for it there, the
 //! request keeps only what always stays, and the summary takes most of the rest.
 
+use super::draft::{NodeDraft, node, says_something};
 use super::state::{Cover, Form};
-use super::{Ladder, Made, NextStep, NodeDraft, says_something};
+use super::{Ladder, Made, NextStep};
 use crate::budget::Treatment;
 use crate::compact::job::{Detail, SummaryJob, placed};
 use crate::compact::summarise;
@@ -41,6 +42,11 @@ struct Gap {
 struct Covering<'l, 'a>(&'l Ladder<'a>);
 
 impl Ladder<'_> {
+    /// Takes texts as [`cover_with`] does.
+    pub(super) fn covers_with(&mut self, made: &[Made], first: usize) -> bool {
+        cover_with(self, made, first)
+    }
+
     /// Returns the request for summaries of what no summary covers, once the policy's steps are over.
     pub(super) fn covering(&mut self) -> Option<NextStep> {
         loop {
@@ -80,7 +86,7 @@ impl Ladder<'_> {
 
 /// Takes the texts that the rung asked for, the first of which has the index `first`. Returns whether the rung had
 /// asked.
-pub(super) fn cover_with(ladder: &mut Ladder<'_>, made: &[Made], first: usize) -> bool {
+fn cover_with(ladder: &mut Ladder<'_>, made: &[Made], first: usize) -> bool {
     let (trim, jobs, form, merges, before) = match std::mem::replace(&mut ladder.cover, Cover::Done) {
         Cover::Asked { trim, jobs, form, merges, drafts } => (trim, jobs, form, merges, drafts),
         other => {
@@ -92,7 +98,7 @@ pub(super) fn cover_with(ladder: &mut Ladder<'_>, made: &[Made], first: usize) -
     let drafts = jobs.into_iter().zip(texts.enumerate()).map(|(job, (index, text))| {
         let at = Seq(ladder.next.0 + (before + index) as u64);
         let mut draft = NodeDraft { at, job, text: text.clone(), tokens: Tokens::ZERO, made: first + index };
-        draft.tokens = cost::node(&super::node(&draft), ladder.ask.costs).tokens;
+        draft.tokens = cost::node(&node(&draft), ladder.ask.costs).tokens;
         draft
     });
     let drafts: Vec<NodeDraft> = drafts.collect();
@@ -170,7 +176,7 @@ impl<'a> Covering<'_, 'a> {
     /// Returns one summary of the lane's summaries and of the drafts that were made for it.
     fn merge(&self, trim: &Trim, form: Form, drafts: usize) -> Option<SummaryJob> {
         let room = self.room_beside(trim, 1);
-        let inner = self.0.nodes.iter().rev().take(drafts).map(super::node);
+        let inner = self.0.nodes.iter().rev().take(drafts).map(node);
         let mut nodes: Vec<SummaryNode> = self.0.view.nodes().cloned().chain(inner).collect();
         nodes.sort_unstable_by_key(|node| node.from);
         // A sweep that is not over leaves ranges without a summary, which no other summary may seem to cover.

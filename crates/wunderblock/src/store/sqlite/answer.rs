@@ -64,7 +64,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
             let found = each(streams, |no| read::stream_by_no(db, *tenant, *no))?;
             Answer::Streams(found.into_iter().flatten().collect())
         }
-        Query::Unsettled { tenant, limit } => Answer::Holders(read::unsettled(db, *tenant, *limit)?),
+        Query::Unsettled { tenant, limit } => Answer::Holders(super::marked::unsettled(db, *tenant, *limit)?),
         Query::Behind { tenant, limit } => Answer::Streams(read::behind(db, *tenant, *limit)?),
         Query::Usage { tenant, filter } => Answer::Usage(read::usage(db, *tenant, filter)?),
         Query::Lease { tenant, key } => Answer::Lease(lease(db, *tenant, key)?),

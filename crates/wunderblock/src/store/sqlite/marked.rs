@@ -129,3 +129,14 @@ impl MarkedPart<'_> {
         places.into_iter().filter_map(|seq| event(seq).transpose()).collect()
     }
 }
+
+/// Returns messages in the user's role whose authors are not settled.
+pub(super) fn unsettled(
+    db: &Connection,
+    tenant: TenantNo,
+    limit: u64,
+) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
+    let sql = "SELECT stream, seq FROM events INDEXED BY events_unsettled
+               WHERE tenant = ?1 AND role = 1 AND author IS NULL AND payload IS NOT NULL ORDER BY stream, seq LIMIT ?2";
+    rows(db, sql, params![tenant.0, limit], |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+}

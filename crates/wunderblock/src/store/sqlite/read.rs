@@ -264,17 +264,6 @@ pub(super) fn event_row(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     })
 }
 
-/// Returns messages in the user's role whose authors are not settled.
-pub(super) fn unsettled(
-    db: &Connection,
-    tenant: TenantNo,
-    limit: u64,
-) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
-    let sql = "SELECT stream, seq FROM events INDEXED BY events_unsettled
-               WHERE tenant = ?1 AND role = 1 AND author IS NULL AND payload IS NOT NULL ORDER BY stream, seq LIMIT ?2";
-    rows(db, sql, params![tenant.0, limit], |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
-}
-
 /// Condition of an [`EventFilter`]. The role is parameter 6, the tool 7, the path 8, the time 9, the author 10. The tool and the path of
 /// a result are those of the latest assistant message before it.
 const ACCEPTED: &str = "

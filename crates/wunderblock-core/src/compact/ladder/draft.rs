@@ -1,0 +1,39 @@
+//! Summaries that a climb will record.
+
+use crate::compact::job::SummaryJob;
+use crate::message::Body;
+use crate::units::{Millis, Seq, Tokens};
+use crate::view::SummaryNode;
+
+/// A summary to be recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeDraft {
+    /// Position of the summary's event, if no other event is appended first.
+    pub at: Seq,
+    /// Job the summary was made for.
+    pub job: SummaryJob,
+    /// Text of the summary.
+    pub text: Body,
+    /// Maximum number of tokens in the summary as a request shows it, including its fence.
+    pub tokens: Tokens,
+    /// Index of the text among all texts that were handed in, counted from 0.
+    pub made: usize,
+}
+
+/// Returns whether a summary has text: a blank one says nothing about its range, and no provider accepts it.
+pub(super) fn says_something(text: &Body) -> bool {
+    text.inline().is_none_or(|text| !text.trim().is_empty())
+}
+
+/// Returns a draft as a view holds it once it is recorded.
+pub(super) fn node(draft: &NodeDraft) -> SummaryNode {
+    SummaryNode {
+        at: draft.at,
+        from: draft.job.from,
+        to: draft.job.to,
+        level: draft.job.level,
+        text: draft.text.clone(),
+        made: Millis::ZERO,
+        unchecked: None,
+    }
+}
