@@ -70,7 +70,7 @@ pub fn report(
 
 impl BudgetReport {
     /// Returns the tokens that the request would take within its limit, had everything stood verbatim: without the
-    /// summaries, marks, work log and recalled texts that stand for what is missing, but with what is missing.
+    /// summaries, marks, work log and recalled texts that replace what is missing, but with what is missing.
     /// `more` is what the shown entries and the missing ones would take in addition.
     #[must_use]
     pub fn verbatim(&self, more: Tokens) -> Tokens {

@@ -454,7 +454,7 @@ impl View {
         self.turns().filter(asks).find(shown).or_else(|| self.turns().find(shown))
     }
 
-    /// Returns the newest turn in the user's place, whoever wrote it.
+    /// Returns the newest turn in the user's place, by any author.
     #[must_use]
     pub fn newest_user(&self) -> Option<Seq> {
         self.turns().next_back()

@@ -126,7 +126,7 @@ impl AgentView {
     }
 
     /// Searches the messages up to the position for a text, and reports whether the agent still saw each occurrence. If
-    /// there is none, searches again, ignoring upper and lower case.
+    /// it is absent, searches again, ignoring upper and lower case.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be read.

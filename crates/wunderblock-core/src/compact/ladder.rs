@@ -235,12 +235,13 @@ impl<'a> Ladder<'a> {
             }
             self.rung += 1;
         }
-        self.covering().unwrap_or_else(|| NextStep::Done(Box::new(self.proposal())))
+        self.covering(None).unwrap_or_else(|| NextStep::Done(Box::new(self.proposal())))
     }
 
     /// Takes the requested texts, up to the first missing or blank one. `first` is the index of the first text.
     pub fn take(&mut self, made: Vec<Made>, first: usize) {
-        if self.covers_with(&made, first) {
+        if matches!(self.cover, Cover::Asked { .. }) {
+            self.covering(Some((&made, first)));
             return;
         }
         let jobs = std::mem::take(&mut self.asked);

@@ -23,7 +23,7 @@ pub fn rebase(proposal: &Proposal, old: &View, new: &View) -> Option<Proposal> {
     let ahead = proposal.trim.is_none().then(|| proposal.nodes.last().map(|node| node.job.to)).flatten();
     // A summary made from a summary that has since been erased would repeat the erased content.
     let stand = |view: &View| view.nodes().map(|node| node.at).collect::<Vec<Seq>>();
-    // A compaction leaves thinking out of its view, which is no step of the lane.
+    // A compaction leaves thinking out of its view, without a step of the lane.
     let step = |view: &View| Trim { unbound: Vec::new(), ..view.trim().clone() };
     if step(old) != step(new)
         || old.pinned() != new.pinned()

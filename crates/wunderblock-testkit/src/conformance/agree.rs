@@ -1,6 +1,6 @@
 //! Sends the same writes and queries to two stores and compares their answers.
 
-use super::records::authors;
+use super::records::{Author, authors};
 use super::sources::{after, owner, packed};
 use super::tenant::{body, handle, stream_id};
 use futures_executor::block_on;
@@ -10,7 +10,6 @@ use wunderblock::store::{
     PackedEvent, PackedSegment, Query, ReadOrder, SegmentReach, SessionFacets, SourceBy, SourceInfo,
     SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, StreamNo, TenantNo, Write, Written,
 };
-use wunderblock_core::author::Author;
 use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
@@ -237,8 +236,7 @@ impl StorePair<'_> {
         }
     }
 
-    /// Writes a segment that covers a stream up to its head. The segment replaces the latest segment or is added
-    /// beside it.
+    /// Writes a segment up to the head of a stream, in place of the latest segment or beside it.
     fn segment(&self, tenant: TenantNo, number: u8, replace: bool) -> Vec<Write> {
         let stream = stream(number);
         let answers = self.ask(vec![Query::Stream { tenant, stream }, Query::Segments { tenant }]);

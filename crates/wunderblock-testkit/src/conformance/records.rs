@@ -6,7 +6,8 @@ use wunderblock::store::{
     Answer, Erasure, Gone, KnownEvent, MAX_HOLDERS, Marked, PackedEvent, Query, StoreError, StoredEvent,
     Write, Written,
 };
-use wunderblock_core::author::{Author, AuthorSpan, Authors};
+pub(super) use wunderblock_core::author::Author;
+use wunderblock_core::author::{AuthorSpan, Authors};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
 

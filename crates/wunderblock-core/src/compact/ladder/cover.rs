@@ -42,13 +42,13 @@ struct Gap {
 struct Covering<'l, 'a>(&'l Ladder<'a>);
 
 impl Ladder<'_> {
-    /// Takes texts as [`cover_with`] does.
-    pub(super) fn covers_with(&mut self, made: &[Made], first: usize) -> bool {
-        cover_with(self, made, first)
-    }
-
-    /// Returns the request for summaries of what no summary covers, once the policy's steps are over.
-    pub(super) fn covering(&mut self) -> Option<NextStep> {
+    /// Returns the request for summaries of what no summary covers, once the policy's steps are over; or takes the
+    /// texts that it asked for, the first of which has the given index.
+    pub(super) fn covering(&mut self, taken: Option<(&[Made], usize)>) -> Option<NextStep> {
+        if let Some((made, first)) = taken {
+            cover_with(self, made, first);
+            return None;
+        }
         loop {
             let (trim, jobs, form, merges, drafts) = match std::mem::replace(&mut self.cover, Cover::Done) {
                 Cover::Open(form) => {
@@ -84,14 +84,13 @@ impl Ladder<'_> {
     }
 }
 
-/// Takes the texts that the rung asked for, the first of which has the index `first`. Returns whether the rung had
-/// asked.
-fn cover_with(ladder: &mut Ladder<'_>, made: &[Made], first: usize) -> bool {
+/// Takes the texts that the rung asked for, the first of which has the index `first`.
+fn cover_with(ladder: &mut Ladder<'_>, made: &[Made], first: usize) {
     let (trim, jobs, form, merges, before) = match std::mem::replace(&mut ladder.cover, Cover::Done) {
         Cover::Asked { trim, jobs, form, merges, drafts } => (trim, jobs, form, merges, drafts),
         other => {
             ladder.cover = other;
-            return false;
+            return;
         }
     };
     let texts = made.iter().flatten().filter(|text| says_something(text));
@@ -110,7 +109,6 @@ fn cover_with(ladder: &mut Ladder<'_>, made: &[Made], first: usize) -> bool {
         ladder.nodes.truncate(ladder.nodes.len().saturating_sub(before));
         ladder.cover = form.next().map_or(Cover::Done, Cover::Open);
     }
-    true
 }
 
 /// Takes summaries if the request fits with them. Returns whether they were taken.

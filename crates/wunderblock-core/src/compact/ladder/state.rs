@@ -36,7 +36,7 @@ pub(super) enum Cover {
     /// Summaries were asked for. They complete the trim, or are merged with the lane's other summaries. `drafts` is the
     /// number of the ladder's last drafts that they are made from.
     Asked { trim: Box<Trim>, jobs: Vec<SummaryJob>, form: Form, merges: bool, drafts: usize },
-    /// The last drafts, so many, are to be merged with the lane's other summaries.
+    /// The last `drafts` drafts are to be merged with the lane's other summaries.
     Made { trim: Box<Trim>, form: Form, drafts: usize },
     /// The rung is over.
     Done,

@@ -129,7 +129,7 @@ pub(super) fn sentences_of(text: &str) -> Vec<&str> {
 }
 
 /// Returns the sentences of a text that say most, in order, in at most `most` bytes: the first that says something,
-/// those that state results, reasons or open work, and those with names. `…` stands for what is left out between them.
+/// those that state results, reasons or open work, and those with names. `…` replaces the sentences left out between them.
 pub(super) fn gist_of(text: &str, most: usize) -> String {
     let prose = without_code(text);
     let all = sentences_of(&prose);

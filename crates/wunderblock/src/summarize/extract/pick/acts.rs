@@ -224,7 +224,7 @@ impl Pick<'_> {
 
     pub(super) fn errors(&mut self) {
         let found = self.found;
-        // An edit that did not apply and was made later is no fact about the work.
+        // An edit that did not apply and was made later says nothing about the work.
         let is_made = |trouble: &&Trouble| trouble.is_edit() && trouble.closed().is_some();
         let troubles = found.troubles.iter().filter(|trouble| !is_made(trouble));
         let troubles = folded(troubles, |trouble| (trouble.found_by(), trouble.line.as_str()));

@@ -37,7 +37,7 @@ fn what_a_reply_ends_with_is_a_call_and_what_the_environment_shows_its_result() 
     assert!(!commands.contains("scroll_down"), "{commands}");
     let errors = part(&text, "Errors");
     assert!(errors.contains("IndexError: string index out of range\" → ok later #107 #115"), "{errors}");
-    // An edit that was made later is no fact about the work.
+    // An edit that was made later says nothing about the work.
     assert!(!errors.contains("E999"), "{errors}");
     assert!(!text.contains("printed:") && !text.contains("<command>"), "{text}");
 }

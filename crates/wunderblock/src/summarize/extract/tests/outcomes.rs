@@ -92,7 +92,7 @@ fn a_success_that_prints_the_word_error_has_not_failed() {
         let text = told(steps(&[(command, output, false)]));
         assert!(text.contains("→ ok: \"12 passed in 0.4s\""), "{command}: {text}");
     }
-    // A program that is no check and prints such a line, without an exit code: nothing is known.
+    // A program other than a check prints such a line, without an exit code: nothing is known.
     let text = told(steps(&[("python3 fill.py --all", "row 4\nError: row 5 is empty, skipped", false)]));
     assert!(text.contains("`python3 fill.py --all` →: \"Error: row 5") && !text.contains("failed"), "{text}");
 }

@@ -63,7 +63,7 @@ fn a_commit_is_told_by_its_own_line_and_only_equal_runs_are_counted() {
     let text = text_of(std::iter::once(user("Go on.")).chain(steps.into_iter().flatten()).collect());
     let (commands, done) = (part(&text, "Commands"), part(&text, "Done"));
     assert!(done.contains("34b20aa") && !done.contains("07f492b"), "{done}");
-    // A commit that is listed as done is no command as well.
+    // A commit that is listed as done is not listed as a command.
     assert!(!commands.contains("git commit") && !commands.contains("×3"), "{commands}");
 }
 

@@ -119,7 +119,7 @@ fn a_command_is_quoted_verbatim_and_its_output_is_not_an_outcome() {
     let text = told(messages);
     let commands = part(&text, "Commands");
     assert!(commands.contains(&format!("- `{quoted}` → ok #102")), "{commands}");
-    // What only looks at something is no result that matters later.
+    // A command that only looks at something has no result for later.
     assert!(!commands.contains("grep"), "{commands}");
     // A summary that is read again yields the same commands.
     let first =

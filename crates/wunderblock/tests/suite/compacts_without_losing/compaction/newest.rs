@@ -6,7 +6,7 @@ use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
 
-/// Returns a listing of so many lines, each of which occurs once.
+/// Returns a listing with a number of lines, all different.
 fn listing(lines: u64) -> String {
     let line = |at: u64| format!("{at:06} rw-r--r-- {} src/part/file_{at}.rs\n", at * 7_919 % 100_003);
     (0..lines).map(line).collect()
