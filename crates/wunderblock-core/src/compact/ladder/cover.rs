@@ -257,7 +257,7 @@ impl<'a> Covering<'_, 'a> {
         // Entries before the floor were not loaded whole; a sweep summarises them.
         let floor = all.trim().drop_before.max(self.0.ask.floor);
         let gone = arrangement.exchanges.iter().filter(|it| it.last >= floor && !is_shown(it));
-        let gone: BTreeSet<Seq> = gone.flat_map(|exchange| exchange.members.iter().copied()).collect();
+        let gone: Vec<&Exchange> = gone.collect();
         let nodes: Vec<SummaryNode> = self.0.view.nodes().cloned().collect();
         let dropped: Vec<&SummaryNode> =
             nodes.iter().filter(|node| !trim.nodes.iter().any(|placed| placed.at == node.at)).collect();
@@ -265,8 +265,10 @@ impl<'a> Covering<'_, 'a> {
         let stands = trim::stands(arrangement.exchanges.iter(), trim, &view);
         let gaps = stands.into_iter().filter_map(|stand| {
             let GapOrSummary::Gap(from, to) = stand else { return None };
-            let entries: Vec<Seq> =
-                gone.range(from..=to).copied().filter(|seq| !shown.contains(seq)).collect();
+            // An exchange belongs to the range in which it ends, with everything that it began before.
+            let ends = gone.iter().filter(|exchange| (from..=to).contains(&exchange.last));
+            let entries: BTreeSet<Seq> = ends.flat_map(|exchange| exchange.members.iter().copied()).collect();
+            let entries: Vec<Seq> = entries.into_iter().filter(|seq| !shown.contains(seq)).collect();
             let said = entries.iter().filter_map(|seq| all.entry(*seq));
             let tokens: Tokens = said.map(|entry| cost::sent(entry, all.trim(), costs).tokens).sum();
             let is_lost =
