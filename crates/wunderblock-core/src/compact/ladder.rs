@@ -29,7 +29,7 @@ use crate::view::{SummaryNode, View};
 pub use draft::NodeDraft;
 use draft::{node, says_something};
 use rules::PricedRule;
-use state::Cover;
+use state::{Cover, Form};
 use std::collections::{BTreeMap, HashSet};
 
 /// A compaction in progress.
@@ -234,6 +234,10 @@ impl<'a> Ladder<'a> {
                 self.judge(action, trim, (Vec::new(), reduced));
             }
             self.rung += 1;
+        }
+        // What is filled up is shown before the last rung looks at what is not.
+        if matches!(self.cover, Cover::Open(Form::Beside)) {
+            self.fill();
         }
         self.covering(None).unwrap_or_else(|| NextStep::Done(Box::new(self.proposal())))
     }
@@ -464,7 +468,6 @@ impl<'a> Ladder<'a> {
     }
 
     fn proposal(&mut self) -> Proposal {
-        self.fill();
         let adds = self.now < self.before;
         let now = if adds { self.now } else { self.now.saturating_sub(self.spare) };
         let gained = now < self.before;

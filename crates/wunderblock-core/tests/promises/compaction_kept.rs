@@ -17,6 +17,7 @@ use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::pair::{Exchange, ExchangeKind, arrange};
+use wunderblock_core::plan::is_said;
 use wunderblock_core::plan::{GAP_COST, Trim};
 use wunderblock_core::policy::Action;
 use wunderblock_core::ports::Bodies;
@@ -210,8 +211,10 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
         let same = now.iter().find(|other| other.speakers == exchange.speakers);
         let is = same.map(|exchange| treatment(exchange, after.trim(), after));
         assert!(is.is_some_and(|is| is <= was), "{exchange:?} was {was:?} and is {is:?}");
-        // The newest exchange is cut if it would not fit otherwise.
-        let last = arrange(before).exchanges.iter().map(|exchange| exchange.last).max();
+        // The newest exchange of the conversation is cut if it would not fit otherwise.
+        let arrangement = arrange(before);
+        let said = arrangement.exchanges.iter().filter(|exchange| is_said(exchange, before));
+        let last = said.map(|exchange| exchange.last).max();
         if stage.climbed.proposal.rungs.iter().any(|rung| &*rung.rung == "cut") && Some(exchange.last) == last
         {
             continue;
