@@ -254,9 +254,12 @@ impl<'a> Covering<'_, 'a> {
         let is_shown = |exchange: &&Exchange| trim::treatment(exchange, trim, all) != Treatment::LeftOut;
         let shown = arrangement.exchanges.iter().filter(is_shown);
         let shown: BTreeSet<Seq> = shown.flat_map(|exchange| exchange.members.iter().copied()).collect();
-        // Entries before the floor were not loaded whole; a sweep summarises them.
+        // Entries before the floor were not loaded whole, except those that requests keep; a sweep summarises them.
         let floor = all.trim().drop_before.max(self.0.ask.floor);
-        let gone = arrangement.exchanges.iter().filter(|it| it.last >= floor && !is_shown(it));
+        let was_shown = |it: &&Exchange| {
+            it.last >= floor || trim::treatment(it, self.0.view.trim(), all) != Treatment::LeftOut
+        };
+        let gone = arrangement.exchanges.iter().filter(|it| was_shown(it) && !is_shown(it));
         let gone: Vec<&Exchange> = gone.collect();
         let nodes: Vec<SummaryNode> = self.0.view.nodes().cloned().collect();
         let dropped: Vec<&SummaryNode> =
