@@ -211,9 +211,11 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
         let same = now.iter().find(|other| other.speakers == exchange.speakers);
         let is = same.map(|exchange| treatment(exchange, after.trim(), after));
         assert!(is.is_some_and(|is| is <= was), "{exchange:?} was {was:?} and is {is:?}");
-        // The newest exchange of the conversation is cut if it would not fit otherwise.
+        // The newest exchange that the conversation shows is cut if it would not fit otherwise.
         let arrangement = arrange(before);
-        let said = arrangement.exchanges.iter().filter(|exchange| is_said(exchange, before));
+        let is_shown =
+            |exchange: &&Exchange| treatment(exchange, before.trim(), before) != Treatment::LeftOut;
+        let said = arrangement.exchanges.iter().filter(is_shown).filter(|exchange| is_said(exchange, before));
         let last = said.map(|exchange| exchange.last).max();
         if stage.climbed.proposal.rungs.iter().any(|rung| &*rung.rung == "cut") && Some(exchange.last) == last
         {
