@@ -9,10 +9,10 @@ use crate::preamble::Lane;
 use crate::prefix_stable::check_grown;
 use proptest::prelude::*;
 use std::collections::HashMap;
-use wunderblock_core::budget::{Budget, Reason, WindowSource};
+use wunderblock_core::budget::{Budget, Reason, Treatment, WindowSource};
 use wunderblock_core::compose::Offer;
 use wunderblock_core::event::{ContentErased, ContentHidden, Fact};
-use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
+use wunderblock_core::message::{Body, Message, MessageOrigin, Part, Role};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
@@ -193,10 +193,10 @@ fn a_copy_is_shown_again_once_the_first_is_erased_or_hidden() {
 /// Generates histories in which the operator repeats a few texts.
 fn repeating() -> impl Strategy<Value = Vec<Step>> {
     let system = (5..7u8, prop_oneof![Just(100usize), Just(400usize)]);
-    let system = system.prop_map(|(kind, len)| Step::System(Text { kind, len, blob: kind == 6 }));
-    // A ledger keeps equal texts in the same way, inline or in a blob.
+    let system = system.prop_map(|(kind, len)| Step::System(Text { kind, len, blob: true }));
+    // A ledger keeps equal texts in the same way: those that repeat have 512 bytes and more, so they are in blobs.
     let alike = |step| match step {
-        Step::System(text) => Step::System(Text { blob: text.kind == 6, ..text }),
+        Step::System(text) => Step::System(Text { blob: text.kind >= 5, ..text }),
         step => step,
     };
     let again = prop::collection::vec(prop::option::weighted(0.4, system), 40);
@@ -233,15 +233,16 @@ proptest! {
             {
                 check_grown(before, &built);
             }
-            let mut texts: HashMap<&str, usize> = HashMap::new();
-            let request = &built.rendered.request;
-            let messages = request.messages.iter().filter(|message| message.role == Role::System);
-            for part in request.system.iter().chain(messages.flat_map(|message| &message.parts)) {
+            // A source of the caller may say the same as the session; only the session's texts are shown once.
+            let whole = built.rendered.lines.iter().filter(|line| line.treatment == Treatment::Verbatim);
+            let shown = whole.filter_map(|line| view.entry(line.seq?)).filter(|it| it.message.role == Role::System);
+            let mut texts: HashMap<&Body, usize> = HashMap::new();
+            for part in shown.flat_map(|entry| &entry.message.parts) {
                 if let Part::Text { text, .. } = part {
-                    *texts.entry(text.inline().unwrap_or("")).or_default() += 1;
+                    *texts.entry(text).or_default() += 1;
                 }
             }
-            let is_long = |text: &str| text.len() >= 5_000 && text.starts_with("again and again");
+            let is_long = |text: &Body| text.bytes() >= Bytes(5_000);
             // If the place that stands in is erased, both copies may be shown until the beginning is rebuilt.
             let is_gone = |fact: &Option<Fact>| matches!(fact, None | Some(Fact::ContentErased(_)));
             if !history.events.iter().any(|event| is_gone(&event.fact)) {

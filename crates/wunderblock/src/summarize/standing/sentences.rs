@@ -23,10 +23,14 @@ static SOURCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static SPEAKS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)\b(?:i|im|we|us|our|my|me|ich|wir|uns|yo|nos)\b|\?|我|咱|吗|？").ok());
 
-/// Patterns of lines that a program printed, and of prompts of a shell. Columns are three or more blanks apart.
+/// Patterns of lines that a program printed, and of prompts of a shell. Columns are three or more blanks apart. A
+/// bracket alone begins a link or a redacted secret in a person's words, too.
 static OUTPUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let begins = r#"\d{4}[-/]\d\d|\d\d:\d\d|\w*(?:Error|Exception): |(?:error|warning|note|info|author|date|fatal)[:\[]|at \S+\(|File "|-->|={2,}|-{3,}|running \d|thread |commit [0-9a-f]{7,}|\S+@\S+ .*[%$#](?: |$)|\S*/\S+: |https?://\S+$"#;
-    Regex::new(&format!(r"(?i)^(?:[$|><+<\[{{@]|(?:{begins}))| \.\.\. ok$|\S {{3,}}\S")).ok()
+    Regex::new(&format!(
+        r"(?i)^(?:[$|>+{{@]|<(?:<|.*>$)|\[(?:\d|[A-Z]{{3,}}\]|\{{)|(?:{begins}))| \.\.\. ok$|\S {{3,}}\S"
+    ))
+    .ok()
 });
 
 fn finds(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
