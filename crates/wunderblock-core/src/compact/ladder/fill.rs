@@ -8,7 +8,7 @@ use crate::decision::{PartForm, PartPosition, PlacedSummary, Trim};
 use crate::event::ContentReduced;
 use crate::pair::{Exchange, arrange};
 use crate::policy::{Action, Permille};
-use crate::units::{Seq, Tokens};
+use crate::units::{Bytes, Seq, Tokens};
 use crate::view::View;
 use crate::{plan, presentation};
 use std::collections::BTreeMap;
@@ -41,9 +41,12 @@ impl Ladder<'_> {
         let head = head.flat_map(|exchange| exchange.speakers.iter().copied());
         let mut keep = self.guard.kept(old, drop_before);
         keep.extend(head);
+        // What was cut as the newest exchange leaves like any other.
+        let stays = |(seq, _): &&(Seq, Bytes)| *seq >= drop_before || keep.contains(seq);
+        let clip = old.clip.iter().filter(stays).copied().collect();
         let keep = keep.into_iter().collect();
         let (stub_before, nodes_last) = (old.stub_before.max(drop_before), self.policy.summary.last);
-        Trim { drop_before, stub_before, keep, nodes, nodes_last, ..old.clone() }
+        Trim { drop_before, stub_before, keep, clip, nodes, nodes_last, ..old.clone() }
     }
 
     /// Returns the trim with its frontier as far back as the goal allows. A summary may be shorter than its target,
