@@ -14,6 +14,7 @@ use crate::store::{
     Answer, EventFilter, HandleTarget, Query, ReadOrder, SourceInfo, StreamInfo, StreamNo, Write,
 };
 use crate::stored::{decode_event, read_texts};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use wunderblock_core::author::{self, Author, Authors};
 use wunderblock_core::event::{Event, EventSource, Fact};
@@ -165,15 +166,17 @@ async fn source_of<'s>(
     (handle, revision): (Handle, u32),
     sources: &'s mut Sources,
 ) -> Result<Option<&'s SourceInfo>, Error> {
-    if !sources.contains_key(&(handle, revision)) {
-        let named = engine.ask(Query::Resolve { tenant: engine.tenant.no, handle }, Answer::named).await?;
-        let info = match named {
-            Some(HandleTarget::Source(no, _)) => source_info(engine, no, Some(revision)).await.ok(),
-            _ => None,
-        };
-        sources.insert((handle, revision), info);
-    }
-    Ok(sources.get(&(handle, revision)).and_then(Option::as_ref))
+    let info = match sources.entry((handle, revision)) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(place) => {
+            let query = Query::Resolve { tenant: engine.tenant.no, handle };
+            place.insert(match engine.ask(query, Answer::named).await? {
+                Some(HandleTarget::Source(no, _)) => source_info(engine, no, Some(revision)).await.ok(),
+                _ => None,
+            })
+        }
+    };
+    Ok(info.as_ref())
 }
 
 async fn raw_statement(

@@ -17,11 +17,7 @@ impl LedgerTables {
     pub(super) fn answer(&self, query: Query) -> Result<Answer, StoreError> {
         Ok(match query {
             Query::Tenant { name } => Answer::Tenant(self.tenants.get(&name).copied()),
-            Query::Tenants => {
-                let mut all: Vec<_> = self.tenants.range(String::new()..).collect();
-                all.sort_by_key(|(_, tenant)| tenant.no);
-                Answer::Tenants(all.into_iter().map(|(name, _)| name.clone()).collect())
-            }
+            Query::Tenants => Answer::Tenants(self.tenant_names()),
             query @ (Query::Stream { .. }
             | Query::Streams { .. }
             | Query::StreamsByNo { .. }
@@ -34,16 +30,7 @@ impl LedgerTables {
             query @ (Query::Events { .. } | Query::At { .. } | Query::Marked { .. }) => {
                 Answer::Events(self.events_for(query)?)
             }
-            Query::Unsettled { tenant, limit } => {
-                let streams: Vec<StreamNo> =
-                    self.streams_with(tenant, "").into_iter().map(|info| info.no).collect();
-                let open = self.events.range(..).filter(|((stream, _), row)| {
-                    let (event, role) = (&row.event, row.facets.role);
-                    let is_open = event.authors.is_none() && event.payload.is_some();
-                    role == Some(Role::User) && is_open && streams.contains(stream)
-                });
-                Answer::Holders(open.map(|(place, _)| *place).take(size(limit)).collect())
-            }
+            Query::Unsettled { tenant, limit } => Answer::Holders(self.unsettled(tenant, size(limit))),
             Query::Tallies { tenant, stream, seqs } => {
                 let lineage = self.lineage(self.must_find(tenant, &stream)?);
                 Answer::Tallies(seqs.into_iter().map(|seq| self.tally(&lineage, seq)).collect())
@@ -95,6 +82,24 @@ impl LedgerTables {
                 Answer::Blocks(rows.map(|(_, data)| Some(data.clone())).collect())
             }
         })
+    }
+
+    /// Returns the names of the tenants, the oldest first.
+    fn tenant_names(&self) -> Vec<String> {
+        let mut all: Vec<_> = self.tenants.range(String::new()..).collect();
+        all.sort_by_key(|(_, tenant)| tenant.no);
+        all.into_iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Returns the first user messages that have no settled authors.
+    fn unsettled(&self, tenant: TenantNo, limit: usize) -> Vec<(StreamNo, Seq)> {
+        let streams: Vec<StreamNo> = self.streams_with(tenant, "").into_iter().map(|info| info.no).collect();
+        let open = self.events.range(..).filter(|((stream, _), row)| {
+            let (event, role) = (&row.event, row.facets.role);
+            let is_open = event.authors.is_none() && event.payload.is_some();
+            role == Some(Role::User) && is_open && streams.contains(stream)
+        });
+        open.map(|(place, _)| *place).take(limit).collect()
     }
 
     fn of_streams(&self, query: Query) -> Answer {

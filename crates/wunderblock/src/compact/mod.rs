@@ -109,22 +109,8 @@ async fn compact_held(
     lane: &LaneId,
     due: Due,
 ) -> Result<Compacted, Error> {
-    let mut swept = Swept::default();
-    let most = options.compactor.policy.limits.calls_per_hour;
-    let budget = CallBudget::of(match due.level {
-        Urgency::Manual => u32::MAX,
-        // Without a summariser, no model is called, so past calls are not counted.
-        _ if options.compactor.summariser.is_none() => most,
-        _ => most.saturating_sub(count_calls(session, lane, most).await?),
-    });
-    if options.sweep && options.edit.is_none() {
-        let mut sweeps = options.clone();
-        if due.level != Urgency::Manual {
-            // Nobody asked for the calls that a model would need for all that precedes the view.
-            sweeps.compactor.summariser = None;
-        }
-        swept = sweep(session, &sweeps, lane, &budget).await?;
-    }
+    let budget = call_budget(session, options, lane, due.level).await?;
+    let swept = sweep_at(session, options, lane, (due.level, &budget)).await?;
     let mut prepared = prepare(session, options).await?;
     if let Some(rounds) = check_breaker(session, &options.compactor.policy, &prepared, &due).await? {
         return Ok(Compacted::empty(options, lane.clone(), due, CompactionResult::Stopped(rounds)));
@@ -185,6 +171,40 @@ async fn compact_held(
             reject(session, account, prepared.tokens).await
         }
     }
+}
+
+/// Returns the model calls that a compaction at this level may still make.
+async fn call_budget(
+    session: &Session,
+    options: &CompactOptions,
+    lane: &LaneId,
+    level: Urgency,
+) -> Result<CallBudget, Error> {
+    let most = options.compactor.policy.limits.calls_per_hour;
+    Ok(CallBudget::of(match level {
+        Urgency::Manual => u32::MAX,
+        // Without a summariser, no model is called, so past calls are not counted.
+        _ if options.compactor.summariser.is_none() => most,
+        _ => most.saturating_sub(count_calls(session, lane, most).await?),
+    }))
+}
+
+/// Summarises all that precedes the view, where the options ask for it.
+async fn sweep_at(
+    session: &Session,
+    options: &CompactOptions,
+    lane: &LaneId,
+    (level, budget): (Urgency, &CallBudget),
+) -> Result<Swept, Error> {
+    if !options.sweep || options.edit.is_some() {
+        return Ok(Swept::default());
+    }
+    let mut options = options.clone();
+    if level != Urgency::Manual {
+        // Nobody asked for the calls that a model would need for all that precedes the view.
+        options.compactor.summariser = None;
+    }
+    sweep(session, &options, lane, budget).await
 }
 
 /// Records summaries made before the level at which requests show them. An empty proposal and a lost race do not

@@ -175,14 +175,7 @@ pub(crate) async fn take_in(
             feed.done.duplicates += 1;
             continue;
         }
-        let mut fact = fact_of(feed, session, item).await?;
-        if let Some(Fact::MessageAppended(said)) = &mut fact
-            && said.message.role == Role::User
-        {
-            let is_delegates = feed.sessions.get(session).is_some_and(|tree| tree.is_delegates);
-            author::settle(&mut said.message, stated(feed.format, raw, is_delegates));
-        }
-        if let Some(fact) = fact {
+        if let Some(fact) = fact_of(feed, session, item, raw).await? {
             feed.push(session, NewEvent { id, at, source: source.clone(), fact }, there);
         }
     }
@@ -223,10 +216,17 @@ pub(crate) async fn fact_of(
     feed: &mut Feed<'_>,
     session: usize,
     item: RecordItem,
+    raw: &[u8],
 ) -> Result<Option<Fact>, Error> {
     Ok(Some(match item {
         RecordItem::Opened(_) => return Ok(None),
-        RecordItem::Message(message) => Fact::MessageAppended(MessageAppended { message }),
+        RecordItem::Message(mut message) => {
+            if message.role == Role::User {
+                let is_delegates = feed.sessions.get(session).is_some_and(|tree| tree.is_delegates);
+                author::settle(&mut message, stated(feed.format, raw, is_delegates));
+            }
+            Fact::MessageAppended(MessageAppended { message })
+        }
         RecordItem::Usage(usage) => Fact::UsageMeasured(usage),
         RecordItem::Turn(turn) => Fact::TurnCompleted(turn),
         RecordItem::Spawned(spawned) => Fact::SubagentSpawned(*spawned),
