@@ -7,7 +7,7 @@ use crate::limits::VIEW_EVENTS;
 use crate::query_batch::{EVERY, QueryBatch, marked};
 use crate::request::lane::LaneChoice;
 use crate::request::snapshot::{
-    LaneWanted, OPENING, REPORTS, Snapshot, is_compaction, is_step, speaker, spoken,
+    LaneWanted, OPENING, REPORTS, Snapshot, is_compaction, is_step, planned_texts, speaker, spoken,
 };
 use crate::request::target::SessionModel;
 use crate::store::codec::{self, CodecError};
@@ -32,6 +32,9 @@ const LANE_PAGE: u64 = 4;
 
 /// Number of latest events that are loaded whatever their size.
 const LATEST: u64 = 64;
+
+/// Number of latest messages that are searched for the latest exchange.
+const LATEST_MESSAGES: usize = 64;
 
 /// Kinds of event that steer a lane.
 const STEERING: [&str; 4] = ["context.built", "view.trimmed", "preamble.changed", "compaction.undone"];
@@ -80,7 +83,7 @@ impl Loading<'_> {
             singles.extend(first.pins.iter().copied());
         }
         singles.retain(|seq| !first.events.contains_key(seq));
-        let mut texts = self.newest_turn(&first)?;
+        let mut texts = self.newest_texts(&first)?;
         texts.extend(first.trim.iter().flat_map(|(_, trim)| trim.rules.blobs()));
         let preamble = first.preamble.as_ref();
         let ignore = preamble.into_iter().flat_map(|preamble| &preamble.ignore);
@@ -294,15 +297,27 @@ impl Loading<'_> {
         }
     }
 
-    /// Returns the handles of the texts in the user's latest turn. Things that the turn names may be recalled.
-    fn newest_turn(self, first: &First) -> Result<Vec<Handle>, Error> {
-        for row in first.events.values().rev().filter(|row| row.kind == "message.appended") {
+    /// Returns the handles of the texts that every plan reads: those of the latest exchange and of the user's latest
+    /// turn.
+    fn newest_texts(self, first: &First) -> Result<Vec<Handle>, Error> {
+        let said = || first.events.values().rev().filter(|row| row.kind == "message.appended");
+        let mut view = View::new(first.lane.clone());
+        let latest: Vec<&StoredEvent> = said().take(LATEST_MESSAGES).collect();
+        for row in latest.into_iter().rev() {
+            view.apply(&self.event(row)?);
+        }
+        let mut texts = planned_texts(&view);
+        if view.newest_user().is_some() {
+            return Ok(texts);
+        }
+        for row in said().skip(LATEST_MESSAGES) {
             let Some(Fact::MessageAppended(said)) = self.event(row)?.fact else { continue };
             if said.message.is_user_turn() {
-                return Ok(spoken(&said.message).filter_map(Body::handle).collect());
+                texts.extend(spoken(&said.message).filter_map(Body::handle));
+                break;
             }
         }
-        Ok(Vec::new())
+        Ok(texts)
     }
 
     /// Loads what the first trip lacks: further events, texts, and counts of bodies.
