@@ -387,9 +387,14 @@ impl<'a> ExchangeCosts<'a> {
     /// Returns a trim that shows only what it keeps and clips.
     fn required(&self, kept: Trim) -> Trim {
         let (drop_before, stub_before) = (self.end(), self.end());
+        let (view, old) = (self.ask.view, self.ask.view.trim());
         // A pinned entry stays in the form in which it was weighed.
-        let (waiting, forms) = (self.waiting.clone(), self.ask.view.trim().forms.clone());
-        Trim { drop_before, stub_before, waiting, forms, ..kept }
+        let (waiting, forms) = (self.waiting.clone(), old.forms.clone());
+        let stays = |seq: Seq| view.pinned().contains(&seq) && !kept.clip.iter().any(|(at, _)| *at == seq);
+        let clip = old.clip.iter().filter(|(seq, _)| stays(*seq)).chain(&kept.clip);
+        let mut clip: Vec<(Seq, Bytes)> = clip.copied().collect();
+        clip.sort_unstable();
+        Trim { drop_before, stub_before, waiting, forms, clip, ..kept }
     }
 
     /// Returns the newest exchange of the conversation, which other texts may follow.

@@ -91,7 +91,22 @@ fn what_was_cut_and_is_pinned_stays_cut() {
     let mut alone = vec![Step::User(120), Step::Reply(6_331, vec![(Some(160), false), (Some(8), true)])];
     alone.extend([Step::Reply(2_448, Vec::new()), Step::Reply(58, Vec::new()), Step::Pin(232)]);
     alone.extend([Step::User(3_279), Step::Reply(185, vec![(Some(42), false)]), Step::Reply(40, Vec::new())]);
-    for (steps, window, policy) in [(stubbed, 10_474, "manus"), (alone, 4_847, "always")] {
+    // The newest exchange is longer than the window, and pinned afterwards.
+    let newest = vec![
+        Step::User(120),
+        Step::Reply(19_492, vec![(Some(9_000), false)]),
+        Step::Reply(40, Vec::new()),
+        Step::Pin(200),
+        Step::User(50),
+        Step::Reply(40, Vec::new()),
+    ];
+    let cases = [
+        (stubbed, 10_474, "manus"),
+        (alone, 5_400, "always"),
+        (newest.clone(), 6_000, "off"),
+        (newest, 6_000, "balanced"),
+    ];
+    for (steps, window, policy) in cases {
         let played = played(events(&steps));
         let found = simulate(&played.session, &options(window, None, presets(&[policy])));
         let played = of(&found, policy);
