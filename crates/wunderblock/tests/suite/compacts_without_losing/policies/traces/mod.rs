@@ -59,12 +59,31 @@ impl Trace {
         }
     }
 
-    /// Keeps the user's newest request, as every policy must.
-    fn with_newest_request(mut self, session: &Session) -> Self {
-        let newest = session.newest_user(self.fires_at);
-        if !self.is_partial {
+    /// Keeps the user's newest request and the newest exchange, as every policy must.
+    fn with_newest(mut self, session: &Session) -> Self {
+        if self.is_partial {
+            return self;
+        }
+        let exchange = session.newest_exchange(self.fires_at);
+        for newest in exchange.clone().chain([session.newest_user(self.fires_at)]) {
             self.verbatim.insert(newest);
             self.dropped.remove(&newest);
+        }
+        for range in self.summaries.iter_mut().filter(|range| range.contains(exchange.start())) {
+            *range = *range.start()..=exchange.start() - 1;
+        }
+        self
+    }
+
+    /// Replaces what is dropped by summaries, as policies must whose product does not drop it.
+    pub(super) fn covered(mut self) -> Self {
+        let mut begins = 1;
+        for at in std::mem::take(&mut self.dropped) {
+            match self.summaries.last_mut() {
+                Some(last) if *last.end() + 1 == at => *last = *last.start()..=at,
+                _ => self.summaries.push(begins..=at),
+            }
+            begins = at + 1;
         }
         self
     }
@@ -130,7 +149,7 @@ fn expected() -> Vec<(&'static str, Session, Option<Trace>)> {
     let mut all = Vec::new();
     for (name, rule) in RULES {
         for session in [work(), talk()] {
-            let trace = rule(&session, ROOM).map(|trace| trace.with_newest_request(&session));
+            let trace = rule(&session, ROOM).map(|trace| trace.with_newest(&session));
             all.push((*name, session, trace));
         }
     }
@@ -230,7 +249,7 @@ fn a_difference_is_seen() {
     // An engine that follows the sources, and the same engine one message late.
     let rule = |policy: &Policy| RULES.iter().find(|(name, _)| **name == *policy.name).unwrap().1;
     let right = |session: &Session, policy: &Policy, room: Room| {
-        rule(policy)(session, room).map(|trace| trace.with_newest_request(session))
+        rule(policy)(session, room).map(|trace| trace.with_newest(session))
     };
     assert_eq!(differences(&right), Vec::<String>::new());
     let late = |session: &Session, policy: &Policy, room: Room| {

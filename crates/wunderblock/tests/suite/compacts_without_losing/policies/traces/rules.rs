@@ -143,7 +143,12 @@ fn manus(session: &Session, room: Room) -> Option<Trace> {
     let at = first(session, |_, tokens| tokens * 2 >= room.budget)?;
     let results: Vec<u64> = session.all(Role::Result, 1..=at).collect();
     let old: BTreeSet<u64> = results.iter().rev().skip(5).copied().collect();
-    (!old.is_empty()).then(|| Trace { verbatim: &set(1..=at) - &old, stubbed: old, ..Trace::soft(at) })
+    if old.is_empty() {
+        // Nothing can be moved out. What no longer fits is summarised, as under every policy.
+        let at = first(session, |_, tokens| tokens * 1_000 > room.budget * 975)?;
+        return Some(Trace { is_partial: true, ..Trace::soft(at) });
+    }
+    Some(Trace { verbatim: &set(1..=at) - &old, stubbed: old, ..Trace::soft(at) })
 }
 
 /// According to app/schema.py of OpenManus, the newest 100 messages stay. A result that would lose its call is
@@ -295,7 +300,7 @@ fn selective(session: &Session, room: Room) -> Option<Trace> {
         left -= session.tokens(unit.clone());
         dropped.extend(unit);
     }
-    Some(Trace { verbatim: &set(1..=at) - &dropped, dropped, ..Trace::soft(at) })
+    Some(Trace { verbatim: &set(1..=at) - &dropped, dropped, ..Trace::soft(at) }.covered())
 }
 
 /// In the smallest form in the notes, the 50 most important messages stay once there are more than 100. The sort is
@@ -305,8 +310,8 @@ fn minimal(session: &Session, _: Room) -> Option<Trace> {
     let at = first(session, |at, _| at > 100)?;
     let mut units = session.units(1..=at);
     units.sort_by_key(|unit| std::cmp::Reverse(worth(session, unit)));
-    // The newest request stays under any policy, so it takes one of the places.
-    let mut kept = BTreeSet::from([session.newest_user(at)]);
+    // The newest request and the newest exchange stay under any policy, so they take some of the places.
+    let mut kept: BTreeSet<u64> = session.newest_exchange(at).chain([session.newest_user(at)]).collect();
     for unit in units {
         if kept.len() + unit.clone().count() <= 50 {
             kept.extend(unit);
@@ -344,10 +349,11 @@ fn fresh_window(session: &Session, room: Room) -> Option<Trace> {
     Some(Trace { level, is_partial: true, ..Trace::soft(at) })
 }
 
-/// A preset for tests, which compacts as soon as anything can be gained, that is, after the first exchange.
+/// A preset for tests, which compacts as soon as anything can be gained, that is, when an exchange precedes the newest
+/// one.
 fn always(session: &Session, _: Room) -> Option<Trace> {
-    let first = session.units(1..=4).into_iter().nth(1)?;
-    Some(Trace { level: "hard", is_partial: true, ..Trace::soft(*first.end()) })
+    let third = session.units(1..=6).into_iter().nth(2)?;
+    Some(Trace { level: "hard", is_partial: true, ..Trace::soft(*third.start()) })
 }
 
 /// Divides a range into chunks of at most `most` tokens, but at least one message, and keeps calls and their results

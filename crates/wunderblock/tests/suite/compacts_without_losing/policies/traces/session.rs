@@ -134,6 +134,11 @@ impl Session {
         self.all(Role::User, 1..=to).next_back().unwrap()
     }
 
+    /// Returns the positions of the newest exchange that ends at or before a position.
+    pub(crate) fn newest_exchange(&self, to: u64) -> RangeInclusive<u64> {
+        if self.role(to) == Role::Result { to - 1..=to } else { to..=to }
+    }
+
     /// Returns the indivisible units of a range, that is, single messages, and calls with their results.
     pub(crate) fn units(&self, range: RangeInclusive<u64>) -> Vec<RangeInclusive<u64>> {
         let starts = range.clone().filter(|at| self.role(*at) != Role::Result);
