@@ -44,7 +44,7 @@ pub(crate) struct RealArgs {
     /// Windows, in tokens
     #[arg(long, value_delimiter = ',', default_value = "32000,64000")]
     windows: Vec<u64>,
-    /// Policies to play for `recall`, the one to judge first; `all` plays all presets
+    /// Policies to play for `recall`, names or TOML files, the one to judge first; `all` plays all presets
     #[arg(long, value_delimiter = ',', default_value = "balanced,off,manus,hermes,openmanus,claude-code")]
     policies: Vec<String>,
     /// Number of sessions measured at the same time

@@ -27,14 +27,20 @@ pub(crate) struct RecallRow {
     history: SimulatedHistory,
 }
 
-/// Returns the policies with these names; all presets but those for tests if the only name is `all`.
+/// Returns the policies with these names or in these files; all presets but those for tests if one name is `all`.
 pub(crate) fn policies(names: &[String]) -> ChoreResult<Vec<Arc<Policy>>> {
     let presets = Policies::embedded();
     let all = names.iter().any(|name| name == "all");
     let known: Vec<String> =
         presets.names().filter(|name| !matches!(*name, "always" | "never")).map(str::to_owned).collect();
     let names = if all { &known } else { names };
-    names.iter().map(|name| Ok(presets.named(name)?)).collect()
+    let found = names.iter().map(|name| {
+        if !name.ends_with(".toml") {
+            return Ok(presets.named(name)?);
+        }
+        Ok(Arc::new(presets.parse(&std::fs::read_to_string(name)?, name)?.policy))
+    });
+    found.collect()
 }
 
 /// Plays a session under every policy. Returns `None` if the model never replies in it, or if no request fits.
