@@ -78,8 +78,6 @@ pub struct Compacted {
     pub recorded: Option<Seq>,
     /// Summaries made, with their positions, ranges, levels and tokens before and after.
     pub nodes: Vec<MadeNode>,
-    /// Number of summaries taken over from other lanes.
-    pub adopted: usize,
     /// Steps of the policy that were tried.
     pub rungs: Vec<RungTaken>,
     /// Rejected attempts at summaries.
@@ -167,7 +165,6 @@ impl Compacted {
             reached: false,
             recorded: None,
             nodes: Vec::new(),
-            adopted: 0,
             rungs: Vec::new(),
             rejected: Vec::new(),
             spent: Vec::new(),

@@ -102,7 +102,12 @@ async fn write(
         session,
         options,
         task,
-        WritingMeans { costs: &prepared.bench.costs, budget: written.budget, told },
+        WritingMeans {
+            costs: &prepared.bench.costs,
+            budget: written.budget,
+            told,
+            paid: prepared.paid.clone(),
+        },
     )?
     .await?;
     let text = Body::from(draft.text.as_str());

@@ -9,7 +9,6 @@
 //! contradicts it.
 
 pub(crate) mod account;
-mod adopt;
 mod archive;
 pub(crate) mod call_budget;
 mod chunk;
@@ -22,6 +21,7 @@ mod hook;
 mod lease;
 pub(crate) mod leaving;
 pub(crate) mod options;
+mod paid;
 pub(crate) mod prepare;
 pub(crate) mod publish;
 pub(crate) mod state;
@@ -46,7 +46,7 @@ use prepare::{Prepared, prepare};
 use publish::{publish, work_fact};
 use state::count_calls;
 use std::sync::Arc;
-use sweep::{Swept, sweep};
+use sweep::sweep;
 use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
@@ -135,8 +135,7 @@ async fn compact_held(
     if options.compactor.policy.goes_by_tasks() {
         account.tasks.clone_from(&prepared.tasks);
     }
-    account.nodes.splice(0..0, swept.made);
-    account.adopted = swept.adopted + count_adopted(&prepared, &climbed);
+    account.nodes.splice(0..0, swept);
     tell_leaving(&mut account, (&prepared, &climbed), session.engine.now());
     if climbed.interrupted {
         account.outcome = CompactionResult::Interrupted;
@@ -146,7 +145,7 @@ async fn compact_held(
         return publish_ahead(session, (&prepared, &climbed), account, options).await;
     }
     if climbed.proposal.trim.is_none() {
-        if !account.nodes.is_empty() || account.adopted > 0 {
+        if !account.nodes.is_empty() {
             account.outcome = CompactionResult::Compacted;
             // The sweep did all the work, and no later step records the work log, so it is recorded here.
             if let Some(work) = &prepared.work {
@@ -161,7 +160,7 @@ async fn compact_held(
             account.outcome = CompactionResult::Compacted;
             account.recorded = Some(recorded);
             let own = |node: &&mut MadeNode| node.at > climbed.proposal.head;
-            // The proposal's own summaries move with the head; swept and adopted ones are already recorded.
+            // The proposal's own summaries move with the head; swept ones are already recorded.
             account.nodes.iter_mut().filter(own).for_each(|node| node.at = Seq(node.at.0 + shift));
             hook::after(options, &account, &session.id).await;
             Ok(account)
@@ -195,9 +194,9 @@ async fn sweep_at(
     options: &CompactOptions,
     lane: &LaneId,
     (level, budget): (Urgency, &CallBudget),
-) -> Result<Swept, Error> {
+) -> Result<Vec<MadeNode>, Error> {
     if !options.sweep || options.edit.is_some() {
-        return Ok(Swept::default());
+        return Ok(Vec::new());
     }
     let mut options = options.clone();
     if level != Urgency::Manual {
@@ -227,12 +226,6 @@ async fn publish_ahead(
         None => account.outcome = CompactionResult::Overtaken,
     }
     Ok(account)
-}
-
-/// Returns the number of summaries from other lanes that a proposal places.
-fn count_adopted(prepared: &Prepared, climbed: &climb::Climbed) -> usize {
-    let placed = climbed.proposal.trim.iter().flat_map(|trim| &trim.nodes);
-    placed.filter(|placed| prepared.adopted.iter().any(|node| node.at == placed.at)).count()
 }
 
 /// Records a compaction that changed nothing, with the number of such compactions in a row.

@@ -5,11 +5,11 @@
 //! summaries, takes linear time, and can resume after an interruption, because a gap is a range without a summary.
 
 use super::account::MadeNode;
-use super::adopt::adoptable;
 use super::archive::archive;
 use super::call_budget::CallBudget;
 use super::chunk::chunk;
 use super::options::{CompactOptions, CompactionStage};
+use super::paid::PaidSummaries;
 use super::prepare::build_bench;
 use super::writing::{EarlierText, Writing, WritingMeans, WritingTask, write_apart};
 use crate::drive::load::load_lane;
@@ -38,7 +38,7 @@ use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, ArchiveSizes, Permille};
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
-use wunderblock_core::view::{SummaryNode, View, ViewEntry};
+use wunderblock_core::view::{View, ViewEntry};
 
 /// Number of new summaries that are published together.
 const BATCH: usize = 32;
@@ -82,13 +82,6 @@ impl SweptSummary {
     }
 }
 
-#[derive(Default)]
-pub(super) struct Swept {
-    pub(super) made: Vec<MadeNode>,
-    /// Number of summaries taken over from other lanes.
-    pub(super) adopted: usize,
-}
-
 /// State of a running sweep.
 struct Sweep<'a> {
     options: &'a CompactOptions,
@@ -121,6 +114,8 @@ struct Sweep<'a> {
     /// First position shown.
     frontier: Seq,
     made: Vec<MadeNode>,
+    /// Summaries that models wrote before.
+    paid: PaidSummaries,
 }
 
 /// Summarises the content that precedes the lane's view and has no summary yet. Returns the summaries made.
@@ -129,11 +124,12 @@ pub(super) async fn sweep(
     options: &CompactOptions,
     lane: &LaneId,
     budget: &CallBudget,
-) -> Result<Swept, Error> {
+) -> Result<Vec<MadeNode>, Error> {
     if !options.compactor.policy.covers() {
-        return Ok(Swept::default());
+        return Ok(Vec::new());
     }
-    let mut bench = build_bench(session, options).await?;
+    let bench = build_bench(session, options).await?;
+    let paid = PaidSummaries::read(session, options, &bench.view).await?;
     let trim = bench.view.trim().clone();
     // A lane without a frontier may begin at its floor.
     let frontier = if trim.drop_before == Seq::START { bench.floor } else { trim.drop_before };
@@ -143,13 +139,7 @@ pub(super) async fn sweep(
         is_pinned || entry.message.role == Role::System || user == Some(entry.seq)
     };
     let held = view.entries().filter(stays).map(|entry| entry.seq).filter(|seq| *seq < frontier).collect();
-    let mut kept = trim.nodes.clone();
-    let stood = kept.len();
-    if kept.is_empty() {
-        let adopted = adoptable(session, &mut bench).await?.into_iter();
-        let adopted = adopted.take_while(|node| node.to < frontier);
-        kept.extend(adopted.map(|SummaryNode { at, from, to, .. }| PlacedSummary { at, from, to }));
-    }
+    let kept = trim.nodes.clone();
     let mut sweep = Sweep {
         options,
         lane,
@@ -170,6 +160,7 @@ pub(super) async fn sweep(
         begins: Seq(2),
         end: Seq::START,
         made: Vec::new(),
+        paid,
     };
     while sweep.finds_gap() {
         let at_once = sweep.at_once();
@@ -182,7 +173,7 @@ pub(super) async fn sweep(
         }
     }
     publish_sweep(session, &mut sweep).await?;
-    Ok(Swept { adopted: sweep.kept.len() - stood, made: sweep.made })
+    Ok(sweep.made)
 }
 
 /// A chunk that was read.
@@ -400,7 +391,8 @@ impl Sweep<'_> {
 
     fn write(&self, session: &Session, work: WritingTask, costs: &TokenCosts) -> Result<Writing, Error> {
         let told = Box::new(|_| true);
-        write_apart(session, self.options, work, WritingMeans { costs, budget: self.budget, told })
+        let means = WritingMeans { costs, budget: self.budget, told, paid: self.paid.clone() };
+        write_apart(session, self.options, work, means)
     }
 
     /// Places a summary that was written.

@@ -2,6 +2,7 @@
 
 use super::call_budget::{CallBudget, CountedCalls};
 use super::options::CompactOptions;
+use super::paid::PaidSummaries;
 use crate::error::Error;
 use crate::parallel::on_thread;
 use crate::redact::Redactor;
@@ -46,6 +47,7 @@ pub(super) struct WritingMeans<'a> {
     pub(super) costs: &'a TokenCosts,
     pub(super) budget: &'a CallBudget,
     pub(super) told: OnBytes,
+    pub(super) paid: PaidSummaries,
 }
 
 /// Future of a summary that is being written.
@@ -63,7 +65,7 @@ pub(super) fn write_apart(
     means: WritingMeans<'_>,
 ) -> Result<Writing, Error> {
     let redactor = Arc::clone(&session.engine.config.redactor);
-    let WritingMeans { costs, budget, told } = means;
+    let WritingMeans { costs, budget, told, paid } = means;
     let (options, costs, budget) = (options.clone(), costs.clone(), budget.clone());
     let is_slow = options.compactor.summariser.is_some();
     let write = move || {
@@ -85,6 +87,7 @@ pub(super) fn write_apart(
             focus: options.focus.as_deref(),
             redactor: &redactor,
             budget: &budget,
+            paid: &paid,
         };
         let draft = writer.write(&job, &material, &costs, &told);
         (job, draft)
@@ -101,6 +104,8 @@ pub(super) struct SummaryWriter<'a> {
     pub(super) redactor: &'a Redactor,
     /// Number of summariser calls that are left.
     pub(super) budget: &'a CallBudget,
+    /// Summaries that models wrote before.
+    pub(super) paid: &'a PaidSummaries,
 }
 
 impl SummaryWriter<'_> {
@@ -151,6 +156,9 @@ impl SummaryWriter<'_> {
         let Some(summariser) = self.summariser else {
             return attempt::write(&read, &brief, costs, None, &options);
         };
+        if let Some(draft) = self.paid.draft(job, brief.most, costs) {
+            return draft;
+        }
         let counted = CountedCalls::new(summariser, self.budget);
         let draft = attempt::write(&read, &brief, costs, Some(&counted), &options);
         SummaryDraft { spent: counted.spent(draft.spent.clone()), ..draft }

@@ -175,8 +175,6 @@ pub(crate) struct Bench {
     /// Correction applied to the costs.
     pub(crate) calibration: Option<ModelCalibration>,
     pub(crate) texts: Texts,
-    /// Whether the lane begins with its next request.
-    pub(crate) begins: bool,
     /// Model and window of the lane.
     pub(crate) target: LaneTarget,
     /// Handle of the session.

@@ -3,7 +3,8 @@
 use crate::compacts_without_losing::compaction::scene::*;
 use futures_executor::block_on;
 use std::sync::Arc;
-use wunderblock::{Built, ContextOptions};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wunderblock::{Built, CompactOptions, ContextOptions, MadeNode};
 use wunderblock_core::decision::TrimReason;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
@@ -138,27 +139,67 @@ fn the_options_of_a_lane_resume_it() {
     assert!(resumed.draft.body == scene.build(&unnamed("balanced", 32_000)).draft.body);
 }
 
-/// A lane adopts the summaries of another lane when it begins, so that no summary is paid for twice. Undone summaries
-/// are not adopted.
+/// A lane divides its view as if no other lane existed: a small window changes neither the cuts nor the summaries of a
+/// large one.
 #[test]
-fn a_lane_begins_with_the_summaries_of_others() {
-    for undoes in [false, true] {
+fn a_small_window_spoils_nothing() {
+    for policy in ["balanced", "claude-code", "lossless"] {
+        let told = |built: &Built| -> Vec<(Seq, Seq, String)> {
+            let made = built.compacted.as_ref().map(|done| &done.nodes).into_iter().flatten();
+            made.map(|node| (node.from, node.to, node.text.clone())).collect()
+        };
+        let fresh = Scene::of(TURNS);
+        let alone = fresh.build(&unnamed(policy, 32_000));
         let scene = Scene::of(TURNS);
-        let first = scene.build(&unnamed("balanced", 32_000));
-        let theirs: Vec<Seq> = first.compacted.unwrap().nodes.iter().map(|node| node.at).collect();
-        if undoes {
-            while block_on(scene.session.lane(None).undo()).is_ok() {}
+        for window in [6_000, 12_000, 24_000] {
+            assert!(scene.build(&unnamed(policy, window)).compacted.is_some());
         }
-        let small = scene.build(&unnamed("balanced", 24_000));
-        let done = small.compacted.as_ref().unwrap();
-        let shown = scene.trim().nodes;
-        let adopted = shown.iter().filter(|node| theirs.contains(&node.at)).count();
-        assert_eq!(adopted > 0, !undoes, "{shown:?}");
-        assert_eq!(done.rungs.iter().any(|rung| &*rung.rung == "adopt"), !undoes);
-        assert_eq!(scene.unreachable(&small), []);
+        let large = scene.build(&unnamed(policy, 32_000));
+        assert_eq!(told(&large), told(&alone), "{policy}");
+        let cuts = |scene: &Scene| (scene.trim().drop_before, scene.trim().stub_before, scene.trim().keep);
+        assert_eq!(cuts(&scene), cuts(&fresh), "{policy}");
+        assert_eq!(scene.unreachable(&large), []);
         scene.is_whole();
         assert_eq!(scene.problems(), [""; 0]);
         // A window that fits the whole session needs no summary.
-        assert!(scene.build(&unnamed("balanced", 200_000)).compacted.is_none());
+        assert!(scene.build(&unnamed(policy, 200_000)).compacted.is_none());
+    }
+}
+
+/// A summary that a model wrote stands in every lane that would summarise exactly its range, unless it was undone.
+#[test]
+fn no_range_is_paid_for_twice() {
+    let policy = policy("extends = \"balanced\"\n[[step]]\ndo = \"summarise\"\nall = true\n");
+    let of = |name: &str, tokens: u64| {
+        let options = by_hand(&policy, tokens);
+        CompactOptions { context: ContextOptions { lane: Some(lane(name)), ..options.context }, ..options }
+    };
+    let dry = CompactOptions { dry_run: true, ..of("dry", 24_000) };
+    let good = Scene::of(30).compact(&dry).nodes[0].text.clone();
+    for undoes in [false, true] {
+        let scene = Scene::of(30);
+        let calls = Arc::new(AtomicUsize::new(0));
+        let (counted, good) = (Arc::clone(&calls), good.clone());
+        let compactor = with(&policy, move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            written(good.clone())
+        });
+        let compact = |name: &str, tokens| {
+            let done = scene.compact(&CompactOptions { compactor: compactor.clone(), ..of(name, tokens) });
+            (done, calls.load(Ordering::SeqCst))
+        };
+        let (first, paid) = compact("first", 24_000);
+        assert_eq!((first.nodes.len(), paid), (1, 1));
+        if undoes {
+            block_on(scene.session.lane(lane("first")).undo()).unwrap();
+        }
+        let (second, paid) = compact("second", 24_000);
+        assert_eq!(paid, if undoes { 2 } else { 1 });
+        let told = |node: &MadeNode| (node.from, node.to, node.producer.clone(), node.text.clone());
+        assert_eq!(told(&second.nodes[0]), told(&first.nodes[0]));
+        // Another window has other ranges, for which no summary was paid.
+        assert!(compact("small", 12_000).1 > paid);
+        scene.is_whole();
+        assert_eq!(scene.problems(), [""; 0]);
     }
 }
