@@ -10,7 +10,7 @@ pub(crate) fn gain(done: &Compacted) -> String {
     if done.after < done.before {
         return format!("{} → {} tokens", grouped(done.before.0), grouped(done.after.0));
     }
-    let made = plural(done.nodes.len() as u64, "summary", "summaries");
+    let made = plural((done.nodes.len() + done.adopted) as u64, "summary", "summaries");
     format!("{made} of what is not shown")
 }
 

@@ -1,6 +1,7 @@
 //! Compaction ladder: tries the policy's steps in order and takes each step that saves enough, until the request is
 //! small enough.
 
+mod adopt;
 mod ahead;
 mod cover;
 mod draft;

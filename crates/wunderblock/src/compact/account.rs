@@ -78,6 +78,8 @@ pub struct Compacted {
     pub recorded: Option<Seq>,
     /// Summaries made, with their positions, ranges, levels and tokens before and after.
     pub nodes: Vec<MadeNode>,
+    /// Number of summaries of other programs that the lane begins with.
+    pub adopted: usize,
     /// Steps of the policy that were tried.
     pub rungs: Vec<RungTaken>,
     /// Rejected attempts at summaries.
@@ -165,6 +167,7 @@ impl Compacted {
             reached: false,
             recorded: None,
             nodes: Vec::new(),
+            adopted: 0,
             rungs: Vec::new(),
             rejected: Vec::new(),
             spent: Vec::new(),

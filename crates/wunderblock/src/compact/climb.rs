@@ -19,7 +19,7 @@ use wunderblock_core::message::Body;
 use wunderblock_core::plan::PlanInput;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::ViewEntry;
+use wunderblock_core::view::{SummaryNode, ViewEntry};
 
 /// Result of a climb.
 pub(crate) struct Climbed {
@@ -45,6 +45,7 @@ pub(super) async fn run(
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
             before: (prepared.tokens, prepared.spare),
+            adopted: &prepared.adopted,
             paid: &prepared.paid,
             rules: &prepared.rules,
             files: &prepared.files,
@@ -67,6 +68,8 @@ pub(crate) struct Climb<'a> {
     /// Number of tokens in the request before the climb, and number of tokens that the work log adds but that may be
     /// left out.
     pub(crate) before: (Tokens, Tokens),
+    /// Summaries of other programs that the lane may begin with.
+    pub(crate) adopted: &'a [SummaryNode],
     /// Summaries that models wrote before.
     pub(crate) paid: &'a PaidSummaries,
     /// The user's standing rules, best first.
@@ -88,7 +91,7 @@ impl Climb<'_> {
         let ladder =
             Ladder::new(self.policy, self.ask, level, self.tasks).adding(self.before.0, self.before.1);
         let ladder = ladder.keeping(self.files).activating();
-        let mut ladder = ladder.with_rules(self.rules);
+        let mut ladder = ladder.adopting(self.adopted).with_rules(self.rules);
         let mut drafts: Vec<SummaryDraft> = Vec::new();
         let stopped = AtomicBool::new(false);
         let mut writing = Duration::ZERO;

@@ -83,7 +83,7 @@ impl Leaving {
         let earlier = Vec::new();
         let material = Material { from: *first, to: *last, entries, bodies: &bench.texts, earlier };
         let Notable { user_words, rules, decisions, files, errors } = notable(&material);
-        let known = view.nodes();
+        let known = view.nodes().chain(&prepared.adopted);
         let earlier = known.filter(|node| after.nodes.iter().any(|placed| placed.at == node.at));
         let mut summaries: Vec<&str> = earlier.filter_map(|node| bench.texts.of(&node.text)).collect();
         let quotes = after.rules.quotes.iter();

@@ -9,6 +9,7 @@
 //! contradicts it.
 
 pub(crate) mod account;
+mod adopt;
 mod archive;
 pub(crate) mod call_budget;
 mod chunk;
@@ -46,7 +47,7 @@ use prepare::{Prepared, prepare};
 use publish::{publish, work_fact};
 use state::count_calls;
 use std::sync::Arc;
-use sweep::sweep;
+use sweep::{Swept, sweep};
 use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
@@ -135,7 +136,8 @@ async fn compact_held(
     if options.compactor.policy.goes_by_tasks() {
         account.tasks.clone_from(&prepared.tasks);
     }
-    account.nodes.splice(0..0, swept);
+    account.nodes.splice(0..0, swept.made);
+    account.adopted = swept.adopted + count_adopted(&prepared, &climbed);
     tell_leaving(&mut account, (&prepared, &climbed), session.engine.now());
     if climbed.interrupted {
         account.outcome = CompactionResult::Interrupted;
@@ -145,7 +147,7 @@ async fn compact_held(
         return publish_ahead(session, (&prepared, &climbed), account, options).await;
     }
     if climbed.proposal.trim.is_none() {
-        if !account.nodes.is_empty() {
+        if !account.nodes.is_empty() || account.adopted > 0 {
             account.outcome = CompactionResult::Compacted;
             // The sweep did all the work, and no later step records the work log, so it is recorded here.
             if let Some(work) = &prepared.work {
@@ -160,7 +162,7 @@ async fn compact_held(
             account.outcome = CompactionResult::Compacted;
             account.recorded = Some(recorded);
             let own = |node: &&mut MadeNode| node.at > climbed.proposal.head;
-            // The proposal's own summaries move with the head; swept ones are already recorded.
+            // The proposal's own summaries move with the head; swept and adopted ones are already recorded.
             account.nodes.iter_mut().filter(own).for_each(|node| node.at = Seq(node.at.0 + shift));
             hook::after(options, &account, &session.id).await;
             Ok(account)
@@ -170,6 +172,12 @@ async fn compact_held(
             reject(session, account, prepared.tokens).await
         }
     }
+}
+
+/// Returns the number of summaries of other programs that a proposal places.
+fn count_adopted(prepared: &Prepared, climbed: &climb::Climbed) -> usize {
+    let placed = climbed.proposal.trim.iter().flat_map(|trim| &trim.nodes);
+    placed.filter(|placed| prepared.adopted.iter().any(|node| node.at == placed.at)).count()
 }
 
 /// Returns the model calls that a compaction at this level may still make.
@@ -194,9 +202,9 @@ async fn sweep_at(
     options: &CompactOptions,
     lane: &LaneId,
     (level, budget): (Urgency, &CallBudget),
-) -> Result<Vec<MadeNode>, Error> {
+) -> Result<Swept, Error> {
     if !options.sweep || options.edit.is_some() {
-        return Ok(Vec::new());
+        return Ok(Swept::default());
     }
     let mut options = options.clone();
     if level != Urgency::Manual {

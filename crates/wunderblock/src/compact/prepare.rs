@@ -1,5 +1,6 @@
 //! Input of a climb: the lane's view with all its texts, and the rest of the request.
 
+use super::adopt::adoptable;
 use super::history::task_marks;
 use super::options::CompactOptions;
 use super::paid::PaidSummaries;
@@ -29,7 +30,7 @@ use wunderblock_core::plan::{PlanInput, weigh};
 use wunderblock_core::policy::{Permille, Policy, Protect};
 use wunderblock_core::thinking::unbound_by_step;
 use wunderblock_core::units::{Seq, Tokens};
-use wunderblock_core::view::{forget_work, unbind};
+use wunderblock_core::view::{SummaryNode, forget_work, unbind};
 use wunderblock_core::work::{FileChange, TouchedFile, WorkLog};
 
 /// A lane, ready to be compacted.
@@ -40,6 +41,8 @@ pub(crate) struct Prepared {
     pub(crate) tasks: Vec<TaskRange>,
     /// Tokens in the request before the compaction.
     pub(crate) tokens: Tokens,
+    /// Summaries of other programs that this lane may begin with.
+    pub(crate) adopted: Vec<SummaryNode>,
     /// Summaries that models wrote before.
     pub(crate) paid: PaidSummaries,
     /// The user's standing rules, best first.
@@ -79,7 +82,8 @@ impl Prepared {
         let says = work.as_ref().and_then(|log| expected(log, (bench.stream, limit), &bench.costs));
         let spare = says.iter().filter(|_| !stood).map(|(_, tokens)| *tokens).sum();
         bench.must.extend(says.map(|(item, _)| item));
-        Self { bench, tasks, tokens, paid: PaidSummaries::default(), rules, files, work, spare }
+        let (adopted, paid) = (Vec::new(), PaidSummaries::default());
+        Self { bench, tasks, tokens, adopted, paid, rules, files, work, spare }
     }
 
     /// Returns the maximum size of a request.
@@ -117,11 +121,12 @@ pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Resu
         true => task_marks(session, &bench.view, &bench.texts).await?,
         false => Vec::new(),
     };
+    let adopted = adoptable(session, &mut bench).await?;
     let paid = PaidSummaries::read(session, options, &bench.view).await?;
     if policy.protect.rules_share > Permille::ZERO {
         hold_turns(session, &mut bench).await?;
     }
-    Ok(Prepared { paid, ..Prepared::new(bench, &marks, policy) })
+    Ok(Prepared { adopted, paid, ..Prepared::new(bench, &marks, policy) })
 }
 
 /// Puts the user's turns that contain rules back into the view, if no compaction has searched them yet. These are the

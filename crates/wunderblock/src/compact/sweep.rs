@@ -5,6 +5,7 @@
 //! summaries, takes linear time, and can resume after an interruption, because a gap is a range without a summary.
 
 use super::account::MadeNode;
+use super::adopt::adoptable;
 use super::archive::archive;
 use super::call_budget::CallBudget;
 use super::chunk::chunk;
@@ -38,7 +39,7 @@ use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::policy::{Action, ArchiveSizes, Permille};
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
-use wunderblock_core::view::{View, ViewEntry};
+use wunderblock_core::view::{SummaryNode, View, ViewEntry};
 
 /// Number of new summaries that are published together.
 const BATCH: usize = 32;
@@ -80,6 +81,13 @@ impl SweptSummary {
         let PlacedSummary { at, from, to } = self.placed;
         EarlierText { at, from, to, level: self.level, text: self.text, unchecked: false }
     }
+}
+
+#[derive(Default)]
+pub(super) struct Swept {
+    pub(super) made: Vec<MadeNode>,
+    /// Number of summaries of other programs that the lane begins with.
+    pub(super) adopted: usize,
 }
 
 /// State of a running sweep.
@@ -124,11 +132,11 @@ pub(super) async fn sweep(
     options: &CompactOptions,
     lane: &LaneId,
     budget: &CallBudget,
-) -> Result<Vec<MadeNode>, Error> {
+) -> Result<Swept, Error> {
     if !options.compactor.policy.covers() {
-        return Ok(Vec::new());
+        return Ok(Swept::default());
     }
-    let bench = build_bench(session, options).await?;
+    let mut bench = build_bench(session, options).await?;
     let paid = PaidSummaries::read(session, options, &bench.view).await?;
     let trim = bench.view.trim().clone();
     // A lane without a frontier may begin at its floor.
@@ -139,7 +147,13 @@ pub(super) async fn sweep(
         is_pinned || entry.message.role == Role::System || user == Some(entry.seq)
     };
     let held = view.entries().filter(stays).map(|entry| entry.seq).filter(|seq| *seq < frontier).collect();
-    let kept = trim.nodes.clone();
+    let mut kept = trim.nodes.clone();
+    let stood = kept.len();
+    if kept.is_empty() {
+        let adopted = adoptable(session, &mut bench).await?.into_iter();
+        let adopted = adopted.take_while(|node| node.to < frontier);
+        kept.extend(adopted.map(|SummaryNode { at, from, to, .. }| PlacedSummary { at, from, to }));
+    }
     let mut sweep = Sweep {
         options,
         lane,
@@ -173,7 +187,7 @@ pub(super) async fn sweep(
         }
     }
     publish_sweep(session, &mut sweep).await?;
-    Ok(sweep.made)
+    Ok(Swept { adopted: sweep.kept.len() - stood, made: sweep.made })
 }
 
 /// A chunk that was read.

@@ -247,6 +247,7 @@ impl Lane {
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
             before: (prepared.tokens, prepared.spare),
+            adopted: &prepared.adopted,
             paid: &prepared.paid,
             rules: &prepared.rules,
             files: &prepared.files,

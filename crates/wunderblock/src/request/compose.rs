@@ -77,6 +77,7 @@ pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) 
     }
     Ok(Bench {
         stream: job.stream_handle(),
+        begins: lane.snapshot.begins(),
         target: lane.target.lane(),
         shorter,
         fixed: fixed(&lane.target, &decision.view, &lane.costs),

@@ -179,6 +179,8 @@ pub(crate) struct Bench {
     pub(crate) target: LaneTarget,
     /// Handle of the session.
     pub(crate) stream: Handle,
+    /// Whether the lane begins with its next request.
+    pub(crate) begins: bool,
     /// Shortened texts ([`ShorterTexts`]). Shortened texts are recorded before a compaction begins.
     pub(crate) shorter: ShorterTexts,
     pub(crate) fixed: Vec<Fixed>,

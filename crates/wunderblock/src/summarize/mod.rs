@@ -26,7 +26,7 @@ pub(crate) use extract::{
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;
 pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText, TOKEN_TIME};
-pub(crate) use verify::content_words;
 pub use verify::{Against, SummaryFault, Verdict, verify};
+pub(crate) use verify::{content_words, gives_orders};
 pub use wunderblock_core::compact::Detail;
 pub use wunderblock_core::compaction::Manner;

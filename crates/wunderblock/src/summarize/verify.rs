@@ -107,6 +107,12 @@ const UNFOUND_SHARE: usize = 3;
 /// Maximum number of lines that the fault lists.
 const UNFOUND_TOLD: usize = 6;
 
+/// Returns whether a text gives orders to its reader, whatever kind of text it is.
+#[must_use]
+pub(crate) fn gives_orders(text: &str) -> bool {
+    order::first(text).is_some()
+}
+
 /// Checks a summary of a range. Takes time linear in the range and the summary.
 #[must_use]
 pub fn verify(text: &str, read: &ReadMaterial<'_>, brief: &Brief<'_>, against: Against) -> Verdict {

@@ -1,5 +1,6 @@
 //! Reach of a compacted request: as much text stays word for word as the goal allows.
 
+use super::adopt::ADOPT;
 use super::{Ladder, NodeDraft, with_forms};
 use crate::compact::{guard, shrink};
 use crate::compaction::RungTaken;
@@ -90,7 +91,7 @@ impl Ladder<'_> {
     pub(super) fn fill(&mut self) {
         let is_as_needed = |action: &Action| matches!(action, Action::Summarise { as_needed: true, .. });
         let is_summarised =
-            |taken: &RungTaken| taken.taken && matches!(&*taken.rung, "summarise" | "condense");
+            |taken: &RungTaken| taken.taken && matches!(&*taken.rung, "summarise" | "condense" | ADOPT);
         let has_summarised = self.taken.iter().any(is_summarised);
         // A person who asks for a compaction that is not due wants the request shorter than the goal.
         if !self.policy.steps.iter().any(is_as_needed) || !has_summarised || self.before <= self.target {
