@@ -5,6 +5,7 @@ use crate::outcome::{gain, verdict};
 use crate::outside;
 use crate::paint::Paint;
 use crate::terminal::{clean, width};
+use wunderblock::policy::Policies;
 use wunderblock::{Built, Compacted, CompactionResult};
 use wunderblock_core::budget::{
     BudgetReport, Certainty, EntryLine, LeftOut, Reason, Treatment, WindowSource,
@@ -80,6 +81,7 @@ fn notes(session: &str, built: &Built, paint: Paint, out: &mut String) {
         notes.push(format!("the lane took a step with this request: {}", step.label()));
     }
     notes.extend(outside::notes(built));
+    notes.extend(uncovered(built));
     if built.draft.ends_with_reply {
         notes.push(ENDS_WITH_REPLY.to_owned());
     }
@@ -91,6 +93,23 @@ fn notes(session: &str, built: &Built, paint: Paint, out: &mut String) {
         let lines = wrap(&note, width(), 4);
         out.push_str(&format!("  · {}", lines.get(4..).unwrap_or(&lines)));
     }
+}
+
+/// Describes what neither the request nor a summary tells of.
+fn uncovered(built: &Built) -> Option<String> {
+    let found = built.draft.report.uncovered();
+    let total: u64 = found.iter().map(|one| one.count).sum();
+    let tokens: u64 = found.iter().map(|one| one.tokens.0).sum();
+    let reasons: Vec<&str> = found.iter().map(|one| one.reason.label()).collect();
+    let policy = &built.draft.policy;
+    let why = match Policies::embedded().preset(policy) {
+        Some(preset) if !preset.covers() => format!("`{}` writes none", clean(policy)),
+        _ => "beside what must stay, the last resort shows only their positions".to_owned(),
+    };
+    let messages = plural(total, "message", "messages");
+    let line =
+        format!("{messages}, {} tokens, in no summary ({}): {why}", grouped(tokens), reasons.join(", "));
+    (total > 0).then_some(line)
 }
 
 /// Returns the command that a person who has read the report is most likely to need next.

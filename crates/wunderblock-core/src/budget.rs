@@ -166,6 +166,17 @@ impl Reason {
     }
 }
 
+/// Messages that neither the request nor a summary in it tells of, for one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Uncovered {
+    /// Reason why the messages were left out.
+    pub reason: Reason,
+    /// Number of messages.
+    pub count: u64,
+    /// Tokens of the messages.
+    pub tokens: Tokens,
+}
+
 /// Run of entries left out of the request, with the handle that reads them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {

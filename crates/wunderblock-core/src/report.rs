@@ -1,6 +1,6 @@
 //! Report on a rendered request, for people and machines.
 
-use crate::budget::{Budget, BudgetReport, Certainty, EntryLine, LeftOut, Reason, SectionLine};
+use crate::budget::{Budget, BudgetReport, Certainty, EntryLine, LeftOut, Reason, SectionLine, Uncovered};
 use crate::id::Handle;
 use crate::render::{Missing, RenderedRequest};
 use crate::section::Section;
@@ -78,6 +78,22 @@ impl BudgetReport {
             |line: &&SectionLine| matches!(line.name, Section::Summaries | Section::Work | Section::Recall);
         let added: Tokens = self.sections.iter().filter(stands_in).map(|line| line.tokens).sum();
         (self.total_tokens.saturating_sub(added) + more).min(self.limit)
+    }
+
+    /// Returns the messages that neither the request nor a summary in it tells of, by reason. What a person hid, what
+    /// has no content, and thinking that no provider accepts does not count.
+    #[must_use]
+    pub fn uncovered(&self) -> Vec<Uncovered> {
+        let of = |reason: Reason| {
+            let runs = self.left_out.iter().filter(|run| run.reason == reason);
+            let one = Uncovered { reason, count: 0, tokens: Tokens::ZERO };
+            runs.fold(one, |sum, run| Uncovered {
+                count: sum.count + run.count,
+                tokens: sum.tokens + run.tokens,
+                ..sum
+            })
+        };
+        [Reason::Budget, Reason::Stepped].map(of).into_iter().filter(|one| one.count > 0).collect()
     }
 
     /// Marks each run that was left out for lack of room as having been left out at the lane's newest step. The room

@@ -369,8 +369,9 @@ impl<'a> Ladder<'a> {
                 curate::curate(input, thinking_after, invalid_runs, placeholder, repeated)
             }
             Action::Dedupe { min_bytes, .. } => dedupe::dedupe(input, min_bytes),
-            Action::Stub { keep, keep_tokens, over, arguments, .. } => {
-                stub::stub(input, keep, keep_tokens, over, arguments)
+            Action::Stub { keep, keep_tokens, over, arguments, as_needed, .. } => {
+                let excess = as_needed.then(|| self.now.saturating_sub(self.target));
+                stub::stub(input, (keep, keep_tokens), over, arguments, excess)
             }
             Action::Shrink { over, to, head, keep, .. } => {
                 return self.shrunk(shrink::shrink(input, over, to, head, keep));

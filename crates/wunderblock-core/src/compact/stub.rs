@@ -7,21 +7,25 @@ use crate::units::Tokens;
 use crate::{cost, presentation};
 use std::collections::BTreeMap;
 
-/// Returns stubs for unprotected tool output that is not among the newest. The rules are those of
-/// [`Action::Stub`](crate::policy::Action::Stub).
+/// Returns stubs for unprotected tool output that is not among the newest: all of it, or, from the oldest on, as much as
+/// saves `excess` tokens. The rules are those of [`Action::Stub`](crate::policy::Action::Stub).
 pub(super) fn stub(
     input: RungInput<'_>,
-    keep: u64,
-    keep_tokens: Tokens,
+    (keep, keep_tokens): (u64, Tokens),
     over: Tokens,
     arguments: bool,
+    excess: Option<Tokens>,
 ) -> BTreeMap<PartPosition, PartForm> {
     let ask = input.ask;
     let view = ask.view;
     let priced = presentation::Priced { trim: view.trim(), view, costs: ask.costs };
     let mut forms = BTreeMap::new();
+    let mut saved = Tokens::ZERO;
     let newest = newest_results(keep, keep_tokens, input);
     for exchange in input.free() {
+        if excess.is_some_and(|excess| saved >= excess) {
+            break;
+        }
         for call in exchange.calls() {
             let gist = cost::gist(view.part(call.place));
             let result = call.result.filter(|at| *at < newest);
@@ -34,6 +38,7 @@ pub(super) fn stub(
                     Stubbed::Kept | Stubbed::Gone => continue,
                 };
                 if whole > over && short < whole {
+                    saved += whole.saturating_sub(short);
                     forms.insert(at, PartForm::Stub);
                 }
             }

@@ -58,6 +58,9 @@ pub enum Action {
         /// Whether the arguments of calls are replaced, too.
         #[serde(default)]
         arguments: bool,
+        /// Whether only as many of the oldest results are replaced as the goal needs.
+        #[serde(default)]
+        as_needed: bool,
         /// Minimum fraction of the request to save; see [`Action::gain`].
         #[serde(default)]
         min_gain: Permille,

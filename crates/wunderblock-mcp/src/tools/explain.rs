@@ -99,6 +99,10 @@ fn omissions(report: &BudgetReport, out: &mut String) {
     if skipped > 0 {
         let _ = writeln!(out, "  and {skipped} earlier runs");
     }
+    for one in report.uncovered() {
+        let (count, tokens) = (grouped(one.count), grouped(one.tokens.0));
+        let _ = writeln!(out, "  in no summary: {count} messages, {tokens} tokens: {}", one.reason.label());
+    }
 }
 
 fn entries(report: &BudgetReport, out: &mut String) {

@@ -24,7 +24,6 @@ macro_rules! presets {
 
 presets![
     "balanced",
-    "thorough",
     "frugal",
     "observations",
     "fresh-window",
@@ -48,6 +47,9 @@ presets![
     "never",
 ];
 
+/// Earlier names of presets. `thorough` recalled less than `balanced` does now, at a higher cost.
+const ALIASES: &[(&str, &str)] = &[("thorough", "balanced")];
+
 /// The presets, and the parser of other policies. A preset is parsed when it is requested, because a command needs
 /// only one of them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +62,7 @@ impl Policies {
         Self(())
     }
 
-    /// Returns the preset with this name, if there is one.
+    /// Returns the preset with this name, or with a new name in place of this one, if there is one.
     #[must_use]
     pub fn preset(&self, name: &str) -> Option<Arc<Policy>> {
         if name == OFF {
@@ -102,7 +104,7 @@ impl Policies {
     /// Returns a [`PolicyError`] with all errors in the file, by line.
     pub fn parse(&self, text: &str, origin: &str) -> Result<Parsed, PolicyError> {
         let mut parsed = parse(text, origin, &bases())?;
-        if NAMES.contains(&&*parsed.policy.name) {
+        if self.preset(&parsed.policy.name).is_some() {
             let what = "a preset has this name, so reports cannot tell the two apart; choose another name"
                 .to_owned();
             let fault = PolicyFault { severity: Severity::Warning, key: "name".to_owned(), what };
@@ -113,6 +115,7 @@ impl Policies {
 }
 
 fn text(name: &str) -> Option<&'static str> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, preset)| preset);
     PRESETS.iter().find(|(preset, _)| *preset == name).map(|(_, text)| *text)
 }
 

@@ -5,7 +5,7 @@ use crate::context::Built;
 use crate::request::draft::Draft;
 use crate::request::prefix::CachePlan;
 use serde::Serialize;
-use wunderblock_core::budget::{BudgetReport, EntryLine};
+use wunderblock_core::budget::{BudgetReport, EntryLine, Uncovered};
 use wunderblock_core::instruction::Finding;
 use wunderblock_core::preamble::{Deferral, Inclusion, PreambleBlock, PreambleChange, ToolBlock};
 use wunderblock_core::request::CachePoint;
@@ -20,6 +20,8 @@ pub struct RequestReport {
     /// Use of every token.
     #[serde(flatten)]
     pub budget: BudgetReport,
+    /// Messages that neither the request nor a summary in it tells of, by reason.
+    pub uncovered: Vec<Uncovered>,
     /// Id of the session.
     pub session: String,
     /// Id of the lane.
@@ -202,6 +204,7 @@ impl RequestReport {
             total: anchor.total().0,
         });
         Self {
+            uncovered: draft.report.uncovered(),
             budget: draft.report.clone(),
             session: session.to_owned(),
             lane: built.draft.lane().to_string(),

@@ -22,13 +22,14 @@ fn every_preset_is_read_without_an_error_or_a_warning() {
     }
     assert_eq!(policies.named(DEFAULT).unwrap().name, DEFAULT.into());
     assert_eq!(*policies.named(OFF).unwrap(), Policy::never());
+    assert_eq!(policies.named("thorough").unwrap(), policies.named("balanced").unwrap(), "an earlier name");
     let files = std::fs::read_dir(here("policies")).unwrap().count();
     assert_eq!(files + 1, policies.names().len(), "a file that is not a preset");
 }
 
 #[test]
 fn an_unknown_preset_is_refused_with_the_nearest() {
-    let names = "`balanced`, `thorough`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, \
+    let names = "`balanced`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, \
                  `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, \
                  `minimal`, `always`, `never`, `off`";
     let refused = |name: &str| Policies::embedded().named(name).unwrap_err().to_string();

@@ -176,21 +176,21 @@ name = "mine"
             r#"name = "mine"
 extends = "balenced"
 "#,
-            "mine.toml: line 2: extends: unknown policy `balenced`; did you mean `balanced`? expected one of `balanced`, `thorough`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
+            "mine.toml: line 2: extends: unknown policy `balenced`; did you mean `balanced`? expected one of `balanced`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
         ),
         (
             r#"name = "mine"
 extends = "off"
 "#,
-            "mine.toml: line 2: extends: unknown policy `off`; expected one of `balanced`, `thorough`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
+            "mine.toml: line 2: extends: unknown policy `off`; expected one of `balanced`, `frugal`, `observations`, `fresh-window`, `claude-code`, `gemini-cli`, `codex`, `pi`, `manus`, `openmanus`, `letta-static`, `letta-partial`, `hermes`, `openclaw`, `lossless`, `headroom`, `leon-summary`, `layered`, `selective`, `minimal`, `always`, `never`",
         ),
         (
             r#"name = "mine"
 extends = "balanced"
-[trigger.soft]
-fraction = 0.97
+[trigger.hard]
+fraction = 0.95
 "#,
-            "mine.toml: line 3: trigger.hard.fraction: the hard level (0.95) is below the soft level (0.97), which could never fire",
+            "mine.toml: line 4: trigger.hard.fraction: the hard level (0.95) is below the soft level (0.99), which could never fire",
         ),
         (
             r#"name = "mine"
@@ -198,6 +198,8 @@ extends = "balanced"
 [trigger]
 down_to = 0.95
 regrow = 0.2
+[trigger.soft]
+fraction = 0.9
 [protect]
 at_least = 50_000
 "#,
@@ -205,7 +207,7 @@ at_least = 50_000
   line 4: trigger.down_to: 0.95 is not below 0.9, where the policy fires: it would fire again immediately
   line 4: trigger.down_to: must be below `trigger.idle`: with a lost cache it would fire again immediately
   line 5: trigger.regrow: a request cannot grow from 0.95 by 0.2: the policy would never fire again
-  line 7: protect.at_least: the minimum of 50000 tokens exceeds the maximum of 24000"#,
+  line 9: protect.at_least: the minimum of 50000 tokens exceeds the maximum of 24000"#,
         ),
         (
             r#"name = "mine"

@@ -148,12 +148,13 @@ fn action() -> impl Strategy<Value = Action> {
             min_gain,
             min_tokens
         }),
-        (count(), tokens(), tokens(), any::<bool>(), gain()).prop_map(
-            |(keep, keep_tokens, over, arguments, (min_gain, min_tokens))| Action::Stub {
+        (count(), tokens(), tokens(), any::<[bool; 2]>(), gain()).prop_map(
+            |(keep, keep_tokens, over, [arguments, as_needed], (min_gain, min_tokens))| Action::Stub {
                 keep,
                 keep_tokens,
                 over,
                 arguments,
+                as_needed,
                 min_gain,
                 min_tokens
             }
