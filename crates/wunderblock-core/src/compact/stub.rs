@@ -2,10 +2,16 @@
 
 use super::guard::RungInput;
 use crate::decision::{PartForm, PartPosition};
+use crate::plan;
+use crate::policy::Permille;
 use crate::stub::{self, Stubbed};
 use crate::units::Tokens;
 use crate::{cost, presentation};
 use std::collections::BTreeMap;
+
+/// Maximum part of the limit by which stubs may save more than the goal needs. The later steps can cut a larger result:
+/// one stub of 30,000 tokens left two thirds of a request empty.
+const OVERSHOOT: Permille = Permille(100);
 
 /// Returns stubs for unprotected tool output that is not among the newest: all of it, or, from the oldest on, as much as
 /// saves `excess` tokens. The rules are those of [`Action::Stub`](crate::policy::Action::Stub).
@@ -21,6 +27,7 @@ pub(super) fn stub(
     let priced = presentation::Priced { trim: view.trim(), view, costs: ask.costs };
     let mut forms = BTreeMap::new();
     let mut saved = Tokens::ZERO;
+    let most = OVERSHOOT.of(plan::limit(ask).tokens);
     let newest = newest_results(keep, keep_tokens, input);
     for exchange in input.free() {
         if excess.is_some_and(|excess| saved >= excess) {
@@ -37,8 +44,10 @@ pub(super) fn stub(
                     Stubbed::Part(short) => cost::part(&short, ask.costs).tokens,
                     Stubbed::Kept | Stubbed::Gone => continue,
                 };
-                if whole > over && short < whole {
-                    saved += whole.saturating_sub(short);
+                let gain = whole.saturating_sub(short);
+                let is_needed = excess.is_none_or(|excess| saved + gain <= excess + most);
+                if whole > over && short < whole && is_needed {
+                    saved += gain;
                     forms.insert(at, PartForm::Stub);
                 }
             }

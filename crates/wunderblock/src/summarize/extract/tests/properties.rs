@@ -144,8 +144,8 @@ proptest! {
             ("Open", texts(Role::User).any(|text| text.starts_with("- [ ] write docs/a.md")) && entries.len() == 1),
             ("Current", texts(Role::User).next().is_some() || called),
             ("Recent", called),
-            // What stands in a quoted line is another's.
-            ("Names", texts(Role::User).flat_map(str::lines).filter(|line| !line.starts_with('>')).any(|text| literals(text).any(|literal: Literal<'_>| literal.is_entity() && literal.text == "src/main.rs"))),
+            // What stands in a line that begins with a mark may be another's: a quotation, a log.
+            ("Names", texts(Role::User).flat_map(str::lines).filter(|line| line.starts_with(char::is_alphanumeric)).any(|text| literals(text).any(|literal: Literal<'_>| literal.is_entity() && literal.text == "src/main.rs"))),
             ("Numbers", !entries.is_empty()),
         ];
         for (name, is_there) in there {

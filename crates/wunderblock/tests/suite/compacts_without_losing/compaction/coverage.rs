@@ -102,12 +102,32 @@ fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'stati
             (2.., _) => "it stands twice",
             (_, 2..) => "two summaries tell of it",
             (1, 1) if is_strict && !is_kept => "it stands, and a summary tells of it",
+            // No provider accepts thinking without its signature, or a second result of a call, so no request lacks them.
+            (0, 0) if is_thinking(&message) || is_second(&scene.messages(), seq) => continue,
             (0, 0) if !is_listed => "nothing tells of it",
             _ => continue,
         };
         wrong.push((seq, what));
     }
     wrong
+}
+
+fn is_thinking(message: &Message) -> bool {
+    message.parts.iter().all(|part| matches!(part, Part::Thinking { .. }))
+}
+
+/// Returns whether a message holds only results of calls that have an earlier result.
+fn is_second(messages: &[(Seq, Message)], seq: Seq) -> bool {
+    let call = |part: &Part| match part {
+        Part::ToolResult { call, .. } => Some(format!("{call:?}")),
+        _ => None,
+    };
+    let parts = |before: bool| {
+        let own = messages.iter().filter(move |(at, _)| if before { *at < seq } else { *at == seq });
+        own.flat_map(|(_, message)| &message.parts).map(call)
+    };
+    let earlier: BTreeSet<Option<String>> = parts(true).filter(Option::is_some).collect();
+    parts(false).all(|call| earlier.contains(&call))
 }
 
 /// Returns whether the last rung of a ladder summarised what its policy left out. It keeps turns that it summarises.

@@ -188,9 +188,9 @@ extends = "off"
             r#"name = "mine"
 extends = "balanced"
 [trigger.hard]
-fraction = 0.95
+fraction = 0.9
 "#,
-            "mine.toml: line 4: trigger.hard.fraction: the hard level (0.95) is below the soft level (0.99), which could never fire",
+            "mine.toml: line 4: trigger.hard.fraction: the hard level (0.9) is below the soft level (0.95), which could never fire",
         ),
         (
             r#"name = "mine"

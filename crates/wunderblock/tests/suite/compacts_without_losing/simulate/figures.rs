@@ -387,7 +387,7 @@ fn windows_are_varied_and_pooled() {
 #[test]
 fn summaries_can_be_given_one_size() {
     let played = played(far_back(14));
-    let options = options(14_000, Some(1_000), presets(&["balanced", "claude-code", "off"]));
+    let options = options(14_000, Some(1_000), presets(&["frugal", "claude-code", "off"]));
     let sized = SimulateOptions { summary_tokens: Some(Tokens(300)), ..options };
     let found = simulate(&played.session, &sized);
     assert_eq!(found.summary_tokens, Some(300));
@@ -395,7 +395,7 @@ fn summaries_can_be_given_one_size() {
         (of(&found, "off").writer, of(&found, "off").summary_target),
         (wunderblock::SummaryWriter::Nobody, 0)
     );
-    for name in ["balanced", "claude-code"] {
+    for name in ["frugal", "claude-code"] {
         let policy = of(&found, name);
         assert_eq!((policy.writer, policy.summary_target), (wunderblock::SummaryWriter::Extractive, 300));
         let mean = policy.summary_tokens / policy.summaries.max(1);

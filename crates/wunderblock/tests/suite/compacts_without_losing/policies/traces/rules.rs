@@ -15,7 +15,7 @@ pub(crate) type Rule = fn(&Session, Room) -> Option<Trace>;
 
 /// Rules by the names of their presets.
 pub(crate) const RULES: &[(&str, Rule)] = &[
-    ("balanced", |session, room| anywhere(session, room, 99)),
+    ("balanced", |session, room| ours(session, room, (95, 98))),
     ("frugal", |session, room| ours(session, room, (65, 95))),
     ("observations", observations),
     ("fresh-window", fresh_window),
@@ -329,12 +329,6 @@ fn ours(session: &Session, room: Room, (soft, hard): (u64, u64)) -> Option<Trace
     let at = soft.into_iter().chain(hard).min()?;
     let level = if soft == Some(at) { "soft" } else { "hard" };
     Some(Trace { level, is_partial: true, ..Trace::soft(at) })
-}
-
-/// Our default compacts at one share of the budget, given in hundredths, wherever no call waits.
-fn anywhere(session: &Session, room: Room, soft: u64) -> Option<Trace> {
-    let at = first(session, |_, tokens| tokens * 100 >= room.budget * soft)?;
-    Some(Trace { is_partial: true, ..Trace::soft(at) })
 }
 
 /// According to Mastra's constants.ts, compaction starts as soon as more than 30,000 tokens wait to be observed. Our
