@@ -112,9 +112,11 @@ pub(crate) fn newest_clip(ask: &PlanInput<'_>) -> Vec<(Seq, Bytes)> {
     let arrangement = arrange(ask.view);
     let trim = Trim { unbound: unbound(ask), ..ask.view.trim().clone() };
     let scale = ExchangeCosts::new(ask, &arrangement, &trim);
-    let kept = Trim { keep: scale.kept(false), ..Trim::default() };
-    let half = scale.half(&kept, scale.limit);
     let Some((newest, cost)) = scale.newest_exchange() else { return Vec::new() };
+    let mut kept = Trim { keep: scale.kept(false), ..Trim::default() };
+    // The newest turn of the user may be the newest exchange.
+    kept.keep.retain(|seq| !newest.speakers.contains(seq));
+    let half = scale.half(&kept, scale.limit);
     let rest = scale.total(&scale.required(kept.clone()));
     if (rest + cost.verbatim).fits(half) {
         return Vec::new();

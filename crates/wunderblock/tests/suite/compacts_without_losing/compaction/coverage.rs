@@ -67,7 +67,11 @@ fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
         let calls = ids(call);
         let own = calls.iter().map(|id| results.get(id).map(Vec::as_slice).unwrap_or_default());
         let waits = own.clone().any(|own| own.is_empty() || own.iter().any(|seq| *seq >= frontier));
-        if waits {
+        // Something else was said before the last result came.
+        let last = own.clone().flatten().max().copied().unwrap_or(*at);
+        let said =
+            messages.iter().filter(|(seq, message)| seq > at && *seq < last && message.role != Role::Tool);
+        if waits || said.count() > 0 {
             late.extend(own.flatten().copied().chain([*at]));
         }
     }
