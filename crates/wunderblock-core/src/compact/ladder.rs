@@ -371,7 +371,8 @@ impl<'a> Ladder<'a> {
             Action::Dedupe { min_bytes, .. } => dedupe::dedupe(input, min_bytes),
             Action::Stub { keep, keep_tokens, over, arguments, as_needed, .. } => {
                 let excess = as_needed.then(|| self.now.saturating_sub(self.target));
-                stub::stub(input, (keep, keep_tokens), over, arguments, excess)
+                let newest = stub::newest_results(keep, keep_tokens, input);
+                stub::stub(input, newest, over, arguments, excess)
             }
             Action::Shrink { over, to, head, keep, .. } => {
                 return self.shrunk(shrink::shrink(input, over, to, head, keep));

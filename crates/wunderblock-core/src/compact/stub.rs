@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 /// one stub of 30,000 tokens left two thirds of a request empty.
 const OVERSHOOT: Permille = Permille(100);
 
-/// Returns stubs for unprotected tool output that is not among the newest: all of it, or, from the oldest on, as much as
+/// Returns stubs for unprotected tool output before the newest results: all of it, or, from the oldest on, as much as
 /// saves `excess` tokens. The rules are those of [`Action::Stub`](crate::policy::Action::Stub).
 pub(super) fn stub(
     input: RungInput<'_>,
-    (keep, keep_tokens): (u64, Tokens),
+    newest: PartPosition,
     over: Tokens,
     arguments: bool,
     excess: Option<Tokens>,
@@ -28,7 +28,6 @@ pub(super) fn stub(
     let mut forms = BTreeMap::new();
     let mut saved = Tokens::ZERO;
     let most = OVERSHOOT.of(plan::limit(ask).tokens);
-    let newest = newest_results(keep, keep_tokens, input);
     for exchange in input.free() {
         if excess.is_some_and(|excess| saved >= excess) {
             break;
