@@ -26,8 +26,8 @@ pub struct Guard {
     pub head: Seq,
     /// Exchanges that end at or after this position belong to the protected tail.
     pub cut: Seq,
-    /// Speakers between `head` and `cut` that stay verbatim, ascending: the user's own turns, the newest request,
-    /// pins, waiting calls.
+    /// Speakers between `head` and `cut` that stay verbatim, ascending: the user's own turns, the newest turn by
+    /// any author, pins, waiting calls.
     pub keep: Vec<Seq>,
     /// Start of the user's turn inside which the tail begins; `None` if the tail begins with a turn.
     pub split: Option<Seq>,
@@ -224,7 +224,7 @@ fn head(policy: &Policy, before: &[(&Exchange, Tokens)]) -> usize {
 }
 
 /// Returns the speakers kept before the tail: the user's newest turns up to the policy's tokens, turns within the
-/// user's share, the newest request, pins, and waiting calls. Waiting calls are included if there was no room for a
+/// user's share, the newest turn by any author, pins, and waiting calls. Waiting calls are included if there was no room for a
 /// tail that reaches back to them.
 fn keep(
     policy: &Policy,
@@ -257,8 +257,13 @@ fn keep(
             break;
         }
     }
-    let pinned = |exchange: &Exchange| exchange.members.iter().any(|seq| ask.view.pinned().contains(seq));
-    for (exchange, _) in before.iter().filter(|(exchange, _)| pinned(exchange) || is_open(exchange, newest)) {
+    // What stands in the user's place and comes last is what the model works on, whoever wrote it.
+    let always = |exchange: &Exchange| {
+        exchange.members.iter().any(|seq| ask.view.pinned().contains(seq))
+            || newest.is_some_and(|seq| exchange.speakers.contains(&seq))
+            || is_open(exchange, newest)
+    };
+    for (exchange, _) in before.iter().filter(|(exchange, _)| always(exchange)) {
         keep.extend(&exchange.speakers);
     }
     keep.into_iter().collect()

@@ -26,6 +26,7 @@ use crate::policy::{Action, Division, Permille, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, View};
+use cover::COVER;
 pub use draft::NodeDraft;
 use draft::{node, says_something};
 use rules::PricedRule;
@@ -472,7 +473,9 @@ impl<'a> Ladder<'a> {
     fn proposal(&mut self) -> Proposal {
         let adds = self.now < self.before;
         let now = if adds { self.now } else { self.now.saturating_sub(self.spare) };
-        let gained = now < self.before;
+        // A summary of what a step would leave behind a bare mark stays even if it takes more than the step saves.
+        let covers = self.taken.iter().any(|rung| rung.taken && &*rung.rung == COVER);
+        let gained = now < self.before || covers;
         Proposal {
             head: self.ask.view.head(),
             trim: gained.then(|| self.view.trim().clone()),

@@ -24,13 +24,13 @@ pub(crate) fn action() -> impl Strategy<Value = Action> {
         2 => (prop_oneof![2 => Just(1u64), 1 => 1..5_000u64], gain()).prop_map(|(min, (min_gain, min_tokens))| {
             Action::Dedupe { min_bytes: Bytes(min), min_gain, min_tokens }
         }),
-        1 => (0..6u64, select(vec![0u64, 500, 20_000]), select(vec![0u64, 50, 200]), any::<bool>(), gain())
-            .prop_map(|(keep, tokens, over, arguments, (min_gain, min_tokens))| Action::Stub {
+        1 => (0..6u64, select(vec![0u64, 500, 20_000]), select(vec![0u64, 50, 200]), any::<[bool; 2]>(), gain())
+            .prop_map(|(keep, tokens, over, [arguments, as_needed], (min_gain, min_tokens))| Action::Stub {
                 keep,
                 keep_tokens: Tokens(tokens),
                 over: Tokens(over),
                 arguments,
-                as_needed: keep % 2 == 1,
+                as_needed,
                 min_gain,
                 min_tokens
             }),

@@ -23,6 +23,9 @@ use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, View};
 use std::collections::BTreeSet;
 
+/// Name of the rung in reports.
+pub(super) const COVER: &str = "cover";
+
 /// Minimum length of the summary, in tokens. A shorter one says no more than a mark.
 const LEAST: Tokens = Tokens(96);
 
@@ -124,7 +127,7 @@ fn covered(ladder: &mut Ladder<'_>, mut trim: Trim, drafts: Vec<NodeDraft>) -> b
     let taken = planned.is_ok_and(|plan| plan.step != Some(TrimReason::OverBudget));
     let (saved, added) = (ladder.now.saturating_sub(now), now.saturating_sub(ladder.now));
     let why = (!taken).then(|| "it does not fit beside what stays".into());
-    ladder.taken.push(RungTaken { rung: "cover".into(), taken, saved, added, why });
+    ladder.taken.push(RungTaken { rung: COVER.into(), taken, saved, added, why });
     if taken {
         ladder.next = drafts.last().map_or(ladder.next, |draft| draft.at.next());
         ladder.nodes.extend(drafts);

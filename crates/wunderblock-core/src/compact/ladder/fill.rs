@@ -105,10 +105,10 @@ impl Ladder<'_> {
             }
             self.refill();
         }
-        let added = self.now.saturating_sub(before);
-        if added > Tokens::ZERO {
-            let rung = RungTaken { rung: "fill".into(), taken: true, saved: Tokens::ZERO, added, why: None };
-            self.taken.push(rung);
+        // Stubs and cuts of what becomes visible may save more than it takes.
+        let (saved, added) = (before.saturating_sub(self.now), self.now.saturating_sub(before));
+        if self.now != before {
+            self.taken.push(RungTaken { rung: "fill".into(), taken: true, saved, added, why: None });
         }
     }
 
