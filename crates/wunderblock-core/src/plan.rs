@@ -107,7 +107,7 @@ pub fn weigh(ask: &PlanInput<'_>) -> Cost {
 }
 
 /// Returns the clip of the newest exchange that leaves half of the room beside what always stays; empty if the
-/// exchange takes no more than that.
+/// exchange takes no more than that. The user's newest turn is clipped, too, if it alone takes more than half.
 pub(crate) fn newest_clip(ask: &PlanInput<'_>) -> Vec<(Seq, Bytes)> {
     let arrangement = arrange(ask.view);
     let trim = Trim { unbound: unbound(ask), ..ask.view.trim().clone() };
@@ -116,13 +116,21 @@ pub(crate) fn newest_clip(ask: &PlanInput<'_>) -> Vec<(Seq, Bytes)> {
     let mut kept = Trim { keep: scale.kept(false), ..Trim::default() };
     // The newest turn of the user may be the newest exchange.
     kept.keep.retain(|seq| !newest.speakers.contains(seq));
-    let half = scale.half(&kept, scale.limit);
     let rest = scale.total(&scale.required(kept.clone()));
-    if (rest + cost.verbatim).fits(half) {
+    // A turn that takes more than half by itself is clipped with the exchange.
+    let of_all = scale.half(&Trim::default(), scale.limit);
+    let (half, turn) = match rest.fits(of_all) {
+        true => (scale.half(&kept, scale.limit), Vec::new()),
+        false => (of_all, std::mem::take(&mut kept.keep)),
+    };
+    if turn.is_empty() && (rest + cost.verbatim).fits(half) {
         return Vec::new();
     }
-    let clipped = scale.clipped(&Trim { clip: clip(&newest.members, MIN_CLIP), ..kept }, half);
-    clipped.map(|trim| trim.clip).unwrap_or_default()
+    let both: Vec<Seq> = turn.iter().chain(&newest.members).copied().collect();
+    kept.keep = turn;
+    // Many results may exceed half even with the shortest heads and tails.
+    let shortest = Trim { clip: clip(&both, MIN_CLIP), ..kept };
+    scale.clipped(&shortest, half).unwrap_or(shortest).clip
 }
 
 /// Returns whether an exchange is part of the conversation: it is neither the operator's, nor a text that the engine
