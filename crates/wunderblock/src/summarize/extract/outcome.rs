@@ -75,6 +75,7 @@ struct OutcomeWords {
     noise: Vec<String>,
     progress: Vec<String>,
     fails: Vec<String>,
+    prints: Vec<String>,
     passes: Vec<String>,
     partly: Vec<String>,
     passing: Vec<String>,
@@ -208,7 +209,7 @@ pub(super) fn read((text, last): (&str, &str), failed: bool, call: CallTraits<'_
     let stated = if failed || bad_exit { Some(false) } else { exit.as_ref().map(|_| true) };
     let report = if stated == Some(false) || !shows { error_line(text) } else { None };
     let is_search = SEARCHES.contains(&call.last) && exit.as_deref().is_none_or(|code| code == "1");
-    let shown = if call.checks.is_empty() { Shown::Unclear } else { Shown::of(text) };
+    let shown = if call.checks.is_empty() { Shown::Unclear } else { Shown::of(text, call.checks.len() == 1) };
     // A check that runs twice may have failed once and passed then.
     let families: HashSet<&str> = call.checks.iter().map(|check| check.family.as_str()).collect();
     let is_repeated = families.len() < call.checks.len() && stated != Some(false);
@@ -267,16 +268,21 @@ enum Shown {
 }
 
 impl Shown {
-    fn of(text: &str) -> Self {
-        let Patterns { fails, passes, partly, passing } = patterns();
+    /// `is_single` is whether one check printed all of the text.
+    fn of(text: &str, is_single: bool) -> Self {
+        let Patterns { fails, prints, passes, partly, passing } = patterns();
         let has = |pattern: &Option<Regex>, line: &str| {
             pattern.as_ref().is_some_and(|pattern| pattern.is_match(line))
         };
         let lines = || text.lines().map(str::trim).filter(|line| line.len() <= 1_000 && !is_noise(line));
+        let sum = lines().enumerate().filter(|(_, line)| has(passes, line)).last().map(|(at, _)| at);
+        let is_fail = |at: usize, line: &str| {
+            has(fails, line) || has(prints, line) && sum.is_none_or(|sum| sum < at || !is_single)
+        };
         // The name of a test that passes may contain any words.
-        if lines().any(|line| has(fails, line) && !has(passing, line)) {
+        if lines().enumerate().any(|(at, line)| is_fail(at, line) && !has(passing, line)) {
             Self::Fails
-        } else if lines().any(|line| has(passes, line)) {
+        } else if sum.is_some() {
             Self::Passes
         } else if lines().any(|line| has(partly, line) || has(passing, line)) {
             Self::PassesPartly
@@ -291,6 +297,7 @@ impl Shown {
 /// Patterns of lines in the output of checks. `None` if there are no patterns.
 struct Patterns {
     fails: Option<Regex>,
+    prints: Option<Regex>,
     passes: Option<Regex>,
     partly: Option<Regex>,
     passing: Option<Regex>,
@@ -301,6 +308,7 @@ fn patterns() -> &'static Patterns {
         let any = |list: &[String]| Regex::new(&list.join("|")).ok().filter(|_| !list.is_empty());
         Patterns {
             fails: any(&WORDS.fails),
+            prints: any(&WORDS.prints),
             passes: any(&WORDS.passes),
             partly: any(&WORDS.partly),
             passing: any(&WORDS.passing),
@@ -313,11 +321,11 @@ fn patterns() -> &'static Patterns {
 /// the line that looks like an error.
 fn failing_line<'t>(text: &'t str, report: Option<&'t str>) -> Option<&'t str> {
     let has_code = |line: &&str| literals(line).take(12).any(|literal| literal.kind == LiteralKind::Code);
-    let Patterns { fails, passing, .. } = patterns();
+    let Patterns { fails, prints, passing, .. } = patterns();
     let is_fail = |line: &&str| {
         let has =
             |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(line.trim()));
-        is_telling(line) && has(fails) && !has(passing)
+        is_telling(line) && (has(fails) || has(prints)) && !has(passing)
     };
     report.filter(has_code).or_else(|| text.lines().find(is_fail)).or(report)
 }

@@ -46,6 +46,25 @@ fn the_exit_code_of_a_filter_proves_nothing() {
 }
 
 #[test]
+fn what_a_passing_test_prints_is_no_failure() {
+    let sum = "test result: ok. 2 passed; 0 failed; 0 ignored";
+    for printed in ["error: the input ends early", "Traceback (most recent call last):", "lib.rs:7: error: x"]
+    {
+        let output = format!("running 2 tests\n{printed}\ntest a ... ok\ntest b ... ok\n\n{sum}");
+        for command in ["cargo test", "cargo test 2>&1 | tail -40"] {
+            let green = told(steps(&[(command, &output, false)]));
+            assert!(!green.contains("open") && green.contains("→ ok"), "{command}: {green}");
+        }
+        // After the sum, the same line is the runner's.
+        let red = told(steps(&[("cargo test 2>&1 | tail -40", &format!("{sum}\n{printed}"), false)]));
+        assert!(red.contains("open when last checked"), "{red}");
+        // The sum of one check says nothing about another.
+        let two = told(steps(&[("cargo clippy; cargo test", &format!("{printed}\n{sum}"), false)]));
+        assert!(two.contains("open when last checked"), "{two}");
+    }
+}
+
+#[test]
 fn a_check_that_runs_twice_in_a_line_is_not_judged_by_its_first_run() {
     let twice = "go test ./... | tail -2; echo again; go test ./... | tail -1";
     let text = told(steps(&[(twice, &format!("{GO_FAILS}\nagain\n{GO_PASSES}"), false)]));
