@@ -46,6 +46,7 @@ mod session;
 mod settings;
 mod simulate;
 mod storage;
+mod strained;
 mod through_run;
 mod transcripts;
 mod unfit;
