@@ -5,7 +5,7 @@ use crate::json::{self, ObjectWriter};
 use crate::outcome::{Dropped, WireError};
 use std::collections::HashMap;
 use wunderblock_core::budget::Reason;
-use wunderblock_core::message::{Body, Dialect, Extra, Message, MessageOrigin, Part};
+use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, MessageOrigin, Part};
 use wunderblock_core::request::{Request, Tool};
 
 /// State of writing one request.
@@ -114,6 +114,16 @@ impl Writing {
         self.drop_part(Reason::Dialect, format!("a medium ({kind}, {mime}, {} bytes)", body.len()));
     }
 
+    /// Records that a medium is left out if its data is empty or damaged: a provider refuses the whole request then.
+    /// Returns whether it is left out.
+    pub(crate) fn drops_broken(&mut self, kind: &str, (mime, form, body): (&str, MediaForm, &str)) -> bool {
+        let is_broken = form == MediaForm::Base64 && !is_base64(body);
+        if is_broken {
+            self.drop_medium(&format!("{kind} without valid data"), mime, body);
+        }
+        is_broken
+    }
+
     /// Adds the fields of a message to those of the turn it joins.
     pub(crate) fn unite<'f>(
         &mut self,
@@ -215,4 +225,21 @@ pub(crate) fn name_of(part: &Part) -> &'static str {
         Part::Media { .. } => "a medium",
         Part::Opaque { .. } => "an opaque block",
     }
+}
+
+/// Returns whether a text is base64 with its padding (RFC 4648, either alphabet) and encodes at least one byte. Line
+/// breaks do not count.
+fn is_base64(text: &str) -> bool {
+    let all = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n'));
+    let (mut length, mut padding) = (0_usize, 0_usize);
+    for byte in all {
+        let is_padding = byte == b'=';
+        let is_digit = byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
+        if !is_padding && (!is_digit || padding > 0) {
+            return false;
+        }
+        length += 1;
+        padding += usize::from(is_padding);
+    }
+    length > 0 && length % 4 == 0 && padding <= 2
 }

@@ -446,7 +446,7 @@ proptest! {
 
     #[test]
     fn what_is_protected_stays_word_for_word(rounds in rounds(), budget in budget()) {
-        play(&rounds, budget, |stage| check_protected(stage));
+        play(&rounds, budget, check_protected);
     }
 
     #[test]

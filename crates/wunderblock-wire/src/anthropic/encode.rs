@@ -444,6 +444,9 @@ fn media(
         ("image" | "document", MediaForm::File) => opened.is_own(),
         _ => false,
     };
+    if writing.drops_broken(&kind, (mime, form, body)) {
+        return Ok(None);
+    }
     // A medium that was read in this dialect is written back even if its type is not in the list.
     if !known && !opened.is_marked_own() {
         writing.drop_medium(&kind, mime, body);

@@ -188,6 +188,9 @@ fn media_part(
 ) -> Result<Option<String>, WireError> {
     let opened = writing.open(extra)?;
     let body = inline(body)?;
+    if writing.drops_broken("data", (mime, form, body)) {
+        return Ok(None);
+    }
     let is_open = body.starts_with("http://") || body.starts_with("https://");
     let object = match form {
         MediaForm::Base64 if takes(mime) || opened.is_marked_own() => {

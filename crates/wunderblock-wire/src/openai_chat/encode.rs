@@ -391,6 +391,9 @@ fn media(
     let body = inline(body)?;
     let marked = opened.is_marked_own();
     let kind = opened.word(KIND).unwrap_or_else(|| kind_for(mime).to_owned());
+    if writing.drops_broken(&kind, (mime, form, body)) {
+        return Ok(None);
+    }
     let (name, inner) = match (kind.as_str(), form) {
         ("image", MediaForm::Base64) if marked || IMAGES.contains(&mime) => {
             ("image_url", ObjectWriter::default().text("url", &format!("data:{mime};base64,{body}")))

@@ -107,6 +107,9 @@ fn media(
     let body = inline(body)?;
     let marked = opened.is_marked_own();
     let kind = opened.word(KIND).unwrap_or_else(|| kind_for(mime).to_owned());
+    if writing.drops_broken(&kind, (mime, form, body)) {
+        return Ok(None);
+    }
     let data = || format!("data:{mime};base64,{body}");
     let is_bare = opened.own_word(SHAPE).as_deref() == Some("none");
     let has = |field: &str| opened.fields().iter().any(|(name, _)| *name == field);

@@ -100,6 +100,34 @@ fn what_a_dialect_cannot_carry_is_reported() {
 }
 
 #[test]
+fn a_medium_without_valid_data_is_left_out_and_named() {
+    for (data, is_sent) in [
+        ("aGk=", true),
+        ("aGkh", true),
+        ("aG\nkh", true),
+        ("", false),
+        ("aGk", false),
+        ("a===", false),
+        ("aG=h", false),
+        ("a picture", false),
+    ] {
+        let picture = Part::Media {
+            mime: "image/png".into(),
+            form: MediaForm::Base64,
+            body: data.into(),
+            extra: None,
+        };
+        let request = talk(vec![Message::new(Role::User, vec![Part::text("q"), picture])]);
+        for dialect in PROVIDERS {
+            let encoded = encode(dialect, &request).unwrap();
+            let what: Vec<_> = encoded.dropped.iter().map(|drop| drop.what.to_string()).collect();
+            assert_eq!(what.is_empty(), is_sent, "{dialect:?} {data}: {what:?}");
+            assert!(is_sent || what[0].contains("without valid data"), "{what:?}");
+        }
+    }
+}
+
+#[test]
 fn messages_that_are_never_sent_are_not() {
     let failed = Message::new(Role::Assistant, vec![call("a", "{}")])
         .standing(MessageOrigin::Failed("timeout".into()));
