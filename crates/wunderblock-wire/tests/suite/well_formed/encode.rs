@@ -111,12 +111,8 @@ fn a_medium_without_valid_data_is_left_out_and_named() {
         ("aG=h", false),
         ("a picture", false),
     ] {
-        let picture = Part::Media {
-            mime: "image/png".into(),
-            form: MediaForm::Base64,
-            body: data.into(),
-            extra: None,
-        };
+        let picture =
+            Part::Media { mime: "image/png".into(), form: MediaForm::Base64, body: data.into(), extra: None };
         let request = talk(vec![Message::new(Role::User, vec![Part::text("q"), picture])]);
         for dialect in PROVIDERS {
             let encoded = encode(dialect, &request).unwrap();

@@ -76,6 +76,7 @@ struct OutcomeWords {
     progress: Vec<String>,
     fails: Vec<String>,
     prints: Vec<String>,
+    shell: Vec<String>,
     passes: Vec<String>,
     partly: Vec<String>,
     passing: Vec<String>,
@@ -270,18 +271,23 @@ enum Shown {
 impl Shown {
     /// `is_single` is whether one check printed all of the text.
     fn of(text: &str, is_single: bool) -> Self {
-        let Patterns { fails, prints, passes, partly, passing } = patterns();
+        let Patterns { fails, prints, shell, passes, partly, passing } = patterns();
         let has = |pattern: &Option<Regex>, line: &str| {
             pattern.as_ref().is_some_and(|pattern| pattern.is_match(line))
         };
         let lines = || text.lines().map(str::trim).filter(|line| line.len() <= 1_000 && !is_noise(line));
         let sum = lines().enumerate().filter(|(_, line)| has(passes, line)).last().map(|(at, _)| at);
+        let is_last = |at: usize| sum.is_none_or(|sum| sum < at);
         let is_fail = |at: usize, line: &str| {
-            has(fails, line) || has(prints, line) && sum.is_none_or(|sum| sum < at || !is_single)
+            has(fails, line)
+                || has(prints, line) && (!is_single || is_last(at))
+                || has(shell, line) && is_last(at)
         };
         // The name of a test that passes may contain any words.
         if lines().enumerate().any(|(at, line)| is_fail(at, line) && !has(passing, line)) {
             Self::Fails
+        } else if !is_single && lines().any(|line| has(shell, line)) {
+            Self::Unclear
         } else if sum.is_some() {
             Self::Passes
         } else if lines().any(|line| has(partly, line) || has(passing, line)) {
@@ -298,6 +304,7 @@ impl Shown {
 struct Patterns {
     fails: Option<Regex>,
     prints: Option<Regex>,
+    shell: Option<Regex>,
     passes: Option<Regex>,
     partly: Option<Regex>,
     passing: Option<Regex>,
@@ -309,6 +316,7 @@ fn patterns() -> &'static Patterns {
         Patterns {
             fails: any(&WORDS.fails),
             prints: any(&WORDS.prints),
+            shell: any(&WORDS.shell),
             passes: any(&WORDS.passes),
             partly: any(&WORDS.partly),
             passing: any(&WORDS.passing),
@@ -321,11 +329,11 @@ fn patterns() -> &'static Patterns {
 /// the line that looks like an error.
 fn failing_line<'t>(text: &'t str, report: Option<&'t str>) -> Option<&'t str> {
     let has_code = |line: &&str| literals(line).take(12).any(|literal| literal.kind == LiteralKind::Code);
-    let Patterns { fails, prints, passing, .. } = patterns();
+    let Patterns { fails, prints, shell, passing, .. } = patterns();
     let is_fail = |line: &&str| {
         let has =
             |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|pattern| pattern.is_match(line.trim()));
-        is_telling(line) && (has(fails) || has(prints)) && !has(passing)
+        is_telling(line) && [fails, prints, shell].into_iter().any(has) && !has(passing)
     };
     report.filter(has_code).or_else(|| text.lines().find(is_fail)).or(report)
 }

@@ -65,6 +65,19 @@ fn what_a_passing_test_prints_is_no_failure() {
 }
 
 #[test]
+fn a_command_that_a_shell_could_not_run_is_not_the_check_that_ran() {
+    let gone = "/usr/bin/bash: line 1: cd: src: No such file or directory";
+    let sum = "ok: 21 packages ok, 0 failed";
+    let of = |command: &str, output: String| told(steps(&[(command, &output, false)]));
+    let one = of("cd src; go test ./... | tee log", format!("{gone}\n{sum}"));
+    assert!(!one.contains("open"), "{one}");
+    let two = of("cd src && go build ./...; go test ./... | tee log", format!("{gone}\n{sum}"));
+    assert!(!two.contains("open") && !two.contains("→ ok"), "{two}");
+    let none = of("cd src && go test ./... | tee log", gone.into());
+    assert!(none.contains("open when last checked"), "{none}");
+}
+
+#[test]
 fn a_check_that_runs_twice_in_a_line_is_not_judged_by_its_first_run() {
     let twice = "go test ./... | tail -2; echo again; go test ./... | tail -1";
     let text = told(steps(&[(twice, &format!("{GO_FAILS}\nagain\n{GO_PASSES}"), false)]));
