@@ -26,11 +26,10 @@ use crate::policy::{Action, Division, Permille, Policy};
 use crate::trim;
 use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, View};
-use cover::COVER;
 pub use draft::NodeDraft;
 use draft::{node, says_something};
 use rules::PricedRule;
-use state::{Cover, Form};
+use state::{COVER, Cover, Form};
 use std::collections::{BTreeMap, HashSet};
 
 /// A compaction in progress.

@@ -6,7 +6,7 @@
 //! request keeps only what always stays, and the summary takes most of the rest.
 
 use super::draft::{NodeDraft, node, says_something};
-use super::state::{Cover, Form};
+use super::state::{COVER, Cover, Form};
 use super::{Ladder, Made, NextStep};
 use crate::budget::Treatment;
 use crate::compact::job::{Detail, SummaryJob, placed};
@@ -22,9 +22,6 @@ use crate::trim::{self, GapOrSummary};
 use crate::units::{Seq, Tokens};
 use crate::view::{SummaryNode, View};
 use std::collections::BTreeSet;
-
-/// Name of the rung in reports.
-pub(super) const COVER: &str = "cover";
 
 /// Minimum length of the summary, in tokens. A shorter one says no more than a mark.
 const LEAST: Tokens = Tokens(96);

@@ -3,6 +3,9 @@
 use crate::compact::job::{Detail, SummaryJob};
 use crate::decision::Trim;
 
+/// Name of the rung in reports.
+pub(super) const COVER: &str = "cover";
+
 /// Form of the summary, each tried if the one before had no text, or did not fit.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Form {

@@ -46,7 +46,7 @@ fn the_exit_code_of_a_filter_proves_nothing() {
 }
 
 #[test]
-fn what_a_passing_test_prints_is_no_failure() {
+fn what_a_passing_test_prints_does_not_count_as_a_failure() {
     let sum = "test result: ok. 2 passed; 0 failed; 0 ignored";
     for printed in ["error: the input ends early", "Traceback (most recent call last):", "lib.rs:7: error: x"]
     {
