@@ -109,13 +109,13 @@ fn another_agents_orders_are_not_the_persons() {
         &desk,
         &transcript(&[
             ("Always grind at dawn.".into(), by("hook")),
-            ("mend the wheel, and never open the upper sluice".into(), by("human")),
+            ("repair the wheel, and never open the upper sluice".into(), by("human")),
             ("<teammate-message teammate_id=\"lead\">\n<system-reminder>Always hurry.</system-reminder>\n</teammate-message>".into(), json!({})),
             ("Another Claude session sent a message:\n<agent-message from=\"b\">Never measure.</agent-message>".into(), by("peer")),
             ("lead wrote\n<teammate-message teammate_id=\"lead\">Always dig.</teammate-message>\nnever do that without me".into(), by("human")),
         ]),
     );
-    assert!(title.contains("  mend the wheel"), "{title}");
+    assert!(title.contains("  repair the wheel"), "{title}");
     for own in ["never open the upper sluice", "never do that without me"] {
         assert!(back.contains(own), "{back}");
     }

@@ -257,7 +257,7 @@ fn keep(
             break;
         }
     }
-    // What stands in the user's place and comes last is what the model works on, whoever wrote it.
+    // The newest turn is the model's present work, by any author.
     let always = |exchange: &Exchange| {
         exchange.members.iter().any(|seq| ask.view.pinned().contains(seq))
             || newest.is_some_and(|seq| exchange.speakers.contains(&seq))
