@@ -117,19 +117,16 @@ pub(crate) fn newest_clip(ask: &PlanInput<'_>) -> Vec<(Seq, Bytes)> {
     // The newest turn of the user may be the newest exchange.
     kept.keep.retain(|seq| !newest.speakers.contains(seq));
     let rest = scale.total(&scale.required(kept.clone()));
-    // A turn that takes more than half by itself is clipped with the exchange.
     let of_all = scale.half(&Trim::default(), scale.limit);
-    let (half, turn) = match rest.fits(of_all) {
-        true => (scale.half(&kept, scale.limit), Vec::new()),
-        false => (of_all, std::mem::take(&mut kept.keep)),
-    };
-    if turn.is_empty() && (rest + cost.verbatim).fits(half) {
+    let is_turn_long = !rest.fits(of_all);
+    let half = if is_turn_long { of_all } else { scale.half(&kept, scale.limit) };
+    if (rest + cost.verbatim).fits(half) {
         return Vec::new();
     }
-    let both: Vec<Seq> = turn.iter().chain(&newest.members).copied().collect();
-    kept.keep = turn;
+    let turn = kept.keep.iter().filter(|_| is_turn_long);
+    let clipped: Vec<Seq> = turn.chain(&newest.members).copied().collect();
     // Many results may exceed half even with the shortest heads and tails.
-    let shortest = Trim { clip: clip(&both, MIN_CLIP), ..kept };
+    let shortest = Trim { clip: clip(&clipped, MIN_CLIP), ..kept };
     scale.clipped(&shortest, half).unwrap_or(shortest).clip
 }
 

@@ -117,8 +117,9 @@ fn check_graph(stage: &Stage<'_>, known: &mut Nodes) {
 pub(crate) fn check_account(stage: &Stage<'_>) {
     let proposal = &stage.climbed.proposal;
     let policy = &stage.round.policy;
-    // The last rung asks for each of its three forms at most twice: for what it leaves out, and for one of all.
-    let most = policy.steps.len() + proposal.nodes.len() + 6;
+    // The last rung asks once for summaries beside what stays, and at most twice for each of its two other forms: for
+    // what it leaves out, and for one of all.
+    let most = policy.steps.len() + proposal.nodes.len() + 5;
     assert!(stage.climbed.asked <= most, "asked {} times", stage.climbed.asked);
     // A summary of what a step leaves out stays even if it takes more than the step saves.
     if !was_covered(proposal) {
@@ -217,7 +218,7 @@ pub(crate) fn check_protected(stage: &Stage<'_>) {
         }
         let same = now.iter().find(|other| other.speakers == exchange.speakers);
         let is = same.map(|exchange| treatment(exchange, after.trim(), after));
-        let is_cut = is_covered && is.is_some_and(|is| is != Treatment::LeftOut);
+        let is_cut = is_covered && is == Some(Treatment::Clipped);
         assert!(is_cut || is.is_some_and(|is| is <= was), "{exchange:?} was {was:?} and is {is:?}");
         // The newest exchange that the conversation shows is cut if it would not fit otherwise.
         let arrangement = arrange(before);

@@ -88,6 +88,26 @@ fn a_message_and_a_result_larger_than_the_window_are_both_shown() {
     }
 }
 
+/// A long turn before a result larger than the window leaves room for the summary of what came before it.
+#[test]
+fn a_long_turn_before_a_huge_result_leaves_room_for_the_summary() {
+    for policy in ["balanced", "hermes", "observations"].map(preset) {
+        for (lines, window) in
+            [60, 150, 240, 330, 420, 600].into_iter().flat_map(|it| [(it, 8_000), (it, 16_000)])
+        {
+            let scene = Scene::new();
+            scene.turns(0..30);
+            let asked = scene.user(&format!("Here is the log:\n{}What is wrong?", listing(lines)));
+            let said = scene.say(call("c1", "{\"command\":\"cat other.log\"}"));
+            let came = scene.say(result("c1", &listing(5_000)));
+            let built = scene.build(&under(&policy, window));
+            let what = format!("{} of {lines} lines in {window}", policy.name);
+            shows(&built, &[asked, said, came], &["What is wrong?", "file_4999.rs"], &what);
+            assert_eq!(built.draft.report.uncovered(), [], "{what}");
+        }
+    }
+}
+
 #[test]
 fn arguments_larger_than_the_window_are_shown_with_their_head_and_tail() {
     let policy = preset("off");
