@@ -8,7 +8,7 @@
 use crate::budget::Reason;
 use crate::decision::{Injection, PartForm, PartPosition, Trim};
 use crate::fence;
-use crate::message::{Body, Extra, MediaForm, Message, Part};
+use crate::message::{Body, Extra, MediaForm, Message, Part, Role};
 use crate::pair::{Exchange, ExchangeKind};
 use crate::ports::{Bodies, CostModel};
 use crate::presentation;
@@ -76,12 +76,13 @@ pub fn message(message: &Message, costs: &dyn CostModel) -> Cost {
     frame(costs) + extra(&message.extra, costs) + parts
 }
 
-/// Returns the cost of what a request under a trim holds of an entry: [`message`] without the parts that are not sent.
+/// Returns the cost of what a request under a trim holds of an entry: the parts that are sent, in a message without the
+/// fields of the recorded one.
 #[must_use]
 pub fn sent(entry: &ViewEntry, trim: &Trim, costs: &dyn CostModel) -> Cost {
     let parts = entry.message.parts.iter().enumerate();
-    let parts = parts.filter(|(index, piece)| missing((entry.seq, *index), piece, trim, costs).is_none());
-    frame(costs) + extra(&entry.message.extra, costs) + parts.map(|(_, piece)| part(piece, costs)).sum()
+    let parts = parts.filter(|(index, piece)| missing((entry, *index), piece, trim, costs).is_none());
+    frame(costs) + parts.map(|(_, piece)| part(piece, costs)).sum()
 }
 
 /// Returns the cost of a text that enters at the tail in its own message.
@@ -116,7 +117,7 @@ pub fn part(piece: &Part, costs: &dyn CostModel) -> Cost {
         Part::ToolResult { call, content, extra: more, .. } => {
             TOOL_FRAME
                 + costs.text(call.as_str())
-                + content.iter().map(|inner| part(inner, costs)).sum()
+                + sent_content(content, costs).map(|inner| part(inner, costs)).sum()
                 + extra(more, costs)
         }
         Part::Media { mime, body: data, form, extra: more } => {
@@ -130,6 +131,11 @@ pub fn part(piece: &Part, costs: &dyn CostModel) -> Cost {
         }
         Part::Opaque { raw, .. } => TEXT_FRAME + json_body(raw, costs),
     }
+}
+
+/// Returns the parts of a result's content for which the model's dialect has a place.
+fn sent_content<'a>(content: &'a [Part], costs: &dyn CostModel) -> impl Iterator<Item = &'a Part> {
+    content.iter().filter(|inner| costs.refuses(Role::Tool, inner).is_none())
 }
 
 /// Returns the cost of an exchange, verbatim and as a stub; it is never below the cost that
@@ -171,9 +177,10 @@ fn of_exchange(exchange: &Exchange, priced: presentation::Priced<'_>, forms: &Co
     for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += both(frame(costs));
         for (index, piece) in said.message.parts.iter().enumerate() {
-            let at = (said.seq, index);
-            if !matches!(piece, Part::ToolResult { .. }) && missing(at, piece, trim, costs).is_none() {
-                total += forms(at, piece, None);
+            if !matches!(piece, Part::ToolResult { .. })
+                && missing((said, index), piece, trim, costs).is_none()
+            {
+                total += forms((said.seq, index), piece, None);
             }
         }
         if is_marked_alone(said, trim, costs) {
@@ -203,7 +210,7 @@ fn of_exchange(exchange: &Exchange, priced: presentation::Priced<'_>, forms: &Co
 /// Returns whether an entry is shown by its mark alone: it has no part, or the marked part is not sent.
 pub(crate) fn is_marked_alone(said: &ViewEntry, trim: &Trim, costs: &dyn CostModel) -> bool {
     trim.mark_of(said.seq).is_some_and(|index| {
-        let is_gone = |piece| missing((said.seq, index), piece, trim, costs).is_some();
+        let is_gone = |piece| missing((said, index), piece, trim, costs).is_some();
         said.message.parts.get(index).is_none_or(is_gone)
     })
 }
@@ -215,8 +222,14 @@ fn fenced(said: &ViewEntry, costs: &dyn CostModel) -> Cost {
 }
 
 /// Returns the reason why a part of a shown entry is not in the request.
-pub(crate) fn missing(at: PartPosition, piece: &Part, trim: &Trim, costs: &dyn CostModel) -> Option<Reason> {
-    costs.refuses(piece).or_else(|| crate::trim::withheld(at, piece, trim))
+pub(crate) fn missing(
+    (entry, index): (&ViewEntry, usize),
+    piece: &Part,
+    trim: &Trim,
+    costs: &dyn CostModel,
+) -> Option<Reason> {
+    let refused = costs.refuses(entry.message.role, piece);
+    refused.or_else(|| crate::trim::withheld((entry.seq, index), piece, trim))
 }
 
 /// Returns the maximum cost of a summary, including its fence.
@@ -300,5 +313,6 @@ fn json_body(body: &Body, costs: &dyn CostModel) -> Cost {
 
 /// Returns the cost of unknown fields.
 pub(crate) fn extra(extra: &Extra, costs: &dyn CostModel) -> Cost {
-    extra.as_deref().map_or(Cost::ZERO, |text| costs.json(text) + Cost { tokens: Tokens(2), bytes: Bytes(8) })
+    let own = costs.fields(extra);
+    if own == Cost::ZERO { own } else { own + Cost { tokens: Tokens(2), bytes: Bytes(8) } }
 }

@@ -2,7 +2,7 @@
 
 use crate::budget::Reason;
 use crate::id::Handle;
-use crate::message::{Body, Part};
+use crate::message::{Body, Extra, Part, Role};
 use crate::units::{Cost, Tokens};
 
 /// Cost of texts for the model to which a request is sent.
@@ -28,10 +28,15 @@ pub trait CostModel: Sync {
     fn binds_thinking(&self) -> bool {
         false
     }
-    /// Returns the reason why the model's dialect has no place for a part; `None` if it has one.
-    fn refuses(&self, part: &Part) -> Option<Reason> {
-        let _ = part;
+    /// Returns the reason why the model's dialect has no place for a part in a message of this role; `None` if it has
+    /// one. The content of a tool result has the role [`Role::Tool`].
+    fn refuses(&self, role: Role, part: &Part) -> Option<Reason> {
+        let _ = (role, part);
         None
+    }
+    /// Returns the cost of the fields of an extra that the model's dialect sends.
+    fn fields(&self, extra: &Extra) -> Cost {
+        extra.as_deref().map_or(Cost::ZERO, |fields| self.json(fields))
     }
 }
 

@@ -305,7 +305,7 @@ impl<'a> RequestWriter<'a> {
     fn sendable(&mut self, entry: &'a ViewEntry) -> Vec<(usize, &'a Part)> {
         let mut parts = Vec::new();
         for (index, part) in entry.message.parts.iter().enumerate() {
-            match cost::missing((entry.seq, index), part, self.trim, self.input.costs) {
+            match cost::missing((entry, index), part, self.trim, self.input.costs) {
                 _ if matches!(part, Part::ToolResult { .. }) => {}
                 Some(reason) => self.list(entry.seq, Some(index), reason),
                 None if restate::of(self.view, (entry.seq, index)).is_some_and(|one| !one.as_reference) => {

@@ -12,10 +12,11 @@
 //!
 //! Nothing is carried over from one model to another, not even within a family: vocabularies change between versions.
 
+use crate::budget::Reason;
 pub use crate::calibration::{Anchor, Calibration, Overhead};
 use crate::cost;
 use crate::id::Handle;
-use crate::message::{Message, Part};
+use crate::message::{Message, Part, Role};
 use crate::ports::{CostModel, Framing};
 use crate::presentation;
 use crate::units::{Cost, Seq, Tokens};
@@ -59,7 +60,8 @@ impl Weight {
     /// for each result, which may become a separate message. A message that is not sent weighs nothing.
     #[must_use]
     pub fn of(message: &Message, costs: &dyn CostModel) -> Self {
-        let sent: Vec<&Part> = message.parts.iter().filter(|part| costs.refuses(part).is_none()).collect();
+        let sent: Vec<&Part> =
+            message.parts.iter().filter(|part| costs.refuses(message.role, part).is_none()).collect();
         if sent.is_empty() || !message.standing.is_sendable() {
             return Self::ZERO;
         }
@@ -68,7 +70,7 @@ impl Weight {
             let around = std::iter::repeat_n(cost::frame(costs), frames);
             around.chain(sent.iter().map(|part| cost::part(part, costs))).map(|cost| cost.tokens).sum()
         };
-        let fixed = weigh(&Frames);
+        let fixed = weigh(&Frames(costs));
         Self { fixed, scaled: weigh(costs).saturating_sub(fixed) }
     }
 
@@ -87,9 +89,9 @@ impl AddAssign for Weight {
 }
 
 /// Cost model in which texts are free, so that a cost consists of its constants only.
-struct Frames;
+struct Frames<'a>(&'a dyn CostModel);
 
-impl CostModel for Frames {
+impl CostModel for Frames<'_> {
     fn text(&self, _: &str) -> Cost {
         Cost::ZERO
     }
@@ -104,6 +106,9 @@ impl CostModel for Frames {
     }
     fn framing(&self) -> Framing {
         Framing::default()
+    }
+    fn refuses(&self, role: Role, part: &Part) -> Option<Reason> {
+        self.0.refuses(role, part)
     }
 }
 

@@ -2,8 +2,10 @@
 
 use crate::extra;
 use crate::outcome::{Encoded, WireError};
+use crate::writing::known_fields;
 use crate::{anthropic, gemini, neutral, openai_chat, openai_responses};
-use wunderblock_core::message::{Dialect, Message, Part};
+use wunderblock_core::budget::Reason;
+use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, Part, Role};
 use wunderblock_core::request::Request;
 
 /// Reads a request.
@@ -54,20 +56,71 @@ pub fn decode_message(dialect: Dialect, raw_json: &str) -> Result<Vec<Message>, 
     }
 }
 
-/// Returns whether a request that we build in this dialect may contain a part. A provider receives only thinking that
-/// it signed or encrypted itself. All other parts may be sent.
+/// Returns why a request that we build in this dialect leaves out a part of a message of this role; `None` if the part
+/// is sent, as far as it shows by itself. The place of a part in a request may forbid it as well, and so may data in a
+/// blob.
 #[must_use]
-pub fn takes_thinking(dialect: Dialect, part: &Part) -> bool {
-    let Part::Thinking { signature, extra, .. } = part else { return true };
-    let is_signed = signature.as_deref().is_some_and(|signature| !signature.is_empty());
-    let opened = extra::open(extra, dialect);
-    match dialect {
-        Dialect::Neutral => true,
-        // Thinking that does not name its dialect is Anthropic's.
-        Dialect::Anthropic => is_signed && opened.is_ok_and(|opened| opened.is_own()),
-        Dialect::OpenaiChat => false,
-        Dialect::OpenaiResponses | Dialect::Gemini => {
-            is_signed && opened.is_ok_and(|opened| opened.is_marked_own())
+pub fn refuses(dialect: Dialect, role: Role, part: &Part) -> Option<Reason> {
+    match part {
+        _ if dialect == Dialect::Neutral => None,
+        Part::Thinking { .. } if dialect == Dialect::OpenaiChat || role != Role::Assistant => {
+            Some(Reason::Dialect)
         }
+        Part::Thinking { signature, extra, .. } => {
+            // A thinking part may have an empty text, but not an empty signature.
+            let is_signed = signature.as_deref().is_some_and(|signature| !signature.is_empty());
+            let is_own = extra::open(extra, dialect).is_ok_and(|opened| {
+                // Thinking that does not name its dialect is Anthropic's.
+                if dialect == Dialect::Anthropic { opened.is_own() } else { opened.is_marked_own() }
+            });
+            (!is_signed || !is_own).then_some(Reason::Unsigned)
+        }
+        Part::Opaque { dialect: own, .. } if *own != dialect => Some(Reason::Dialect),
+        Part::Opaque { raw: Body::Inline(raw), .. } => {
+            let is_refused = match dialect {
+                Dialect::Anthropic => anthropic::blocks::broken(raw).is_some(),
+                Dialect::OpenaiChat => true,
+                Dialect::OpenaiResponses => {
+                    role != Role::Assistant || openai_responses::order::broken(raw).is_some()
+                }
+                Dialect::Gemini => role == Role::Tool || gemini::parts::broken(raw).is_some(),
+                Dialect::Neutral => false,
+            };
+            is_refused.then_some(Reason::Unsendable)
+        }
+        Part::Media { mime, form, body, extra } => {
+            let (mime, form, extra) = (mime.clone(), *form, extra.clone());
+            refuses_medium(dialect, role, Part::Media { mime, form, body: stand_in(form, body), extra })
+        }
+        Part::Text { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } | Part::Opaque { .. } => None,
     }
+}
+
+/// Returns why a request leaves out a medium with its data inline: what the encoder says of it.
+fn refuses_medium(dialect: Dialect, role: Role, medium: Part) -> Option<Reason> {
+    let messages = vec![Message::new(role, vec![medium])];
+    let request = Request { messages, cache: Some(Vec::new()), ..Request::default() };
+    let encoded = encode(dialect, &request).ok()?;
+    encoded.dropped.into_iter().find(|dropped| dropped.whole).map(|dropped| dropped.reason)
+}
+
+/// Returns the data of a medium, or short data of its form if it is in a blob. A URL that needs a blob is data.
+fn stand_in(form: MediaForm, body: &Body) -> Body {
+    match (body, form) {
+        (Body::Inline(_), _) => body.clone(),
+        (Body::Blob { .. }, MediaForm::Base64) => "AAAA".into(),
+        (Body::Blob { .. }, MediaForm::Url) => "data:,".into(),
+        (Body::Blob { .. }, MediaForm::File) => "file".into(),
+    }
+}
+
+/// Returns the text of an extra's fields that a request in this dialect holds; `None` if it holds none of them.
+#[must_use]
+pub fn sent_fields(dialect: Dialect, extra: &Extra) -> Option<String> {
+    if dialect == Dialect::Neutral {
+        return extra.as_deref().map(str::to_owned);
+    }
+    let mut opened = extra::open(extra, dialect).ok()?;
+    opened.keep_known(known_fields(dialect));
+    opened.written()
 }

@@ -183,6 +183,14 @@ impl<'a> OpenedExtra<'a> {
         if self.own { named(&self.unknown).collect() } else { Vec::new() }
     }
 
+    /// Returns what a request may hold of the extra, as the text of an object: the provider's fields, those of a nested
+    /// object, and those of the message that the part begins. `None` if there are none.
+    pub(crate) fn written(&self) -> Option<String> {
+        let hints = [INNER, MESSAGE].into_iter().filter_map(|name| Some((name, self.own_raw(name)?.get())));
+        let fields: Vec<(&str, &str)> = hints.chain(self.fields()).collect();
+        (!fields.is_empty()).then(|| ObjectWriter::default().unknown(fields).finish())
+    }
+
     /// Finishes the object inside a block by adding the unknown fields that the object had in this dialect.
     ///
     /// # Errors

@@ -166,7 +166,7 @@ impl Writing {
 /// Optional fields of blocks that the provider's reference names and that have no neutral form. A name that several
 /// providers use differently (`caller`) is not listed, because an extra without a dialect does not say whose field it
 /// is.
-const fn known_fields(dialect: Dialect) -> &'static [&'static str] {
+pub(crate) const fn known_fields(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
         Dialect::Anthropic => &["cache_control", "citations", "context", "title"],
         Dialect::OpenaiResponses => &["detail", "filename", "namespace", "prompt_cache_breakpoint"],

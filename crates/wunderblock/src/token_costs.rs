@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::id::Handle;
-use wunderblock_core::message::{Dialect, Part};
+use wunderblock_core::message::{Dialect, Extra, Part, Role};
 use wunderblock_core::ports::{CostModel, Framing};
 use wunderblock_core::units::{Bytes, Cost, Tokens};
 use wunderblock_core::usage::Calibration;
-use wunderblock_wire::takes_thinking;
+use wunderblock_wire::sent_fields;
 
 /// Maximum number of bytes in a text whose count is remembered. Inline texts are weighed several times in a build:
 /// when estimates are calibrated, when the request is planned, and when it is rendered.
@@ -173,15 +173,12 @@ impl CostModel for TokenCosts {
         self.dialect == Dialect::Anthropic
     }
 
-    fn refuses(&self, part: &Part) -> Option<Reason> {
-        match (part, self.dialect) {
-            (_, Dialect::Neutral) => None,
-            (Part::Thinking { .. }, Dialect::OpenaiChat) => Some(Reason::Dialect),
-            // A thinking part may have an empty text, but not an empty signature.
-            (Part::Thinking { .. }, dialect) => (!takes_thinking(dialect, part)).then_some(Reason::Unsigned),
-            (Part::Opaque { dialect, .. }, target) => (*dialect != target).then_some(Reason::Dialect),
-            _ => None,
-        }
+    fn refuses(&self, role: Role, part: &Part) -> Option<Reason> {
+        wunderblock_wire::refuses(self.dialect, role, part)
+    }
+
+    fn fields(&self, extra: &Extra) -> Cost {
+        sent_fields(self.dialect, extra).map_or(Cost::ZERO, |fields| self.json(&fields))
     }
 
     fn text(&self, text: &str) -> Cost {
@@ -222,6 +219,9 @@ mod tests {
     use super::*;
     use crate::catalog::Catalog;
     use proptest::prelude::*;
+    use wunderblock_core::cost::MEDIA_TOKENS;
+    use wunderblock_core::message::{Body, MediaForm, Message};
+    use wunderblock_core::request::Request;
 
     fn scales(model: &str, per_mille: Option<u16>) -> TokenCosts {
         let row = Catalog::embedded().lookup(model).row.clone();
@@ -248,7 +248,114 @@ mod tests {
         assert_eq!(framing(Some(500)), of(6, 25));
     }
 
+    const DIALECTS: [Dialect; 5] = [
+        Dialect::Anthropic,
+        Dialect::OpenaiChat,
+        Dialect::OpenaiResponses,
+        Dialect::Gemini,
+        Dialect::Neutral,
+    ];
+
+    /// Returns a text of 60 tokens or more, so that a part that is weighed and not sent exceeds every frame.
+    fn long() -> impl Strategy<Value = String> {
+        "[a-z]{3,9}".prop_map(|word| format!("{word} is said again; ").repeat(12))
+    }
+
+    /// Returns fields of a provider, or of no provider, or forms of ours.
+    fn fields() -> impl Strategy<Value = Extra> {
+        let from =
+            proptest::sample::select(vec!["", "anthropic", "openai-chat", "openai-responses", "gemini"]);
+        let name = proptest::sample::select(vec!["title", "thoughtSignature", "wb:reply", "new"]);
+        let some = (from, name, long()).prop_map(|(from, name, text)| {
+            // Whether a known field without its provider is written depends on its place.
+            let name = if from.is_empty() { "new" } else { name };
+            let from = if from.is_empty() { String::new() } else { format!("\"wb:from\":\"{from}\",") };
+            Some(format!("{{{from}\"{name}\":\"{text}\"}}").into_boxed_str())
+        });
+        prop_oneof![2 => Just(None), 1 => some]
+    }
+
+    fn medium() -> impl Strategy<Value = Part> {
+        let types = vec!["image/png", "image/tiff", "application/pdf", "audio/wav", "text/html", ""];
+        let data = vec![
+            (MediaForm::Base64, "QUJD"),
+            (MediaForm::Base64, ""),
+            (MediaForm::Base64, "%%"),
+            (MediaForm::Url, "https://example.org/a.png"),
+            (MediaForm::Url, "data:image/png;base64,QUJD"),
+            (MediaForm::File, "file-1"),
+        ];
+        let (types, data) = (proptest::sample::select(types), proptest::sample::select(data));
+        (types, data.prop_map(|(form, body)| (form, Body::from(body))), fields())
+            .prop_map(|(mime, (form, body), extra)| Part::Media { mime: mime.into(), form, body, extra })
+    }
+
+    /// Returns a part of any kind.
+    fn any_part() -> impl Strategy<Value = Part> {
+        let text = || (long(), fields()).prop_map(|(text, extra)| Part::Text { text: text.into(), extra });
+        let signature = proptest::option::of(Just("c2lnbmVk".into()));
+        let thinking = (long(), signature, fields()).prop_map(|(text, signature, extra)| Part::Thinking {
+            text: text.into(),
+            signature,
+            extra,
+        });
+        let opaque = (proptest::sample::select(&DIALECTS[..]), long()).prop_map(|(dialect, text)| {
+            let raw = format!("{{\"type\":\"strange\",\"executableCode\":\"{text}\"}}").into();
+            Part::Opaque { dialect, raw }
+        });
+        let bare = long().prop_map(|text| Part::text(text));
+        let content = proptest::collection::vec(prop_oneof![bare, medium()], 0..4);
+        let result = (content, fields()).prop_map(|(content, extra)| Part::ToolResult {
+            call: "c1".into(),
+            content,
+            failed: false,
+            extra,
+        });
+        prop_oneof![text(), thinking, medium(), opaque, result]
+    }
+
+    fn o200k(text: &str) -> u64 {
+        u64::from(Counted::of(text).o200k)
+    }
+
     proptest! {
+        /// What the encoder leaves out weighs nothing: a message weighs no less than the texts of its encoded form, and
+        /// no more than the whole form with its frames.
+        #[test]
+        fn a_message_weighs_what_its_encoded_form_holds(
+            role in proptest::sample::select(vec![Role::User, Role::Assistant, Role::Tool]),
+            parts in proptest::collection::vec(any_part(), 1..4),
+        ) {
+            for dialect in DIALECTS {
+                let fits = |part: &&Part| matches!(part, Part::ToolResult { .. }) == (role == Role::Tool);
+                // Reasoning that leads to nothing is left out for its place, not for what it is.
+                let end = (role == Role::Assistant).then(|| Part::text("Done."));
+                let parts: Vec<Part> = parts.iter().filter(fits).cloned().chain(end).collect();
+                let message = Message::new(role, parts);
+                let row = Catalog::embedded().lookup("gpt-4o").row.clone();
+                let costs = TokenCosts::new(row.counter(), dialect, Arc::default());
+                let weight = wunderblock_core::usage::Weight::of(&message, &costs).total().0;
+
+                let empty = Request { cache: Some(Vec::new()), ..Request::default() };
+                let request = Request { messages: vec![message.clone()], ..empty.clone() };
+                let encode = |request| wunderblock_wire::encode(dialect, request).unwrap().bytes;
+                let (body, frame) = (encode(&request), encode(&empty));
+                let least: u64 = wunderblock_wire::string_values(&body).unwrap().map(|text| o200k(&text)).sum();
+                let all = |body: &[u8]| o200k(std::str::from_utf8(body).unwrap());
+                let count = |part: &Part| part.leaves().len() as u64 + 1;
+                let frames = message.parts.iter().map(count).sum::<u64>() * 32 + 32;
+                // Our own form holds each medium, whatever its data.
+                let own = "\"type\":\"media\"";
+                let shown = if dialect == Dialect::Neutral { vec![own] } else { vec!["QUJD", "a.png", "file-1"] };
+                let text = String::from_utf8(body.clone()).unwrap();
+                let media: usize = shown.iter().map(|data| text.matches(data).count()).sum();
+                let most = all(&body) - all(&frame) + frames + media as u64 * MEDIA_TOKENS.0;
+                let encoded = String::from_utf8_lossy(&body);
+                prop_assert!(weight >= least || weight == 0, "{dialect:?}: {weight} of {least}: {encoded}");
+                prop_assert!(weight <= most, "{dialect:?}: {weight}, at most {most}: {encoded} of {message:?}");
+            }
+        }
+
         #[test]
         fn a_corrected_count_is_never_below_o200k_and_grows_with_the_factor(
             text in "(?s).{0,200}", model in proptest::sample::select(vec!["claude-sonnet-4-5", "claude-opus-4-8", "gemini-2.5-pro", "who"]),

@@ -46,7 +46,7 @@ pub(super) fn refused(messages: &[Message]) -> BTreeMap<(usize, usize), &'static
 }
 
 /// Returns the reason why the API would refuse a block in any position, or `None` if it would not.
-pub(super) fn broken(raw: &str) -> Option<&'static str> {
+pub(crate) fn broken(raw: &str) -> Option<&'static str> {
     let kind = RawFields::parse(raw).ok().and_then(|block| block.text("type"));
     match kind.as_deref() {
         None => Some("a block without a type"),

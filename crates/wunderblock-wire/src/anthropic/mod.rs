@@ -4,7 +4,7 @@
 //! its signature. Sources: the Messages API reference (platform.claude.com/docs/en/api/messages) and its pages on
 //! tool use, extended thinking, vision, PDF support and mid-conversation system messages.
 
-mod blocks;
+pub(crate) mod blocks;
 pub(crate) mod cache;
 pub mod decode;
 pub(crate) mod encode;

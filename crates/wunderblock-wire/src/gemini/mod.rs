@@ -8,7 +8,7 @@
 
 pub(crate) mod decode;
 pub(crate) mod encode;
-mod parts;
+pub(crate) mod parts;
 mod schema;
 
 use crate::json::RawFields;

@@ -166,7 +166,7 @@ pub(super) fn part_of(part: &Part, role: &str, writing: &mut Writing) -> Result<
 }
 
 /// Returns the reason why the API would refuse an opaque part in its own format, or `None` if it would not.
-fn broken(raw: &str) -> Option<&'static str> {
+pub(crate) fn broken(raw: &str) -> Option<&'static str> {
     let known = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
     let fields = RawFields::parse(raw).ok();
     let is_known = fields.is_some_and(|part| known.iter().any(|name| part.get(name).is_some()));

@@ -15,7 +15,7 @@
 mod content;
 pub(crate) mod decode;
 pub(crate) mod encode;
-mod order;
+pub(crate) mod order;
 
 use crate::extra::{self, ExtraForm, INNER, MESSAGE};
 use crate::json::{ObjectWriter, RawFields, is_null};

@@ -98,7 +98,7 @@ pub(super) fn unbooked(raw: &str) -> String {
 }
 
 /// Returns the reason why a request that we build cannot contain an item of the model, or `None` if it can.
-pub(super) fn broken(raw: &str) -> Option<&'static str> {
+pub(crate) fn broken(raw: &str) -> Option<&'static str> {
     let fields = RawFields::parse(raw).ok();
     match fields.as_ref().and_then(|item| item.text("type")).as_deref() {
         None => Some("an item without a type"),
