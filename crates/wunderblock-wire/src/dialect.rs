@@ -2,8 +2,9 @@
 
 use crate::extra;
 use crate::outcome::{Encoded, WireError};
-use crate::writing::known_fields;
+use crate::writing::{UNSENDABLE, known_fields};
 use crate::{anthropic, gemini, neutral, openai_chat, openai_responses};
+use std::borrow::Cow;
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, Part, Role};
 use wunderblock_core::request::Request;
@@ -56,15 +57,15 @@ pub fn decode_message(dialect: Dialect, raw_json: &str) -> Result<Vec<Message>, 
     }
 }
 
-/// Returns why a request that we build in this dialect leaves out a part of a message of this role; `None` if the part
-/// is sent, as far as it shows by itself. The place of a part in a request may forbid it as well, and so may data in a
-/// blob.
+/// Returns why a request that we build in this dialect leaves out a part of a message of this role, and what the part
+/// is; `None` if the part is sent, as far as it shows by itself. The place of a part in a request may forbid it as well,
+/// and so may data in a blob.
 #[must_use]
-pub fn refuses(dialect: Dialect, role: Role, part: &Part) -> Option<Reason> {
+pub fn refusal(dialect: Dialect, role: Role, part: &Part) -> Option<(Reason, Cow<'static, str>)> {
     match part {
         _ if dialect == Dialect::Neutral => None,
         Part::Thinking { .. } if dialect == Dialect::OpenaiChat || role != Role::Assistant => {
-            Some(Reason::Dialect)
+            Some((Reason::Dialect, "thinking".into()))
         }
         Part::Thinking { signature, extra, .. } => {
             // A thinking part may have an empty text, but not an empty signature.
@@ -73,35 +74,34 @@ pub fn refuses(dialect: Dialect, role: Role, part: &Part) -> Option<Reason> {
                 // Thinking that does not name its dialect is Anthropic's.
                 if dialect == Dialect::Anthropic { opened.is_own() } else { opened.is_marked_own() }
             });
-            (!is_signed || !is_own).then_some(Reason::Unsigned)
+            (!is_signed || !is_own).then(|| (Reason::Unsigned, "thinking of another provider".into()))
         }
-        Part::Opaque { dialect: own, .. } if *own != dialect => Some(Reason::Dialect),
+        Part::Opaque { dialect: own, .. } if *own != dialect => {
+            Some((Reason::Dialect, "a block of another provider".into()))
+        }
         Part::Opaque { raw: Body::Inline(raw), .. } => {
-            let is_refused = match dialect {
-                Dialect::Anthropic => anthropic::blocks::broken(raw).is_some(),
-                Dialect::OpenaiChat => true,
-                Dialect::OpenaiResponses => {
-                    role != Role::Assistant || openai_responses::order::broken(raw).is_some()
-                }
-                Dialect::Gemini => role == Role::Tool || gemini::parts::broken(raw).is_some(),
-                Dialect::Neutral => false,
+            let why = match dialect {
+                Dialect::Anthropic => anthropic::blocks::broken(raw),
+                Dialect::OpenaiResponses if role == Role::Assistant => openai_responses::order::broken(raw),
+                Dialect::Gemini if role != Role::Tool => gemini::parts::broken(raw),
+                _ => Some(UNSENDABLE),
             };
-            is_refused.then_some(Reason::Unsendable)
+            why.map(|why| (Reason::Unsendable, why.into()))
         }
         Part::Media { mime, form, body, extra } => {
             let (mime, form, extra) = (mime.clone(), *form, extra.clone());
-            refuses_medium(dialect, role, Part::Media { mime, form, body: stand_in(form, body), extra })
+            refused_medium(dialect, role, Part::Media { mime, form, body: stand_in(form, body), extra })
         }
         Part::Text { .. } | Part::ToolCall { .. } | Part::ToolResult { .. } | Part::Opaque { .. } => None,
     }
 }
 
 /// Returns why a request leaves out a medium with its data inline: what the encoder says of it.
-fn refuses_medium(dialect: Dialect, role: Role, medium: Part) -> Option<Reason> {
+fn refused_medium(dialect: Dialect, role: Role, medium: Part) -> Option<(Reason, Cow<'static, str>)> {
     let messages = vec![Message::new(role, vec![medium])];
     let request = Request { messages, cache: Some(Vec::new()), ..Request::default() };
-    let encoded = encode(dialect, &request).ok()?;
-    encoded.dropped.into_iter().find(|dropped| dropped.whole).map(|dropped| dropped.reason)
+    let dropped = encode(dialect, &request).ok()?.dropped.into_iter().find(|dropped| dropped.whole)?;
+    Some((dropped.reason, dropped.what.into()))
 }
 
 /// Returns the data of a medium, or short data of its form if it is in a blob. A URL that needs a blob is data.

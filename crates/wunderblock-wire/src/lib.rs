@@ -32,7 +32,7 @@ mod writing;
 pub use anthropic::cache::{continues, without_marks};
 pub use anthropic::decode::decode_blocks;
 pub use call_id::tool_name;
-pub use dialect::{decode, decode_message, encode, refuses, sent_fields};
+pub use dialect::{decode, decode_message, encode, refusal, sent_fields};
 pub use gist::gist;
 pub use live::{LiveError, LiveLine, decode_line};
 pub use outcome::{Dropped, Encoded, WireError};

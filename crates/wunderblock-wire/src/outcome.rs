@@ -81,7 +81,8 @@ pub struct Encoded {
 /// Content that is in a request but not in its encoded form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// Index of the message; `None` for the request itself, its system text and its tools.
+    /// Index of the message; `None` for the request itself, its system text and its tools, and for a part that was left
+    /// out before the request was encoded.
     pub message: Option<usize>,
     /// Index of the part in the message, of the system part, or of the tool.
     pub part: usize,

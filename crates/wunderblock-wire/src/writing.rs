@@ -8,6 +8,10 @@ use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, MessageOrigin, Part};
 use wunderblock_core::request::{Request, Tool};
 
+/// Why an opaque part that a provider of OpenAI's formats would refuse is left out.
+pub(crate) const UNSENDABLE: &str =
+    "a part of content of no kind that a message can hold, or not a whole one";
+
 /// State of writing one request.
 pub(crate) struct Writing {
     dialect: Dialect,

@@ -10,7 +10,7 @@ use wunderblock_core::message::{Dialect, Extra, Part, Role};
 use wunderblock_core::ports::{CostModel, Framing};
 use wunderblock_core::units::{Bytes, Cost, Tokens};
 use wunderblock_core::usage::Calibration;
-use wunderblock_wire::sent_fields;
+use wunderblock_wire::{refusal, sent_fields};
 
 /// Maximum number of bytes in a text whose count is remembered. Inline texts are weighed several times in a build:
 /// when estimates are calibrated, when the request is planned, and when it is rendered.
@@ -174,7 +174,7 @@ impl CostModel for TokenCosts {
     }
 
     fn refuses(&self, role: Role, part: &Part) -> Option<Reason> {
-        wunderblock_wire::refuses(self.dialect, role, part)
+        refusal(self.dialect, role, part).map(|(reason, _)| reason)
     }
 
     fn fields(&self, extra: &Extra) -> Cost {
@@ -303,7 +303,7 @@ mod tests {
             let raw = format!("{{\"type\":\"strange\",\"executableCode\":\"{text}\"}}").into();
             Part::Opaque { dialect, raw }
         });
-        let bare = long().prop_map(|text| Part::text(text));
+        let bare = long().prop_map(Part::text);
         let content = proptest::collection::vec(prop_oneof![bare, medium()], 0..4);
         let result = (content, fields()).prop_map(|(content, extra)| Part::ToolResult {
             call: "c1".into(),

@@ -24,6 +24,8 @@ use wunderblock::{CompactOptions, Compactor, ContextOptions, Session, SummaryEdi
 const MARKS: &str = include_str!("marks/facts.txt");
 /// Maximum size of our summary, in tokens.
 const SIZE: Tokens = Tokens(3_000);
+/// Model whose tokens are counted with o200k.
+const COUNTED: &str = "gpt-4o";
 /// Minimum number of words beside the literals in a line that says something about them.
 const WORDS: usize = 4;
 
@@ -111,7 +113,9 @@ fn summary(session: &Session, (from, to): (Seq, Seq), policy: &str) -> ChoreResu
     (summary.target, summary.condensed, summary.by_model) = (SIZE, SIZE, SIZE);
     summary.at_least = summary.at_least.min(SIZE);
     (summary.share, summary.room, summary.overage) = (Permille(1_000), Permille(1_000), Permille(1_000));
-    let context = ContextOptions { window: Some(WHOLE), ..ContextOptions::uncompacted() };
+    // The counts of this model are exact, so that the size means the same as the sizes in the table.
+    let model = Some(COUNTED.to_owned());
+    let context = ContextOptions { window: Some(WHOLE), model, ..ContextOptions::uncompacted() };
     let options = CompactOptions {
         edit: Some(SummaryEdit::Range(from, to)),
         dry_run: true,

@@ -9,7 +9,7 @@ use crate::call_id::{self, CallIds};
 use crate::extra::{self, INNER, KIND, MAX, MESSAGE, OpenedExtra, ROLE, SHAPE};
 use crate::json::{ObjectWriter, RawFields, array, quote};
 use crate::outcome::{Encoded, WireError};
-use crate::writing::{Union, Writing, checked, inline, name_of};
+use crate::writing::{UNSENDABLE, Union, Writing, checked, inline, name_of};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Dialect, Extra, MediaForm, Message, Part, Role};
 use wunderblock_core::request::{Request, Tool};
@@ -371,8 +371,7 @@ fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<Conten
         Part::Opaque { dialect, raw } => {
             let raw = writing.opaque(*dialect, raw)?;
             // Every sendable part of this provider has a neutral form, so a part that stayed opaque cannot be sent.
-            let unsendable = "a part of content of no kind that a message can hold, or not a whole one";
-            let raw = raw.filter(|_| !writing.refuse(Some(unsendable)));
+            let raw = raw.filter(|_| !writing.refuse(Some(UNSENDABLE)));
             Ok(raw.map(|raw| ContentPiece::Part(raw.to_owned())))
         }
         other => {

@@ -5,7 +5,7 @@ use crate::extra::{self, INNER, KIND, OpenedExtra, SHAPE};
 use crate::json::{ObjectWriter, array, list};
 use crate::openai_chat::{FILENAME, IMAGES, PDF, kind_for};
 use crate::outcome::WireError;
-use crate::writing::{Writing, inline, name_of};
+use crate::writing::{UNSENDABLE, Writing, inline, name_of};
 use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Body, Extra, MediaForm, Part};
 
@@ -87,8 +87,7 @@ pub(super) fn piece(part: &Part, words: &str, writing: &mut Writing) -> Result<O
         Part::Opaque { dialect, raw } => {
             let raw = writing.opaque(*dialect, raw)?;
             // Every sendable piece of this provider has a neutral form, so a piece that stayed opaque cannot be sent.
-            let unsendable = "a part of content of no kind that a message can hold, or not a whole one";
-            Ok(raw.filter(|_| !writing.refuse(Some(unsendable))).map(str::to_owned))
+            Ok(raw.filter(|_| !writing.refuse(Some(UNSENDABLE))).map(str::to_owned))
         }
         other => {
             let place = if words == "output_text" { "of the model" } else { "of anyone but the model" };

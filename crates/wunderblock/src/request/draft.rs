@@ -8,13 +8,13 @@ use super::withhold::Withheld;
 use crate::error::Error;
 use crate::store::TallyRow;
 use crate::tokens::{Class, Counted, Counter};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wunderblock_core::budget::{BudgetReport, Certainty, Reason};
 use wunderblock_core::event::{ContextBuilt, Stem};
 use wunderblock_core::id::{LaneId, StreamId};
 use wunderblock_core::instruction::Finding;
-use wunderblock_core::message::{Dialect, Message};
+use wunderblock_core::message::{Dialect, Message, Part};
 use wunderblock_core::plan::{Plan, TrimReason};
 use wunderblock_core::preamble::{Inclusion, Preamble, PreambleBlock, PreambleChange};
 use wunderblock_core::render::{self, Missing, RenderInput};
@@ -22,7 +22,8 @@ use wunderblock_core::report::{Tally, report};
 use wunderblock_core::request::{CachePoint, Request};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::usage::{Anchor, Calibration, Overhead};
-use wunderblock_wire::{Dropped, Encoded};
+use wunderblock_core::view::View;
+use wunderblock_wire::{Dropped, Encoded, refusal};
 
 /// Encoded request with its report.
 #[derive(Clone, Debug)]
@@ -149,6 +150,7 @@ pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Err
     let now = if job.options.at.is_some() { snapshot.newest_at } else { job.now };
     let cache = prefix::plan(target, &encoded, report.total_tokens, snapshot, now);
     let used = percent(report.total_tokens.max(planned.measured()), report.limit);
+    dropped.extend(unsendable(&rendered.missing, &decision.view, target.dialect));
     dropped.extend(encoded.dropped.iter().cloned());
     Ok(Draft {
         digest: blake3::hash(&encoded.bytes).to_hex().to_string(),
@@ -176,6 +178,26 @@ pub(super) fn encode(mut request: Rendered, job: &BuildJob) -> Result<Draft, Err
         warned: job.options.warn.iter().copied().filter(|warn| used >= u64::from(*warn)).max(),
         planned: Arc::new(planned),
     })
+}
+
+/// Returns the media and the provider's own blocks that the plan left out because the provider would refuse them.
+fn unsendable(missing: &[Missing], view: &View, dialect: Dialect) -> Vec<Dropped> {
+    let refused = missing.iter().filter(|run| matches!(run.reason, Reason::Dialect | Reason::Unsendable));
+    let seqs: BTreeSet<Seq> = refused.filter(|run| run.from == run.to).map(|run| run.from).collect();
+    let mut dropped = Vec::new();
+    for message in seqs.into_iter().filter_map(|seq| view.entry(seq)).map(|entry| &entry.message) {
+        for (part, piece) in message.parts.iter().enumerate() {
+            let is_named = match piece {
+                Part::Media { .. } => true,
+                Part::Opaque { dialect: own, .. } => *own == dialect,
+                _ => false,
+            };
+            if let Some((reason, what)) = refusal(dialect, message.role, piece).filter(|_| is_named) {
+                dropped.push(Dropped { message: None, part, reason, what: what.into_owned(), whole: true });
+            }
+        }
+    }
+    dropped
 }
 
 impl Rendered {

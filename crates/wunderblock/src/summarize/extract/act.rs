@@ -81,6 +81,7 @@ struct ActWords {
     read: Vec<String>,
     run: Vec<String>,
     talks: Vec<String>,
+    reports: Vec<String>,
     acts: Vec<String>,
     looks: Vec<String>,
     delegates: Vec<String>,
@@ -183,7 +184,10 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     let says = |word: &str| {
         matches!(word, "view" | "create" | "str_replace" | "insert" | "undo_edit" | "write" | "read" | "edit")
     };
-    let fields = if gist.is_empty() || says(gist) { fields(input) } else { BTreeMap::new() };
+    // A gist of arguments (`filePath=a.rs limit=5`) says less than the arguments.
+    let is_bare =
+        gist.is_empty() || says(gist) || gist.split(' ').next().is_some_and(|word| word.contains('='));
+    let fields = if is_bare { fields(input) } else { BTreeMap::new() };
     let field = |name: &str| fields.get(name).and_then(|raw| text(raw));
     let mode = ["command", "action", "mode"].into_iter().find_map(field).unwrap_or_default();
     let kind = match mode.as_str() {
@@ -220,8 +224,7 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     let files = if marked.is_empty() { files } else { marked };
     let first = files.first().map(|(_, path)| path.clone()).unwrap_or_default();
     let word = if kind == Kind::Read { "read" } else { "edit" };
-    let what =
-        if gist.is_empty() || says(gist) { format!("{name} {first}") } else { format!("{name} {gist}") };
+    let what = if is_bare { format!("{name} {first}") } else { format!("{name} {gist}") };
     let key = format!("{word} {first}");
     let (program, last, checks) = (String::new(), String::new(), Vec::new());
     ParsedCall {
@@ -274,7 +277,7 @@ pub(super) fn argument(input: &str, names: &[String]) -> Option<String> {
 }
 
 /// Returns the command of a call, which is given as a string or as a list of words.
-fn command(input: &str) -> Option<String> {
+pub(super) fn command(input: &str) -> Option<String> {
     let fields = fields(input);
     let raw = ["command", "cmd", "script", "code", "input", "patch", "diff"]
         .iter()
@@ -303,6 +306,11 @@ pub(super) fn has_word(name: &str, any: &[String]) -> bool {
 /// Returns whether a tool only talks to other agents or to the harness.
 pub(super) fn talks(name: &str) -> bool {
     WORDS.talks.contains(&plain_name(name))
+}
+
+/// Returns whether the result of a tool is the report of a delegate.
+pub(super) fn reports(name: &str) -> bool {
+    WORDS.reports.contains(&plain_name(name))
 }
 
 /// Returns a tool's name in lower case and without punctuation.

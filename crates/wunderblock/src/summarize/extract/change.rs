@@ -2,10 +2,16 @@
 
 use super::act::fields;
 use serde_json::value::RawValue;
+use std::collections::{HashMap, HashSet};
+use wunderblock_core::literal::{Literal, LiteralKind, literals};
 use wunderblock_reduce::defined_name;
 
-/// Maximum number of defined names that are listed: the first ones in a call, or the newest ones in a file.
-pub(super) const DEFINED_MAX: usize = 6;
+/// Maximum number of added names that are kept: the first ones in a call, or the newest ones in a file.
+pub(super) const ADDED_MAX: usize = 24;
+/// Number of added names that the line of a file lists. The others are spare.
+pub(super) const ADDED_LISTED: usize = 6;
+/// Maximum number of bytes in a name.
+const NAME_MAX: usize = 60;
 /// Names that occur in many files.
 const EVERYDAY: [&str; 8] = ["main", "new", "init", "__init__", "fmt", "from", "default", "test"];
 
@@ -51,22 +57,59 @@ impl WrittenText {
         }
     }
 
-    /// Returns, in order, the names that the written texts define but the replaced texts do not.
-    pub(super) fn defines(&self) -> Vec<String> {
+    /// Returns the names that the written texts have and the replaced texts lack: first, in order, those that they
+    /// define, then the most frequent of those that are new to the session, as `is_known` tells.
+    pub(super) fn adds(&self, is_rewrite: bool, is_known: impl Fn(&Literal<'_>) -> bool) -> Vec<String> {
         let defined = |texts: &'_ [String]| -> Vec<String> {
             let lines = texts.iter().flat_map(|text| text.lines());
             lines.filter_map(|line| defined_name(line.trim_start())).map(str::to_owned).collect()
         };
         let old = defined(&self.over);
+        let over: HashSet<u64> =
+            self.over.iter().flat_map(|text| identifiers(text)).map(|one| one.key()).collect();
+        let mut coined: Vec<(usize, &str)> = Vec::new();
+        let mut places: HashMap<u64, usize> = HashMap::new();
+        for name in self.written.iter().flat_map(|text| identifiers(text)) {
+            let place = *places.entry(name.key()).or_insert(coined.len());
+            match coined.get_mut(place) {
+                Some((count, _)) => *count += 1,
+                None if over.contains(&name.key()) || is_known(&name) => coined.push((0, "")),
+                None => coined.push((1, name.text)),
+            }
+        }
+        coined.retain(|(_, name)| !name.is_empty());
+        coined.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
         let mut names: Vec<String> = Vec::new();
-        for name in defined(&self.written) {
-            let is_new = !old.contains(&name) && !names.contains(&name);
-            if is_new && !EVERYDAY.contains(&name.as_str()) && names.len() < DEFINED_MAX {
+        let coined = coined.into_iter().map(|(_, name)| name.to_owned());
+        let is_new = |name: &String| {
+            let is_old = || literals(name).next().is_some_and(|name| is_known(&name));
+            !old.contains(name) && (!is_rewrite || !is_old())
+        };
+        for name in defined(&self.written).into_iter().filter(is_new).chain(coined) {
+            let is_new = !names.contains(&name) && !EVERYDAY.contains(&name.as_str());
+            if is_new && names.len() < ADDED_MAX {
                 names.push(name);
             }
         }
         names
     }
+}
+
+/// Returns the keys of the identifiers in a file's text.
+pub(super) fn coins(text: &str) -> impl Iterator<Item = u64> {
+    identifiers(text).map(|name| name.key())
+}
+
+/// Returns the names in a program's text that are worth repeating.
+fn identifiers(text: &str) -> impl Iterator<Item = Literal<'_>> {
+    let is_name = |literal: &Literal<'_>| {
+        let is_member = literal.text.contains('.') && !literal.text.contains(char::is_uppercase);
+        literal.kind == LiteralKind::Identifier
+            && literal.is_entity()
+            && !literal.text.starts_with('-')
+            && !is_member
+    };
+    literals(text).filter(is_name).filter(|name| name.text.len() <= NAME_MAX)
 }
 
 #[cfg(test)]
@@ -101,7 +144,8 @@ mod tests {
             ),
         ];
         for (input, names) in cases {
-            assert_eq!(WrittenText::of_call(&input.to_string()).defines(), names, "{input}");
+            let is_known = |name: &Literal<'_>| name.text == "std::fmt";
+            assert_eq!(WrittenText::of_call(&input.to_string()).adds(false, is_known), names, "{input}");
         }
         assert_eq!(WrittenText::of_call("not json"), WrittenText::default());
     }

@@ -1,7 +1,7 @@
 //! Tracks, call by call, what happened to files.
 
 use super::act::Deed;
-use super::change::DEFINED_MAX;
+use super::change::ADDED_MAX;
 use std::collections::HashMap;
 use wunderblock_core::units::Seq;
 use wunderblock_core::work::FileChange;
@@ -25,8 +25,8 @@ pub(in super::super) struct File {
     pub(in super::super) last_changed: Seq,
     /// Latest stated reason for a change to the file, with the position of that reason.
     pub(super) reason: Option<(Seq, String)>,
-    /// Names that changes defined in the file, in order, each with its position.
-    pub(super) defined: Vec<(Seq, String)>,
+    /// Names that changes added to the file, in order, each with its position.
+    pub(super) added: Vec<(Seq, String)>,
     /// Positions of the calls that changed the file, in order.
     pub(super) changes: Vec<Seq>,
     /// Positions of the results that showed the file, in order.
@@ -114,15 +114,15 @@ impl Files {
         }
     }
 
-    /// Records the names that a call defined in a file. The newest names are kept.
-    pub(super) fn define(&mut self, at: Seq, path: &str, names: Vec<String>) {
+    /// Records the names that a call added to a file. The newest names are kept.
+    pub(super) fn add_names(&mut self, at: Seq, path: &str, names: Vec<String>) {
         let place = self.places.get(plain(path)).copied();
         let Some(file) = place.and_then(|place| self.list.get_mut(place)) else { return };
         for name in names {
-            file.defined.retain(|(_, known)| *known != name);
-            file.defined.push((at, name));
+            file.added.retain(|(_, known)| *known != name);
+            file.added.push((at, name));
         }
-        file.defined.drain(..file.defined.len().saturating_sub(DEFINED_MAX));
+        file.added.drain(..file.added.len().saturating_sub(ADDED_MAX));
     }
 
     /// Returns the position and path of the latest change to a file, or of the latest change in a folder.
@@ -133,6 +133,11 @@ impl Files {
             self.list.iter().filter(|file| file.is_changed() && file.change != FileChange::Reverted);
         let newest = changed.filter(is_it).max_by_key(|file| file.last_changed)?;
         Some((newest.last_changed, newest.path.clone()))
+    }
+
+    /// Returns whether a file of this name was read or changed.
+    pub(super) fn is_known(&self, path: &str) -> bool {
+        self.places.contains_key(plain(path))
     }
 
     /// Returns whether a file of this name was changed.
@@ -242,7 +247,7 @@ impl Files {
                 last_read: Seq::START,
                 last_changed: Seq::START,
                 reason: None,
-                defined: Vec::new(),
+                added: Vec::new(),
                 changes: Vec::new(),
                 shown: Vec::new(),
             });

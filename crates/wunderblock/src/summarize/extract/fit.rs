@@ -276,7 +276,7 @@ impl<'f> Fit<'f> {
         let count = kinds.len() as u64;
         for (done, kind) in kinds.iter_mut().enumerate() {
             let cap = (*left / (count - done as u64).max(1)).clamp(LINE_MIN.min(*left), 64);
-            let looks = kind.items.iter().take(8).enumerate();
+            let looks = kind.items.iter().filter(|(_, item)| !item.is_spare()).take(8).enumerate();
             let fitting = looks.filter_map(|(place, (at, item))| {
                 let cost = self.cost(*at, item);
                 if cost <= cap {
@@ -301,7 +301,7 @@ impl<'f> Fit<'f> {
     /// Divides the room among the kinds by weight, but never gives a kind more than it needs.
     fn divide(&self, kinds: &mut [ItemGroup<'_>], room: u64) {
         for kind in kinds.iter_mut() {
-            for (at, item) in &kind.items {
+            for (at, item) in kind.items.iter().filter(|(_, item)| !item.is_spare()) {
                 kind.need += self.cost(*at, item);
                 if kind.need > room {
                     break;

@@ -5,7 +5,7 @@ mod ended;
 mod printed;
 
 use super::act::{self, Deed, Kind, ParsedCall};
-use super::change::WrittenText;
+use super::change::{self, WrittenText};
 use super::check::Check;
 use super::cue::{self, Cue};
 use super::decision::{self, Answer, Verdict};
@@ -16,6 +16,7 @@ use super::plain::readable;
 use super::process;
 use super::skill;
 use super::todo::{self, Plan, Ticks, TodoCall};
+use super::told;
 use super::trouble::Troubles;
 use crate::summarize::standing::{rules_of_text, typed};
 use crate::summarize::task::Material;
@@ -24,6 +25,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use wunderblock_core::author::Author;
 use wunderblock_core::id::CallId;
+use wunderblock_core::literal::Literal;
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Seq};
@@ -38,6 +40,8 @@ const NEWEST_SENTENCES: usize = 2_048;
 
 /// Maximum number of bytes kept of a delegate's report.
 const REPORT: usize = 320;
+/// Maximum number of names in written texts that are remembered.
+const COINED_MAX: usize = 200_000;
 /// Beginning of a message that another agent of a team sent.
 const TEAMMATE: &str = "<teammate-message";
 /// Programs that say nothing about the task and are too common to name in a summary.
@@ -61,8 +65,8 @@ pub(in super::super) struct Step {
     pub(in super::super) what: String,
     pub(super) key: String,
     pub(super) files: Vec<(Deed, String)>,
-    /// Names that the call defines in its file.
-    defines: Vec<String>,
+    /// Names that the call adds to its file.
+    adds: Vec<String>,
     pub(super) shows: bool,
     /// Whether the last command shows content, whatever the commands before it do.
     ends_showing: bool,
@@ -76,6 +80,10 @@ pub(in super::super) struct Step {
     pub(super) is_talk: bool,
     /// Whether the call changes something outside the files of the work.
     pub(super) acts: bool,
+    /// Messages that the call gives to what it makes, such as a commit.
+    messages: Vec<String>,
+    /// Whether the result is the report of a delegate.
+    reports: bool,
     /// Last program of a command.
     last_program: String,
     /// Whether a success of the call is one of all its commands.
@@ -164,6 +172,10 @@ pub(in super::super) struct Found<'a> {
     pub(super) replies: Vec<Said<'a>>,
     /// Messages of other agents.
     pub(super) peers: Vec<Said<'a>>,
+    /// Messages in successful commands, by the model.
+    pub(super) messages: Vec<Said<'a>>,
+    /// Reports of delegates.
+    pub(super) reports: Vec<Said<'a>>,
     /// Texts that neither the user, the model nor another agent wrote.
     pub(super) others: Vec<Said<'a>>,
     pub(in super::super) steps: Vec<Step>,
@@ -187,6 +199,8 @@ pub(in super::super) struct Found<'a> {
     todo: Vec<TodoItem>,
     /// Changes to the task list that results show and teammates report, with their positions.
     pub(super) todo_told: Vec<(Seq, TodoCall)>,
+    /// Keys of the names in texts that calls wrote to files.
+    coined: HashSet<u64>,
     /// Boxes of each file.
     boxes: HashMap<String, Vec<TodoItem>>,
     waiting: HashMap<&'a CallId, usize>,
@@ -436,9 +450,11 @@ impl<'a> Found<'a> {
             self.plan = Some((at, Plan::of(&self.todo)));
         }
         let changes = todo.is_none() && files.iter().any(|(deed, _)| *deed != Deed::Read);
-        let written = if changes { WrittenText::of_call(&readable(input)) } else { WrittenText::default() };
-        let defines = if files.len() == 1 { written.defines() } else { Vec::new() };
+        let (written, adds) = if changes { self.written(&files, input) } else { Default::default() };
         let acts = act::acts(key.strip_prefix("run ").unwrap_or_default());
+        let writes_message = acts || files.iter().any(|(deed, _)| *deed == Deed::Committed);
+        let given = if kind == Kind::Run && writes_message { act::command(input) } else { None };
+        let messages = given.map(|command| told::messages(&readable(&command))).unwrap_or_default();
         self.steps.push(Step {
             at,
             ended: at,
@@ -446,7 +462,7 @@ impl<'a> Found<'a> {
             what,
             key,
             files,
-            defines,
+            adds,
             shows,
             ends_showing,
             checks,
@@ -454,6 +470,8 @@ impl<'a> Found<'a> {
             delegates: kind == Kind::Other && act::delegates(name),
             is_talk: act::talks(name),
             acts,
+            messages,
+            reports: act::reports(name),
             last_program: last,
             is_proved,
             output: String::new(),
@@ -465,6 +483,21 @@ impl<'a> Found<'a> {
             outcome: None,
         });
         self.steps.len().checked_sub(1)
+    }
+
+    /// Returns the texts that a change writes, and the names that it adds to its file.
+    fn written(&mut self, files: &[(Deed, String)], input: &str) -> (WrittenText, Vec<String>) {
+        let written = WrittenText::of_call(&readable(input));
+        let is_known = |name: &Literal<'_>| self.names.has(name) || self.coined.contains(&name.key());
+        let adds = match files {
+            // A file that is written again defines what it defined before.
+            [(deed, path)] => written.adds(*deed == Deed::Created && self.files.is_known(path), is_known),
+            _ => Vec::new(),
+        };
+        if self.coined.len() < COINED_MAX {
+            self.coined.extend(written.written.iter().flat_map(|text| change::coins(text)));
+        }
+        (written, adds)
     }
 
     fn result<'t>(&mut self, at: Seq, call: &'a CallId, texts: impl Iterator<Item = &'t str>, failed: bool) {

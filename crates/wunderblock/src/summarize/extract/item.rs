@@ -63,6 +63,9 @@ pub(super) const OPEN_WHEN_SAID: &str = "open when said: ";
 pub(super) const OPEN: &str = " → open when last checked";
 /// Ending of the line for an error that the next failing check of the same family did not show.
 pub(super) const REPLACED: &str = " → the next check failed otherwise";
+/// Addition to the weight of an item that only fills room which is left. Other weights stay far above it: a line of an
+/// earlier summary may weigh less than 0.
+pub(super) const SPARE: i64 = -100_000;
 /// Minimum number of bytes in a quotation that is worth its line.
 const QUOTE_MIN: usize = 12;
 
@@ -106,6 +109,11 @@ impl SummaryItem {
         {
             lead.insert_str(0, UNCHECKED);
         }
+    }
+
+    /// Returns whether the item only fills room that is left.
+    pub(super) fn is_spare(&self) -> bool {
+        self.weight < SPARE / 2
     }
 
     /// Returns whether the item is from an unchecked summary.

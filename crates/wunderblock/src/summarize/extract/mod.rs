@@ -36,6 +36,7 @@ mod skill;
 #[cfg(test)]
 mod tests;
 mod todo;
+mod told;
 mod trouble;
 mod words;
 mod work;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use wunderblock_core::author::Author;
-use wunderblock_core::literal::{LiteralKind, literals};
+use wunderblock_core::literal::{Literal, LiteralKind, literals};
 use wunderblock_core::units::Seq;
 
 /// A name and its occurrences.
@@ -56,6 +56,11 @@ impl Names {
                 self.entities.push(Named { text, kind, count: 1, first: at, last: at, by_user, is_written });
             }
         }
+    }
+
+    /// Returns whether a name has occurred.
+    pub(super) fn has(&self, name: &Literal<'_>) -> bool {
+        self.places.contains_key(&name.key())
     }
 
     /// Adds a term.

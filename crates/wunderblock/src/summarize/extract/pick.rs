@@ -7,8 +7,8 @@ use super::act::{Deed, Kind};
 use super::cue::{self, Cue, sentences_of};
 use super::decision::{ANSWER_MAX, Answer};
 use super::form::SummaryForm;
-use super::glean::{Found, Said};
-use super::item::{ANSWERED, COMMITTED, DONE, ItemText, OPEN_WHEN_SAID, RULE, SummaryItem};
+use super::glean::Found;
+use super::item::{ANSWERED, COMMITTED, DONE, ItemText, OF_PEER, OPEN_WHEN_SAID, RULE, SPARE, SummaryItem};
 use super::log::stamp;
 use super::names::Named;
 use super::outcome::Outcome;
@@ -34,6 +34,8 @@ const NAMED: i64 = 125;
 const NAMED_MAX: usize = 8;
 /// Weight of each name and number in a sentence, because sentences that name nothing are the least informative.
 const NAMES_OF_SENTENCE: i64 = 60;
+/// Weight of a sentence in a message beside the spare ones of replies, and of a delegate's report behind them.
+const WRITTEN: i64 = 300;
 /// Maximum number of bytes in a command.
 const COMMAND: usize = 160;
 /// Minimum number of words that a sentence must share with a focus, if the focus has that many words.
@@ -213,22 +215,34 @@ impl<'f> Pick<'f> {
         }
     }
 
-    /// Adds the sentence that says most of each reply in the middle of a turn. Work without many turns is told by these
-    /// sentences alone.
+    /// Adds the sentence that says most of each reply in the middle of a turn: work without many turns is told by these
+    /// sentences alone. The other sentences of all replies that name something are spare.
     fn statements(&mut self) {
         let found = self.found;
         let ends: HashSet<Seq> = found.turn_ends().iter().map(|(said, _)| said.at).collect();
-        let is_middle = |said: &&Said<'_>| !ends.contains(&said.at) && found.verdict(said.at).is_none();
-        for said in found.replies.iter().filter(is_middle) {
+        for said in found.replies.iter().filter(|said| found.verdict(said.at).is_none()) {
             let prose = cue::without_code(&said.text);
-            let names = |sentence: &&str| literal::literals(sentence).take(NAMED_MAX).count();
             let told = sentences_of(&prose).into_iter().filter(|sentence| cue::says_something(sentence));
-            let Some(sentence) = told.max_by_key(names).filter(|sentence| names(sentence) > 0) else {
-                continue;
-            };
-            let named = i64::try_from(names(&sentence)).unwrap_or(0);
-            let weight = self.span.newness(said.at) / 2 + NAMES_OF_SENTENCE * named;
-            self.quote(Fill::Findings, "", sentence, (said.at, weight));
+            let told = told.map(|sentence| (literal::literals(sentence).take(NAMED_MAX).count(), sentence));
+            let told: Vec<(usize, &str)> = told.filter(|(names, _)| *names > 0).collect();
+            let best = told.iter().enumerate().max_by_key(|(_, (names, _))| *names).map(|(place, _)| place);
+            for (place, (names, sentence)) in told.into_iter().enumerate() {
+                let spare = if ends.contains(&said.at) || best != Some(place) { SPARE } else { 0 };
+                let named = NAMES_OF_SENTENCE * i64::try_from(names).unwrap_or(0);
+                let weight = spare + self.span.newness(said.at) / 2 + named;
+                self.quote(Fill::Findings, "", sentence, (said.at, weight));
+            }
+        }
+        let messages = found.messages.iter().map(|said| ("", WRITTEN, said));
+        let reports = found.reports.iter().map(|said| (OF_PEER, -WRITTEN, said));
+        for (lead, rank, said) in messages.chain(reports) {
+            let prose = cue::without_code(&said.text);
+            for sentence in sentences_of(&prose).into_iter().filter(|sentence| cue::says_something(sentence))
+            {
+                let names = i64::try_from(literal::literals(sentence).take(NAMED_MAX).count()).unwrap_or(0);
+                let weight = SPARE + rank + self.span.newness(said.at) / 2 + NAMES_OF_SENTENCE * names;
+                self.quote(Fill::Findings, lead, sentence, (said.at, weight));
+            }
         }
     }
 

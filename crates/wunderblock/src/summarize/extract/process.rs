@@ -5,6 +5,8 @@ use super::act::{fields, has_word};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
+/// Minimum number of bytes in the report of a delegate; a shorter result only says that it was started.
+pub(super) const REPORT_MIN: usize = 400;
 /// Words about processes; `process.toml` explains each list.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]

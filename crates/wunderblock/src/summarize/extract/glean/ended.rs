@@ -1,6 +1,6 @@
 //! Records how calls ended, and what their ends say about files and errors.
 
-use super::{Found, Said};
+use super::{COINED_MAX, Found, Said};
 use crate::summarize::extract::act::{self, Deed, Kind};
 use crate::summarize::extract::check::Check;
 use crate::summarize::extract::decision::{self, Answer};
@@ -8,7 +8,7 @@ use crate::summarize::extract::outcome::{Ending, Outcome};
 use crate::summarize::extract::plain::{cut, cut_after, readable, without_colour};
 use crate::summarize::extract::todo::{self, Plan, TodoCall};
 use crate::summarize::extract::trouble::FailedCall;
-use crate::summarize::extract::{cue, outcome, process};
+use crate::summarize::extract::{change, cue, outcome, process};
 use std::borrow::Cow;
 use wunderblock_core::author::Author;
 use wunderblock_core::units::Seq;
@@ -95,6 +95,10 @@ impl Found<'_> {
                 last.id.clone_from(&item.id);
             }
         }
+        if step.reports && !failed && text.len() > process::REPORT_MIN {
+            let report = readable(text.get(..cut(text, RESULT_LOOK)).unwrap_or_default()).into_owned();
+            self.reports.push(Said { at, text: Cow::Owned(report) });
+        }
         if let Some(question) = step.asks.take() {
             let pairs = decision::answers_of(&question, &readable(text)).into_iter();
             let asked = step.at;
@@ -107,6 +111,9 @@ impl Found<'_> {
         let end = cut_after(text, text.len().saturating_sub(RESULT_LOOK).max(RESULT_LOOK));
         for look in [text.get(..cut(text, RESULT_LOOK)), text.get(end..)] {
             self.names.learn(&readable(look.unwrap_or_default()), at, Author::Tool);
+        }
+        if step.kind == Kind::Read && self.coined.len() < COINED_MAX {
+            self.coined.extend(change::coins(text));
         }
         ended.telling = ended.telling.map(|line| readable(&line).into_owned());
         step.outcome = Some(ended);
@@ -124,7 +131,8 @@ impl Found<'_> {
         let shows = step.shows && step.kind == Kind::Run;
         let is_read = step.kind == Kind::Read;
         let (files, checks) = (step.files.clone(), step.checks.clone());
-        let (ticks, defines) = (step.ticks.take(), std::mem::take(&mut step.defines));
+        let (ticks, adds, messages) =
+            (step.ticks.take(), std::mem::take(&mut step.adds), std::mem::take(&mut step.messages));
         if ended.failed() {
             self.tally.failed += 1;
             let line = ended.telling.unwrap_or_default();
@@ -149,8 +157,9 @@ impl Found<'_> {
             for (deed, path) in &files {
                 self.did((began, at), deed, path);
             }
+            self.messages.extend(messages.into_iter().map(|text| Said { at: began, text: Cow::Owned(text) }));
             if let [(_, path)] = files.as_slice() {
-                self.files.define(began, path, defines);
+                self.files.add_names(began, path, adds);
             }
             match ended.ending {
                 Ending::Ok => {

@@ -2,11 +2,12 @@
 
 use super::{COMMAND, Pick, counted};
 use crate::summarize::extract::act::{Deed, Kind};
+use crate::summarize::extract::change::ADDED_LISTED;
 use crate::summarize::extract::check::Check;
 use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::files::File;
 use crate::summarize::extract::glean::Step;
-use crate::summarize::extract::item::{ItemText, OPEN, REPLACED, SummaryItem};
+use crate::summarize::extract::item::{ItemText, OPEN, REPLACED, SPARE, SummaryItem};
 use crate::summarize::extract::outcome::{Ending, Outcome};
 use crate::summarize::extract::plain::{code, head};
 use crate::summarize::extract::trouble::{Trouble, TroubleState};
@@ -83,7 +84,7 @@ impl Pick<'_> {
         let found = self.found;
         let mut told: HashSet<&str> = HashSet::new();
         for file in found.files.iter().filter(|file| file.is_changed()) {
-            let File { path, changed, change, from, last_changed, reason, defined, .. } = file;
+            let File { path, changed, change, from, last_changed, reason, added, .. } = file;
             let name = counted(&code(path, self.marks()), *changed);
             let lead = match (change, from) {
                 (FileChange::Deleted, _) => format!("removed {name}"),
@@ -97,11 +98,17 @@ impl Pick<'_> {
                 told.insert(text) && says_more(text, path) && found.verdict(*said).is_none_or(Verdict::stands)
             });
             let quote = reason.map(|(_, text)| self.short_line(text, REASON)).unwrap_or_default();
-            let names: Vec<String> = defined.iter().map(|(_, name)| format!("`{name}`")).collect();
-            let lead = if names.is_empty() { lead } else { format!("{lead}, defines {}", names.join(", ")) };
+            let (older, added) = added.split_at(added.len().saturating_sub(ADDED_LISTED));
+            if let Some((at, _)) = older.last() {
+                let lead = format!("{lead}, adds {}", listed(older));
+                let spare =
+                    SummaryItem::quote(Fill::FilesModified, &lead, String::new(), *at, SPARE + weight);
+                self.items.push(spare);
+            }
+            let lead = if added.is_empty() { lead } else { format!("{lead}, adds {}", listed(added)) };
             let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
             let mut item = SummaryItem::quote(Fill::FilesModified, &lead, quote, *last_changed, weight);
-            for at in defined.iter().map(|(at, _)| *at).chain(reason.map(|(said, _)| *said)) {
+            for at in added.iter().map(|(at, _)| *at).chain(reason.map(|(said, _)| *said)) {
                 if !item.refs.contains(&at) {
                     item.refs.push(at);
                 }
@@ -260,6 +267,11 @@ impl Pick<'_> {
             self.items.push(item);
         }
     }
+}
+
+/// Returns names that a change added, in backticks.
+fn listed(added: &[(Seq, String)]) -> String {
+    added.iter().map(|(_, name)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the name of a file with its folder. The whole path is listed among the files.

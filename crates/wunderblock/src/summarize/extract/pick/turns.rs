@@ -6,7 +6,7 @@ use crate::summarize::extract::cue;
 use crate::summarize::extract::decision::Answer;
 use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::glean::{Said, Step};
-use crate::summarize::extract::item::{OF_PEER, OUTCOME, SummaryItem, THEN, WRAPPED_UP};
+use crate::summarize::extract::item::{OF_PEER, OUTCOME, SPARE, SummaryItem, THEN, WRAPPED_UP};
 use crate::summarize::extract::words::distinct_words;
 use crate::summarize::standing::typed;
 use wunderblock_core::literal;
@@ -49,6 +49,8 @@ impl Pick<'_> {
                 let newest = if place + 1 == found.users.len() { LAST_REQUEST } else { 0 };
                 let weight = self.span.newness(said.at) + NAMED * i64::try_from(named).unwrap_or(0) + newest;
                 self.quote(Fill::Intent, THEN, &said.text, (said.at, weight));
+            } else if !said.text.starts_with('/') {
+                self.quote(Fill::Intent, THEN, &said.text, (said.at, SPARE + self.span.newness(said.at)));
             }
         }
     }
