@@ -5,7 +5,6 @@ mod ended;
 mod printed;
 
 use super::act::{self, Deed, Kind, ParsedCall};
-use super::change::{self, WrittenText};
 use super::check::Check;
 use super::cue::{self, Cue};
 use super::decision::{self, Answer, Verdict};
@@ -25,7 +24,6 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use wunderblock_core::author::Author;
 use wunderblock_core::id::CallId;
-use wunderblock_core::literal::Literal;
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Millis, Seq};
@@ -483,21 +481,6 @@ impl<'a> Found<'a> {
             outcome: None,
         });
         self.steps.len().checked_sub(1)
-    }
-
-    /// Returns the texts that a change writes, and the names that it adds to its file.
-    fn written(&mut self, files: &[(Deed, String)], input: &str) -> (WrittenText, Vec<String>) {
-        let written = WrittenText::of_call(&readable(input));
-        let is_known = |name: &Literal<'_>| self.names.has(name) || self.coined.contains(&name.key());
-        let adds = match files {
-            // A file that is written again defines what it defined before.
-            [(deed, path)] => written.adds(*deed == Deed::Created && self.files.is_known(path), is_known),
-            _ => Vec::new(),
-        };
-        if self.coined.len() < COINED_MAX {
-            self.coined.extend(written.written.iter().flat_map(|text| change::coins(text)));
-        }
-        (written, adds)
     }
 
     fn result<'t>(&mut self, at: Seq, call: &'a CallId, texts: impl Iterator<Item = &'t str>, failed: bool) {

@@ -2,6 +2,7 @@
 
 use super::{COINED_MAX, Found, Said};
 use crate::summarize::extract::act::{self, Deed, Kind};
+use crate::summarize::extract::change::WrittenText;
 use crate::summarize::extract::check::Check;
 use crate::summarize::extract::decision::{self, Answer};
 use crate::summarize::extract::outcome::{Ending, Outcome};
@@ -11,6 +12,7 @@ use crate::summarize::extract::trouble::FailedCall;
 use crate::summarize::extract::{change, cue, outcome, process};
 use std::borrow::Cow;
 use wunderblock_core::author::Author;
+use wunderblock_core::literal::Literal;
 use wunderblock_core::units::Seq;
 
 /// Number of bytes that are searched for names at each end of a tool result.
@@ -178,6 +180,21 @@ impl Found<'_> {
         if !checks.is_empty() {
             self.troubles.show(at, text);
         }
+    }
+
+    /// Returns the texts that a change writes, and the names that it adds to its file.
+    pub(super) fn written(&mut self, files: &[(Deed, String)], input: &str) -> (WrittenText, Vec<String>) {
+        let written = WrittenText::of_call(&readable(input));
+        let is_known = |name: &Literal<'_>| self.names.has(name) || self.coined.contains(&name.key());
+        let adds = match files {
+            // A file that is written again defines what it defined before.
+            [(deed, path)] => written.adds(*deed == Deed::Created && self.files.is_known(path), is_known),
+            _ => Vec::new(),
+        };
+        if self.coined.len() < COINED_MAX {
+            self.coined.extend(written.written.iter().flat_map(|text| change::coins(text)));
+        }
+        (written, adds)
     }
 
     /// Records what a call did to a file, and which errors that affects.
