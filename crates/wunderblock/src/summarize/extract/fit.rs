@@ -54,7 +54,7 @@ const fn share(fill: Fill) -> (u64, u8) {
         Fill::FilesModified => (15, 4),
         Fill::UserMessages => (26, 5),
         Fill::Errors => (12, 6),
-        Fill::Constraints => (10, 7),
+        Fill::Constraints => (15, 7),
         Fill::Decisions => (10, 8),
         Fill::Next => (4, 9),
         Fill::Commands => (10, 10),
