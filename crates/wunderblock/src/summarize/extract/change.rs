@@ -60,10 +60,6 @@ impl WrittenText {
     /// Returns the names that the written texts have and the replaced texts lack: first, in order, those that they
     /// define, then the most frequent of those that are new to the session, as `is_known` tells.
     pub(super) fn adds(&self, is_rewrite: bool, is_known: impl Fn(&Literal<'_>) -> bool) -> Vec<String> {
-        let defined = |texts: &'_ [String]| -> Vec<String> {
-            let lines = texts.iter().flat_map(|text| text.lines());
-            lines.filter_map(|line| defined_name(line.trim_start())).map(str::to_owned).collect()
-        };
         let old = defined(&self.over);
         let over: HashSet<u64> =
             self.over.iter().flat_map(|text| identifiers(text)).map(|one| one.key()).collect();
@@ -93,6 +89,22 @@ impl WrittenText {
         }
         names
     }
+
+    /// Returns the names that the replaced texts have and the written texts lack.
+    pub(super) fn removes(&self) -> Vec<String> {
+        let names = |texts: &[String]| -> HashSet<String> {
+            let used = texts.iter().flat_map(|text| identifiers(text)).map(|name| name.text.to_owned());
+            used.chain(defined(texts)).collect()
+        };
+        let written = names(&self.written);
+        names(&self.over).into_iter().filter(|name| !written.contains(name)).collect()
+    }
+}
+
+/// Returns the names that texts define, in order.
+fn defined(texts: &[String]) -> Vec<String> {
+    let lines = texts.iter().flat_map(|text| text.lines());
+    lines.filter_map(|line| defined_name(line.trim_start())).map(str::to_owned).collect()
 }
 
 /// Returns the keys of the identifiers in a file's text.
@@ -116,6 +128,13 @@ fn identifiers(text: &str) -> impl Iterator<Item = Literal<'_>> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_change_removes_what_it_does_not_write_again() {
+        let input = json!({"path": "a.py", "old_string": "def parse(text):\n    return read_all(text)",
+            "new_string": "def parse(text):\n    return text"});
+        assert_eq!(WrittenText::of_call(&input.to_string()).removes(), ["read_all"]);
+    }
 
     #[test]
     fn a_change_defines_what_it_did_not_replace() {

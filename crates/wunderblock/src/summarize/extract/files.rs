@@ -114,10 +114,11 @@ impl Files {
         }
     }
 
-    /// Records the names that a call added to a file. The newest names are kept.
-    pub(super) fn add_names(&mut self, at: Seq, path: &str, names: Vec<String>) {
+    /// Records the names that a call added to a file and removed from it. The newest names are kept.
+    pub(super) fn add_names(&mut self, (at, path): (Seq, &str), names: Vec<String>, removed: &[String]) {
         let place = self.places.get(plain(path)).copied();
         let Some(file) = place.and_then(|place| self.list.get_mut(place)) else { return };
+        file.added.retain(|(_, known)| !removed.contains(known));
         for name in names {
             file.added.retain(|(_, known)| *known != name);
             file.added.push((at, name));
@@ -195,6 +196,7 @@ impl Files {
             Some(file) => {
                 let before = file.changes.len();
                 file.changes.retain(|change| *change <= committed);
+                file.added.retain(|(added, _)| *added <= committed);
                 let gone = u32::try_from(before - file.changes.len()).unwrap_or(0);
                 file.changed = file.changed.saturating_sub(gone).max(1);
             }

@@ -65,6 +65,8 @@ pub(in super::super) struct Step {
     pub(super) files: Vec<(Deed, String)>,
     /// Names that the call adds to its file.
     adds: Vec<String>,
+    /// Names that the call removes from a text of its file.
+    removes: Vec<String>,
     pub(super) shows: bool,
     /// Whether the last command shows content, whatever the commands before it do.
     ends_showing: bool,
@@ -461,6 +463,7 @@ impl<'a> Found<'a> {
             key,
             files,
             adds,
+            removes: written.removes(),
             shows,
             ends_showing,
             checks,

@@ -7,7 +7,7 @@ use super::act::{Deed, Kind};
 use super::cue::{self, Cue, sentences_of};
 use super::decision::{ANSWER_MAX, Answer};
 use super::form::SummaryForm;
-use super::glean::Found;
+use super::glean::{Found, Said};
 use super::item::{ANSWERED, COMMITTED, DONE, ItemText, OF_PEER, OPEN_WHEN_SAID, RULE, SPARE, SummaryItem};
 use super::log::stamp;
 use super::names::Named;
@@ -235,7 +235,8 @@ impl<'f> Pick<'f> {
         }
         let messages = found.messages.iter().map(|said| ("", WRITTEN, said));
         let reports = found.reports.iter().map(|said| (OF_PEER, -WRITTEN, said));
-        for (lead, rank, said) in messages.chain(reports) {
+        let stands = |said: &Said<'_>| found.verdict(said.at).is_none();
+        for (lead, rank, said) in messages.chain(reports).filter(|(.., said)| stands(said)) {
             let prose = cue::without_code(&said.text);
             for sentence in sentences_of(&prose).into_iter().filter(|sentence| cue::says_something(sentence))
             {

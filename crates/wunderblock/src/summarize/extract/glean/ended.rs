@@ -133,8 +133,8 @@ impl Found<'_> {
         let shows = step.shows && step.kind == Kind::Run;
         let is_read = step.kind == Kind::Read;
         let (files, checks) = (step.files.clone(), step.checks.clone());
-        let (ticks, adds, messages) =
-            (step.ticks.take(), std::mem::take(&mut step.adds), std::mem::take(&mut step.messages));
+        let (ticks, messages) = (step.ticks.take(), std::mem::take(&mut step.messages));
+        let (adds, removes) = (std::mem::take(&mut step.adds), std::mem::take(&mut step.removes));
         if ended.failed() {
             self.tally.failed += 1;
             let line = ended.telling.unwrap_or_default();
@@ -161,7 +161,7 @@ impl Found<'_> {
             }
             self.messages.extend(messages.into_iter().map(|text| Said { at: began, text: Cow::Owned(text) }));
             if let [(_, path)] = files.as_slice() {
-                self.files.add_names(began, path, adds);
+                self.files.add_names((began, path), adds, &removes);
             }
             match ended.ending {
                 Ending::Ok => {

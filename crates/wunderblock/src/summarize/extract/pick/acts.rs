@@ -98,6 +98,9 @@ impl Pick<'_> {
                 told.insert(text) && says_more(text, path) && found.verdict(*said).is_none_or(Verdict::stands)
             });
             let quote = reason.map(|(_, text)| self.short_line(text, REASON)).unwrap_or_default();
+            // What was taken back or removed adds nothing.
+            let is_gone = matches!(change, FileChange::Deleted | FileChange::Reverted);
+            let added = if is_gone { &[] } else { added.as_slice() };
             let (older, added) = added.split_at(added.len().saturating_sub(ADDED_LISTED));
             if let Some((at, _)) = older.last() {
                 let lead = format!("{lead}, adds {}", listed(older));
