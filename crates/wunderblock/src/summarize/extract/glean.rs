@@ -452,9 +452,8 @@ impl<'a> Found<'a> {
         let changes = todo.is_none() && files.iter().any(|(deed, _)| *deed != Deed::Read);
         let (written, adds) = if changes { self.written(&files, input) } else { Default::default() };
         let acts = act::acts(key.strip_prefix("run ").unwrap_or_default());
-        let writes_message = acts || files.iter().any(|(deed, _)| *deed == Deed::Committed);
-        let given = if kind == Kind::Run && writes_message { act::command(input) } else { None };
-        let messages = given.map(|command| told::messages(&readable(&command))).unwrap_or_default();
+        let tells = kind == Kind::Run && (acts || files.iter().any(|(deed, _)| *deed == Deed::Committed));
+        let messages = if tells { told::of_call(input) } else { Vec::new() };
         self.steps.push(Step {
             at,
             ended: at,

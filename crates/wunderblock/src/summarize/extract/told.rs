@@ -1,6 +1,7 @@
 //! Prose inside commands: the messages of commits, issues and pull requests, in which a model says what it did and why.
 
-use super::cue;
+use super::plain::{cut, readable};
+use super::{act, cue};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -18,9 +19,14 @@ static ARGUMENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static HERE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(?:<<-?\s*\\?["']?(\w+)["']?|@(["']))[^\n]*\n"#).ok());
 
+/// Returns the messages that the command of a call gives.
+pub(super) fn of_call(input: &str) -> Vec<String> {
+    act::command(input).map(|command| messages(&readable(&command))).unwrap_or_default()
+}
+
 /// Returns the messages that a command gives, with the lines of each paragraph joined.
-pub(super) fn messages(command: &str) -> Vec<String> {
-    let look = command.get(..super::plain::cut(command, LOOK)).unwrap_or_default();
+fn messages(command: &str) -> Vec<String> {
+    let look = command.get(..cut(command, LOOK)).unwrap_or_default();
     let mut found = here_texts(look);
     if found.is_empty() {
         let arguments = ARGUMENT.iter().flat_map(|pattern| pattern.captures_iter(look));
