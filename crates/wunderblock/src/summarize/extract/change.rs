@@ -8,8 +8,8 @@ use wunderblock_reduce::defined_name;
 
 /// Maximum number of added names that are kept: the first ones in a call, or the newest ones in a file.
 pub(super) const ADDED_MAX: usize = 24;
-/// Number of added names that the line of a file lists. The others are spare.
-pub(super) const ADDED_LISTED: usize = 6;
+/// Number of added names that the line of a file lists, counted from the newest. The others are spare.
+pub(super) const ADDED_LISTED: usize = 10;
 /// Maximum number of bytes in a name.
 const NAME_MAX: usize = 60;
 /// Names that occur in many files.

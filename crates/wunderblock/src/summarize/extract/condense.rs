@@ -1,5 +1,7 @@
 //! Merges earlier summaries into a new one, part by part and line by line. A summary never contains another summary.
 
+mod united;
+
 use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
@@ -10,7 +12,8 @@ use super::item::{
 use super::log;
 use super::plain::{self, code, line};
 use crate::summarize::task::{Earlier, Material};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use united::united;
 use wunderblock_core::literal::literals;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::units::Seq;
@@ -90,98 +93,6 @@ pub(super) fn kept(earlier: &[Earlier<'_>], form: &SummaryForm) -> Kept {
         }
     }
     kept
-}
-
-/// Merges items that say the same thing.
-fn united(all: Vec<SummaryItem>) -> Vec<SummaryItem> {
-    let mut places: HashMap<(Fill, String), usize> = HashMap::new();
-    let mut out: Vec<SummaryItem> = Vec::new();
-    for item in all {
-        let same = item.same();
-        if same.0 == Fill::Statistics {
-            add_up(&mut out, item);
-            continue;
-        }
-        match places.get(&same).and_then(|place| out.get_mut(*place)) {
-            Some(before) => {
-                let count = count_of(&before.text).saturating_add(count_of(&item.text));
-                before.weight = before.weight.max(item.weight);
-                before.order = item.order;
-                before.refs = item.refs;
-                before.text = with_count(item.text, count);
-            }
-            None => {
-                places.insert(same, out.len());
-                out.push(item);
-            }
-        }
-    }
-    out
-}
-
-/// Returns the count of a line: the number after its first `×`, or 1.
-fn count_of(text: &ItemText) -> u32 {
-    let (ItemText::Line { lead: text, .. } | ItemText::Packed { name: text, .. }) = text else { return 1 };
-    let digits = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>();
-    text.split_once(" ×").and_then(|(_, rest)| digits(rest).parse().ok()).unwrap_or(1)
-}
-
-fn with_count(text: ItemText, count: u32) -> ItemText {
-    let counted = |text: String| {
-        if !text.contains('`') {
-            return text;
-        }
-        let once = match text.split_once(" ×") {
-            Some((before, rest)) => {
-                format!("{before}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
-            }
-            None => text,
-        };
-        match once.rsplit_once('`') {
-            Some((name, rest)) if count > 1 => format!("{name}` ×{count}{rest}"),
-            _ => once,
-        }
-    };
-    match text {
-        ItemText::Line { lead, quote, tail } => ItemText::Line { lead: counted(lead), quote, tail },
-        ItemText::Packed { label, name } => ItemText::Packed { label, name: counted(name) },
-        block @ ItemText::Block(_) => block,
-    }
-}
-
-/// Adds the counts of a statistics line to those of the line before.
-fn add_up(out: &mut Vec<SummaryItem>, item: SummaryItem) {
-    let ItemText::Line { lead, .. } = &item.text else { return };
-    let is_counts = lead.contains('×');
-    let before = out.iter_mut().find(|before| {
-        before.fill == Fill::Statistics
-            && matches!(&before.text, ItemText::Line { lead, .. } if lead.contains('×') == is_counts && (is_counts || lead.starts_with("from ")))
-    });
-    let Some(before) = before else {
-        out.push(item);
-        return;
-    };
-    let ItemText::Line { lead: old, .. } = &mut before.text else { return };
-    if is_counts {
-        let parse = |text: &str| -> Vec<(String, u64)> {
-            let pair = |piece: &str| {
-                let (name, count) = piece.split_once('×')?;
-                Some((name.trim().to_owned(), count.trim().parse().ok()?))
-            };
-            text.split(',').filter_map(pair).collect()
-        };
-        let mut sums = parse(old);
-        for (name, count) in parse(lead) {
-            match sums.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, sum)) => *sum += count,
-                None => sums.push((name, count)),
-            }
-        }
-        *old = sums.iter().map(|(name, count)| format!("{name} ×{count}")).collect::<Vec<_>>().join(", ");
-    } else if let (Some((since, _)), Some((_, until))) = (old.split_once(" to "), lead.split_once(" to ")) {
-        *old = format!("{since} to {until}");
-    }
-    before.refs = item.refs;
 }
 
 /// Returns the items of an earlier summary, whether we or another program wrote it.
@@ -457,8 +368,8 @@ fn is_name(text: &str) -> bool {
 /// Returns whether a text consists of names in backticks, counts, and the few words that we write around them.
 fn is_ours(text: &str) -> bool {
     #[rustfmt::skip]
-    const OURS: [&str; 66] = [
-        "after", "applied:", "asked", "back", "back:", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
+    const OURS: [&str; 67] = [
+        "adds", "after", "applied:", "asked", "back", "back:", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
         "failed,", "failed:", "file", "files", "fixed", "given:", "in", "last", "last:", "listed:", "later", "messages", "model", "model:",
         "named:", "no", "not", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
         "rejected:", "removed", "removing", "reply:", "reports:", "result", "rule:", "said", "since", "taken", "the", "running", "seen", "outcome", "known", "committed:", "then:", "to", "~", "user",

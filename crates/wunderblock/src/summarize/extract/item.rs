@@ -54,6 +54,8 @@ pub(super) const RULE: &str = "rule: ";
 pub(super) const COMMITTED: &str = "committed: ";
 /// Beginning of a completed plan item in a part that contains open ones, too.
 pub(super) const DONE: &str = "done: ";
+/// Words before the names that the changes to a file add.
+pub(super) const ADDS: &str = ", adds ";
 /// Beginning of the line with the last reply that ended a turn and summed up the work, if the work continued after
 /// that reply.
 pub(super) const WRAPPED_UP: &str = "last wrap-up: ";
@@ -129,10 +131,13 @@ impl SummaryItem {
     /// Returns a key that is equal for items that say the same thing.
     pub(super) fn same(&self) -> (Fill, String) {
         let text = match &self.text {
-            // Lines about the same file are considered the same, regardless of what they quote.
-            ItemText::Line { lead, quote, .. } if quote.is_empty() || self.is_file(lead) => {
-                uncounted(lead).to_owned()
+            // Lines about the same file are considered the same, regardless of what was done to it and why. The last
+            // name is the file: a move has its earlier name, too.
+            ItemText::Line { lead, .. } if self.is_file(lead) => {
+                let what = lead.split_once(ADDS).map_or(lead.as_str(), |(what, _)| what);
+                what.rsplit('`').nth(1).unwrap_or(what).to_owned()
             }
+            ItemText::Line { lead, quote, .. } if quote.is_empty() => uncounted(lead).to_owned(),
             ItemText::Line { lead, quote, .. } => format!("{} {quote}", uncounted(lead)),
             ItemText::Block(text) => plain::line(text, Escaping::All),
             ItemText::Packed { name, .. } => uncounted(name).to_owned(),

@@ -7,7 +7,7 @@ use crate::summarize::extract::check::Check;
 use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::files::File;
 use crate::summarize::extract::glean::Step;
-use crate::summarize::extract::item::{ItemText, OPEN, REPLACED, SPARE, SummaryItem};
+use crate::summarize::extract::item::{ADDS, ItemText, OPEN, REPLACED, SPARE, SummaryItem};
 use crate::summarize::extract::outcome::{Ending, Outcome};
 use crate::summarize::extract::plain::{code, head};
 use crate::summarize::extract::trouble::{Trouble, TroubleState};
@@ -103,12 +103,12 @@ impl Pick<'_> {
             let added = if is_gone { &[] } else { added.as_slice() };
             let (older, added) = added.split_at(added.len().saturating_sub(ADDED_LISTED));
             if let Some((at, _)) = older.last() {
-                let lead = format!("{lead}, adds {}", listed(older));
+                let lead = format!("{lead}{ADDS}{}", listed(older));
                 let spare =
                     SummaryItem::quote(Fill::FilesModified, &lead, String::new(), *at, SPARE + weight);
                 self.items.push(spare);
             }
-            let lead = if added.is_empty() { lead } else { format!("{lead}, adds {}", listed(added)) };
+            let lead = if added.is_empty() { lead } else { format!("{lead}{ADDS}{}", listed(added)) };
             let lead = if quote.is_empty() { lead } else { format!("{lead}: ") };
             let mut item = SummaryItem::quote(Fill::FilesModified, &lead, quote, *last_changed, weight);
             for at in added.iter().map(|(at, _)| *at).chain(reason.map(|(said, _)| *said)) {
