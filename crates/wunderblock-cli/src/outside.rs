@@ -61,7 +61,7 @@ pub(crate) fn notes(built: &Built) -> Vec<String> {
             _ => "room is kept for them",
         };
         notes.push(format!(
-            "the agent adds about {tokens} tokens of system prompt and tools, as {replies} show; {room}"
+            "the agent adds about {tokens} tokens of system prompt and tools, learned from {replies}; {room}"
         ));
     }
     notes

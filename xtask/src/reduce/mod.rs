@@ -106,7 +106,7 @@ pub(crate) fn savings(file: &Path) -> ChoreResult<Vec<ToolSaving>> {
             ..Options::default()
         };
         let folded = reduce(&text.bytes, &options);
-        let is_command = text.claim() == ToolClaim::Command;
+        let is_command = text.runs && text.claim() == ToolClaim::Command;
         ToolSaving { is_command, tokens: folded.tokens_before, folded: folded.tokens_after }
     };
     Ok(texts.iter().map(saving).collect())

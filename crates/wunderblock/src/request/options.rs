@@ -65,7 +65,7 @@ impl Default for ContextOptions {
             at: None,
             sources: Sources::default(),
             shares: Shares::default(),
-            warn: vec![70, 85, 95],
+            warn: vec![85, 95],
             compactor: Some(Compactor::default()),
         }
     }

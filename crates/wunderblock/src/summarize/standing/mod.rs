@@ -120,10 +120,26 @@ mod tests {
             "i want to use mixpanel to collect events from users",
             "ok, the thinking level colors are too intense, adjust.",
             "needs to be set to 1 for true colors",
+            "we need to fix the parser first",
+            "but we still need to look at that log",
+            "would it be good to add a flag here?",
             "我刚拉取了别人的两个提交。",
             "请找出原因，先不要改代码。",
         ] {
             assert_eq!(rules_of_text(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn wishes_and_needs_of_the_work_are_rules() {
+        for (text, rule) in [
+            ("it would also be good if the reader kept the order of its lines", None),
+            ("we should keep the old names of the columns", None),
+            ("we need to support the old format as well", None),
+            ("Other columns, e.g. dates, totals etc should be hidden", None),
+            ("this is too much also don't suggest anything bold", Some("don't suggest anything bold")),
+        ] {
+            assert_eq!(rules_of_text(text), [rule.unwrap_or(text)], "{text}");
         }
     }
 

@@ -93,7 +93,7 @@ fn a_warning_is_given_once_for_each_threshold_that_is_passed() {
         append(&engine, "s", vec![said(&format!("w{number}"), Role::User, &"some more words ".repeat(60))]);
         let next = built(&session, &options);
         let percent = next.draft.report.total_tokens.0 * 100 / next.draft.report.limit.0;
-        let passed = [70, 85, 95].into_iter().filter(|threshold| percent >= *threshold).max();
+        let passed = [85, 95].into_iter().filter(|threshold| percent >= *threshold).max();
         assert_eq!(next.draft.warned.map(u64::from), passed);
         expected.extend(passed.filter(|threshold| last < *threshold).map(|threshold| threshold as u8));
         assert_eq!(warnings(&session), expected, "request {number} at {percent} %");
