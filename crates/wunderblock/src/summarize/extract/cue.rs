@@ -223,7 +223,10 @@ pub(super) fn says_something(sentence: &str) -> bool {
     let plain = sentence.trim().trim_end_matches(['*', '_', ' ']);
     let lower = plain.to_lowercase();
     let is_talk = TALK.iter().any(|begin| lower.starts_with(begin));
-    let is_row = plain.starts_with('|') || plain.ends_with([':', '：', '?', '？']);
+    // A call as text, `[Tool: Grep] {…}`, is a row, too.
+    let is_row = plain.starts_with('|')
+        || plain.starts_with('[') && plain.ends_with('}')
+        || plain.ends_with([':', '：', '?', '？']);
     !is_talk && !is_row && has_content(plain)
 }
 
@@ -246,6 +249,16 @@ fn has_content(text: &str) -> bool {
     let names = text.contains('`') || literals(text).next().is_some();
     let is_path = !text.contains(char::is_whitespace) && wide == 0;
     !is_path && (words >= WORDS_MIN || names && words >= 2 || wide >= WIDE_MIN)
+}
+
+/// Returns whether a sentence says something of the code and the paths in it, unlike "`src/a.rs:4` - `parse()`".
+pub(super) fn says_of_names(sentence: &str) -> bool {
+    let prose =
+        sentence.split('`').step_by(2).flat_map(str::split_whitespace).filter(|word| !word.contains('/'));
+    let content = |word: &&str| word.chars().count() >= 3 && !EVERYDAY.contains(word);
+    let lower = prose.collect::<Vec<_>>().join(" ").to_lowercase();
+    let wide = lower.chars().filter(|c| c.is_alphabetic() && c.len_utf8() >= 3).count();
+    wide >= WIDE_MIN || lower.split(|c: char| !c.is_alphanumeric()).filter(content).count() >= 2
 }
 
 /// Returns whether a sentence reports a fault or says how to correct it.

@@ -216,35 +216,46 @@ impl<'f> Pick<'f> {
     }
 
     /// Adds the sentence that says most of each reply in the middle of a turn: work without many turns is told by these
-    /// sentences alone. The other sentences of all replies that name something are spare.
+    /// sentences alone. The other sentences of all replies that name something are spare, and so are all sentences of
+    /// messages and of delegates' reports.
     fn statements(&mut self) {
         let found = self.found;
         let ends: HashSet<Seq> = found.turn_ends().iter().map(|(said, _)| said.at).collect();
-        for said in found.replies.iter().filter(|said| found.verdict(said.at).is_none()) {
-            let prose = cue::without_code(&said.text);
-            let told = sentences_of(&prose).into_iter().filter(|sentence| cue::says_something(sentence));
-            let told = told.map(|sentence| (literal::literals(sentence).take(NAMED_MAX).count(), sentence));
-            let told: Vec<(usize, &str)> = told.filter(|(names, _)| *names > 0).collect();
-            let best = told.iter().enumerate().max_by_key(|(_, (names, _))| *names).map(|(place, _)| place);
-            for (place, (names, sentence)) in told.into_iter().enumerate() {
-                let spare = if ends.contains(&said.at) || best != Some(place) { SPARE } else { 0 };
+        for said in &found.replies {
+            let told = self.told("", said, SPARE, 1);
+            let best = told.iter().max_by_key(|(names, _)| *names).map(|(_, place)| *place);
+            let best = best.filter(|_| !ends.contains(&said.at));
+            if let Some(item) = best.and_then(|place| self.items.get_mut(place)) {
+                item.weight -= SPARE;
+            }
+        }
+        for said in &found.messages {
+            self.told("", said, SPARE + WRITTEN, 0);
+        }
+        for said in &found.reports {
+            self.told(OF_PEER, said, SPARE - WRITTEN, 0);
+        }
+    }
+
+    /// Adds the sentences of a text that say something and name at least `least` things. Returns, for each, the number
+    /// of its names and its place among the items.
+    fn told(&mut self, lead: &str, said: &Said<'_>, rank: i64, least: usize) -> Vec<(usize, usize)> {
+        let mut told = Vec::new();
+        if self.found.verdict(said.at).is_some() {
+            return told;
+        }
+        let prose = cue::without_code(&said.text);
+        for sentence in sentences_of(&prose).into_iter().filter(|sentence| cue::says_something(sentence)) {
+            let names = literal::literals(sentence).take(NAMED_MAX).count();
+            if names >= least && cue::says_of_names(sentence) {
                 let named = NAMES_OF_SENTENCE * i64::try_from(names).unwrap_or(0);
-                let weight = spare + self.span.newness(said.at) / 2 + named;
-                self.quote(Fill::Findings, "", sentence, (said.at, weight));
-            }
-        }
-        let messages = found.messages.iter().map(|said| ("", WRITTEN, said));
-        let reports = found.reports.iter().map(|said| (OF_PEER, -WRITTEN, said));
-        let stands = |said: &Said<'_>| found.verdict(said.at).is_none();
-        for (lead, rank, said) in messages.chain(reports).filter(|(.., said)| stands(said)) {
-            let prose = cue::without_code(&said.text);
-            for sentence in sentences_of(&prose).into_iter().filter(|sentence| cue::says_something(sentence))
-            {
-                let names = i64::try_from(literal::literals(sentence).take(NAMED_MAX).count()).unwrap_or(0);
-                let weight = SPARE + rank + self.span.newness(said.at) / 2 + NAMES_OF_SENTENCE * names;
+                let weight = rank + self.span.newness(said.at) / 2 + named;
+                let before = self.items.len();
                 self.quote(Fill::Findings, lead, sentence, (said.at, weight));
+                told.extend((self.items.len() > before).then_some((names, before)));
             }
         }
+        told
     }
 
     fn decisions(&mut self) {

@@ -15,6 +15,7 @@ struct ProcessWords {
     running: Vec<String>,
     ids: Vec<String>,
     ends: Vec<String>,
+    reports: Vec<String>,
 }
 
 // Tests check that the embedded words parse.
@@ -43,6 +44,12 @@ pub(super) fn id_of(result: &str) -> Option<&str> {
     let after = WORDS.starts.iter().find_map(|words| end.split_once(words.as_str()))?.1;
     let id = after.split(|c: char| !c.is_alphanumeric() && !"-_".contains(c)).next()?;
     Some(id).filter(|id| !id.is_empty())
+}
+
+/// Returns what a delegate reports in a result, without the list of its calls before the report.
+pub(super) fn report(result: &str) -> &str {
+    let after = |words: &String| result.split_once(words.as_str()).map(|(_, report)| report.trim());
+    WORDS.reports.iter().find_map(after).unwrap_or(result)
 }
 
 /// Returns the id of the process that a call polls, writes to or ends.

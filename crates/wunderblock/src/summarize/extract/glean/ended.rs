@@ -17,6 +17,8 @@ use wunderblock_core::units::Seq;
 
 /// Number of bytes that are searched for names at each end of a tool result.
 const RESULT_LOOK: usize = 2 << 10;
+/// Maximum number of bytes of a delegate's report that are read.
+const REPORT_LOOK: usize = 8 << 10;
 
 /// Words with which Claude Code passes on what a person said who rejected a call, and words after it.
 const USER_SAID: &str = "the user said:\n";
@@ -97,8 +99,9 @@ impl Found<'_> {
                 last.id.clone_from(&item.id);
             }
         }
-        if step.reports && !failed && text.len() > process::REPORT_MIN {
-            let report = readable(text.get(..cut(text, RESULT_LOOK)).unwrap_or_default()).into_owned();
+        let report = process::report(&last);
+        if step.reports && !failed && report.len() > process::REPORT_MIN {
+            let report = readable(report.get(..cut(report, REPORT_LOOK)).unwrap_or_default()).into_owned();
             self.reports.push(Said { at, text: Cow::Owned(report) });
         }
         if let Some(question) = step.asks.take() {

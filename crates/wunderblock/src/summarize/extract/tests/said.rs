@@ -134,3 +134,32 @@ fn a_focus_brings_in_what_was_said_on_it_whatever_kind_of_sentence_that_is() {
     let focused = of(Some("the event listeners that must survive a reset"));
     assert!(focused.contains(listeners) && !focused.contains("menu"), "{focused}");
 }
+
+#[test]
+fn a_delegate_is_quoted_by_its_report_and_not_by_its_calls() {
+    let launched = "Async agent launched successfully.\nagentId: a17 (This is an internal ID that nobody should be told.)\n";
+    let calls =
+        "[Tool: Grep] {\"pattern\":\"retry_limit\",\"path\":\"src/queue.rs\",\"output_mode\":\"content\"}\n"
+            .repeat(40);
+    let report = "`src/queue.rs:12` - `drain_all()`\nThe queue drops every message that src/queue.rs cannot send twice.\n".to_owned()
+        + &"Its callers in src/http.rs never look at the outcome of a retry.\n".repeat(8);
+    let polled = format!("<status>completed</status>\n<output>\n{calls}\n--- RESULT ---\n{report}</output>");
+    let text = text_of(vec![
+        user("Review the queue."),
+        call(
+            "1",
+            "Task",
+            "Review the queue",
+            r#"{"description":"Review the queue","run_in_background":true}"#,
+        ),
+        result("1", launched, false),
+        call("2", "TaskOutput", "a17", r#"{"task_id":"a17"}"#),
+        result("2", &polled, false),
+        model("The review is there."),
+    ]);
+    let told = part(&text, "Findings");
+    let quote = "from another agent: \"The queue drops every message that src/queue.rs cannot send twice.\"";
+    assert!(told.contains(quote), "{text}");
+    assert!(!told.contains("internal ID") && !told.contains("[Tool"), "{told}");
+    assert!(!told.contains("drain_all"), "a place and a name say nothing: {told}");
+}
