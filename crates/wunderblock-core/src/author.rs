@@ -167,6 +167,9 @@ const INJECTED: [(&str, Author); 8] = [
     ("subtask", Author::Peer),
 ];
 
+/// Origins of injected messages with a project's instructions for the whole session. Codex inserts `AGENTS.md`.
+const INSTRUCTIONS: [&str; 2] = ["agents_md", "user_instructions"];
+
 /// Settles the authors of a message, given the statement of its record or of the caller. The bodies must be inline.
 pub fn settle(said: &mut Message, stated: Option<Author>) {
     said.authors = Some(authors(said, stated));
@@ -231,6 +234,12 @@ impl Message {
     #[must_use]
     pub fn author(&self) -> Author {
         self.authors.as_ref().map_or_else(|| of_origin(self), |authors| authors.by)
+    }
+
+    /// Returns whether a program inserted the message to give a project's instructions for the whole session.
+    #[must_use]
+    pub fn holds_instructions(&self) -> bool {
+        matches!(&self.standing, MessageOrigin::Injected(what) if INSTRUCTIONS.contains(&&**what))
     }
 
     /// Returns the same message with the author that its caller or its record states.

@@ -3,7 +3,7 @@
 //! Between two steps a request only grows at its end. When the request no longer fits, the lane's two frontiers
 //! ([`Trim`]) move forward far enough to free a fifth of the window if possible, and the step is recorded. Until the
 //! next step, nothing that was shown changes. Some content always stays: the operator's words, the user's first turn
-//! while it is short, the user's newest turn, and pins.
+//! and a project's instructions while they are short, the user's newest turn, and pins.
 
 mod fit;
 mod recall;
@@ -34,6 +34,9 @@ pub const STEP_DIVISOR: u64 = 5;
 pub const STUB_DIVISOR: u64 = 10;
 /// Divisor of the window: the user's first turn stays while it takes at most a twentieth of the window.
 pub const FIRST_TURN_DIVISOR: u64 = 20;
+/// Divisor of the window: a project's instructions stay while they take at most a tenth of the window. They are orders
+/// for all that comes, and nothing else in the request has them.
+pub const INSTRUCTIONS_DIVISOR: u64 = 10;
 /// Maximum cost of the mark of a gap.
 pub const GAP_COST: Cost = Cost::new(96, 512);
 
@@ -135,6 +138,19 @@ pub(crate) fn newest_clip(ask: &PlanInput<'_>) -> Vec<(Seq, Bytes)> {
 #[must_use]
 pub fn is_said(exchange: &Exchange, view: &View) -> bool {
     exchange.shape != ExchangeKind::System && !exchange.members.iter().all(|seq| view.is_ours(*seq))
+}
+
+/// Returns whether an exchange holds a project's instructions, which a program inserted for the whole session.
+#[must_use]
+pub fn instructs(exchange: &Exchange, view: &View) -> bool {
+    let mut entries = exchange.members.iter().filter_map(|seq| view.entry(*seq));
+    entries.any(|entry| entry.message.holds_instructions())
+}
+
+/// Returns the maximum number of tokens in instructions that stay in a window.
+#[must_use]
+pub fn instructions_max(window: Tokens) -> Tokens {
+    Tokens(window.0 / INSTRUCTIONS_DIVISOR)
 }
 
 /// Returns the runs of positions whose thinking is not sent.
@@ -302,8 +318,8 @@ impl<'a> ExchangeCosts<'a> {
         self.last_resort(roomy)
     }
 
-    /// Returns the user's turns that always stay: the newest turn, and the first turn if `with_first` is set and that
-    /// turn is short.
+    /// Returns what always stays: the user's newest turn, and, if `with_first` is set, the user's first turn and the
+    /// project's instructions, unless they are long.
     fn kept(&self, with_first: bool) -> Vec<Seq> {
         let small = Tokens(self.ask.budget.window.0 / FIRST_TURN_DIVISOR);
         let is_small = |seq: &Seq| {
@@ -311,7 +327,11 @@ impl<'a> ExchangeCosts<'a> {
             turn.is_some_and(|(_, cost)| cost.verbatim.tokens <= small)
         };
         let first = self.ask.view.first_user().filter(|seq| with_first && is_small(seq));
-        let mut keep: Vec<Seq> = first.into_iter().chain(self.newest).collect();
+        let orders = self.exchanges.iter().rev().find(|(exchange, _)| instructs(exchange, self.ask.view));
+        let most = instructions_max(self.ask.budget.window);
+        let orders = orders.filter(|(_, cost)| with_first && cost.verbatim.tokens <= most);
+        let orders = orders.into_iter().flat_map(|(exchange, _)| exchange.speakers.iter().copied());
+        let mut keep: Vec<Seq> = first.into_iter().chain(self.newest).chain(orders).collect();
         keep.sort_unstable();
         keep.dedup();
         keep

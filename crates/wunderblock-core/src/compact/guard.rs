@@ -27,7 +27,7 @@ pub struct Guard {
     /// Exchanges that end at or after this position belong to the protected tail.
     pub cut: Seq,
     /// Speakers between `head` and `cut` that stay verbatim, ascending: the user's own turns, the newest turn by
-    /// any author, pins, waiting calls.
+    /// any author, the project's instructions, pins, waiting calls.
     pub keep: Vec<Seq>,
     /// Start of the user's turn inside which the tail begins; `None` if the tail begins with a turn.
     pub split: Option<Seq>,
@@ -224,7 +224,7 @@ fn head(policy: &Policy, before: &[(&Exchange, Tokens)]) -> usize {
 }
 
 /// Returns the speakers kept before the tail: the user's newest turns up to the policy's tokens, turns within the
-/// user's share, the newest turn by any author, pins, and waiting calls. Waiting calls are included if there was no
+/// user's share, the newest turn by any author, the project's instructions, pins, and waiting calls. Waiting calls are included if there was no
 /// room for a tail that reaches back to them.
 fn keep(
     policy: &Policy,
@@ -263,7 +263,11 @@ fn keep(
             || newest.is_some_and(|seq| exchange.speakers.contains(&seq))
             || is_open(exchange, newest)
     };
-    for (exchange, _) in before.iter().filter(|(exchange, _)| always(exchange)) {
+    // Only the latest instructions count.
+    let latest = before.iter().rev().find(|(exchange, _)| plan::instructs(exchange, ask.view));
+    let latest = latest.filter(|(_, tokens)| *tokens <= plan::instructions_max(ask.budget.window));
+    let stays = before.iter().filter(|(exchange, _)| always(exchange));
+    for (exchange, _) in stays.chain(latest) {
         keep.extend(&exchange.speakers);
     }
     keep.into_iter().collect()

@@ -35,7 +35,7 @@ use wunderblock_core::event::{Fact, LaneTarget, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::pair::{Arrangement, Exchange, arrange};
-use wunderblock_core::plan::{Trim, TrimReason};
+use wunderblock_core::plan::{self, Trim, TrimReason};
 use wunderblock_core::policy::{Action, ArchiveSizes, Permille};
 use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
@@ -111,6 +111,8 @@ struct Sweep<'a> {
     held: Vec<Seq>,
     /// The user's newest turn, if it lies before the frontier.
     user: Option<Seq>,
+    /// The project's latest instructions among the swept entries, unless they are long.
+    instructions: Option<Seq>,
     /// Summaries that the sweep has placed.
     standing: Vec<SweptSummary>,
     fresh: Vec<Fresh>,
@@ -166,6 +168,7 @@ pub(super) async fn sweep(
         kept,
         held,
         user: user.filter(|seq| *seq < frontier),
+        instructions: None,
         frontier,
         trim,
         standing: Vec::new(),
@@ -253,6 +256,7 @@ async fn read_chunk(
     let to = cut.map_or(last, Seq::prev);
     let told = told(&view, &arrangement, &sweep.hidden);
     let entries: Vec<ViewEntry> = told.filter(|entry| entry.seq <= to).cloned().collect();
+    sweep.keep_instructions(&entries);
     let mut texts = Texts::default();
     read_view_texts(&session.engine, &view, &mut texts).await?;
     let bodies = entries.iter().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies);
@@ -422,6 +426,16 @@ impl Sweep<'_> {
         self.fresh.push(Fresh { at, job, draft, tokens });
     }
 
+    /// Keeps the latest instructions of a project among swept entries, unless they are long.
+    fn keep_instructions(&mut self, entries: &[ViewEntry]) {
+        let latest = entries.iter().rev().find(|entry| entry.message.holds_instructions());
+        let bodies = latest.into_iter().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies);
+        let bytes: u64 = bodies.map(|body| body.bytes().0).sum();
+        if Tokens(bytes / BYTES_PER_TOKEN) <= plan::instructions_max(self.window) {
+            self.instructions = latest.map(|entry| entry.seq).or(self.instructions);
+        }
+    }
+
     /// Returns the lane's state with the swept summaries.
     fn next_trim(&self) -> Trim {
         let swept = self.standing.iter().map(|standing| standing.placed);
@@ -430,10 +444,11 @@ impl Sweep<'_> {
         let drop_before = self.trim.drop_before.max(self.frontier);
         let stub_before = self.trim.stub_before.max(drop_before);
         let mut trim = Trim { drop_before, stub_before, nodes, ..self.trim.clone() };
-        trim.keep.extend(self.user);
+        trim.keep.extend(self.user.into_iter().chain(self.instructions));
         trim.keep.sort_unstable();
         trim.keep.dedup();
-        trim.holding(&self.held)
+        let held: Vec<Seq> = self.held.iter().copied().chain(self.instructions).collect();
+        trim.holding(&held)
     }
 
     /// Moves to the next position before the frontier that no kept summary covers. Returns whether a block could be

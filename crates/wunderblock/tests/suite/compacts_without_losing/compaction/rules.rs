@@ -3,8 +3,10 @@
 use crate::compacts_without_losing::compaction::scene::*;
 use futures_executor::block_on;
 use serde_json::Value;
+use wunderblock::{Built, ContextOptions};
 use wunderblock_core::event::{ContentHidden, Fact};
-use wunderblock_core::message::{Message, Role};
+use wunderblock_core::id::LaneId;
+use wunderblock_core::message::{Message, MessageOrigin, Role};
 
 /// Reads the turns of a recorded conversation: the user's typed turns, and the texts between them.
 fn session(name: &str) -> Value {
@@ -135,4 +137,29 @@ fn a_rule_goes_with_its_turn() {
     block_on(scene.session.erase(second, second, None)).unwrap();
     assert!(replay().erased);
     assert_eq!(rules(&scene.build(&options)), "");
+}
+
+#[test]
+fn a_projects_instructions_stay_unless_they_are_long() {
+    let file = |lines: usize| {
+        format!("# AGENTS.md instructions for /work\n{}", "- Use bun, not npm.\n".repeat(lines))
+    };
+    for (lines, stay) in [(20, true), (2_000, false)] {
+        let scene = Scene::new();
+        let inserted = Message::text(Role::User, file(lines).as_str());
+        let at = scene.say(inserted.standing(MessageOrigin::Injected("agents_md".into())));
+        let options = under(&preset("balanced"), 16_000);
+        let is_shown = |built: &Built| built.draft.report.entries.iter().any(|line| line.seq == Some(at));
+        for number in 0..60 {
+            scene.turns(number..number + 1);
+            let built = scene.build(&options);
+            assert!(!stay || is_shown(&built), "turn {number}");
+        }
+        assert!(scene.compactions() > 2, "they outlive several compactions");
+        assert_eq!(is_shown(&scene.build(&options)), stay);
+        // A lane that begins at the end of the session sweeps what no view can hold.
+        scene.turns(60..600);
+        let cold = ContextOptions { lane: Some(LaneId::new("cold").unwrap()), ..options.clone() };
+        assert_eq!(is_shown(&scene.build(&cold)), stay, "{lines} lines, cold");
+    }
 }
