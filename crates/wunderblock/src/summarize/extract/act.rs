@@ -279,7 +279,7 @@ pub(super) fn argument(input: &str, names: &[String]) -> Option<String> {
 /// Returns the command of a call, which is given as a string or as a list of words.
 pub(super) fn command(input: &str) -> Option<String> {
     let fields = fields(input);
-    let raw = ["command", "cmd", "script", "code", "input", "patch", "diff"]
+    let raw = ["command", "cmd", "script", "code", "input", "patch", "patchText", "diff"]
         .iter()
         .find_map(|name| fields.get(*name))?;
     text(raw).or_else(|| serde_json::from_str::<Vec<String>>(raw.get()).ok().map(|words| words.join(" ")))

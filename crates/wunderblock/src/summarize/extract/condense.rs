@@ -6,8 +6,8 @@ use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
 use super::item::{
-    ANSWERED, COMMITTED, DONE, ItemText, OF_PEER, OPEN, OPEN_WHEN_SAID, OUTCOME, REPLACED, RULE, SummaryItem,
-    UNCHECKED_LEGEND, WRAPPED_UP,
+    ANSWERED, COMMITTED, DONE, ItemText, NO_RESULT, OF_PEER, OPEN, OPEN_WHEN_SAID, OUTCOME, REPLACED, RULE,
+    RUNNING, SummaryItem, UNCHECKED_LEGEND, WRAPPED_UP,
 };
 use super::log;
 use super::plain::{self, code, line};
@@ -50,7 +50,9 @@ pub(super) fn merge(
         let is_last = number + 1 == count;
         for mut item in read(earlier, form) {
             let passing = matches!(item.fill, Fill::Current | Fill::Next | Fill::Recent | Fill::Todos);
-            if replaced.contains(&item.fill) || passing && !is_last {
+            // What waited for a result then has it by now, or never got one.
+            let waited = (!is_last || found.tally.messages > 0) && waits(&item);
+            if replaced.contains(&item.fill) || passing && !is_last || waited {
                 continue;
             }
             let age = i64::try_from(number * 1_000 / count).unwrap_or(0);
@@ -65,6 +67,12 @@ pub(super) fn merge(
     }
     all.append(items);
     *items = united(all);
+}
+
+/// Returns whether an item says that the result of a call was still to come.
+fn waits(item: &SummaryItem) -> bool {
+    matches!(&item.text, ItemText::Line { lead, quote, .. }
+        if quote.is_empty() && [NO_RESULT, RUNNING].iter().any(|end| lead.trim_end().ends_with(end)))
 }
 
 /// Facts of earlier summaries that no later summary may lose.
@@ -369,7 +377,7 @@ fn is_name(text: &str) -> bool {
 fn is_ours(text: &str) -> bool {
     #[rustfmt::skip]
     const OURS: [&str; 67] = [
-        "adds", "after", "applied:", "asked", "back", "back:", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
+        "with", "after", "applied:", "asked", "back", "back:", "broken", "by", "calls", "changed", "changing", "checked", "code", "exit", "failed",
         "failed,", "failed:", "file", "files", "fixed", "given:", "in", "last", "last:", "listed:", "later", "messages", "model", "model:",
         "named:", "no", "not", "off:", "ok", "ok:", "older", "open", "open:", "printed:", "progress:", "read:",
         "rejected:", "removed", "removing", "reply:", "reports:", "result", "rule:", "said", "since", "taken", "the", "running", "seen", "outcome", "known", "committed:", "then:", "to", "~", "user",

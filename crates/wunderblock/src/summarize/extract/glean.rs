@@ -401,9 +401,14 @@ impl<'a> Found<'a> {
         if by_user {
             rules_of_text(text).into_iter().for_each(|rule| keep(Cue::Constraint, rule));
         }
+        // A user's demands are listed among the requests, so only decisions are kept here, and only typed ones.
+        let own: Vec<&str> = if by_user { typed(text).collect() } else { Vec::new() };
+        let is_own = |sentence: &str| {
+            own.iter()
+                .any(|own| own.contains(sentence) || sentence.contains(own) && own.len() * 2 > sentence.len())
+        };
         cue::sentences(text, |cue, sentence| {
-            // A user's demands are listed among the requests, so only decisions are kept here.
-            let is_kind = !by_user || cue == Cue::Decision;
+            let is_kind = !by_user || cue == Cue::Decision && is_own(sentence);
             if is_kind && cue::says_something(sentence) {
                 keep(cue, sentence);
             }
@@ -493,7 +498,8 @@ impl<'a> Found<'a> {
     /// Follows a plan that is kept in a file. A file that has only been read is a plan if boxes were written to it
     /// earlier or if its name indicates a plan.
     fn ticked(&mut self, at: Seq, deed: &Deed, path: &str, ticks: &Ticks) {
-        if *deed == Deed::Read && !self.boxes.contains_key(path) && !todo::is_plan_file(path) {
+        let is_unknown = *deed == Deed::Read && !self.boxes.contains_key(path) && !todo::is_plan_file(path);
+        if is_unknown || todo::is_template(path) {
             return;
         }
         let list = self.boxes.entry(path.to_owned()).or_default();

@@ -54,8 +54,12 @@ pub(super) const RULE: &str = "rule: ";
 pub(super) const COMMITTED: &str = "committed: ";
 /// Beginning of a completed plan item in a part that contains open ones, too.
 pub(super) const DONE: &str = "done: ";
-/// Words before the names that the changes to a file add.
-pub(super) const ADDS: &str = ", adds ";
+/// Words before names that the changes to a file brought into it.
+pub(super) const ADDS: &str = ", with ";
+/// Ending of the line for a call without a result.
+pub(super) const NO_RESULT: &str = "no result yet";
+/// Ending of the line for a command whose process went on.
+pub(super) const RUNNING: &str = "running when last seen";
 /// Beginning of the line with the last reply that ended a turn and summed up the work, if the work continued after
 /// that reply.
 pub(super) const WRAPPED_UP: &str = "last wrap-up: ";

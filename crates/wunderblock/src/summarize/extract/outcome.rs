@@ -143,11 +143,14 @@ fn report(text: &str, from: usize) -> Option<(&str, usize)> {
         // `0 errors` and `no error` mean that nothing is wrong. Lines of more than 1,000 bytes are data rather than
         // messages.
         let is_fine = ["0 error", "no error", "errors: 0", "0 failed"].iter().any(|fine| line.contains(fine));
+        // In prose, "Exception: …" says what is left out of a rule.
+        let is_prose =
+            line.trim_start_matches(['*', '>', ' ']).starts_with("Exception:") && !text.contains("Traceback");
         // Error-handling code, warnings, diff lines, and commits that corrected an error do not report an error.
         let is_code = ["except ", "except:", "catch", "raise ", "throw ", "Commit ", "Warning:", "+", "- "]
             .iter()
             .any(|begin| without_number(line).starts_with(begin));
-        if !is_fine && !is_code && line.len() <= 1_000 {
+        if !is_fine && !is_prose && !is_code && line.len() <= 1_000 {
             return Some((line, end));
         }
         from = end;

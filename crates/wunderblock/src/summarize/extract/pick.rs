@@ -12,7 +12,7 @@ use super::item::{ANSWERED, COMMITTED, DONE, ItemText, OF_PEER, OPEN_WHEN_SAID, 
 use super::log::stamp;
 use super::names::Named;
 use super::outcome::Outcome;
-use super::plain::{Escaping, code, cut, head, line};
+use super::plain::{Escaping, code, cut, cut_after, head, line};
 use super::words::distinct_words;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use wunderblock_core::literal;
@@ -153,6 +153,18 @@ impl<'f> Pick<'f> {
         let plain = line(kept, self.marks());
         let plain = if more { format!("{plain}…") } else { plain };
         head(&plain, most).into_owned()
+    }
+
+    /// Returns a request on one line. Of a long request the beginning and the end are kept: what is asked often stands
+    /// behind what is pasted.
+    fn request_line(&self, text: &str, most: usize) -> String {
+        let text = text.trim();
+        if text.len() <= most {
+            return self.short_line(text, most);
+        }
+        let tail = text.get(cut_after(text, text.len() - most / 3)..).unwrap_or_default();
+        let (head, tail) = (self.short_line(text, most - most / 3), self.short_line(tail, most / 3));
+        format!("{head} {tail}").trim_end().to_owned()
     }
 
     fn quote(&mut self, fill: Fill, lead: &str, text: &str, at: (Seq, i64)) {

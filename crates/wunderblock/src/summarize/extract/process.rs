@@ -16,6 +16,7 @@ struct ProcessWords {
     ids: Vec<String>,
     ends: Vec<String>,
     reports: Vec<String>,
+    report_ends: Vec<String>,
 }
 
 // Tests check that the embedded words parse.
@@ -46,10 +47,13 @@ pub(super) fn id_of(result: &str) -> Option<&str> {
     Some(id).filter(|id| !id.is_empty())
 }
 
-/// Returns what a delegate reports in a result, without the list of its calls before the report.
+/// Returns what a delegate reports in a result, without the list of its calls before the report, and without
+/// what the harness adds after it.
 pub(super) fn report(result: &str) -> &str {
     let after = |words: &String| result.split_once(words.as_str()).map(|(_, report)| report.trim());
-    WORDS.reports.iter().find_map(after).unwrap_or(result)
+    let report = WORDS.reports.iter().find_map(after).unwrap_or(result);
+    let ends = WORDS.report_ends.iter().filter_map(|words| report.find(words.as_str()));
+    report.get(..ends.min().unwrap_or(report.len())).unwrap_or(report)
 }
 
 /// Returns the id of the process that a call polls, writes to or ends.

@@ -516,11 +516,11 @@ fn a_file_of_two_summaries_is_one_line() {
         text,
         unchecked: false,
     };
-    let one = "## Changed\n- changed `src/queue.rs` ×2, adds `Backlog`, `drain_all`: \"The queue drops what it cannot send.\" #11 #10\n- changed `src/old.rs`, adds `Legacy` #12\n";
-    let two = "## Changed\n- changed `src/queue.rs` ×3, adds `retry_limit`, `Backlog` #31\n- removed `src/old.rs` #32\n";
+    let one = "## Changed\n- changed `src/queue.rs` ×2, with `Backlog`, `drain_all`: \"The queue drops what it cannot send.\" #11 #10\n- changed `src/old.rs`, with `Legacy` #12\n";
+    let two = "## Changed\n- changed `src/queue.rs` ×3, with `retry_limit`, `Backlog` #31\n- removed `src/old.rs` #32\n";
     let material = material(&[], vec![earlier(1, one), earlier(21, two)]);
     let text = extract(&material, &brief(&template, 2_500), &Thirds);
-    let want = "- changed `src/queue.rs` ×5, adds `drain_all`, `retry_limit`, `Backlog` #31\n- removed `src/old.rs` #32";
+    let want = "- changed `src/queue.rs` ×5, with `drain_all`, `retry_limit`, `Backlog` #31\n- removed `src/old.rs` #32";
     assert_eq!(part(&text, "Changed").trim(), want, "{text}");
 }
 

@@ -253,8 +253,17 @@ pub(super) fn of_text(text: &str) -> Option<Plan> {
 
 /// Returns whether a file's name says that the file contains a task list.
 pub(super) fn is_plan_file(path: &str) -> bool {
+    has_in_name(path, &["plan", "todo", "task", "progress", "checklist"])
+}
+
+/// Returns whether a file's name says that its boxes are for those who use the file.
+pub(super) fn is_template(path: &str) -> bool {
+    has_in_name(path, &["skill", "template"])
+}
+
+fn has_in_name(path: &str, words: &[&str]) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
-    ["plan", "todo", "task", "progress", "checklist"].iter().any(|word| name.contains(word))
+    words.iter().any(|word| name.contains(word))
 }
 
 /// Boxes that a call writes into a file, and boxes that it overwrites.

@@ -23,8 +23,21 @@ const LINES_MAX: usize = 400;
 
 /// Origin of text from an environment, as named by the reader of SWE-agent's logs.
 const ENVIRONMENT: &str = "environment";
-/// Origin of the demonstration that SWE-agent shows before the task.
-const DEMONSTRATION: &str = "demonstration";
+/// Origins of the outputs of programs that the user runs or that act for the user.
+const PRINTS: [&str; 12] = [
+    "aider",
+    "attachment:diagnostics",
+    "bash",
+    "bash-stderr",
+    "bash-stdout",
+    ENVIRONMENT,
+    "local-command-stderr",
+    "local-command-stdout",
+    "local_command",
+    "new-diagnostics",
+    "tool output",
+    "user_shell_command",
+];
 /// Beginnings of lines in which aider reports that a reply's edits were not made.
 const REFUSES: [&str; 2] = ["The LLM did not conform to the edit format", "Skipping edits"];
 /// Beginning of the line in which aider reports that nothing was taken back.
@@ -90,8 +103,8 @@ impl<'a> Found<'a> {
                 }
             }
         }
-        // An error in a demonstration does not belong to this work.
-        let line = outcome::error_line(&text).filter(|line| line.len() < 300 && what != DEMONSTRATION);
+        // Instructions and notices speak of errors, too, and an error in a demonstration does not belong to this work.
+        let line = outcome::error_line(&text).filter(|line| line.len() < 300 && PRINTS.contains(&what));
         if let Some(line) = line {
             self.trouble(at, "printed", line.trim_start_matches(['>', ' ']));
         }

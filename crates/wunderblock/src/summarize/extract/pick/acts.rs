@@ -7,7 +7,9 @@ use crate::summarize::extract::check::Check;
 use crate::summarize::extract::decision::Verdict;
 use crate::summarize::extract::files::File;
 use crate::summarize::extract::glean::Step;
-use crate::summarize::extract::item::{ADDS, ItemText, OPEN, REPLACED, SPARE, SummaryItem};
+use crate::summarize::extract::item::{
+    ADDS, ItemText, NO_RESULT, OPEN, REPLACED, RUNNING, SPARE, SummaryItem,
+};
 use crate::summarize::extract::outcome::{Ending, Outcome};
 use crate::summarize::extract::plain::{code, head};
 use crate::summarize::extract::trouble::{Trouble, TroubleState};
@@ -126,8 +128,8 @@ impl Pick<'_> {
         for (at, deed, path) in waiting {
             let name = counted(&code(path, self.marks()), 1);
             let lead = match (self.waits(at), deed) {
-                (true, Deed::Removed) => format!("removing {name}, no result yet"),
-                (true, _) => format!("changing {name}, no result yet"),
+                (true, Deed::Removed) => format!("removing {name}, {NO_RESULT}"),
+                (true, _) => format!("changing {name}, {NO_RESULT}"),
                 (false, Deed::Removed) => format!("removed {name}"),
                 (false, _) => format!("changed {name}"),
             };
@@ -182,7 +184,7 @@ impl Pick<'_> {
 
     /// Returns whether a result may still arrive. In some formats, results do not name their calls, so later events
     /// show that a result has arrived.
-    fn waits(&self, at: Seq) -> bool {
+    pub(super) fn waits(&self, at: Seq) -> bool {
         self.found.others.last().into_iter().chain(self.found.users.last()).all(|said| said.at < at)
             && self.found.steps.last().is_none_or(|step| step.at == at)
     }
@@ -192,9 +194,9 @@ impl Pick<'_> {
         let what = counted(&self.command(&step.what), count);
         let Some(outcome) = &step.outcome else {
             let state = match () {
-                () if step.ended > step.at => " → running when last seen",
-                () if self.waits(step.at) => " → no result yet",
-                () => "",
+                () if step.ended > step.at => format!(" → {RUNNING}"),
+                () if self.waits(step.at) => format!(" → {NO_RESULT}"),
+                () => String::new(),
             };
             return (format!("{what}{state}"), String::new());
         };

@@ -1,6 +1,6 @@
 //! Items about requests, their outcomes, and the work at the end of the range.
 
-use super::{FIRST_REQUEST, NAMED, NAMED_MAX, Pick, is_answer, opens_something};
+use super::{FIRST_REQUEST, NAMED, NAMED_MAX, Pick, REQUEST, is_answer, opens_something};
 use crate::summarize::extract::act::Kind;
 use crate::summarize::extract::cue;
 use crate::summarize::extract::decision::Answer;
@@ -26,7 +26,7 @@ impl Pick<'_> {
         let found = self.found;
         // Where no person speaks, as in a delegate's session, another agent gives the task.
         if let Some(asked) = found.peers.first().filter(|_| found.users.is_empty()) {
-            let quote = self.short_line(&asked.text, FIRST_REQUEST);
+            let quote = self.request_line(&asked.text, FIRST_REQUEST);
             self.items.push(SummaryItem::quote(Fill::Intent, OF_PEER, quote, asked.at, 9_000));
         }
         let first = found.users.iter().position(|said| opens_something(&said.text)).unwrap_or(0);
@@ -41,14 +41,15 @@ impl Pick<'_> {
                 continue;
             }
             if place == first {
-                let quote = self.short_line(&said.text, FIRST_REQUEST);
+                let quote = self.request_line(&said.text, FIRST_REQUEST);
                 self.items.push(SummaryItem::quote(Fill::Intent, "", quote, said.at, 9_000));
             } else if opens_something(&said.text) {
                 // Names and numbers in a request cannot be guessed from its outcome.
                 let named = typed(&said.text).flat_map(literal::literals).take(NAMED_MAX).count();
                 let newest = if place + 1 == found.users.len() { LAST_REQUEST } else { 0 };
                 let weight = self.span.newness(said.at) + NAMED * i64::try_from(named).unwrap_or(0) + newest;
-                self.quote(Fill::Intent, THEN, &said.text, (said.at, weight));
+                let quote = self.request_line(&said.text, REQUEST);
+                self.items.push(SummaryItem::quote(Fill::Intent, THEN, quote, said.at, weight));
             } else if !said.text.starts_with('/') {
                 self.quote(Fill::Intent, THEN, &said.text, (said.at, SPARE + self.span.newness(said.at)));
             }
@@ -114,7 +115,8 @@ impl Pick<'_> {
         let has_lists = self.form.has(Fill::Commands) && self.form.has(Fill::FilesModified);
         let says = |step: &&Step| {
             let is_told = has_lists || !self.is_worth_listing(step) && step.kind != Kind::Write;
-            step.outcome.is_none() || !is_told
+            let goes_on = step.ended > step.at || self.waits(step.at);
+            step.outcome.is_none() && goes_on || !is_told
         };
         let steps = found.steps.iter().rev().filter(says).take(count);
         for (weight, step) in (5_997..=6_000).rev().zip(steps) {

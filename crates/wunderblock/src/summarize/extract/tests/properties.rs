@@ -139,7 +139,7 @@ proptest! {
             ("Goal", texts(Role::User).next().is_some()),
             ("Messages", texts(Role::User).next().is_some()),
             ("Constraints", texts(Role::User).any(|text| RULES.contains(&text.trim()))),
-            ("Decisions", said(Role::User, "我们决定采用") || said(Role::Assistant, "Let's use SQLite")),
+            ("Decisions", texts(Role::User).any(|text| text.trim() == "我们决定采用新方案。") || said(Role::Assistant, "Let's use SQLite")),
             ("Findings", said(Role::Assistant, "I found that Store")),
             ("Open", texts(Role::User).any(|text| text.starts_with("- [ ] write docs/a.md")) && entries.len() == 1),
             ("Current", texts(Role::User).next().is_some() || called),

@@ -163,3 +163,79 @@ fn a_delegate_is_quoted_by_its_report_and_not_by_its_calls() {
     assert!(!told.contains("internal ID") && !told.contains("[Tool"), "{told}");
     assert!(!told.contains("drain_all"), "a place and a name say nothing: {told}");
 }
+
+#[test]
+fn a_patch_names_its_files_whatever_its_argument_is_called() {
+    let patch = "*** Begin Patch\n*** Add File: src/queue.rs\n+pub struct Backlog;\n*** End Patch";
+    for argument in ["input", "patch", "patchText"] {
+        let input = serde_json::json!({ argument: patch }).to_string();
+        let text = text_of(vec![
+            user("Add the queue."),
+            call("1", "apply_patch", "", &input),
+            result("1", "Success. Updated the following files:\nA src/queue.rs", false),
+        ]);
+        let changed = part(&text, "Changed").trim();
+        assert_eq!(changed, "- changed `src/queue.rs`, with `Backlog` #102", "{argument}: {text}");
+    }
+}
+
+#[test]
+fn the_order_at_the_end_of_a_long_request_is_quoted() {
+    let pasted = "The discussion goes on about queues and their callers, and nobody agrees on anything yet. "
+        .repeat(40);
+    let text = text_of(vec![user(&format!(
+        "Read this first.\n{pasted}\nNow rewrite the drain of the queue in Rust."
+    ))]);
+    let goal = part(&text, "Goal");
+    assert!(
+        goal.contains("Read this first.") && goal.contains("rewrite the drain of the queue in Rust."),
+        "{goal}"
+    );
+}
+
+#[test]
+fn what_nobody_typed_is_no_decision_and_what_instructs_reports_no_error() {
+    let pasted = "> We decided to use SQLite for the store of all queues.\n\nException: the folder of the runs may be written.\n\nWhat do you think of this?";
+    let text = text_of(vec![
+        Message::text(Role::User, "Exception: If working within a design, keep its language.")
+            .standing(MessageOrigin::Injected("meta".into())),
+        user(pasted),
+        model("It is sound."),
+    ]);
+    assert_eq!(part(&text, "Decisions").trim(), "–", "{text}");
+    assert_eq!(part(&text, "Errors").trim(), "–", "{text}");
+}
+
+#[test]
+fn boxes_of_a_skill_are_no_work() {
+    let write = |path: &str| {
+        let input = serde_json::json!({ "file_path": path, "content": "# Before\n- [ ] ask the owner\n- [x] read it" });
+        let text = text_of(vec![
+            user("Write the list of steps."),
+            call("1", "Write", path, &input.to_string()),
+            result("1", "File created", false),
+        ]);
+        part(&text, "Open").trim().to_owned()
+    };
+    assert!(write("docs/plan.md").contains("ask the owner"));
+    assert_eq!(write("skills/release/skill-checklist.md"), "–");
+}
+
+#[test]
+fn what_waited_for_a_result_does_not_wait_in_a_summary_of_summaries() {
+    let one = "## Commands\n- `cargo bench` → running when last seen #7\n- `cargo test` → ok #9\n\n## Current\n- `sed -n 1,9p src/a.rs` → no result yet #12\n";
+    let two = "## Commands\n- `cargo fmt` → ok #31\n";
+    let earlier = |from, text| Earlier {
+        at: Seq(90),
+        from: Seq(from),
+        to: Seq(from + 19),
+        level: 0,
+        text,
+        unchecked: false,
+    };
+    let template = each(As::Markdown);
+    let text =
+        extract(&material(&[], vec![earlier(1, one), earlier(21, two)]), &brief(&template, 2_500), &Thirds);
+    assert!(text.contains("`cargo test` → ok") && text.contains("`cargo fmt` → ok"), "{text}");
+    assert!(!text.contains("running when") && !text.contains("no result"), "{text}");
+}
