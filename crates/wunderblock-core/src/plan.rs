@@ -6,6 +6,7 @@
 //! and a project's instructions while they are short, the user's newest turn, and pins.
 
 mod fit;
+mod instructions;
 mod recall;
 mod refusal;
 
@@ -23,6 +24,7 @@ use crate::trim::{self, GapOrSummary, treatment};
 use crate::units::{Bytes, Cost, Seq, Tokens};
 use crate::view::View;
 use fit::{longest_that, reach};
+pub use instructions::{INSTRUCTIONS_DIVISOR, instructions_max, instructs, latest_instructions};
 pub use refusal::{Fixed, PlanRefusal};
 
 /// First position that a view must hold to be complete. The first event of a stream only opens the stream.
@@ -34,9 +36,6 @@ pub const STEP_DIVISOR: u64 = 5;
 pub const STUB_DIVISOR: u64 = 10;
 /// Divisor of the window: the user's first turn stays while it takes at most a twentieth of the window.
 pub const FIRST_TURN_DIVISOR: u64 = 20;
-/// Divisor of the window: a project's instructions stay while they take at most a tenth of the window. They are orders
-/// for all that comes, and nothing else in the request has them.
-pub const INSTRUCTIONS_DIVISOR: u64 = 10;
 /// Maximum cost of the mark of a gap.
 pub const GAP_COST: Cost = Cost::new(96, 512);
 
@@ -138,19 +137,6 @@ pub(crate) fn newest_clip(ask: &PlanInput<'_>) -> Vec<(Seq, Bytes)> {
 #[must_use]
 pub fn is_said(exchange: &Exchange, view: &View) -> bool {
     exchange.shape != ExchangeKind::System && !exchange.members.iter().all(|seq| view.is_ours(*seq))
-}
-
-/// Returns whether an exchange holds a project's instructions, which a program inserted for the whole session.
-#[must_use]
-pub fn instructs(exchange: &Exchange, view: &View) -> bool {
-    let mut entries = exchange.members.iter().filter_map(|seq| view.entry(*seq));
-    entries.any(|entry| entry.message.holds_instructions())
-}
-
-/// Returns the maximum number of tokens in instructions that stay in a window.
-#[must_use]
-pub fn instructions_max(window: Tokens) -> Tokens {
-    Tokens(window.0 / INSTRUCTIONS_DIVISOR)
 }
 
 /// Returns the runs of positions whose thinking is not sent.

@@ -1,7 +1,6 @@
 //! Sources of a summary that a person named, and the content of a range.
 
 use super::prepare::Prepared;
-use super::sweep::told;
 use crate::edit_error::EditError;
 use crate::error::Error;
 use crate::request::snapshot::view_handles;
@@ -14,7 +13,7 @@ use wunderblock_core::compact::{SummaryChange, is_within};
 use wunderblock_core::compaction::SessionCompacted;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::Handle;
-use wunderblock_core::pair::arrange;
+use wunderblock_core::pair::{Arrangement, Exchange, arrange};
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::{SummaryNode, View, ViewEntry, unchecked_by};
 
@@ -199,4 +198,16 @@ pub(super) async fn rewritten(
         found.sources = recorded(session, prepared, (at, &made.sources)).await?;
     }
     Ok((node.from, node.to, found))
+}
+
+/// Returns the entries that summaries may mention: all except exchanges with a hidden entry.
+pub(super) fn told<'v>(
+    view: &'v View,
+    arrangement: &Arrangement,
+    hidden: &BTreeSet<Seq>,
+) -> impl Iterator<Item = &'v ViewEntry> + use<'v> {
+    let is_hidden = |unit: &&Exchange| unit.members.iter().any(|seq| hidden.contains(seq));
+    let exchanges = arrangement.exchanges.iter().filter(is_hidden);
+    let hidden: BTreeSet<Seq> = exchanges.flat_map(|unit| unit.members.iter().copied()).collect();
+    view.entries().filter(move |entry| !hidden.contains(&entry.seq))
 }

@@ -9,6 +9,7 @@ use super::adopt::adoptable;
 use super::archive::archive;
 use super::call_budget::CallBudget;
 use super::chunk::chunk;
+use super::found::told;
 use super::options::{CompactOptions, CompactionStage};
 use super::paid::PaidSummaries;
 use super::prepare::build_bench;
@@ -34,7 +35,7 @@ use wunderblock_core::decision::PlacedSummary;
 use wunderblock_core::event::{Fact, LaneTarget, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part, Role};
-use wunderblock_core::pair::{Arrangement, Exchange, arrange};
+use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{self, Trim, TrimReason};
 use wunderblock_core::policy::{Action, ArchiveSizes, Permille};
 use wunderblock_core::ports::CostModel;
@@ -256,7 +257,8 @@ async fn read_chunk(
     let to = cut.map_or(last, Seq::prev);
     let told = told(&view, &arrangement, &sweep.hidden);
     let entries: Vec<ViewEntry> = told.filter(|entry| entry.seq <= to).cloned().collect();
-    sweep.keep_instructions(&entries);
+    let most = Bytes(plan::instructions_max(sweep.window).0.saturating_mul(BYTES_PER_TOKEN));
+    sweep.instructions = plan::latest_instructions(&entries, most).or(sweep.instructions);
     let mut texts = Texts::default();
     read_view_texts(&session.engine, &view, &mut texts).await?;
     let bodies = entries.iter().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies);
@@ -294,18 +296,6 @@ async fn read_chunk(
         return Ok(Some(Chunk::Short(Box::new(work))));
     }
     Ok(Some(Chunk::Writing(sweep.write(session, work, costs)?)))
-}
-
-/// Returns the entries that summaries may mention: all except exchanges with a hidden entry.
-pub(super) fn told<'v>(
-    view: &'v View,
-    arrangement: &Arrangement,
-    hidden: &BTreeSet<Seq>,
-) -> impl Iterator<Item = &'v ViewEntry> + use<'v> {
-    let is_hidden = |unit: &&Exchange| unit.members.iter().any(|seq| hidden.contains(seq));
-    let exchanges = arrangement.exchanges.iter().filter(is_hidden);
-    let hidden: BTreeSet<Seq> = exchanges.flat_map(|unit| unit.members.iter().copied()).collect();
-    view.entries().filter(move |entry| !hidden.contains(&entry.seq))
 }
 
 /// Appends the summaries made since the last publication.
@@ -426,16 +416,6 @@ impl Sweep<'_> {
         self.fresh.push(Fresh { at, job, draft, tokens });
     }
 
-    /// Keeps the latest instructions of a project among swept entries, unless they are long.
-    fn keep_instructions(&mut self, entries: &[ViewEntry]) {
-        let latest = entries.iter().rev().find(|entry| entry.message.holds_instructions());
-        let bodies = latest.into_iter().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies);
-        let bytes: u64 = bodies.map(|body| body.bytes().0).sum();
-        if Tokens(bytes / BYTES_PER_TOKEN) <= plan::instructions_max(self.window) {
-            self.instructions = latest.map(|entry| entry.seq).or(self.instructions);
-        }
-    }
-
     /// Returns the lane's state with the swept summaries.
     fn next_trim(&self) -> Trim {
         let swept = self.standing.iter().map(|standing| standing.placed);
@@ -447,8 +427,7 @@ impl Sweep<'_> {
         trim.keep.extend(self.user.into_iter().chain(self.instructions));
         trim.keep.sort_unstable();
         trim.keep.dedup();
-        let held: Vec<Seq> = self.held.iter().copied().chain(self.instructions).collect();
-        trim.holding(&held)
+        trim.holding(&self.held).holding(self.instructions.as_slice())
     }
 
     /// Moves to the next position before the frontier that no kept summary covers. Returns whether a block could be
