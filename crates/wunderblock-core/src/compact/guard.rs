@@ -224,8 +224,8 @@ fn head(policy: &Policy, before: &[(&Exchange, Tokens)]) -> usize {
 }
 
 /// Returns the speakers kept before the tail: the user's newest turns up to the policy's tokens, turns within the
-/// user's share, the newest turn by any author, the project's instructions, pins, and waiting calls. Waiting calls are included if there was no
-/// room for a tail that reaches back to them.
+/// user's share, the newest turn by any author, the project's instructions, pins, and waiting calls. Waiting calls are
+/// included if there was no room for a tail that reaches back to them.
 fn keep(
     policy: &Policy,
     ask: &PlanInput<'_>,

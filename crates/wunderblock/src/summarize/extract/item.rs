@@ -138,7 +138,7 @@ impl SummaryItem {
             // Lines about the same file are considered the same, regardless of what was done to it and why. The last
             // name is the file: a move has its earlier name, too.
             ItemText::Line { lead, .. } if self.is_file(lead) => {
-                let what = lead.split_once(ADDS).map_or(lead.as_str(), |(what, _)| what);
+                let what = split_added(lead).0;
                 what.rsplit('`').nth(1).unwrap_or(what).to_owned()
             }
             ItemText::Line { lead, quote, .. } if quote.is_empty() => uncounted(lead).to_owned(),
@@ -245,6 +245,14 @@ impl SummaryItem {
         let says = quote.chars().map(signs).sum::<usize>() >= QUOTE_MIN || self.fill == Fill::UserMessages;
         says.then(|| Self { text: ItemText::Line { lead, quote, tail }, ..self.clone() })
     }
+}
+
+/// Splits our words at the names that the changes to a file brought into it. A command may contain the same words.
+pub(super) fn split_added(lead: &str) -> (&str, &str) {
+    let is_outside =
+        |at: usize| lead.get(..at).is_some_and(|before| before.matches('`').count().is_multiple_of(2));
+    let place = lead.match_indices(ADDS).map(|(at, _)| at).find(|at| is_outside(*at));
+    lead.split_at_checked(place.unwrap_or(lead.len())).unwrap_or((lead, ""))
 }
 
 /// Strips the count of a name.

@@ -1,5 +1,6 @@
 mod acted;
 mod by_line;
+mod condensed;
 mod errors;
 mod outcomes;
 mod properties;
@@ -503,25 +504,6 @@ fn summaries_go_into_one_part_by_part() {
     let twice = extract(&material, &brief, &Thirds);
     assert_eq!(checked(&twice, &material, &brief).faults, [], "{twice}");
     assert!(twice.contains("changed `src/parse.rs` #111") && twice.contains("messages ×26"), "{twice}");
-}
-
-#[test]
-fn a_file_of_two_summaries_is_one_line() {
-    let template = each(As::Markdown);
-    let earlier = |from, text| Earlier {
-        at: Seq(900),
-        from: Seq(from),
-        to: Seq(from + 19),
-        level: 0,
-        text,
-        unchecked: false,
-    };
-    let one = "## Changed\n- changed `src/queue.rs` ×2, with `Backlog`, `drain_all`: \"The queue drops what it cannot send.\" #11 #10\n- changed `src/old.rs`, with `Legacy` #12\n";
-    let two = "## Changed\n- changed `src/queue.rs` ×3, with `retry_limit`, `Backlog` #31\n- removed `src/old.rs` #32\n";
-    let material = material(&[], vec![earlier(1, one), earlier(21, two)]);
-    let text = extract(&material, &brief(&template, 2_500), &Thirds);
-    let want = "- changed `src/queue.rs` ×5, with `drain_all`, `retry_limit`, `Backlog` #31\n- removed `src/old.rs` #32";
-    assert_eq!(part(&text, "Changed").trim(), want, "{text}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Merges lines of several summaries that say the same thing.
 
 use crate::summarize::extract::change::ADDED_LISTED;
-use crate::summarize::extract::item::{ADDS, ItemText, SummaryItem};
+use crate::summarize::extract::item::{ADDS, ItemText, SummaryItem, split_added};
 use std::collections::HashMap;
 use wunderblock_core::policy::Fill;
 
@@ -57,8 +57,7 @@ fn with_added(earlier: &ItemText, text: ItemText) -> ItemText {
         return text;
     };
     let added = |lead: &str| -> Vec<String> {
-        let names = lead.split_once(ADDS).map_or("", |(_, names)| names);
-        names.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+        split_added(lead).1.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     };
     let new = added(lead);
     let names: Vec<String> =
@@ -66,7 +65,7 @@ fn with_added(earlier: &ItemText, text: ItemText) -> ItemText {
     if names.len() == new.len() {
         return text;
     }
-    let what = lead.split_once(ADDS).map_or(lead.trim_end_matches([':', ' ']), |(what, _)| what);
+    let what = split_added(lead).0.trim_end_matches([':', ' ']);
     let end = if quote.is_empty() { "" } else { ": " };
     let newest = names.get(names.len().saturating_sub(ADDED_LISTED)..).unwrap_or_default();
     let listed = newest.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -85,12 +84,8 @@ fn with_count(text: ItemText, count: u32) -> ItemText {
             None => text,
         };
         // What a file gained follows its name.
-        let named = once.find(ADDS).unwrap_or(once.len());
-        match once
-            .get(..named)
-            .and_then(|named| named.rfind('`'))
-            .and_then(|at| once.split_at_checked(at + 1))
-        {
+        let named = split_added(&once).0.rfind('`').and_then(|at| once.split_at_checked(at + 1));
+        match named {
             Some((name, rest)) if count > 1 => format!("{name} ×{count}{rest}"),
             _ => once,
         }

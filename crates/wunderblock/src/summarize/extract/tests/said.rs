@@ -220,22 +220,3 @@ fn boxes_of_a_skill_are_no_work() {
     assert!(write("docs/plan.md").contains("ask the owner"));
     assert_eq!(write("skills/release/skill-checklist.md"), "–");
 }
-
-#[test]
-fn what_waited_for_a_result_does_not_wait_in_a_summary_of_summaries() {
-    let one = "## Commands\n- `cargo bench` → running when last seen #7\n- `cargo test` → ok #9\n\n## Current\n- `sed -n 1,9p src/a.rs` → no result yet #12\n";
-    let two = "## Commands\n- `cargo fmt` → ok #31\n";
-    let earlier = |from, text| Earlier {
-        at: Seq(90),
-        from: Seq(from),
-        to: Seq(from + 19),
-        level: 0,
-        text,
-        unchecked: false,
-    };
-    let template = each(As::Markdown);
-    let text =
-        extract(&material(&[], vec![earlier(1, one), earlier(21, two)]), &brief(&template, 2_500), &Thirds);
-    assert!(text.contains("`cargo test` → ok") && text.contains("`cargo fmt` → ok"), "{text}");
-    assert!(!text.contains("running when") && !text.contains("no result"), "{text}");
-}
