@@ -1,21 +1,26 @@
 //! Detects the kind of a text: every reader votes on the same sample, and the strongest vote wins.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use crate::kind::Kind;
 use crate::readers::log;
 use crate::sample::LineSample;
-use crate::{code, html, json, readers, terminal};
+use crate::{ci_log, code, html, json, readers, terminal};
 
 /// A vote counts only if it exceeds this number. If no vote counts, the text is prose.
 const MIN_VOTE: u32 = 30;
 
-/// Returns the kind of a text as a terminal shows it: colours and overwritten text do not count.
+/// Returns the kind of a text as it is shown: colours, overwritten text and the columns of a CI service do not count.
 pub(crate) fn detect_kind(text: &str) -> Kind {
+    let mut text = Cow::Borrowed(text);
     if memchr::memchr2(0x1b, b'\r', text.as_bytes()).is_some() {
-        return detect_plain(&terminal::visible_text(text, &mut |_, _, _| ()).0);
+        text = Cow::Owned(terminal::visible_text(&text, &mut |_, _, _| ()).0);
     }
-    detect_plain(text)
+    if let Some((bare, _)) = ci_log::without_columns(&text, &mut |_, _, _| ()) {
+        text = Cow::Owned(bare);
+    }
+    detect_plain(&text)
 }
 
 /// Returns the kind of a file that was read. No tool printed the file, so the pattern tables of tools are not loaded,

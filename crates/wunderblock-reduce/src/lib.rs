@@ -25,6 +25,7 @@
 //! assert!(!short.gaps.is_empty());
 //! ```
 
+mod ci_log;
 mod code;
 mod command;
 mod detect;

@@ -56,10 +56,29 @@ impl SourceText<'_> {
         self
     }
 
-    /// Returns the text without terminal controls. Colours are removed, and a line that was overwritten (`\r`)
-    /// appears in its last state. The number of lines stays the same, so that line numbers in marks are also line
-    /// numbers in the bytes.
-    pub(crate) fn visible(mut self) -> Self {
+    /// Returns the text without terminal controls, and without the columns that a CI service writes before each line.
+    /// Colours are removed, and a line that was overwritten (`\r`) appears in its last state. The number of lines stays
+    /// the same, so that line numbers in marks are also line numbers in the bytes.
+    pub(crate) fn visible(self) -> Self {
+        self.without_controls().without_columns()
+    }
+
+    fn without_columns(mut self) -> Self {
+        let mut places = SourceMap::default();
+        let shown = crate::ci_log::without_columns(&self.text, &mut |shown, source, len| {
+            places.start_line(shown, source, len);
+        });
+        let Some((text, gone)) = shown else { return self };
+        places.add(text.len(), self.text.len(), 0);
+        places.compose(&self.places);
+        let loss = whole_text_gap(self.len, gone, "job, step and time before each line");
+        self.losses.push(shifted(loss, self.before));
+        self.text = Cow::Owned(text);
+        self.places = places;
+        self
+    }
+
+    fn without_controls(mut self) -> Self {
         if memchr::memchr3(0x1b, b'\r', 0x08, self.text.as_bytes()).is_none() {
             return self;
         }
