@@ -13,7 +13,7 @@ use wunderblock::Error;
 pub(crate) const FAILED: u8 = 1;
 /// Exit code of wrong usage.
 pub(crate) const USAGE: u8 = 2;
-/// Exit code of an intentional refusal.
+/// Exit code of an intentional refusal, also because of other processes: the same command can succeed later.
 pub(crate) const REFUSED: u8 = 3;
 
 /// Returns the word for an exit code in JSON.
@@ -73,7 +73,7 @@ impl Failure {
             Self::Door(code, _) => *code,
             Self::Engine(error) => match error.kind() {
                 wunderblock::ErrorKind::Usage => USAGE,
-                wunderblock::ErrorKind::Refused => REFUSED,
+                wunderblock::ErrorKind::Refused | wunderblock::ErrorKind::Busy => REFUSED,
                 _ => FAILED,
             },
         }

@@ -10,7 +10,7 @@ const MIN_LINES: usize = 8;
 /// Digits, and the signs between them, of the time that GitHub's and Azure's runners write, to 100 nanoseconds.
 const TIME: &[u8] = b"0000-00-00T00:00:00.0000000Z";
 
-/// Returns the text without the columns, and the number of bytes removed; `None` if the text is no such log. The names
+/// Returns the text without the columns, and the number of bytes removed; `None` if the text is another one. The names
 /// of job and step stay before the first of their lines. `alike` receives each unchanged stretch: its position in the
 /// result, its position in `text`, and its length.
 pub(crate) fn without_columns(

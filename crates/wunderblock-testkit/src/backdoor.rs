@@ -4,7 +4,7 @@
 #![allow(clippy::panic, reason = "a test whose scene cannot be set fails")]
 
 use futures_executor::block_on;
-use wunderblock::store::{Answer, Query, Storage, Write, Written, codec};
+use wunderblock::store::{Answer, Commit, Query, Storage, Write, Written, codec};
 use wunderblock_core::event::NewEvent;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
@@ -26,7 +26,7 @@ pub fn put(storage: &dyn Storage, tenant: &str, stream: &StreamId, events: Vec<N
     let pack = |event: NewEvent| must(codec::pack_event(&tenant.key, salt(&event), event));
     let events = events.into_iter().map(pack).collect();
     let write = Write::Append { tenant: tenant.no, stream: stream.clone(), expect_head: None, events };
-    match must(block_on(storage.commit(vec![write]))).pop() {
+    match must(block_on(storage.commit(Commit::raw(vec![write])))).pop() {
         Some(Written::Appended(placed)) => placed.into_iter().map(|one| one.seq).collect(),
         other => panic!("{other:?}"),
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
-use wunderblock::store::{Answer, Answering, Query, Storage, StoreError, Write, Written};
+use wunderblock::store::{Answer, Answering, Commit, Query, Storage, StoreError, Written};
 
 /// One of the two methods of the storage port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,12 +116,12 @@ impl<S: Storage + ?Sized> fmt::Debug for FaultyStorage<S> {
 }
 
 impl<S: Storage + ?Sized> Storage for FaultyStorage<S> {
-    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
+    fn commit(&self, commit: Commit) -> Answering<'_, Vec<Written>> {
         Box::pin(async move {
             match self.faults.meet(PortMethod::Commit).await {
-                None => self.store.commit(writes).await,
+                None => self.store.commit(commit).await,
                 Some((FaultTime::Before, error)) => Err(error),
-                Some((FaultTime::After, error)) => self.store.commit(writes).await.and(Err(error)),
+                Some((FaultTime::After, error)) => self.store.commit(commit).await.and(Err(error)),
             }
         })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wunderblock::prelude::*;
 use wunderblock::store::sqlite::{Access, Sqlite};
-use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
+use wunderblock::store::{Answer, Answering, Commit, Query, Storage, Written};
 
 /// A store that counts the calls to another store.
 struct Counting<S> {
@@ -16,9 +16,9 @@ struct Counting<S> {
 }
 
 impl<S: Storage> Storage for Counting<S> {
-    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
+    fn commit(&self, commit: Commit) -> Answering<'_, Vec<Written>> {
         self.writes.fetch_add(1, Ordering::Relaxed);
-        self.inner.commit(writes)
+        self.inner.commit(commit)
     }
 
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {

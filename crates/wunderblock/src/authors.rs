@@ -11,7 +11,8 @@ use crate::future::BoxFuture;
 use crate::originals::{copy_source, source_info};
 use crate::query_batch::NEWEST;
 use crate::store::{
-    Answer, EventFilter, HandleTarget, Query, ReadOrder, SourceInfo, StreamInfo, StreamNo, Write,
+    Answer, Commit, EventFilter, HandleTarget, Query, ReadOrder, SourceInfo, StoreError, StreamInfo,
+    StreamNo, Write,
 };
 use crate::stored::{decode_event, read_texts};
 use std::collections::hash_map::Entry;
@@ -102,6 +103,7 @@ pub(crate) async fn settle_authors(engine: &Engine) -> Result<(), Error> {
             places.entry(stream).or_default().push(seq);
         }
         let mut writes = Vec::new();
+        let epoch = engine.ask(Query::Epoch { tenant: engine.tenant.no }, Answer::epoch).await?;
         for (no, seqs) in places {
             let query = Query::StreamsByNo { tenant: engine.tenant.no, streams: vec![no] };
             let Some(info) = engine.ask(query, Answer::streams).await?.pop() else { continue };
@@ -111,7 +113,11 @@ pub(crate) async fn settle_authors(engine: &Engine) -> Result<(), Error> {
         if writes.is_empty() {
             return Ok(());
         }
-        engine.storage.commit(writes).await?;
+        match engine.storage.commit(Commit::derived(epoch, writes)).await {
+            // What was read may be erased by now, so it is read again.
+            Err(StoreError::EpochMoved { .. }) => sources.clear(),
+            done => drop(done?),
+        }
     }
 }
 

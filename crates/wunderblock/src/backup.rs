@@ -4,13 +4,16 @@ use crate::error::{Error, file_error};
 use crate::future::BoxFuture;
 use crate::maintenance::Ledger;
 use crate::store::StoreError;
-use crate::store::sqlite::place::{beside, place};
+use crate::store::sqlite::place::{PARTIAL, beside, place};
+use crate::store::sqlite::{Access, Sqlite};
 use std::path::Path;
+use wunderblock_core::units::Millis;
 
 impl Ledger<'_> {
     /// Copies a consistent state of the ledger to a new file, and returns the size of that file in bytes.
     ///
-    /// The copy is written under a temporary name and renamed when it is complete. A file with the backup's name is
+    /// The ledger notes the backup's path, because a later erasure names the copies that it does not reach. The copy
+    /// is written under a temporary name and renamed when it is complete. A file with the backup's name is
     /// therefore always whole, flushed to disk, and readable by its owner only.
     ///
     /// # Errors
@@ -27,7 +30,8 @@ impl Ledger<'_> {
             if to.symlink_metadata().is_ok() {
                 return Err(exists());
             }
-            let partial = beside(to, ".partial");
+            note(file, to, self.0.now()).await?;
+            let partial = beside(to, PARTIAL);
             // An interrupted backup may have left this file behind.
             let _ = std::fs::remove_file(&partial);
             let done = file.backup(&partial).await.map_err(Error::from).and_then(|()| {
@@ -41,4 +45,20 @@ impl Ledger<'_> {
             Ok(to.metadata().map_err(|error| file_error(to, &error))?.len())
         })
     }
+}
+
+/// Notes a backup, and finishes earlier erasures, because a copy would take along what they have left in free bytes. A
+/// ledger that cannot be written, or has an older format, stays as it is.
+async fn note(file: &Sqlite, to: &Path, now: Millis) -> Result<(), Error> {
+    let opened = match file.is_writable() || !file.is_current().await? {
+        true => None,
+        false => Sqlite::open(file.path(), Access::Write).ok(),
+    };
+    let writer = opened.as_ref().unwrap_or(file);
+    if writer.is_writable() {
+        writer.scrub().await?;
+        let path = std::path::absolute(to).map_err(|error| file_error(to, &error))?;
+        writer.note_backup(&path, now).await?;
+    }
+    Ok(())
 }

@@ -11,7 +11,7 @@ use crate::redact::Redactor;
 use crate::session::Session;
 use crate::short_id;
 use crate::store::sqlite::Sqlite;
-use crate::store::{Answer, Query, Storage, StreamFilter, StreamInfo, Tenant, Write, Written};
+use crate::store::{Answer, Commit, Query, Storage, StreamFilter, StreamInfo, Tenant, Write, Written};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -112,7 +112,7 @@ impl Engine {
                 Some(tenant) => tenant,
                 None if writable => {
                     let key = random()?;
-                    match storage.commit(vec![Write::Tenant { name, key }]).await?.pop() {
+                    match storage.commit(Commit::raw(vec![Write::Tenant { name, key }])).await?.pop() {
                         Some(Written::Tenant(tenant)) => tenant,
                         _ => return Err(unexpected()),
                     }

@@ -206,6 +206,12 @@ pub enum Error {
         /// Path of the file.
         path: String,
     },
+    /// An import writes what is to be erased.
+    #[error("`{path}` is being imported, and nothing was erased from it or its sessions")]
+    Importing {
+        /// Path of the file.
+        path: String,
+    },
     /// Invalid setting.
     #[error("{0}")]
     Config(String),
@@ -235,8 +241,8 @@ pub enum Error {
     /// Another process changed the lane while it was being swept.
     #[error("another process changed lane `{0}` during the sweep; summaries published before are kept")]
     Overtaken(LaneId),
-    /// The session kept growing while its request was being built.
-    #[error("the session kept growing while its request was being built")]
+    /// Other processes kept changing what the work was made from.
+    #[error("other processes kept changing the session while the work was in progress")]
     Restless,
 }
 
@@ -255,7 +261,7 @@ impl Error {
             Self::OverBudget(_) | Self::Unappendable { .. } | Self::Edit(EditError::NoRoom { .. }) => {
                 ErrorKind::Refused
             }
-            Self::Restless | Self::Overtaken(_) => ErrorKind::Busy,
+            Self::Restless | Self::Overtaken(_) | Self::Importing { .. } => ErrorKind::Busy,
             Self::Id(_)
             | Self::Line(_)
             | Self::Policy(_)
@@ -303,6 +309,7 @@ impl Error {
             Self::NothingToUndo(_) | Self::Edit(_) => Hint::ListSummaries,
             Self::Overtaken(_) => Hint::GoOn,
             Self::Unfinished { path, .. } => Hint::FinishImport { path: path.clone() },
+            Self::Importing { .. } => Hint::WaitForImport,
             Self::Restless => Hint::Retry,
             Self::Store(error) => return store_hint(error),
             Self::Codec(CodecError::TooNew(_)) => Hint::UseNewerProgram,
@@ -316,7 +323,10 @@ fn store_kind(error: &StoreError) -> ErrorKind {
         StoreError::Conflict { .. } | StoreError::StreamExists(_) | StoreError::Exists(_) => {
             ErrorKind::Refused
         }
-        StoreError::Locked | StoreError::Held { .. } | StoreError::HeadMoved { .. } => ErrorKind::Busy,
+        StoreError::Locked
+        | StoreError::Held { .. }
+        | StoreError::HeadMoved { .. }
+        | StoreError::EpochMoved { .. } => ErrorKind::Busy,
         _ => ErrorKind::Failed,
     }
 }

@@ -6,10 +6,11 @@
 //! because they occur everywhere.
 
 use crate::engine::Engine;
+use crate::erase::family::native;
 use crate::error::{Error, file_error};
 use crate::import::file_name::file_name;
 use crate::import::name::{event_id, raw_of, record_name, session_name};
-use crate::originals::copy_source;
+use crate::originals::{copy_source, readers_of};
 use crate::store::{Answer, Erasure, Gone, Query, REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
@@ -52,14 +53,14 @@ pub(crate) struct RecordHit {
 }
 
 /// Content that a session has lost by erasure.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lost {
     /// Whether the whole session was erased.
     pub(crate) whole: bool,
     /// Ids of erased events.
     pub(crate) events: BTreeSet<String>,
     /// Names of erased records of imported files.
-    records: BTreeSet<String>,
+    pub(crate) records: BTreeSet<String>,
 }
 
 impl Lost {
@@ -321,12 +322,87 @@ impl<F: FnMut(Heard<'_>)> Write for Listening<F> {
     }
 }
 
-/// Finds the records of a revision that match a query.
+/// Minimum number of bytes of a long line that are searched at a time.
+const WINDOW: usize = 1 << 20;
+
+/// Writer that finds a text in bytes that no reader divides into records: the output of a command.
+struct RawFinder<'n> {
+    needle: &'n Needle,
+    /// The bytes that may still be part of a match, and the offset of the first.
+    rest: Vec<u8>,
+    offset: u64,
+    found: BTreeSet<(u64, u64)>,
+}
+
+impl RawFinder<'_> {
+    /// Searches the bytes at hand. A text that is found only without its escapes is erased with its line.
+    fn search(&mut self) {
+        let (offset, len) = (self.offset, self.needle.0.needle().len() as u64);
+        let at: Vec<u64> = self.needle.0.find_iter(&self.rest).map(|at| offset + at as u64).collect();
+        self.found.extend(at.iter().map(|at| (*at, at + len)));
+        if at.is_empty() && self.needle.is_in(&self.rest) {
+            self.found.insert((offset, offset + self.rest.len() as u64));
+        }
+    }
+
+    /// Drops all but the last bytes at hand.
+    fn keep(&mut self, last: usize) {
+        let gone = self.rest.len().saturating_sub(last);
+        self.rest.drain(..gone);
+        self.offset += gone as u64;
+    }
+}
+
+impl Write for RawFinder<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.rest.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                self.search();
+                self.keep(0);
+            } else if self.rest.len() >= WINDOW {
+                self.search();
+                // An escape of JSON takes at most six bytes per byte of the text.
+                self.keep(self.needle.0.needle().len() * 6);
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Finds a text in a source without records.
+async fn find_raw(engine: &Engine, source: &SourceInfo, needle: &Needle) -> Result<Vec<RecordHit>, Error> {
+    let mut finder = RawFinder { needle, rest: Vec::new(), offset: 0, found: BTreeSet::new() };
+    copy_source(engine, source, (0, source.revision.len), &mut finder).await?;
+    finder.search();
+    let readers = readers_of(engine, source.no, source.revision.no).await?;
+    let session = readers.first().map(|stream| native(stream).to_owned()).unwrap_or_default();
+    let (handle, revision) = (source.handle, source.revision.no);
+    let hit = |(from, to): (u64, u64)| RecordHit {
+        span: SourceSpan { source: handle, revision, offset: from, len: to - from },
+        session: session.clone(),
+        record: format!("r{from}"),
+    };
+    Ok(finder.found.into_iter().map(hit).collect())
+}
+
+/// Finds the records of a revision that match a query. In a source without records, such as the output of a command,
+/// only a text can be found.
 pub(crate) async fn find_records(
     engine: &Engine,
     source: SourceInfo,
     wanted: RecordQuery,
 ) -> Result<Vec<RecordHit>, Error> {
+    if Format::from_name(&source.revision.format).is_none() {
+        return match &wanted.text {
+            Some(needle) => find_raw(engine, &source, needle).await,
+            None => Ok(Vec::new()),
+        };
+    }
     let beginnings = AhoCorasick::new(&wanted.beginnings).map_err(|error| Error::Query(error.to_string()))?;
     let (handle, revision, len) = (source.handle, source.revision.no, source.revision.len);
     let mut finder = Finder { wanted, beginnings, source: handle, revision, found: Vec::new() };
@@ -406,6 +482,28 @@ mod tests {
         let large = format!(r#"{{"pad":"{}","a":"{said}","b":["the secret words"]}}"#, "x".repeat(SMALL));
         let strings: Vec<&str> = lost(&large).iter().map(|it| &large[it.0..it.1]).collect();
         assert_eq!(strings, [said, "the secret words"]);
+    }
+
+    #[test]
+    fn a_text_is_found_in_bytes_without_records() {
+        let needle = Needle::new("the \"secret\" words");
+        let found = |parts: &[&[u8]]| {
+            let mut finder =
+                RawFinder { needle: &needle, rest: Vec::new(), offset: 0, found: BTreeSet::new() };
+            parts.iter().for_each(|part| finder.write_all(part).unwrap());
+            finder.search();
+            finder.found.into_iter().collect::<Vec<_>>()
+        };
+        let text: &[u8] = b"the \"secret\" words";
+        assert_eq!(found(&[b"first line\n", b"say ", text, b" and go\n"]), [(15, 33)]);
+        let (head, tail) = text.split_at(7);
+        assert_eq!(found(&[head, tail]), [(0, 18)]);
+        assert_eq!(found(&[b"a\nsay the \\\"secret\\\" words\nb"]), [(2, 27)], "with its line");
+        assert_eq!(found(&[b"nothing\n"]), []);
+        // A line longer than what is searched at a time, with the text across two parts.
+        let pad = vec![b'x'; WINDOW - 5];
+        let at = pad.len() as u64;
+        assert_eq!(found(&[&pad, text, &pad, text]), [(at, at + 18), (at * 2 + 18, at * 2 + 36)]);
     }
 
     #[test]

@@ -51,6 +51,8 @@ mod incoming;
 pub mod index;
 mod lane;
 mod latest;
+#[cfg(feature = "sqlite")]
+mod ledger_copies;
 pub mod limits;
 mod maintenance;
 pub mod memory;
@@ -130,6 +132,8 @@ pub use incoming::{Clock, IdSource, IntoEvents, Stamp};
 pub use lane::SessionLane;
 pub use lane::built::LaneBuilt;
 pub use latest::latest_session;
+#[cfg(feature = "sqlite")]
+pub use ledger_copies::ErasedPart;
 pub use maintenance::Ledger;
 pub use maintenance::Maintenance;
 pub use note::SavedNote;

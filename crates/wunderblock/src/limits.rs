@@ -58,6 +58,10 @@ pub const COUNT_AT_ONCE: Bytes = Bytes(64 << 10);
 /// Maximum number of events per batch that is counted and indexed in the background: the size of a fresh index
 /// segment.
 pub const CATCH_UP_EVENTS: u64 = 1_024;
+/// Maximum time that an erasure waits for an import of the content that it erases, and for writers to pause.
+pub const ERASE_WAIT: Duration = Duration::from_secs(30);
+/// Maximum number of attempts to commit what was made from the ledger when content is erased in the meantime.
+pub const COMMIT_RETRIES: usize = 3;
 /// Maximum number of attempts by the background work or an erasure when another process changes the index in the
 /// meantime.
 pub const CATCH_UP_RETRIES: usize = 8;

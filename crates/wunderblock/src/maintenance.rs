@@ -7,7 +7,7 @@ use crate::doctor::{examine, examine_all};
 use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::import::{Imported, OnBytes, verify_import};
-use crate::store::Write;
+use crate::store::{Commit, Write};
 use std::collections::BTreeSet;
 use std::path::Path;
 use wunderblock_core::id::TenantId;
@@ -79,7 +79,8 @@ impl<'a> Maintenance<'a> {
     /// Fails if the ledger cannot be written.
     pub fn rebuild(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            self.0.storage.commit(vec![Write::DropDerived { tenant: self.0.tenant.no }]).await?;
+            let drop = Write::DropDerived { tenant: self.0.tenant.no };
+            self.0.storage.commit(Commit::raw(vec![drop])).await?;
             settle_authors(self.0).await?;
             self.catch_up(progress).await
         })

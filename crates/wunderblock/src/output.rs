@@ -11,7 +11,7 @@ use crate::limits::{self, MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
 use crate::record::{StreamStart, opening_writes, pack_all};
 use crate::reductions::known_reductions;
 use crate::session::Session;
-use crate::store::{Answer, Begin, Owner, Query, SourceBy, StoreError, Write, Written, codec};
+use crate::store::{Answer, Begin, Commit, Owner, Query, SourceBy, StoreError, Write, Written, codec};
 use wunderblock_core::event::{
     ContentReduced, EventSource, Fact, MessageAppended, NewEvent, Reduction, SessionOpened,
 };
@@ -170,7 +170,7 @@ async fn keep_text(
             events.push(reduction_event(engine, &call, result)?);
         }
         let writes = append_writes(engine, session, (None, head), events).await?;
-        match engine.storage.commit(writes).await {
+        match engine.storage.commit(Commit::raw(writes)).await {
             Err(StoreError::HeadMoved { .. } | StoreError::StreamExists(_)) => {}
             done => return done.map(|_| ()).map_err(Error::from),
         }
@@ -304,14 +304,16 @@ async fn keep_bytes(
         now: engine.now(),
         takes_over: true,
     };
-    let Some(Written::Source(source, revision)) = engine.storage.commit(vec![begin]).await?.pop() else {
+    let Some(Written::Source(source, revision)) =
+        engine.storage.commit(Commit::raw(vec![begin])).await?.pop()
+    else {
         return Err(unexpected());
     };
     let mut offset = 0;
     for bytes in output.bytes.chunks(SOURCE_CHUNK) {
         let (owner, chunks) = (owner.clone(), vec![codec::pack_chunk(offset, bytes)]);
         let write = Write::Extend { source, revision, owner, from: offset, chunks, erased: Vec::new() };
-        engine.storage.commit(vec![write]).await?;
+        engine.storage.commit(Commit::raw(vec![write])).await?;
         offset += bytes.len() as u64;
     }
     let note = format!("⟨{offset} bytes, kept as they are · {}⟩", handle.short());
@@ -330,7 +332,7 @@ async fn keep_bytes(
         said.push(reduction_event(engine, &call, result)?);
     }
     writes.append(&mut append_writes(engine, &stream, (Some((source, revision)), None), said).await?);
-    engine.storage.commit(writes).await?;
+    engine.storage.commit(Commit::raw(writes)).await?;
     Ok(())
 }
 

@@ -5,9 +5,13 @@ use crate::error::{Error, Unappendable};
 use crate::future::BoxFuture;
 use crate::incoming::IntoEvents;
 use crate::limits::COUNT_AT_ONCE;
+use crate::query_batch::QueryBatch;
 use crate::session::Session;
 use crate::store::codec::{self, name_handle, pack_event};
-use crate::store::{Appended, BodyCount, Opening, PackedEvent, SourceNo, StoreError, Write, Written};
+use crate::store::{
+    Answer, Appended, Basis, BodyCount, Commit, Epoch, Opening, PackedEvent, Query, SourceNo, StoreError,
+    Write, Written,
+};
 use crate::token_costs::count_body;
 use crate::{door, limits, parallel};
 use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionForked, SessionOpened};
@@ -140,16 +144,57 @@ fn with_first_event(
     Ok(writes)
 }
 
-/// Appends events to a session, and opens it if it is new. Returns, in order, the position of each event and whether
-/// it was a duplicate.
+/// What the engine made an event from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MadeFrom {
+    /// A caller's own words, or numbers: nothing that can be erased.
+    Nothing,
+    /// The positions of the session from the first through the last, as of an epoch.
+    Positions(u64, Seq, Seq),
+}
+
+impl MadeFrom {
+    /// Returns the whole session through a position as of an epoch.
+    pub(crate) const fn session(epoch: u64, through: Seq) -> Self {
+        Self::Positions(epoch, Seq::START, through)
+    }
+}
+
+/// Appends events of the engine to a session, and opens it if it is new. Returns, in order, the position of each event
+/// and whether it was a duplicate.
+///
+/// # Errors
+/// Fails with [`StoreError::EpochMoved`] if content from which the events were made was erased in the meantime.
 pub(crate) async fn append_events(
-    engine: &Engine,
-    stream: &StreamId,
+    session: &Session,
     expect_head: Option<Seq>,
     events: Vec<NewEvent>,
+    made: MadeFrom,
 ) -> Result<Vec<Appended>, Error> {
-    let events = prepare_events(engine, events)?.into_iter().collect::<Result<_, _>>()?;
-    append_prepared(engine, stream, expect_head, events).await
+    let (engine, stream) = (&session.engine, &session.id);
+    let MadeFrom::Positions(no, from, to) = made else {
+        let ready = prepare_events(engine, events)?.into_iter().collect::<Result<_, _>>()?;
+        return append_prepared(engine, stream, (expect_head, Basis::Raw), ready).await;
+    };
+    let since = Epoch { tenant: engine.tenant.no, no };
+    let mut epoch = since;
+    for _ in 0..limits::COMMIT_RETRIES {
+        let ready = prepare_events(engine, events.clone())?.into_iter().collect::<Result<_, _>>()?;
+        match append_prepared(engine, stream, (expect_head, Basis::Derived(epoch)), ready).await {
+            Err(Error::Store(error @ StoreError::EpochMoved { .. })) => {
+                let mut batch = QueryBatch::default();
+                let now = batch.ask(Query::Epoch { tenant: engine.tenant.no }, Answer::epoch);
+                let lost = batch.ask(Query::Lost { since, stream: stream.clone(), from, to }, Answer::lost);
+                let mut answers = engine.ask_all(batch).await?;
+                if answers.take(lost)? {
+                    return Err(error.into());
+                }
+                epoch = answers.take(now)?;
+            }
+            done => return done,
+        }
+    }
+    Err(Error::Restless)
 }
 
 /// Prepares events to be appended, in parallel if there are many. Each event has its own result.
@@ -171,7 +216,7 @@ pub(crate) fn prepare_events(
 pub(crate) async fn append_prepared(
     engine: &Engine,
     stream: &StreamId,
-    expect_head: Option<Seq>,
+    (expect_head, basis): (Option<Seq>, Basis),
     prepared: Vec<ReadyEvent>,
 ) -> Result<Vec<Appended>, Error> {
     let mut writes = Vec::new();
@@ -203,7 +248,7 @@ pub(crate) async fn append_prepared(
     if !counts.is_empty() {
         writes.push(Write::Counts { tenant: engine.tenant.no, counts });
     }
-    let written = engine.storage.commit(writes).await?;
+    let written = engine.storage.commit(Commit { basis, writes }).await?;
     let mut appended = written.into_iter().filter_map(|written| match written {
         Written::Appended(appended) => Some(appended),
         _ => None,
@@ -297,7 +342,7 @@ impl ReadyEvent {
     pub fn append<'a>(session: &'a Session, events: Vec<Self>) -> BoxFuture<'a, Vec<Appended>> {
         Box::pin(async move {
             admit_openings(session, &events).await?;
-            append_prepared(&session.engine, &session.id, None, events).await
+            append_prepared(&session.engine, &session.id, (None, Basis::Raw), events).await
         })
     }
 
@@ -351,12 +396,23 @@ pub(crate) fn engine_event(session: &Session, at: Seq, fact: Fact) -> Result<New
     Ok(NewEvent { id, at: session.engine.now(), source: EventSource::Engine, fact })
 }
 
+/// Returns the newest position of a session, and the number of the tenant's erasures in the same snapshot.
+pub(crate) async fn standing(session: &Session) -> Result<(Seq, u64), Error> {
+    let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
+    let mut batch = QueryBatch::default();
+    let info = batch.ask(Query::Stream { tenant, stream }, Answer::stream);
+    let epoch = batch.ask(Query::Epoch { tenant }, Answer::epoch);
+    let mut answers = session.engine.ask_all(batch).await?;
+    let info = answers.take(info)?.ok_or_else(|| Error::NoSession(session.id.to_string()))?;
+    Ok((info.head, answers.take(epoch)?.no))
+}
+
 /// Appends one fact of the engine after the current head, and retries if the head moves.
-pub(crate) async fn append_fact(session: &Session, fact: Fact) -> Result<Seq, Error> {
+pub(crate) async fn append_fact(session: &Session, fact: Fact, made: MadeFrom) -> Result<Seq, Error> {
     for _ in 0..limits::BUILD_RETRIES {
         let head = session.info().await?.head;
         let event = engine_event(session, head.next(), fact.clone())?;
-        match append_events(&session.engine, &session.id, Some(head), vec![event]).await {
+        match append_events(session, Some(head), vec![event], made).await {
             Ok(_) => return Ok(head.next()),
             Err(Error::Store(StoreError::HeadMoved { .. })) => {}
             Err(error) => return Err(error),

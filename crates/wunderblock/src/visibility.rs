@@ -5,7 +5,7 @@ use crate::entry::{EntryDescription, describe_entries};
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::limits;
-use crate::record::{append_events, engine_event};
+use crate::record::{MadeFrom, append_events, engine_event, standing};
 use crate::session::Session;
 use crate::store::{Marked, StoreError};
 use std::collections::BTreeSet;
@@ -75,9 +75,8 @@ impl Visibility {
             };
             // The events refer to positions after the head, so the events are computed again if the session grows.
             for _ in 0..limits::BUILD_RETRIES {
-                let head = session.info().await?.head;
-                match self.record(session, &entry, head).await {
-                    Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+                match self.record(session, &entry, standing(session).await?).await {
+                    Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
                     done => return done,
                 }
             }
@@ -89,7 +88,7 @@ impl Visibility {
         self,
         session: &Session,
         entry: &EntryDescription,
-        head: Seq,
+        (head, epoch): (Seq, u64),
     ) -> Result<VisibilityChange, Error> {
         let (target, stamp) = (entry.seq, session.engine.config.stamp());
         let is_pinned = is_set(session, "content.pinned", (target, head)).await?;
@@ -124,7 +123,7 @@ impl Visibility {
             }
         }
         if !events.is_empty() {
-            append_events(&session.engine, &session.id, Some(head), events).await?;
+            append_events(session, Some(head), events, MadeFrom::session(epoch, head)).await?;
         }
         let nodes = session.nodes(None).await?;
         let told_by = nodes.iter().filter(|node| node.shown && node.from <= target && target <= node.to);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use wunderblock::store::sqlite::{Access, Sqlite};
-use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
+use wunderblock::store::{Answer, Answering, Commit, Query, Storage, Written};
 use wunderblock::{Config, ContextOptions, Engine};
 use wunderblock_core::units::Tokens;
 use wunderblock_testkit::generate;
@@ -88,9 +88,9 @@ struct Counting {
 }
 
 impl Storage for Counting {
-    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
+    fn commit(&self, commit: Commit) -> Answering<'_, Vec<Written>> {
         self.trips.fetch_add(1, Ordering::Relaxed);
-        self.inside.commit(writes)
+        self.inside.commit(commit)
     }
 
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {

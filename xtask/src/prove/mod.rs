@@ -1,5 +1,6 @@
 //! Attacks the ledger to prove that it loses nothing and that nothing erased comes back.
 
+mod erasures;
 mod hooks;
 mod importers;
 mod kill;
@@ -41,6 +42,8 @@ enum Attack {
     Model,
     /// Several importers of one file
     Importers,
+    /// Erasures beside everything that makes something from the erased content
+    Erasures,
     /// Live sessions of an agent whose hooks are killed
     Hooks,
     /// Kills at random moments
@@ -82,6 +85,7 @@ pub(crate) fn run(args: &ProveArgs) -> ChoreResult<String> {
         let report = match attack {
             Attack::Model => model::run(args.of(10_000.0), seed, memory.as_ref().unwrap_or(&folder).path())?,
             Attack::Importers => importers::run(args.of(500.0), seed, &binary(args)?, folder.path())?,
+            Attack::Erasures => erasures::run(args.of(1_000.0), seed, &binary(args)?, folder.path())?,
             Attack::Hooks => hooks::run(args.of(1_000.0), seed, &binary(args)?, folder.path())?,
             Attack::Kill => kill::run(args.of(1_000.0), seed, &binary(args)?, folder.path())?,
             Attack::Calls if Command::new("strace").arg("-V").output().is_err() => {

@@ -12,8 +12,10 @@ use clap::Args as ClapArgs;
 
 Erases bodies, the raw records in every imported file, recalled copies, foreign summaries and index
 entries. --text erases whole events and records: messages, summaries, requests, and other records of
-the imported files. A receipt stays, and a later import does not store erased content again. Copies
-of backups elsewhere are out of reach. Erasing cannot be undone, so nothing happens without --yes.")]
+the imported files. A receipt stays, and a later import does not store erased content again.
+Ledgers that restores kept, and backups, still have the content: they are named, and --with-kept
+erases it there, too. Backups that were moved are out of reach. Erasing cannot be undone, so nothing
+happens without --yes.")]
 pub(crate) struct Erase {
     /// A session's id, a short one, or a transcript's path
     #[arg(value_name = "SESSION", required_unless_present = "text")]
@@ -30,6 +32,9 @@ pub(crate) struct Erase {
     /// Also erase sessions that continue it under other ids, and copies
     #[arg(long, conflicts_with = "at")]
     pub(crate) with_copies: bool,
+    /// Also erase in copies of the ledger: those that restores kept, and backups
+    #[arg(long)]
+    pub(crate) with_kept: bool,
     /// Reason, kept in the receipt
     #[arg(long, value_name = "WHY")]
     pub(crate) reason: Option<String>,

@@ -1,5 +1,6 @@
 //! `erase`: permanently erases content.
 
+mod elsewhere;
 mod text;
 
 use crate::args::{Erase, Global};
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use wunderblock::report::EraseReport;
-use wunderblock::{Along, Engine};
+use wunderblock::{Along, Engine, ErasedPart, Error};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
@@ -48,9 +49,19 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     };
     drop(waiting);
     let erased = erased?;
+    let (id, ends) = (session.id(), positions.map_or(Seq(i64::MAX.unsigned_abs()), |(_, to)| to));
+    let again = async |copy: &Engine| erase_in_copy(copy, id, positions, wanted).await;
+    let part = ErasedPart::Positions(id, from, ends);
+    let left_in = elsewhere::copies(settings, &engine, part, wanted.with_kept.then_some(again)).await?;
     if global.json {
         let (session, to_seq) = (session.id(), to.min(head));
-        print_report(&EraseReport { session, from_seq: from, to_seq, erased: &erased })?;
+        print_report(&EraseReport {
+            session,
+            from_seq: from,
+            to_seq,
+            erased: &erased,
+            files_left: &left_in,
+        })?;
     } else {
         print(&format!(
             "erased from {}: {}, {}, {} bytes of the original; receipt at position {}\n",
@@ -63,7 +74,26 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
         left(global, &erased.children, "of its sub-agents", "--with-children");
         left(global, &erased.copies, "that share its records", "--with-copies");
     }
+    elsewhere::name(global, &left_in);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Erases the same content from a copy of the ledger.
+async fn erase_in_copy(
+    copy: &Engine,
+    id: &StreamId,
+    positions: Option<(Seq, Seq)>,
+    wanted: &Erase,
+) -> Result<(), Error> {
+    let session = copy.session_by_id(id.clone());
+    let reason = wanted.reason.as_deref();
+    match positions {
+        Some((from, to)) => session.erase(from, to, reason).await.map(drop),
+        None => {
+            let along = Along { children: wanted.with_children, copies: wanted.with_copies };
+            session.erase_all(reason, along).await.map(drop)
+        }
+    }
 }
 
 /// Names the sessions that an erasure did not touch, and the flag that includes them.

@@ -282,6 +282,39 @@ fn gone_on(desk: &Desk) {
     desk.run(&["erase", "s", "--at", "3", "--yes"]).exits(0);
 }
 
+/// Returns whether a file beside the ledger has the secret.
+fn holds_secret(desk: &Desk, name: &str) -> bool {
+    let bytes = std::fs::read(desk.path(name)).unwrap();
+    String::from_utf8_lossy(&bytes).contains(SECRET)
+}
+
+#[test]
+fn an_erasure_names_copies_of_the_ledger_and_erases_there_if_asked() {
+    let desk = Desk::bare();
+    desk.feed(&["append", "s"], &(line("1", "of the backup") + &line("2", SECRET))).exits(0);
+    desk.run(&["backup", "copy.db"]).exits(0);
+    desk.run(&["backup", "moved.db"]).exits(0);
+    std::fs::rename(desk.path("moved.db"), desk.path("elsewhere.db")).unwrap();
+    desk.run(&["restore", "copy.db", "--replace"]).exits(0);
+    // What a killed restore and a killed backup leave.
+    std::fs::copy(desk.path("copy.db"), desk.path("ledger.db.restoring")).unwrap();
+    std::fs::copy(desk.path("copy.db"), desk.path("ledger.db.restoring-journal")).unwrap();
+    let done = desk.run(&["erase", "s", "--at", "3", "--yes"]).exits(0);
+    let names = ["ledger.db.before-restore-1", "copy.db"];
+    assert!(names.iter().all(|name| done.err.contains(name)), "{}", done.err);
+    assert!(done.err.contains("2 copies") && done.err.contains("--with-kept"), "{}", done.err);
+    assert!(names.iter().all(|name| holds_secret(&desk, name)));
+    assert!(!desk.path("ledger.db.restoring").exists() && !desk.path("ledger.db.restoring-journal").exists());
+    let done = desk.run(&["erase", "--text", SECRET, "--yes"]);
+    assert_eq!(done.code, 1, "the ledger itself no longer has it");
+    desk.run(&["erase", "s", "--at", "3", "--yes", "--with-kept"]).exits(0);
+    assert!(!names.iter().any(|name| holds_secret(&desk, name)));
+    assert!(!holds_secret(&desk, "ledger.db") && holds_secret(&desk, "elsewhere.db"));
+    let done = desk.run(&["erase", "s", "--at", "3", "--yes", "--json"]).exits(0);
+    assert!(done.out.contains(r#""files_left":[]"#), "{}", done.out);
+    assert!(desk.run(&["--db", "copy.db", "export", "s"]).exits(0).out.contains("of the backup"));
+}
+
 #[test]
 fn killed_at_a_system_call_of_a_restore() {
     if !has_strace() {

@@ -6,9 +6,10 @@ use super::tenant::{body, handle, stream_id};
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, Begin, BodyCount, Erasure, EventFilter, EventMark, EventUsage, Facets, Gone, Marked, Opening,
-    PackedEvent, PackedSegment, Query, ReadOrder, SegmentReach, SessionFacets, SourceBy, SourceInfo,
-    SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, StreamNo, TenantNo, Write, Written,
+    Answer, Begin, BodyCount, Commit, Epoch, Erasure, EventFilter, EventMark, EventUsage, Facets, Gone,
+    Marked, Opening, PackedEvent, PackedSegment, Query, ReadOrder, SegmentInfo, SegmentReach, SessionFacets,
+    SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, StreamNo,
+    TenantNo, Write, Written,
 };
 use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -157,7 +158,7 @@ struct StorePair<'a> {
 
 impl StorePair<'_> {
     fn both(a: &dyn Storage, b: &dyn Storage, writes: Vec<Write>) -> Result<Vec<Written>, StoreError> {
-        let (from_a, from_b) = (block_on(a.commit(writes.clone())), block_on(b.commit(writes.clone())));
+        let [from_a, from_b] = [a, b].map(|store| block_on(store.commit(Commit::raw(writes.clone()))));
         // Both stores must notice that the head has moved, but which head they report depends on what they check
         // first.
         let moved = |result: &Result<_, StoreError>| matches!(result, Err(StoreError::HeadMoved { .. }));
@@ -247,7 +248,7 @@ impl StorePair<'_> {
         let reach =
             |info: &StreamInfo| SegmentReach { stream: info.no, after: info.indexed, through: info.head };
         let indexed: Vec<SegmentReach> = info.map(reach).collect();
-        let replaces = segments.iter().take(usize::from(replace)).map(|info| info.id).collect();
+        let replaces = segments.iter().take(usize::from(replace)).map(SegmentInfo::segment).collect();
         let header = format!("{indexed:?}").into_bytes();
         let blocks = vec![header.clone(), vec![1], vec![2]];
         let segment = Some(PackedSegment { docs: 1, header: header.clone(), blocks });
@@ -443,6 +444,7 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
     };
     let marked = |what, to, limit| Query::Marked { tenant, stream: stream(), what, to: Seq(to), limit };
     let mut queries = vec![
+        Query::Lost { since: Epoch { tenant, no: 1 }, stream: stream(), from: Seq(2), to: Seq(5) },
         Query::Lineage { tenant, stream: stream() },
         events((1, 99), ReadOrder::Ascending, 99, 1 << 20),
         events((2, 9), ReadOrder::Descending, 4, 25),
@@ -477,10 +479,8 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
         let filter = StreamFilter {
             prefix: prefix.to_owned(),
             projects: project.map(|number| format!("project {number}")).into_iter().collect(),
-            agent: None,
-            tags: Vec::new(),
             since: project.map(|_| Millis(20)),
-            parents: Vec::new(),
+            ..StreamFilter::default()
         };
         Query::Streams { tenant, filter, limit }
     };
@@ -505,7 +505,7 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
         Query::Unsettled { tenant, limit: 3 },
         Query::Blobs { tenant, handles: bodies() },
         Query::Counts { tenant, handles: bodies() },
-        Query::Epoch,
+        Query::Epoch { tenant },
         Query::Segments { tenant },
     ];
     queries.extend((0..2).map(|number| Query::Lease { tenant, key: work_name(number) }));

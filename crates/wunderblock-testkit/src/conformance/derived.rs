@@ -2,8 +2,8 @@
 
 use super::tenant::{TestTenant, answered, handle, happened, holding, said, stream_id};
 use wunderblock::store::{
-    Answer, BodyCount, PackedSegment, Query, SegmentInfo, SegmentReach, StoreError, StoredEvent, Write,
-    Written,
+    Answer, BodyCount, PackedSegment, Query, SegmentId, SegmentInfo, SegmentReach, StoreError, StoredEvent,
+    Write, Written,
 };
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
@@ -127,15 +127,29 @@ pub(super) fn segment(header: &str, blocks: &[&str]) -> PackedSegment {
     PackedSegment { docs: header.len() as u64, header: header.as_bytes().to_vec(), blocks }
 }
 
+/// Write that puts a segment in place of others, with as many documents as these have now.
+pub(super) fn putting(
+    scene: &TestTenant<'_>,
+    segment: Option<PackedSegment>,
+    replaces: &[u64],
+    indexed: &[(&str, u64)],
+) -> Write {
+    let known = segments(scene);
+    let id = |no: &u64| SegmentId {
+        no: *no,
+        docs: known.iter().find(|info| info.id == *no).map_or(0, |info| info.docs),
+    };
+    let (replaces, indexed) = (replaces.iter().map(id).collect(), scene.reaches(indexed));
+    Write::Segment { tenant: scene.tenant.no, segment, replaces, indexed }
+}
+
 pub(super) fn put(
     scene: &TestTenant<'_>,
     segment: Option<PackedSegment>,
     replaces: &[u64],
     indexed: &[(&str, u64)],
 ) -> Result<Vec<Written>, StoreError> {
-    let indexed = scene.reaches(indexed);
-    let (tenant, replaces) = (scene.tenant.no, replaces.to_vec());
-    scene.try_commit(vec![Write::Segment { tenant, segment, replaces, indexed }])
+    scene.try_commit(vec![putting(scene, segment, replaces, indexed)])
 }
 
 pub(super) fn segments(scene: &TestTenant<'_>) -> Vec<SegmentInfo> {
@@ -145,7 +159,7 @@ pub(super) fn segments(scene: &TestTenant<'_>) -> Vec<SegmentInfo> {
     )
 }
 
-fn headers(scene: &TestTenant<'_>) -> Vec<String> {
+pub(super) fn headers(scene: &TestTenant<'_>) -> Vec<String> {
     segments(scene).into_iter().map(|info| String::from_utf8(info.header).unwrap()).collect()
 }
 
@@ -261,32 +275,4 @@ pub(super) fn what_is_derived_can_be_dropped(scene: &TestTenant<'_>) {
     put(scene, Some(segment("new", &[])), &[], &[("s", 2), ("f", 2)]).unwrap();
     assert_eq!(tokens(scene, "f", &[2]), [Some(17)]);
     assert_eq!(headers(scene), ["new"]);
-}
-
-/// Erasures and replacements of segments end an epoch. A commit that names an earlier epoch is refused as a whole.
-pub(super) fn what_was_read_before_an_erasure_is_not_written_after(scene: &TestTenant<'_>) {
-    scene.told("s", &["1", "2", "3"]);
-    let epoch = || answered!(scene.ask(Query::Epoch), Answer::Epoch(epoch) => epoch);
-    let first = epoch();
-    let write = |header: &str, after: u64, epoch: u64| {
-        let stream = scene.info("s").no;
-        let indexed = vec![SegmentReach { stream, after: Seq(after), through: Seq(after + 1) }];
-        let (tenant, segment, replaces) = (scene.tenant.no, Some(segment(header, &["data"])), Vec::new());
-        scene.try_commit(vec![Write::Still { epoch }, Write::Segment { tenant, segment, replaces, indexed }])
-    };
-    write("one", 0, first).unwrap();
-    assert_eq!(epoch(), first, "what is added leaves the rest as it was");
-    scene.erase("s", &[3], Vec::new());
-    let second = epoch();
-    assert!(second > first);
-    let late = write("two", 1, first);
-    assert!(matches!(late, Err(StoreError::HeadMoved { .. })), "{late:?}");
-    assert_eq!((headers(scene), scene.info("s").indexed), (vec!["one".to_owned()], Seq(1)));
-    write("two", 1, second).unwrap();
-    let ids: Vec<u64> = segments(scene).into_iter().map(|info| info.id).collect();
-    put(scene, Some(segment("merged", &["data"])), &ids, &[]).unwrap();
-    assert!(epoch() > second);
-    let ended = epoch();
-    assert!(put(scene, None, &[u64::MAX >> 2], &[]).is_err());
-    assert_eq!(epoch(), ended, "what is refused ends nothing");
 }

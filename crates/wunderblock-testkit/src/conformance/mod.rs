@@ -15,6 +15,7 @@ mod agree;
 mod appending;
 mod bodies;
 mod derived;
+mod epochs;
 mod leases;
 mod owners;
 mod reading;
@@ -27,6 +28,7 @@ pub use agree::agree;
 use appending::*;
 use bodies::*;
 use derived::*;
+use epochs::*;
 use leases::*;
 use owners::*;
 use reading::*;
@@ -94,6 +96,11 @@ cases! {
     erasing_leaves_the_place,
     erased_ids_stay_taken,
     what_was_read_before_an_erasure_is_not_written_after,
+    an_epoch_belongs_to_a_tenant,
+    losses_are_found_along_a_stream,
+    a_merged_segment_is_another,
+    an_erasure_notices_what_was_added,
+    an_erasure_waits_for_imports,
     a_source_is_imported,
     chunks_by_range,
     revisions_keep_their_bytes,

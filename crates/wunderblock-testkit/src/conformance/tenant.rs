@@ -3,9 +3,9 @@
 use futures_executor::block_on;
 use wunderblock::store::codec::{checksum, pack, record_key};
 use wunderblock::store::{
-    Answer, Appended, Erasure, EventFilter, EventMark, Facets, HandleTarget, Marked, Opening, PackedBlob,
-    PackedEvent, Query, ReadOrder, SegmentReach, SourceNo, SourceSpan, Storage, StoreError, StoredEvent,
-    StreamFilter, StreamInfo, TallyRow, Tenant, Write, Written,
+    Answer, Appended, Basis, Commit, Erasure, EventFilter, EventMark, Facets, HandleTarget, Marked, Opening,
+    PackedBlob, PackedEvent, Query, ReadOrder, SegmentReach, SourceNo, SourceSpan, Storage, StoreError,
+    StoredEvent, StreamFilter, StreamInfo, TallyRow, Tenant, Write, Written,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -93,13 +93,19 @@ impl<'a> TestTenant<'a> {
 
     pub(super) fn of(store: &'a dyn Storage, name: &str) -> Self {
         let key = *blake3::hash(name.as_bytes()).as_bytes();
-        let written = block_on(store.commit(vec![Write::Tenant { name: name.to_owned(), key }])).unwrap();
+        let written =
+            block_on(store.commit(Commit::raw(vec![Write::Tenant { name: name.to_owned(), key }]))).unwrap();
         answered!(written.as_slice(), [Written::Tenant(tenant)] => Self { store, tenant: *tenant })
     }
 
     pub(super) fn try_commit(&self, writes: Vec<Write>) -> Result<Vec<Written>, StoreError> {
+        self.commit_on(Basis::Raw, writes)
+    }
+
+    /// Commits writes that were made from something.
+    pub(super) fn commit_on(&self, basis: Basis, writes: Vec<Write>) -> Result<Vec<Written>, StoreError> {
         let count = writes.len();
-        let written = block_on(self.store.commit(writes))?;
+        let written = block_on(self.store.commit(Commit { basis, writes }))?;
         assert_eq!(written.len(), count, "as many answers as writes");
         Ok(written)
     }

@@ -38,6 +38,7 @@ impl LedgerTables {
             }
             self.forget_facets(key, &row.event.kind);
             self.events.put(key, row);
+            self.losses.put((tenant, self.epoch(tenant).no + 1, key.0, seq), ());
             events += 1;
         }
         let source_bytes = self.sources.overwrite_all(tenant, spans)?;
@@ -86,6 +87,20 @@ impl LedgerTables {
             sessions.dedup();
         }
         sessions.into_iter().flat_map(|session| self.erasures_of(tenant, session)).collect()
+    }
+
+    /// Erasures of events and records with given ids.
+    pub(super) fn erased(&self, tenant: TenantNo, names: &[String]) -> Vec<Erasure> {
+        let of = |name: &String| {
+            let rows = self.erasures.range((tenant, String::new(), Gone::Session)..);
+            let own = rows.take_while(|((owner, ..), ())| *owner == tenant);
+            let named = own
+                .filter(|((.., what), ())| matches!(what, Gone::Event(id) | Gone::Record(id) if id == name));
+            named
+                .map(|((_, session, what), ())| Erasure { session: session.clone(), what: what.clone() })
+                .collect::<Vec<_>>()
+        };
+        names.iter().flat_map(of).collect()
     }
 
     /// Erasures of a session, sorted, with the erasure of the session itself first.

@@ -3,6 +3,7 @@
 //! Nothing survives the process. One lock guards all tables, so each call sees and leaves a consistent state. A
 //! refused commit is undone row by row.
 
+mod basis;
 mod erase;
 mod read;
 mod rows;
@@ -12,7 +13,7 @@ mod write;
 
 use rows::LedgerTables;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
+use wunderblock::store::{Answer, Answering, Commit, Query, Storage, Written};
 
 /// A ledger in memory.
 #[derive(Debug, Default)]
@@ -34,16 +35,17 @@ impl MemoryStorage {
 }
 
 impl Storage for MemoryStorage {
-    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
+    fn commit(&self, commit: Commit) -> Answering<'_, Vec<Written>> {
         Box::pin(async move {
             let mut state = self.state();
-            let ends = writes.iter().any(Write::ends_epoch);
-            let written = writes.into_iter().map(|write| state.write(write)).collect();
+            let written = state.holds(&commit.basis).and_then(|()| {
+                let erasing = commit.erasing();
+                let written = commit.writes.into_iter().map(|write| state.write(write)).collect();
+                erasing.into_iter().for_each(|tenant| state.begin_epoch(tenant));
+                written
+            });
             match &written {
-                Ok(_) => {
-                    state.epoch += u64::from(ends);
-                    state.settle();
-                }
+                Ok(_) => state.settle(),
                 Err(_) => state.roll_back(),
             }
             written

@@ -66,9 +66,11 @@ impl LedgerTables {
                 Answer::Known(ids.into_iter().map(|id| self.known(&lineage, id)).collect())
             }
             Query::Erasures { tenant, sessions } => Answer::Erasures(self.erasures(tenant, sessions)),
+            Query::Erased { tenant, names } => Answer::Erasures(self.erased(tenant, &names)),
             Query::Usage { tenant, filter } => Answer::Usage(self.usage(tenant, filter)),
             Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
-            Query::Epoch => Answer::Epoch(self.epoch),
+            Query::Epoch { tenant } => Answer::Epoch(self.epoch(tenant)),
+            Query::Lost { since, stream, from, to } => Answer::Lost(self.lost(since, &stream, (from, to))?),
             Query::Segments { tenant } => {
                 let all = self.segments.range((tenant, 0)..=(tenant, u64::MAX)).rev();
                 Answer::Segments(all.map(|(_, info)| info.clone()).collect())

@@ -120,12 +120,14 @@ tables! {
         records: RollbackTable<(TenantNo, i64, StreamNo), Seq>,
         /// Erased sessions, events and records, by session.
         erasures: RollbackTable<(TenantNo, String, Gone), ()>,
+        /// Number of erasures of each tenant that has any.
+        epochs: RollbackTable<TenantNo, u64>,
+        /// Positions that lost their content, with the epoch that began with the erasure.
+        losses: RollbackTable<(TenantNo, u64, StreamNo, Seq), ()>,
         segments: RollbackTable<(TenantNo, u64), SegmentInfo>,
         blocks: RollbackTable<(TenantNo, u64, u32), Vec<u8>>,
         leases: RollbackTable<(TenantNo, String), Lease>,
     }
-    /// See [`wunderblock::store::Query::Epoch`].
-    epoch: u64,
     /// Id of the latest segment. Ids are never reused.
     last_segment: u64,
 }

@@ -8,8 +8,16 @@ use wunderblock::store::{
     StreamNo, TenantNo, Write, Written,
 };
 use wunderblock_core::id::Handle;
+use wunderblock_core::units::Millis;
 
 impl SourceTables {
+    /// Returns until when an import owns a revision of a source, if that time is in the future.
+    pub(super) fn held(&self, source: SourceNo, now: Millis) -> Option<Millis> {
+        let revisions = self.revisions.range((source, 0)..=(source, u32::MAX));
+        let owners = revisions.filter_map(|(_, revision)| Some(revision.owner.as_ref()?.until));
+        owners.filter(|until| *until > now).max()
+    }
+
     pub(super) fn take(&mut self, write: Write) -> Result<Written, StoreError> {
         let Write::Source { tenant, key, handle, format, begin, owner, now, takes_over } = write else {
             return Ok(Written::Done);

@@ -4,8 +4,8 @@ use super::rows::{EventRow, LedgerTables, MarkKey, StreamRow};
 use wunderblock::store::codec::{self, VERSION, commitment};
 use wunderblock::store::{
     Appended, BodyCount, Facets, Lease, MAX_HOLDERS, Opening, PackedBlob, PackedEvent, PackedSegment,
-    SegmentInfo, SegmentReach, StoreError, StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant,
-    TenantNo, UsageRow, Write, Written,
+    SegmentId, SegmentInfo, SegmentReach, StoreError, StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow,
+    Tenant, TenantNo, UsageRow, Write, Written,
 };
 use wunderblock_core::author::Authors;
 use wunderblock_core::id::{Handle, StreamId};
@@ -41,10 +41,6 @@ impl LedgerTables {
             Write::Authors { tenant, stream, authors } => Ok(self.set_authors(tenant, stream, authors)),
             Write::Counts { tenant, counts } => Ok(self.count(tenant, counts)),
             Write::Tallies { tenant, stream, tokens } => self.tally_up(tenant, &stream, &tokens),
-            Write::Still { epoch } if epoch == self.epoch => Ok(Written::Done),
-            Write::Still { epoch } => {
-                Err(StoreError::HeadMoved { expected: Seq(epoch), actual: Seq(self.epoch) })
-            }
             Write::Segment { tenant, segment, replaces, indexed } => {
                 self.segment(tenant, segment, &replaces, &indexed)
             }
@@ -312,15 +308,17 @@ impl LedgerTables {
         &mut self,
         tenant: TenantNo,
         segment: Option<PackedSegment>,
-        replaces: &[u64],
+        replaces: &[SegmentId],
         indexed: &[SegmentReach],
     ) -> Result<Written, StoreError> {
         for old in replaces {
-            if !self.segments.remove(&(tenant, *old)) {
+            let key = (tenant, old.no);
+            if self.segments.get(&key).is_none_or(|segment| segment.docs != old.docs) {
                 // Another worker has merged the segment. Its work is kept.
-                return Err(StoreError::HeadMoved { expected: Seq(*old), actual: Seq::START });
+                return Err(StoreError::HeadMoved { expected: Seq(old.no), actual: Seq::START });
             }
-            self.blocks.clear((tenant, *old, 0)..=(tenant, *old, u32::MAX));
+            self.segments.remove(&key);
+            self.blocks.clear((tenant, old.no, 0)..=(tenant, old.no, u32::MAX));
         }
         for SegmentReach { stream, after, through } in indexed {
             let there = self.streams.get(stream).filter(|row| row.tenant == tenant);
@@ -332,7 +330,7 @@ impl LedgerTables {
         }
         let Some(PackedSegment { docs, header, blocks }) = segment else { return Ok(Written::Done) };
         // A merged segment takes the age of the latest segment it replaces.
-        let id = replaces.iter().max().copied().unwrap_or_else(|| {
+        let id = replaces.iter().map(|old| old.no).max().unwrap_or_else(|| {
             self.last_segment += 1;
             self.last_segment
         });

@@ -4,8 +4,8 @@ use futures_executor::block_on;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wunderblock::store::{
-    Answer, EventFilter, EventMark, Facets, Opening, PackedEvent, Query, ReadOrder, Storage, StoreError,
-    TenantNo, Write, Written,
+    Answer, Commit, EventFilter, EventMark, Facets, Opening, PackedEvent, Query, ReadOrder, Storage,
+    StoreError, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
@@ -25,7 +25,7 @@ fn faulty() -> (FaultyStorage<dyn Storage>, Arc<FaultPlan>) {
 
 fn tenant(store: &dyn Storage) -> Result<TenantNo, StoreError> {
     let write = Write::Tenant { name: "t".to_owned(), key: [0; 32] };
-    let written = block_on(store.commit(vec![write]))?;
+    let written = block_on(store.commit(Commit::raw(vec![write])))?;
     match written.as_slice() {
         [Written::Tenant(tenant)] => Ok(tenant.no),
         other => Err(StoreError::Damaged(format!("answered was {other:?}"))),
@@ -132,9 +132,9 @@ fn a_lost_answer_is_repaired_by_saying_it_again() {
     };
     faults.fail(PortMethod::Commit, 1, FaultTime::After, lost());
     faults.fail(PortMethod::Commit, 2, FaultTime::Before, lost());
-    assert_eq!(block_on(store.commit(writes())), Err(lost()));
-    assert_eq!(block_on(store.commit(writes())), Err(lost()));
-    let written = block_on(store.commit(writes())).unwrap();
+    assert_eq!(block_on(store.commit(Commit::raw(writes()))), Err(lost()));
+    assert_eq!(block_on(store.commit(Commit::raw(writes()))), Err(lost()));
+    let written = block_on(store.commit(Commit::raw(writes()))).unwrap();
     let [Written::Stream(_, false), Written::Appended(placed)] = written.as_slice() else {
         panic!("answered was {written:?}");
     };

@@ -1,7 +1,7 @@
 //! The ledger in memory keeps the promises of the storage port.
 
 use proptest::prelude::*;
-use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
+use wunderblock::store::{Answer, Answering, Commit, Query, Storage, Write, Written};
 use wunderblock_testkit::conformance::{self, agree};
 use wunderblock_testkit::memory::MemoryStorage;
 
@@ -21,12 +21,11 @@ proptest! {
 struct Forgetful(MemoryStorage);
 
 impl Storage for Forgetful {
-    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
-        let kept: Vec<Write> =
-            writes.iter().filter(|write| !matches!(write, Write::Counts { .. })).cloned().collect();
-        let all = writes.len();
+    fn commit(&self, mut commit: Commit) -> Answering<'_, Vec<Written>> {
+        let all = commit.writes.len();
+        commit.writes.retain(|write| !matches!(write, Write::Counts { .. }));
         Box::pin(async move {
-            let mut written = self.0.commit(kept).await?;
+            let mut written = self.0.commit(commit).await?;
             written.resize(all, Written::Done);
             Ok(written)
         })

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, propose_merges};
 use crate::parallel::{self, Pool};
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, PackedSegment, Query, SegmentInfo, StoreError, Write};
+use crate::store::{Answer, Commit, Epoch, PackedSegment, Query, SegmentId, SegmentInfo, StoreError, Write};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const SEARCH_JOIN: u64 = 1 << 20;
 
 pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(), Error> {
     loop {
-        let (infos, mut epoch) = segment_infos(engine).await?;
+        let (infos, epoch) = segment_infos(engine).await?;
         let metas: Vec<SegmentMeta> = infos
             .iter()
             .map(|info| SegmentMeta {
@@ -39,11 +39,11 @@ pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(),
             }
             if let Some(segment) = join_parts(engine, &parts).await? {
                 // The joined segment must not undo an erasure made since the read, so the epoch is compared.
-                if !swap_segments(engine, Some(segment), ids, epoch).await? {
+                let replaces = parts.iter().map(|info| info.segment()).collect();
+                if !swap_segments(engine, Some(segment), replaces, epoch).await? {
                     break;
                 }
                 joined = true;
-                epoch += 1;
             }
         }
         // If another process was faster, the next caller examines its segments.
@@ -54,10 +54,10 @@ pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(),
 }
 
 /// Returns all segments, oldest first, and the epoch they belong to.
-async fn segment_infos(engine: &Engine) -> Result<(Vec<SegmentInfo>, u64), Error> {
+async fn segment_infos(engine: &Engine) -> Result<(Vec<SegmentInfo>, Epoch), Error> {
     let mut batch = QueryBatch::default();
     let infos = batch.ask(Query::Segments { tenant: engine.tenant.no }, Answer::segments);
-    let epoch = batch.ask(Query::Epoch, Answer::epoch);
+    let epoch = batch.ask(Query::Epoch { tenant: engine.tenant.no }, Answer::epoch);
     let mut answers = engine.ask_all(batch).await?;
     let mut infos = answers.take(infos)?;
     infos.reverse();
@@ -120,14 +120,14 @@ pub(crate) async fn read_segment(engine: &Engine, id: u64, header: Vec<u8>) -> R
 pub(crate) async fn swap_segments(
     engine: &Engine,
     segment: Option<Segment>,
-    replaces: Vec<u64>,
-    epoch: u64,
+    replaces: Vec<SegmentId>,
+    epoch: Epoch,
 ) -> Result<bool, Error> {
     let segment = segment.map(packed).transpose()?;
     let write = Write::Segment { tenant: engine.tenant.no, segment, replaces, indexed: Vec::new() };
-    match engine.storage.commit(vec![Write::Still { epoch }, write]).await {
+    match engine.storage.commit(Commit::derived(epoch, vec![write])).await {
         Ok(_) => Ok(true),
-        Err(StoreError::HeadMoved { .. }) => Ok(false),
+        Err(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. }) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

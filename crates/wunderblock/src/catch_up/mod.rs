@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::limits::{BRIEF_CATCH_UP, CATCH_UP_RETRIES};
 use crate::parallel::{self, Pool};
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, Query, StoreError, Write};
+use crate::store::{Answer, Commit, Epoch, Query, StoreError, Write};
 use extent::BATCH_MIN;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -72,7 +72,10 @@ async fn catch_up_once(
     let all = Query::Behind { tenant: engine.tenant.no, limit: u64::from(u32::MAX) };
     // The epoch comes from the same snapshot as the list of streams. An erasure after this snapshot makes the write
     // fail, so erased words do not return.
-    let (behind, epoch) = (batch.ask(all, Answer::streams), batch.ask(Query::Epoch, Answer::epoch));
+    let (behind, epoch) = (
+        batch.ask(all, Answer::streams),
+        batch.ask(Query::Epoch { tenant: engine.tenant.no }, Answer::epoch),
+    );
     let mut answers = engine.ask_all(batch).await?;
     let (behind, epoch) = (answers.take(behind)?, answers.take(epoch)?);
     let total = behind.iter().map(|info| info.head.0.saturating_sub(extent.done(info).0)).sum();
@@ -102,7 +105,7 @@ async fn catch_up_once(
 }
 
 /// Stores the result of a batch. Stops if another process has indexed or erased a part of the batch in the meantime.
-async fn store_batch(engine: &Engine, done: Done, epoch: u64) -> Result<ControlFlow<()>, Error> {
+async fn store_batch(engine: &Engine, done: Done, epoch: Epoch) -> Result<ControlFlow<()>, Error> {
     let tenant = engine.tenant.no;
     let mut counts = Vec::new();
     if !done.counts.is_empty() {
@@ -111,9 +114,9 @@ async fn store_batch(engine: &Engine, done: Done, epoch: u64) -> Result<ControlF
     counts.extend(done.tallies.into_iter().map(|(stream, tokens)| Write::Tallies { tenant, stream, tokens }));
     let index = Write::Segment { tenant, segment: done.segment, replaces: Vec::new(), indexed: done.indexed };
     // Both commits are submitted before the first is awaited, so one sync to disk serves both.
-    let counted = (!counts.is_empty()).then(|| engine.storage.commit(counts));
+    let counted = (!counts.is_empty()).then(|| engine.storage.commit(Commit::raw(counts)));
     let indexed = matches!(&index, Write::Segment { indexed, .. } if !indexed.is_empty())
-        .then(|| engine.storage.commit(vec![Write::Still { epoch }, index]));
+        .then(|| engine.storage.commit(Commit::derived(epoch, vec![index])));
     if let Some(counted) = counted {
         counted.await?;
     }
@@ -121,7 +124,7 @@ async fn store_batch(engine: &Engine, done: Done, epoch: u64) -> Result<ControlF
         None => Ok(ControlFlow::Continue(())),
         Some(indexed) => match indexed.await {
             Ok(_) => Ok(ControlFlow::Continue(())),
-            Err(StoreError::HeadMoved { .. }) => Ok(ControlFlow::Break(())),
+            Err(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. }) => Ok(ControlFlow::Break(())),
             Err(error) => Err(error.into()),
         },
     }
@@ -134,11 +137,11 @@ struct BatchQueue<'e> {
     waiting: VecDeque<BatchFuture>,
     done: u64,
     total: u64,
-    epoch: u64,
+    epoch: Epoch,
 }
 
 impl<'e> BatchQueue<'e> {
-    fn new(engine: &'e Engine, extent: Extent, (total, epoch): (u64, u64)) -> Result<Self, Error> {
+    fn new(engine: &'e Engine, extent: Extent, (total, epoch): (u64, Epoch)) -> Result<Self, Error> {
         let (redactor, key) = (Arc::clone(&engine.config.redactor), engine.tenant.key);
         let work = move |load: batch::Load| load.work(&redactor, &key, extent.counting);
         let threads =

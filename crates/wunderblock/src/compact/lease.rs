@@ -7,7 +7,7 @@ use crate::engine::random;
 use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
-use crate::store::{Write, Written};
+use crate::store::{Commit, Write, Written};
 use futures_channel::oneshot;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -40,7 +40,7 @@ pub(super) async fn claim_lease(
         now,
         until: Millis(now.0.saturating_add(LEASE)),
     };
-    match session.engine.storage.commit(vec![claim]).await?.pop() {
+    match session.engine.storage.commit(Commit::raw(vec![claim])).await?.pop() {
         Some(Written::Claimed(Some(lease))) if lease.holder != holder => Ok(Some(lease.holder)),
         _ => Ok(None),
     }
@@ -80,7 +80,7 @@ pub(super) async fn while_holding<T>(
 pub(super) async fn release_lease(session: &Session, lane: &LaneId, holder: &str) -> Result<(), Error> {
     let (tenant, key) = (session.engine.tenant.no, lease_key(session, lane));
     let release = Write::Release { tenant, key, holder: holder.to_owned() };
-    session.engine.storage.commit(vec![release]).await?;
+    session.engine.storage.commit(Commit::raw(vec![release])).await?;
     Ok(())
 }
 

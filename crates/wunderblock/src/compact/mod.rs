@@ -34,7 +34,7 @@ mod writing;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::lane::built::resumed;
-use crate::record::append_fact;
+use crate::record::{MadeFrom, append_fact};
 use crate::request::options::ContextOptions;
 use crate::session::Session;
 use account::{Compacted, CompactionResult, MadeNode};
@@ -151,7 +151,8 @@ async fn compact_held(
             account.outcome = CompactionResult::Compacted;
             // The sweep did all the work, and no later step records the work log, so it is recorded here.
             if let Some(work) = &prepared.work {
-                append_fact(session, work_fact(lane, work)).await?;
+                let from = MadeFrom::session(prepared.bench.epoch, prepared.bench.view.head());
+                append_fact(session, work_fact(lane, work), from).await?;
             }
             return Ok(account);
         }
@@ -241,6 +242,6 @@ async fn reject(session: &Session, account: Compacted, tokens: Tokens) -> Result
     let round = count_rounds(session, &account.lane).await?.map_or(0, |(round, _)| round);
     let mut rejected = account.rejection(tokens, round);
     rejected.round = rejected.round.saturating_add(u32::from(rejected.counts()));
-    append_fact(session, Fact::CompactionRejected(rejected)).await?;
+    append_fact(session, Fact::CompactionRejected(rejected), MadeFrom::Nothing).await?;
     Ok(account)
 }

@@ -8,7 +8,7 @@ use crate::drive::{context_job, read_view_texts, run_build};
 use crate::error::Error;
 use crate::limits;
 use crate::query_batch::marked;
-use crate::record::append_events;
+use crate::record::{MadeFrom, append_events};
 use crate::request::build::Build;
 use crate::request::snapshot::spoken;
 use crate::request::stages::{Bench, ShorterTexts};
@@ -162,12 +162,12 @@ async fn hold_turns(session: &Session, bench: &mut Bench) -> Result<(), Error> {
 pub(super) async fn build_bench(session: &Session, options: &CompactOptions) -> Result<Bench, Error> {
     for _ in 0..limits::BUILD_RETRIES {
         let bench = run_build(session, Build::bench(context_job(session, &options.context))).await??;
-        let ShorterTexts { through, events } = bench.shorter.clone();
+        let ShorterTexts { through, epoch, events } = bench.shorter.clone();
         if events.is_empty() {
             return Ok(bench);
         }
-        match append_events(&session.engine, &session.id, Some(through), events).await {
-            Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+        match append_events(session, Some(through), events, MadeFrom::session(epoch, through)).await {
+            Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
             Err(error) => return Err(error),
         }
     }

@@ -7,7 +7,7 @@ use super::prepare::Prepared;
 use crate::drive::load::load_lane;
 use crate::error::Error;
 use crate::limits;
-use crate::record::{append_events, engine_event};
+use crate::record::{MadeFrom, append_events, engine_event};
 use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
@@ -44,14 +44,17 @@ pub(super) async fn publish(
         work: prepared.work.as_ref(),
     };
     let mut proposal = climbed.proposal.clone();
+    let from = MadeFrom::session(prepared.bench.epoch, prepared.bench.view.head());
     for _ in 0..limits::BUILD_RETRIES {
         let facts = facts(&proposal, &climbed.drafts, &made).into_iter();
         let events = facts.map(|(at, fact)| engine_event(session, at, fact)).collect::<Result<_, _>>()?;
-        match append_events(&session.engine, &session.id, Some(proposal.head), events).await {
+        match append_events(session, Some(proposal.head), events, from).await {
             Ok(_) => {
                 let shift = proposal.head.0 - climbed.proposal.head.0;
                 return Ok(Some((proposal.head.next(), shift)));
             }
+            // A summary may repeat what was erased.
+            Err(Error::Store(StoreError::EpochMoved { .. })) => return Ok(None),
             Err(Error::Store(StoreError::HeadMoved { .. })) => {}
             Err(error) => return Err(error),
         }

@@ -19,7 +19,7 @@ use crate::drive::read_view_texts;
 use crate::error::Error;
 use crate::limits;
 use crate::parallel::workers;
-use crate::record::{append_events, engine_event};
+use crate::record::{MadeFrom, append_events, engine_event};
 use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
@@ -32,7 +32,7 @@ use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compact::{Detail, SummaryJob};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
 use wunderblock_core::decision::PlacedSummary;
-use wunderblock_core::event::{Fact, LaneTarget, ViewTrimmed};
+use wunderblock_core::event::{Fact, LaneTarget, NewEvent, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::pair::arrange;
@@ -93,6 +93,8 @@ pub(super) struct Swept {
 
 /// State of a running sweep.
 struct Sweep<'a> {
+    /// Epoch from which summaries are made.
+    epoch: u64,
     options: &'a CompactOptions,
     lane: &'a LaneId,
     budget: &'a CallBudget,
@@ -158,6 +160,7 @@ pub(super) async fn sweep(
         kept.extend(adopted.map(|SummaryNode { at, from, to, .. }| PlacedSummary { at, from, to }));
     }
     let mut sweep = Sweep {
+        epoch: bench.epoch,
         options,
         lane,
         budget,
@@ -306,10 +309,14 @@ async fn publish_sweep(session: &Session, sweep: &mut Sweep<'_>) -> Result<(), E
     for _ in 0..limits::BUILD_RETRIES {
         let trim = sweep.next_trim();
         let events = sweep_events(session, sweep, &trim)?;
-        match append_events(&session.engine, &session.id, Some(sweep.head), events).await {
+        let made = MadeFrom::session(sweep.epoch, sweep.frontier);
+        match append_events(session, Some(sweep.head), events, made).await {
             Ok(_) => {
                 sweep.published(trim);
                 return Ok(());
+            }
+            Err(Error::Store(StoreError::EpochMoved { .. })) => {
+                return Err(Error::Overtaken(sweep.lane.clone()));
             }
             Err(Error::Store(StoreError::HeadMoved { actual, .. })) => {
                 let wanted = LaneWanted {
@@ -332,11 +339,7 @@ async fn publish_sweep(session: &Session, sweep: &mut Sweep<'_>) -> Result<(), E
     Err(Error::Restless)
 }
 
-fn sweep_events(
-    session: &Session,
-    sweep: &Sweep<'_>,
-    trim: &Trim,
-) -> Result<Vec<wunderblock_core::event::NewEvent>, Error> {
+fn sweep_events(session: &Session, sweep: &Sweep<'_>, trim: &Trim) -> Result<Vec<NewEvent>, Error> {
     let policy = &sweep.options.compactor.policy.name;
     let compaction = CompactionOutcome {
         policy: policy.clone(),

@@ -5,7 +5,7 @@ use super::sweep::SWEEP;
 use crate::engine::unexpected;
 use crate::error::Error;
 use crate::limits;
-use crate::record::{append_events, engine_event};
+use crate::record::{MadeFrom, append_events, engine_event, standing};
 use crate::session::Session;
 use crate::store::{Marked, StoreError};
 use wunderblock_core::compaction::{CompactionOutcome, CompactionUndone};
@@ -38,7 +38,7 @@ pub struct Undone {
 /// Returns an error if the lane has no compaction to undo, or the ledger cannot be read or written.
 pub(crate) async fn undo_compaction(session: &Session, lane: &LaneId) -> Result<Undone, Error> {
     for _ in 0..limits::BUILD_RETRIES {
-        let head = session.info().await?.head;
+        let (head, epoch) = standing(session).await?;
         let undone = undone_steps(session, Marked::OfLane("compaction.undone", lane.clone()), head).await?;
         let steps = recorded_steps(session, lane, head).await?;
         let place = steps.iter().position(|(at, step)| {
@@ -57,8 +57,8 @@ pub(crate) async fn undo_compaction(session: &Session, lane: &LaneId) -> Result<
         let before = before.map_or_else(Trim::default, |(_, step)| step.trim.clone());
         let Some(done) = step.compaction.as_deref() else { return Err(unexpected()) };
         let restored = restored_step(lane, *at, before, done);
-        match record_undone(session, head, &gone, restored).await {
-            Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+        match record_undone(session, (head, epoch), &gone, restored).await {
+            Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
             Err(error) => return Err(error),
             Ok(recorded) => {
                 return Ok(Undone {
@@ -100,7 +100,7 @@ fn restored_step(lane: &LaneId, compaction: Seq, trim: Trim, done: &CompactionOu
 /// step.
 async fn record_undone(
     session: &Session,
-    head: Seq,
+    (head, epoch): (Seq, u64),
     gone: &[Seq],
     restored: ViewTrimmed,
 ) -> Result<Seq, Error> {
@@ -112,6 +112,6 @@ async fn record_undone(
         recorded = recorded.next();
     }
     events.push(engine_event(session, recorded, Fact::ViewTrimmed(restored))?);
-    append_events(&session.engine, &session.id, Some(head), events).await?;
+    append_events(session, Some(head), events, MadeFrom::session(epoch, head)).await?;
     Ok(recorded)
 }

@@ -6,7 +6,7 @@ use crate::compact::options::CompactOptions;
 use crate::compactor::Compactor;
 use crate::error::Error;
 use crate::limits;
-use crate::record::append_events;
+use crate::record::{MadeFrom, append_events};
 use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
 use crate::request::stages::{ShorterTexts, Stopped, shorter_of};
@@ -114,13 +114,13 @@ fn lane_of(drafted: &Result<Draft, Stopped>) -> Option<&LaneId> {
 /// which the request would find it. Returns whether there was anything to record.
 async fn record_shorter(session: &Session, drafted: &Result<Draft, Stopped>) -> Result<bool, Error> {
     let shorter = shorter_of(drafted, |draft| &draft.planned);
-    let ShorterTexts { through, events } = shorter.cloned().unwrap_or_default();
+    let ShorterTexts { through, epoch, events } = shorter.cloned().unwrap_or_default();
     if events.is_empty() {
         return Ok(false);
     }
-    match append_events(&session.engine, &session.id, Some(through), events).await {
-        // Another process recorded the same events or later ones first.
-        Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. })) => Ok(true),
+    match append_events(session, Some(through), events, MadeFrom::session(epoch, through)).await {
+        // Another process recorded the same events or later ones first, or erased a text.
+        Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => Ok(true),
         Err(error) => Err(error),
     }
 }

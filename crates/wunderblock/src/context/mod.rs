@@ -77,7 +77,7 @@ fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Bu
                 }
             };
             match record_request(session, &draft).await {
-                Err(Error::Store(StoreError::HeadMoved { .. })) => {}
+                Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
                 Err(error) => return Err(error),
                 Ok(recorded) => {
                     let AutoCompaction { compacted, due, .. } = auto;

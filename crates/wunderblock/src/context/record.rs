@@ -1,10 +1,10 @@
 //! Records the decisions of a build: preamble, step, injections, request, warning.
 
 use crate::error::Error;
-use crate::record::append_events;
+use crate::record::{MadeFrom, append_events};
 use crate::request::draft::Draft;
 use crate::session::Session;
-use crate::store::Write;
+use crate::store::{Commit, Write};
 use std::collections::BTreeMap;
 use wunderblock_core::event::{BudgetWarned, EventSource, Fact, NewEvent, Overflow, TurnCompleted};
 use wunderblock_core::id::{EventId, LaneId, StreamId};
@@ -19,9 +19,10 @@ pub(super) async fn record_request(session: &Session, draft: &Draft) -> Result<S
     if !fresh.is_empty() {
         let counts = Write::Counts { tenant: session.engine.tenant.no, counts: fresh.clone() };
         // Counts are derived data, so the request does not fail if they cannot be stored.
-        let _ = session.engine.storage.commit(vec![counts]).await;
+        let _ = session.engine.storage.commit(Commit::raw(vec![counts])).await;
     }
-    append_events(&session.engine, &session.id, Some(draft.through), events).await?;
+    let made = MadeFrom::session(draft.planned.snapshot.epoch, draft.through);
+    append_events(session, Some(draft.through), events, made).await?;
     Ok(seq)
 }
 
@@ -33,7 +34,7 @@ pub(super) async fn record_overflow(
     done: &str,
 ) -> Result<(), Error> {
     let event = refused(lane, refusal, done, session.engine.now())?;
-    append_events(&session.engine, &session.id, None, vec![event]).await?;
+    append_events(session, None, vec![event], MadeFrom::Nothing).await?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::handoff::{DelegateContext, Handoff, delegate_context};
 use crate::recap::delegates_at_work;
-use crate::record::append_fact;
+use crate::record::{MadeFrom, append_fact};
 use crate::session::Session;
 use std::sync::Arc;
 use wunderblock_core::delegate::definition::AgentDefinition;
@@ -65,7 +65,7 @@ impl Agents {
     ) -> BoxFuture<'a, Seq> {
         Box::pin(async move {
             let chosen = route.record(&definition.name, call.parent);
-            append_fact(session, Fact::RouteChosen(Box::new(chosen))).await
+            append_fact(session, Fact::RouteChosen(Box::new(chosen)), MadeFrom::Nothing).await
         })
     }
 

@@ -130,6 +130,7 @@ impl Loading<'_> {
             }
         }
         Ok(Snapshot {
+            epoch: first.epoch,
             view: Arc::new(view),
             floor: first.floor,
             reports: first.reports,
@@ -169,6 +170,7 @@ impl Loading<'_> {
             LaneChoice::Fitting(_) => marked(self.engine, self.stream, Marked::EachLane(kind), (to, EVERY)),
         };
         let mut batch = QueryBatch::default();
+        let epoch = batch.ask(Query::Epoch { tenant }, Answer::epoch);
         let info = batch.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
         let recent = batch.ask(newest, Answer::events);
         let steering = STEERING.map(|kind| batch.ask(of_lane(kind), Answer::events));
@@ -183,6 +185,7 @@ impl Loading<'_> {
         let info = answers.take(info)?.ok_or_else(|| Error::NoSession(stream.to_string()))?;
         let recent = answers.take(recent)?;
         let mut first = First::new(*info, &recent);
+        first.epoch = answers.take(epoch)?.no;
         for row in answers.take(usages)? {
             if let Some(Fact::UsageMeasured(usage)) = self.event(&row)?.fact {
                 first.reports.insert(0, (row.seq, usage));
@@ -423,6 +426,8 @@ struct Further {
 /// Results of the first round trip.
 struct First {
     info: StreamInfo,
+    /// Number of the tenant's erasures.
+    epoch: u64,
     /// Lane to load.
     lane: LaneId,
     /// Model that spoke last.
@@ -450,6 +455,7 @@ impl First {
     fn new(info: StreamInfo, recent: &[StoredEvent]) -> Self {
         Self {
             info,
+            epoch: 0,
             lane: LaneId::main(),
             model: None,
             events: BTreeMap::new(),

@@ -1,15 +1,46 @@
 //! Relations between streams: the branches, sub-agents and copies of a session.
 
 use crate::store::StreamInfo;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
-/// All streams of a ledger, and the streams to be erased.
-#[derive(Clone, Copy)]
-pub(super) struct Streams<'a> {
-    pub(super) all: &'a [StreamInfo],
-    pub(super) own: &'a BTreeSet<StreamId>,
+/// All streams of a ledger, by id.
+pub(super) struct Streams<'s>(HashMap<&'s StreamId, &'s StreamInfo>);
+
+/// Positions of a stream that are stored in a stream of its line: the stream, the first and the last position.
+pub(super) type LinePart<'s> = (&'s StreamInfo, Seq, Seq);
+
+impl<'s> Streams<'s> {
+    pub(super) fn new(streams: &'s [StreamInfo]) -> Self {
+        Self(streams.iter().map(|info| (&info.id, info)).collect())
+    }
+
+    pub(super) fn get(&self, id: &StreamId) -> Option<&'s StreamInfo> {
+        self.0.get(id).copied()
+    }
+
+    /// Returns the streams that hold a stream's positions; the stream itself comes first.
+    pub(super) fn line(&self, info: &'s StreamInfo) -> Vec<LinePart<'s>> {
+        let mut line = Vec::new();
+        let (mut at, mut to) = (info, info.head);
+        loop {
+            let base = base(at);
+            if base < to || line.is_empty() {
+                line.push((at, base.next(), to));
+            }
+            to = to.min(base);
+            match at.fork.as_ref().and_then(|(parent, _)| self.get(parent)) {
+                Some(parent) if line.len() <= self.0.len() => at = parent,
+                _ => return line,
+            }
+        }
+    }
+}
+
+/// Returns the last position that a stream shares with its parent.
+pub(super) fn base(info: &StreamInfo) -> Seq {
+    info.fork.as_ref().map_or(Seq::START, |(_, base)| *base)
 }
 
 /// Returns the name that a session and its branches share.
@@ -25,59 +56,44 @@ pub(crate) fn native(id: &StreamId) -> &str {
 
 /// Returns a session and its branches: `ID`, `ID~2`, `ID~3` and so on, if they forked from each other.
 pub(super) fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
-    let ours: Vec<&StreamInfo> = streams.iter().filter(|info| root(&info.id) == root(id)).collect();
+    let mut joined: BTreeMap<&StreamId, Vec<&StreamId>> = BTreeMap::new();
+    for info in streams.iter().filter(|info| root(&info.id) == root(id)) {
+        if let Some((parent, _)) = info.fork.as_ref().filter(|(parent, _)| root(parent) == root(id)) {
+            joined.entry(&info.id).or_default().push(parent);
+            joined.entry(parent).or_default().push(&info.id);
+        }
+    }
     let mut own = BTreeSet::from([id.clone()]);
-    loop {
-        let before = own.len();
-        for info in &ours {
-            let Some((parent, _)) = &info.fork else { continue };
-            if own.contains(&info.id) && root(parent) == root(id) {
-                own.insert(parent.clone());
-            } else if own.contains(parent) {
-                own.insert(info.id.clone());
+    let mut next = vec![id];
+    while let Some(one) = next.pop() {
+        for other in joined.remove(one).unwrap_or_default() {
+            if own.insert(other.clone()) {
+                next.push(other);
             }
         }
-        if own.len() == before {
-            return own;
-        }
     }
+    own
 }
 
-pub(super) fn relatives(
-    own: &BTreeSet<StreamId>,
-    streams: &[StreamInfo],
-    is_one: impl Fn(&StreamInfo, &StreamId) -> bool,
-) -> BTreeSet<StreamId> {
-    let others = streams.iter().filter(|info| !own.contains(&info.id));
-    others.filter(|info| own.iter().any(|id| is_one(info, id))).map(|info| info.id.clone()).collect()
+/// Returns the sessions of sub-agents that sessions started.
+pub(super) fn children(own: &BTreeSet<StreamId>, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
+    let is_child = |info: &&StreamInfo| info.parent.as_ref().is_some_and(|parent| own.contains(parent));
+    others(own, streams).filter(is_child).map(|info| info.id.clone()).collect()
 }
 
-pub(super) fn is_child(info: &StreamInfo, of: &StreamId) -> bool {
-    info.parent.as_ref() == Some(of)
+/// Returns the forks of sessions, and the sessions that an earlier version of the program created for copied files.
+pub(super) fn copies(own: &BTreeSet<StreamId>, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
+    let names: BTreeSet<&str> = own.iter().map(native).collect();
+    let is_copy = |info: &&StreamInfo| {
+        let forked = info.fork.as_ref().is_some_and(|(parent, _)| own.contains(parent));
+        forked || (info.id.as_str().contains('@') && names.contains(native(&info.id)))
+    };
+    others(own, streams).filter(is_copy).map(|info| info.id.clone()).collect()
 }
 
-/// Returns whether a session is a fork of another session, or was created for a copied file by an earlier version of
-/// the program.
-pub(super) fn is_copy(info: &StreamInfo, of: &StreamId) -> bool {
-    let forked = info.fork.as_ref().is_some_and(|(parent, _)| parent == of);
-    forked || (native(&info.id) == native(of) && info.id.as_str().contains('@'))
-}
-
-/// Returns the streams that hold a stream's positions, each with its range of positions; the stream itself comes
-/// first.
-pub(super) fn lineage<'s>(info: &'s StreamInfo, streams: &'s [StreamInfo]) -> Vec<(&'s StreamId, Seq, Seq)> {
-    let mut line = Vec::new();
-    let (mut at, mut to) = (info, info.head);
-    loop {
-        let base = at.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
-        if base < to || line.is_empty() {
-            line.push((&at.id, base.next(), to));
-        }
-        to = to.min(base);
-        let parent = at.fork.as_ref().and_then(|(parent, _)| streams.iter().find(|info| info.id == *parent));
-        match parent {
-            Some(parent) if line.len() <= streams.len() => at = parent,
-            _ => return line,
-        }
-    }
+fn others<'s>(
+    own: &'s BTreeSet<StreamId>,
+    streams: &'s [StreamInfo],
+) -> impl Iterator<Item = &'s StreamInfo> {
+    streams.iter().filter(|info| !own.contains(&info.id))
 }

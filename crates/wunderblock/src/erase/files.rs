@@ -5,46 +5,45 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::imported_records::{RecordHit, RecordQuery, find_records};
 use crate::originals::{readers_of, source_info};
-use crate::store::{Answer, Erasure, Gone, HandleTarget, Query, SourceInfo, SourceNo, SourceSpan, Write};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::query_batch::QueryBatch;
+use crate::store::{Answer, Erasure, Gone, HandleTarget, Query, SourceInfo, SourceSpan, Write};
+use std::collections::BTreeSet;
 use wunderblock_core::id::{Handle, StreamId};
 
-/// Returns the revisions from which streams were read, without duplicates.
-pub(super) async fn sources_of(
+/// Returns the revisions from which each of some streams was read.
+pub(super) async fn sources_of<'s>(
     engine: &Engine,
-    streams: &BTreeSet<StreamId>,
-) -> Result<Vec<SourceInfo>, Error> {
-    let mut found: BTreeMap<(SourceNo, u32), SourceInfo> = BTreeMap::new();
-    for stream in streams {
-        let query = Query::SourcesOf { tenant: engine.tenant.no, stream: stream.clone() };
-        let sources = engine.ask(query, Answer::sources).await?;
-        found.extend(sources.into_iter().map(|source| ((source.no, source.revision.no), source)));
-    }
-    Ok(found.into_values().collect())
+    streams: impl Iterator<Item = &'s StreamId>,
+) -> Result<Vec<Vec<SourceInfo>>, Error> {
+    let (tenant, mut batch) = (engine.tenant.no, QueryBatch::default());
+    let ask =
+        |stream: &StreamId| batch.ask(Query::SourcesOf { tenant, stream: stream.clone() }, Answer::sources);
+    let asked: Vec<_> = streams.map(ask).collect();
+    let mut answers = engine.ask_all(batch).await?;
+    asked.into_iter().map(|key| answers.take(key)).collect()
 }
 
-/// Returns the byte ranges of sessions within their files, and the coordinates of their records. If a file contains
-/// no other session, all of its bytes are returned. Content that is added to a file later is new, so it is not
-/// erased.
-pub(super) async fn records_of(
-    engine: &Engine,
-    streams: &BTreeSet<StreamId>,
-    sessions: &BTreeSet<String>,
-) -> Result<Raw, Error> {
-    let mut raw = Raw::default();
-    for source in sources_of(engine, streams).await? {
-        let (no, revision) = (source.no, source.revision.no);
-        let alone = readers_of(engine, no, revision).await?.iter().all(|stream| streams.contains(stream));
+impl Raw {
+    /// Adds the records of a revision that match a query. If whole sessions are wanted and the file has no others, all
+    /// of its bytes are added. Content that is added to a file later is new, so it is not erased.
+    pub(super) async fn search(
+        &mut self,
+        engine: &Engine,
+        source: SourceInfo,
+        (wanted, own): (&RecordQuery, &BTreeSet<StreamId>),
+    ) -> Result<(), Error> {
+        let (handle, no, revision) = (source.handle, source.no, source.revision.no);
+        let is_own = |stream: &StreamId| own.contains(stream);
+        let alone = wanted.whole && readers_of(engine, no, revision).await?.iter().all(is_own);
         if alone {
-            raw.spans.insert(SourceSpan { source: source.handle, revision, offset: 0, len: u64::MAX });
+            self.spans.insert(SourceSpan { source: handle, revision, offset: 0, len: u64::MAX });
         }
-        let wanted = RecordQuery { sessions: sessions.clone(), whole: true, ..RecordQuery::default() };
-        for RecordHit { span, session, record } in find_records(engine, source, wanted).await? {
-            raw.spans.extend(Some(span).filter(|_| !alone));
-            raw.erasures.insert(Erasure { session, what: Gone::Record(record) });
+        for RecordHit { span, session, record } in find_records(engine, source, wanted.clone()).await? {
+            self.spans.extend(Some(span).filter(|_| !alone));
+            self.erasures.insert(Erasure { session, what: Gone::Record(record) });
         }
+        Ok(())
     }
-    Ok(raw)
 }
 
 /// Returns the writes that give each format-1 revision its own copy of its bytes. Revisions of format 1 share the

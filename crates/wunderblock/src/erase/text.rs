@@ -2,8 +2,8 @@
 
 use super::erase_runs;
 use super::erased::Erased;
-use super::family::{lineage, native};
-use super::files::unshared_writes;
+use super::family::{Streams, native};
+use super::forget::Forgetting;
 use super::loss::{Raw, stays};
 use crate::catch_up::Progress;
 use crate::engine::Engine;
@@ -12,7 +12,7 @@ use crate::future::BoxFuture;
 use crate::imported_records::{Needle, RecordHit, RecordQuery, find_records};
 use crate::limits::ERASE_TEXT_MIN;
 use crate::originals::list_revisions;
-use crate::store::{SourceSpan, StreamInfo, Write};
+use crate::store::StreamInfo;
 use crate::stored::with_whole_texts;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,13 +97,16 @@ impl TextFound {
                 })
                 .await?;
             }
-            let lines: Vec<_> = streams.iter().map(|info| (&info.id, lineage(info, &streams))).collect();
+            let all = Streams::new(&streams);
+            let mut shown: BTreeMap<&StreamId, Vec<(&StreamId, Seq)>> = BTreeMap::new();
+            for info in &streams {
+                for (holder, _, to) in all.line(info).into_iter().skip(1) {
+                    shown.entry(&holder.id).or_default().push((&info.id, to));
+                }
+            }
             for place in &mut found.events {
-                let shows = |part: &(&StreamId, Seq, Seq)| {
-                    *part.0 == place.session && part.1 <= place.seq && place.seq <= part.2
-                };
-                let others =
-                    lines.iter().filter(|(id, line)| **id != place.session && line.iter().any(shows));
+                let others = shown.get(&place.session).into_iter().flatten();
+                let others = others.filter(|(_, to)| place.seq <= *to);
                 place.shown_in = others.map(|(id, _)| (*id).clone()).collect();
             }
             for source in list_revisions(engine).await? {
@@ -140,13 +143,18 @@ impl TextFound {
                 sum.add(erase_runs(&engine.session_by_id(stream.clone()), &runs, reason, raw).await?);
             }
             // Titles, queues and the like are not part of any event, so no session can get a receipt for them.
-            for (_, Raw { spans, erasures }) in by_session {
-                let spans: Vec<SourceSpan> = spans.into_iter().collect();
-                let mut writes = unshared_writes(engine, &spans, &BTreeSet::new()).await?;
-                let (tenant, stream, seqs) = (engine.tenant.no, StreamId::new("text")?, Vec::new());
-                let erasures = erasures.into_iter().collect();
-                writes.push(Write::Erase { tenant, stream, seqs, spans, erasures });
-                sum.add(Erased::of(&engine.storage.commit(writes).await?));
+            for (_, raw) in by_session {
+                let forgetting = Forgetting {
+                    engine,
+                    session: None,
+                    own: BTreeSet::new(),
+                    runs: Vec::new(),
+                    losses: Vec::new(),
+                    wanted: RecordQuery::default(),
+                    raw,
+                    reason,
+                };
+                sum.add(forgetting.run().await?);
             }
             engine.scrubbed().await?;
             Ok(sum)

@@ -12,7 +12,7 @@ use crate::engine::unexpected;
 use crate::error::Error;
 use crate::parallel;
 use crate::record::pack;
-use crate::store::{Appended, PackedChunk, PackedEvent, StoreError, Write, Written, codec};
+use crate::store::{Appended, Commit, PackedChunk, PackedEvent, StoreError, Write, Written, codec};
 use std::sync::{Mutex, PoisonError};
 use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
@@ -67,7 +67,7 @@ impl Feed<'_> {
         for (waiting, events) in batch.iter().zip(events) {
             writes.push(self.append(self.stream(waiting)?, events));
         }
-        let answer = self.engine.storage.commit(writes);
+        let answer = self.engine.storage.commit(Commit::derived(self.epoch, writes));
         self.sent = Some(Sent { answer: Mutex::new(answer), first, batch });
         Ok(())
     }
@@ -128,9 +128,16 @@ impl Feed<'_> {
                 }
                 Ok(())
             }
-            // A conflict rejects the whole batch, so it is committed again branch by branch.
-            Err(StoreError::Conflict { .. }) => {
+            // A conflict or an erasure rejects the whole batch, so it is committed again branch by branch.
+            Err(error @ (StoreError::Conflict { .. } | StoreError::EpochMoved { .. })) => {
+                if matches!(error, StoreError::EpochMoved { .. }) {
+                    let events = batch.iter().flat_map(|waiting| &waiting.events);
+                    self.renew_epoch(events.map(|event| event.id.as_str().to_owned()).collect()).await?;
+                }
                 let mut first = first;
+                if batch.is_empty() {
+                    self.commit(std::mem::take(&mut first)).await?;
+                }
                 for waiting in batch {
                     let stream = self.stream(&waiting)?;
                     let (session, branch) = (waiting.session, waiting.branch);
@@ -180,7 +187,7 @@ impl Feed<'_> {
             part.name_records(&mut packed, self.by_content());
             let mut all = writes.clone();
             all.push(self.append(stream.clone(), packed));
-            match self.engine.storage.commit(all).await {
+            match self.commit(all).await {
                 Ok(written) => {
                     writes.clear();
                     let done = written.into_iter().find_map(|written| match written {

@@ -10,7 +10,7 @@ use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::limits::IMPORT_LEASE;
 use crate::originals::source_handle;
-use crate::store::{Begin, Owner, SourceNo, Write, Written, codec};
+use crate::store::{Begin, Commit, Epoch, Owner, SourceNo, Write, Written, codec};
 use std::fs::File;
 use std::path::Path;
 use wunderblock_core::units::Millis;
@@ -22,6 +22,8 @@ pub(super) struct Claim {
     pub(super) token: String,
     /// Length of the revision once the batch in progress is stored.
     pub(super) len: u64,
+    /// Epoch of the snapshot in which the file's stored state was read.
+    pub(super) epoch: Epoch,
 }
 
 impl Claim {
@@ -53,6 +55,11 @@ pub(super) fn lock(file: &File) -> bool {
     file.try_lock().is_ok()
 }
 
+/// Returns whether no live import has a file locked.
+pub(crate) fn is_abandoned(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| lock(&file))
+}
+
 /// A revision to be claimed.
 pub(super) struct ToWrite<'a> {
     pub(super) path: &'a Path,
@@ -63,11 +70,12 @@ pub(super) struct ToWrite<'a> {
     pub(super) newest: u32,
     /// Whether this import holds the file's lock, so that no other import of the file is alive.
     pub(super) locked: bool,
+    pub(super) epoch: Epoch,
 }
 
 /// Claims a revision of a file for writing.
 pub(super) async fn claim_source(engine: &Engine, revision: ToWrite<'_>) -> Result<Claim, Error> {
-    let ToWrite { path, format, grow, newest, locked } = revision;
+    let ToWrite { path, format, grow, newest, locked, epoch } = revision;
     let handle = source_handle(engine, path);
     let token: String = random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect();
     let begin = match grow {
@@ -87,10 +95,12 @@ pub(super) async fn claim_source(engine: &Engine, revision: ToWrite<'_>) -> Resu
         now: engine.now(),
         takes_over: locked,
     };
-    let Some(Written::Source(source, revision)) = engine.storage.commit(vec![write]).await?.pop() else {
+    let Some(Written::Source(source, revision)) =
+        engine.storage.commit(Commit::raw(vec![write])).await?.pop()
+    else {
         return Err(unexpected());
     };
-    Ok(Claim { source, revision, token, len: grow.map_or(0, |(_, len)| len) })
+    Ok(Claim { source, revision, token, len: grow.map_or(0, |(_, len)| len), epoch })
 }
 
 /// Releases an incomplete revision, so that other imports do not wait for it.
@@ -98,5 +108,5 @@ pub(super) async fn give_back(engine: &Engine, claim: &Claim) {
     let Claim { source, revision, token, .. } = claim;
     let write = Write::Disown { source: *source, revision: *revision, token: token.clone() };
     // If the release fails, the lease expires.
-    let _ = engine.storage.commit(vec![write]).await;
+    let _ = engine.storage.commit(Commit::raw(vec![write])).await;
 }

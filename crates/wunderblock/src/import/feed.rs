@@ -3,7 +3,7 @@
 use super::bytes::RawBytes;
 use super::claim::Claim;
 use super::imported::{ImportNotice, Imported};
-use super::known::KnownRecords;
+use super::known::{KnownRecords, is_unique};
 use super::name::nameless;
 use super::saved::{Saved, SavedTree};
 use super::tree::{Belongs, Point, SessionTree};
@@ -11,9 +11,10 @@ use super::waiting::{Sent, Waiting};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::imported_records::Lost;
-use crate::limits::{IMPORT_BATCH_CHUNKS, MAX_WARNINGS};
+use crate::limits::{COMMIT_RETRIES, IMPORT_BATCH_CHUNKS, MAX_WARNINGS};
 use crate::originals::source_handle;
 use crate::store::codec::revision_handle;
+use crate::store::{Answer, Commit, Epoch, Query, StoreError, Write, Written};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{Fact, NewEvent};
@@ -56,6 +57,10 @@ pub(super) struct Feed<'e> {
     pub(super) notes: Vec<(StreamId, Vec<(i64, Seq)>)>,
     /// Known data about the current records, from the ledger.
     pub(super) known: KnownRecords,
+    /// Epoch of the snapshot since which `lost` is known to be complete.
+    pub(super) epoch: Epoch,
+    /// Number of times that an erasure prevented the commit of the batch in progress.
+    refusals: usize,
     /// Erasures by session.
     pub(super) lost: HashMap<String, Lost>,
     pub(super) newest: Millis,
@@ -71,6 +76,8 @@ impl<'e> Feed<'e> {
     ) -> Self {
         Self {
             engine,
+            epoch: claim.epoch,
+            refusals: 0,
             path: path.to_owned(),
             name: name.to_owned(),
             format,
@@ -95,6 +102,56 @@ impl<'e> Feed<'e> {
             unlisted: 0,
             done: Imported::of(path, format),
         }
+    }
+
+    /// Makes writes durable that are made from the file and from the erasures of its sessions.
+    ///
+    /// # Errors
+    /// Fails with [`StoreError::EpochMoved`] if a record of the sessions was erased in the meantime.
+    pub(super) async fn commit(&mut self, writes: Vec<Write>) -> Result<Vec<Written>, StoreError> {
+        loop {
+            match self.engine.storage.commit(Commit::derived(self.epoch, writes.clone())).await {
+                Err(StoreError::EpochMoved { .. }) => {
+                    let events = writes.iter().flat_map(|write| match write {
+                        Write::Append { events, .. } => events.as_slice(),
+                        _ => &[],
+                    });
+                    self.renew_epoch(events.map(|event| event.id.as_str().to_owned()).collect()).await?;
+                }
+                Ok(written) => {
+                    self.refusals = 0;
+                    return Ok(written);
+                }
+                error => return error,
+            }
+        }
+    }
+
+    /// Continues in the current epoch if no erasure since the last one concerns the sessions of the file, or the events
+    /// with the given ids in any session.
+    ///
+    /// # Errors
+    /// Fails with [`StoreError::EpochMoved`] if one does, or after three erasures during the same commit.
+    pub(super) async fn renew_epoch(&mut self, ids: Vec<String>) -> Result<(), StoreError> {
+        let tenant = self.engine.tenant.no;
+        let sessions: Vec<String> = self.lost.keys().cloned().collect();
+        let names = ids.into_iter().filter(|id| is_unique(id)).collect();
+        let mut queries = vec![Query::Epoch { tenant }, Query::Erased { tenant, names }];
+        if !sessions.is_empty() {
+            queries.push(Query::Erasures { tenant, sessions });
+        }
+        let mut answers = self.engine.storage.query(queries).await?.into_iter();
+        let now = answers.next().and_then(Answer::epoch).unwrap_or(self.epoch);
+        let elsewhere = answers.next().and_then(Answer::erasures).unwrap_or_default();
+        let erasures = answers.next().and_then(Answer::erasures).unwrap_or_default();
+        let mut lost = Lost::by_session(&erasures);
+        self.refusals += 1;
+        let is_same = |(name, known): (&String, &Lost)| lost.remove(name).unwrap_or_default() == *known;
+        if self.refusals > COMMIT_RETRIES || !elsewhere.is_empty() || !self.lost.iter().all(is_same) {
+            return Err(StoreError::EpochMoved { expected: self.epoch.no, actual: now.no });
+        }
+        self.epoch = now;
+        Ok(())
     }
 
     pub(super) fn reader(&self) -> TranscriptReader {

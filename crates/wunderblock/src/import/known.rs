@@ -3,6 +3,7 @@
 use super::name::{event_id, record_name};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::imported_records::Lost;
 use crate::store::codec::{commitment, content_hash, erased_key, nameless_key};
 use crate::store::{Answer, Erasure, KnownEvent, Query, Tenant};
 use std::collections::HashMap;
@@ -27,6 +28,39 @@ pub(super) struct KnownRecords {
     pub(super) said: HashMap<Box<str>, (Box<str>, Message)>,
     /// Records without ids, by the session's name in the file.
     pub(super) nameless: HashMap<Box<str>, Vec<NamelessRecord>>,
+    /// Erasures of the records from any session, if their ids are unique.
+    pub(super) lost: Lost,
+}
+
+/// Minimum length of an id that no two records of different sessions share by chance, in characters: 64 random bits in
+/// hexadecimal. Forks and resumed sessions repeat the ids of their records under another name of the session.
+const UNIQUE_ID: usize = 16;
+
+/// Returns whether no two records of different sessions have an id by chance.
+pub(super) fn is_unique(id: &str) -> bool {
+    id.chars().count() >= UNIQUE_ID
+}
+
+/// Returns the ids of a record and of its events, if they are unique.
+pub(super) fn unique_names(record: &TranscriptRecord) -> Vec<String> {
+    match &record.id {
+        Some(id) if is_unique(id) => {
+            let events = (0..=record.items.len()).filter_map(|number| event_id(id, number).ok());
+            std::iter::once(id.to_string()).chain(events.map(|id| id.as_str().to_owned())).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the erasures of records and events with given ids from any session.
+pub(super) async fn lost_of(engine: &Engine, names: Vec<String>) -> Result<Lost, Error> {
+    if names.is_empty() {
+        return Ok(Lost::default());
+    }
+    let query = Query::Erased { tenant: engine.tenant.no, names };
+    let erasures = engine.ask(query, Answer::erasures).await?;
+    let everywhere = erasures.into_iter().map(|erasure| Erasure { session: String::new(), ..erasure });
+    Ok(Lost::by_session(&everywhere.collect::<Vec<_>>()).remove("").unwrap_or_default())
 }
 
 /// A record without an id whose first item is a message.

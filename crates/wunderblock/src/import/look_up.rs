@@ -1,10 +1,13 @@
 //! Looks up records in the ledger, for many lines at a time, before they are taken in.
 
 use super::feed::Feed;
-use super::known::{KnownRecords, NamelessRecord, first_message, known_events, places_of};
+use super::known::{
+    KnownRecords, NamelessRecord, first_message, known_events, lost_of, places_of, unique_names,
+};
 use super::name::{event_id, has_no_ids, is_of, record_name};
 use super::tree::SessionTree;
 use crate::error::Error;
+use crate::imported_records::Lost;
 use crate::store::codec::record_key;
 use std::collections::HashSet;
 use wunderblock_core::id::{EventId, StreamId};
@@ -34,6 +37,12 @@ impl Feed<'_> {
         // Before the first session is known, earlier records may be held back, so their data is kept.
         if !self.by_name.is_empty() {
             self.known = KnownRecords::default();
+        }
+        if self.epoch.no > 0 {
+            let names = records.iter().flat_map(|(record, _)| unique_names(record)).collect();
+            let Lost { events, records, .. } = lost_of(self.engine, names).await?;
+            self.known.lost.events.extend(events);
+            self.known.lost.records.extend(records);
         }
         let is_new = |(record, _): &(&TranscriptRecord, &[u8])| {
             let key: &str = record.session.as_deref().unwrap_or_default();

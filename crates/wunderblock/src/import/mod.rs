@@ -12,7 +12,7 @@
 mod batch;
 mod bytes;
 mod change;
-mod claim;
+pub(crate) mod claim;
 mod feed;
 pub(crate) mod file_name;
 mod imported;
@@ -32,7 +32,7 @@ pub(crate) mod twin;
 mod waiting;
 
 use crate::future::BoxFuture;
-use crate::originals::newest_source;
+use crate::query_batch::QueryBatch;
 pub(crate) use change::is_same;
 use change::{FileChange, find_change};
 use claim::{Claim, ToWrite, claim_source, give_back};
@@ -47,7 +47,7 @@ use take::finish_import;
 use crate::engine::{Engine, unexpected};
 use crate::error::{Error, ImportReason, file_error};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
-use crate::store::{Query, SourceBy, SourceInfo, StoreError};
+use crate::store::{Answer, Commit, Epoch, Query, SourceBy, SourceInfo, StoreError, Write};
 use feed::Feed;
 use opened::{OpenedFile, read_head, refused};
 use saved::Saved;
@@ -102,12 +102,13 @@ async fn import_file(
     let mut whole = how.verify || how.format.is_some();
     loop {
         let stamp = place.stamp()?;
-        let old = newest_source(engine, &path).await?;
+        let stored = StoredFile::read(engine, &path).await?;
+        let old = &stored.old;
         if let Some(old) = old.as_ref().filter(|old| !how.verify && is_same(old, stamp)) {
             return unchanged_import(&path, old);
         }
         let mut opened = place.open(engine, (&path, stamp), (old.as_ref(), whole)).await?;
-        match import_once(engine, &mut opened, old.as_ref(), how, progress).await {
+        match import_once(engine, &mut opened, &stored, how, progress).await {
             Err(Error::Store(StoreError::Held { .. })) => {
                 // The wait continues as long as the other import makes progress.
                 let len = old.as_ref().map_or(0, |old| old.revision.len);
@@ -121,10 +122,10 @@ async fn import_file(
                 drop(opened);
                 std::thread::sleep(IMPORT_POLL);
             }
-            // Another import has done part of the work, so the rest is checked again.
-            Err(Error::Store(StoreError::Disowned | StoreError::SourceMoved))
-                if attempts < IMPORT_ATTEMPTS =>
-            {
+            // Another import has done part of the work, or a record was erased, so the rest is checked again.
+            Err(Error::Store(
+                StoreError::Disowned | StoreError::SourceMoved | StoreError::EpochMoved { .. },
+            )) if attempts < IMPORT_ATTEMPTS => {
                 attempts += 1;
                 whole = true;
             }
@@ -133,20 +134,38 @@ async fn import_file(
     }
 }
 
+/// What the ledger has of a file.
+struct StoredFile {
+    old: Option<SourceInfo>,
+    /// Epoch of the snapshot in which it was read.
+    epoch: Epoch,
+}
+
+impl StoredFile {
+    async fn read(engine: &Engine, path: &Path) -> Result<Self, Error> {
+        let (tenant, by) = (engine.tenant.no, SourceBy::Key(path.to_string_lossy().into_owned()));
+        let mut batch = QueryBatch::default();
+        let old = batch.ask(Query::Source { tenant, by, revision: None }, Answer::source);
+        let epoch = batch.ask(Query::Epoch { tenant }, Answer::epoch);
+        let mut answers = engine.ask_all(batch).await?;
+        Ok(Self { old: answers.take(old)?.map(|info| *info), epoch: answers.take(epoch)? })
+    }
+}
+
 async fn import_once(
     engine: &Engine,
     opened: &mut OpenedFile<'_>,
-    old: Option<&SourceInfo>,
+    StoredFile { old, epoch }: &StoredFile,
     how: ImportMode,
     progress: OnBytes<'_>,
 ) -> Result<Imported, Error> {
-    let path = opened.path;
+    let (path, old, epoch) = (opened.path, old.as_ref(), *epoch);
     let change = match old {
         Some(old) => find_change(engine, old, opened, how.verify).await?,
         None => FileChange::Rewritten,
     };
     if let Some(old) = old.filter(|_| change == FileChange::None) {
-        note_time(engine, old, opened).await?;
+        note_time(engine, (old, epoch), opened).await?;
         return unchanged_import(path, old);
     }
     let head = if opened.continues() { Vec::new() } else { read_head(&mut opened.file, path)? };
@@ -167,9 +186,11 @@ async fn import_once(
     let grown = old.filter(|old| change == FileChange::Grown && old.revision.format == format.name());
     let newest = old.map_or(0, |old| old.revision.no);
     let grow = grown.map(|old| (old.revision.no, old.revision.len));
-    let claim =
-        claim_source(engine, ToWrite { path, format: format.name(), grow, newest, locked: opened.locked })
-            .await?;
+    let claim = claim_source(
+        engine,
+        ToWrite { path, format: format.name(), grow, newest, locked: opened.locked, epoch },
+    )
+    .await?;
     let saved = grown.and_then(|old| old.revision.reader.as_deref()).and_then(Saved::decode);
     let mut feed = Feed::begin(engine, (path, &opened.name, format), claim);
     let done = match is_document {
@@ -190,24 +211,39 @@ async fn import_once(
 
 /// Records the modification time of a file that was compared completely and is unchanged, so that the next import
 /// does not have to compare it.
-async fn note_time(engine: &Engine, old: &SourceInfo, opened: &OpenedFile<'_>) -> Result<(), Error> {
+async fn note_time(
+    engine: &Engine,
+    (old, epoch): (&SourceInfo, Epoch),
+    opened: &OpenedFile<'_>,
+) -> Result<(), Error> {
     let modified = opened.stamp.modified;
     if modified.is_none() || modified == old.revision.modified || old.revision.owner.is_some() {
         return Ok(());
     }
     let revision = &old.revision;
     let grow = Some((revision.no, revision.len));
-    let again =
-        ToWrite { path: opened.path, format: &revision.format, grow, newest: revision.no, locked: false };
+    let again = ToWrite {
+        path: opened.path,
+        format: &revision.format,
+        grow,
+        newest: revision.no,
+        locked: false,
+        epoch,
+    };
     // Without the time, the next import only has to compare the file again.
     let Ok(claim) = claim_source(engine, again).await else {
         return Ok(());
     };
     let Claim { source, revision: number, token, .. } = claim;
     let reader = revision.reader.clone();
-    let write = crate::store::Write::Whole { source, revision: number, token, modified, reader, leaf: None };
-    engine.storage.commit(vec![write]).await?;
-    Ok(())
+    let write = Write::Whole { source, revision: number, token: token.clone(), modified, reader, leaf: None };
+    match engine.storage.commit(Commit::derived(epoch, vec![write])).await {
+        Err(StoreError::EpochMoved { .. }) => {
+            give_back(engine, &Claim { source, revision: number, token, len: 0, epoch }).await;
+            Ok(())
+        }
+        done => done.map(drop).map_err(Error::from),
+    }
 }
 
 fn unchanged_import(path: &Path, old: &SourceInfo) -> Result<Imported, Error> {

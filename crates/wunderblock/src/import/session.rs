@@ -26,6 +26,7 @@ use crate::project::repository_of;
 use crate::record::{StreamStart, forking_writes, opening_writes};
 use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
+use std::collections::BTreeSet;
 use std::path::Path;
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpened};
 use wunderblock_core::id::{Scope, StreamId};
@@ -58,7 +59,14 @@ pub(super) async fn session_of(
     feed.lost.insert(name.clone(), lost);
     let first = StreamId::new(name.clone())
         .or_else(|_| StreamId::new(format!("session-{}", blake3::hash(name.as_bytes()).to_hex())))?;
-    let tree = session_tree(feed, first, name, record).await?;
+    let mut tree = session_tree(feed, first, name, record).await?;
+    let held = match &tree.standing {
+        SessionOrigin::Kin { parent, .. } => Some(parent.clone()),
+        _ => Some(tree.root.clone()).filter(|_| tree.was_before()),
+    };
+    if let Some(stream) = held {
+        tree.kin = erasures_of_kin(feed, &stream).await?;
+    }
     feed.sessions.push(tree);
     let index = feed.sessions.len() - 1;
     if record.session.is_none() {
@@ -66,6 +74,19 @@ pub(super) async fn session_of(
     }
     feed.by_name.insert(key, Belongs::To(index));
     Ok(Some(index))
+}
+
+/// Looks up the erasures of a session and its ancestors. A copy of the session has records with the same ids. Returns
+/// the names of the sessions.
+async fn erasures_of_kin(feed: &mut Feed<'_>, stream: &StreamId) -> Result<Vec<String>, Error> {
+    let line = indexed_stretches(feed.engine, stream).await?;
+    let names: BTreeSet<String> = line.iter().map(|part| native(&part.stream).to_owned()).collect();
+    for name in &names {
+        let erasures = erasures_of(feed.engine, name).await?;
+        let lost = Lost::by_session(&erasures).remove(name).unwrap_or_default();
+        feed.lost.entry(name.clone()).or_insert(lost);
+    }
+    Ok(names.into_iter().collect())
 }
 
 async fn session_tree(
@@ -221,7 +242,7 @@ pub(super) async fn fork_stream(
 async fn begin_stream(feed: &mut Feed<'_>, opening: Vec<Write>) -> Result<(), Error> {
     let mut writes = vec![feed.claim.renewal(feed.engine.now())];
     writes.extend(opening);
-    feed.engine.storage.commit(writes).await?;
+    feed.commit(writes).await?;
     feed.done.appended += 1;
     Ok(())
 }
@@ -233,7 +254,7 @@ pub(super) async fn link_stream(feed: &mut Feed<'_>, stream: &StreamId) -> Resul
         source: feed.claim.source,
         revision: feed.claim.revision,
     };
-    feed.engine.storage.commit(vec![write]).await?;
+    feed.commit(vec![write]).await?;
     Ok(())
 }
 

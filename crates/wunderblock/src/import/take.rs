@@ -4,8 +4,7 @@ use crate::authors::stated;
 use crate::error::Error;
 use crate::import::feed::Feed;
 use crate::import::imported::Imported;
-use crate::import::known::items_of;
-use crate::import::known::known_events;
+use crate::import::known::{items_of, known_events, unique_names};
 use crate::import::name::event_id;
 use crate::import::name::has_no_ids;
 use crate::import::name::names_content;
@@ -20,6 +19,7 @@ use crate::import::session::open_kin;
 use crate::import::session::session_of;
 use crate::import::tree::RecordPlacement;
 use crate::import::tree::SessionTree;
+use crate::imported_records::Lost;
 use crate::limits::IMPORT_BATCH_BYTES;
 use crate::limits::IMPORT_BATCH_CHUNKS;
 use crate::limits::IMPORT_BATCH_EVENTS;
@@ -199,14 +199,19 @@ pub(crate) fn erased_events(
     session: usize,
     (record, name, items): (&TranscriptRecord, &str, &[RecordItem]),
 ) -> Result<Option<Vec<bool>>, Error> {
-    let Some(lost) = feed.lost(session).filter(|lost| lost.has_record(record, name)) else {
+    let kin = feed.sessions.get(session).into_iter().flat_map(|tree| &tree.kin);
+    let own = feed.lost(session).into_iter().chain(kin.filter_map(|name| feed.lost.get(name)));
+    let unique = Some(&feed.known.lost).filter(|_| !unique_names(record).is_empty());
+    let lost: Vec<&Lost> = own.chain(unique).filter(|lost| lost.has_record(record, name)).collect();
+    if lost.is_empty() {
         return Ok(None);
-    };
+    }
     let mut gone: Vec<bool> = Vec::with_capacity(items.len());
     for (number, item) in items.iter().enumerate() {
         // Earlier versions did not take in the end of a sub-agent, so nobody could erase it.
         let is_late = matches!(item, RecordItem::Returned(_)) && gone.last() == Some(&true);
-        gone.push(is_late || lost.events.contains(event_id(name, number)?.as_str()));
+        let id = event_id(name, number)?;
+        gone.push(is_late || lost.iter().any(|lost| lost.events.contains(id.as_str())));
     }
     Ok(Some(gone))
 }
@@ -294,7 +299,7 @@ pub(crate) async fn finish_import(
         reader,
         leaf: leaf.clone(),
     };
-    feed.engine.storage.commit(vec![write]).await?;
+    feed.commit(vec![write]).await?;
     feed.done.sessions.extend(leaf);
     let others = feed.sessions.iter().enumerate().filter(|(index, _)| Some(*index) != own);
     let others = others.filter_map(|(_, tree)| Some(tree.branch()?.stream.clone()));

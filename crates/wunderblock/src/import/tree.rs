@@ -131,14 +131,16 @@ pub(super) struct SessionTree {
     pub(super) taken: usize,
     /// Whether the session is that of a sub-agent, whose prompts its parent writes.
     pub(super) is_delegates: bool,
+    /// Names of the sessions whose records the session repeats, for their erasures.
+    pub(super) kin: Vec<String>,
     /// Branch and place of each record of this import, by the hash of the record's id.
     ids: HashMap<i64, SmallPlace>,
 }
 
 impl SessionTree {
     pub(super) fn new(root: StreamId, name: String, standing: SessionOrigin, first: Branch) -> Self {
-        let (branches, ids) = (vec![first], HashMap::new());
-        Self { root, name, standing, branches, current: 0, taken: 0, is_delegates: false, ids }
+        let (branches, ids, kin) = (vec![first], HashMap::new(), Vec::new());
+        Self { root, name, standing, branches, current: 0, taken: 0, is_delegates: false, kin, ids }
     }
 
     /// Returns whether records of the session may already be in the ledger.

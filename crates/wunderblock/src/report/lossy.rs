@@ -18,6 +18,11 @@ pub(crate) fn optional_path<S: Serializer>(found: &Option<PathBuf>, to: S) -> Re
     }
 }
 
+/// Serialises paths as texts.
+pub(crate) fn paths<S: Serializer>(found: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(found.iter().map(|path| path.to_string_lossy()))
+}
+
 /// Serialises a format as its name.
 pub(crate) fn format<S: Serializer>(format: &Format, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(format.name())

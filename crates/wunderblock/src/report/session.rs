@@ -1,5 +1,6 @@
 //! Reports about a ledger and its sessions: diagnosis, list of sessions, summaries, reads, erasures.
 
+use super::lossy;
 use crate::agents::Resume;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::erase::{Erased, TextFound};
@@ -7,6 +8,7 @@ use crate::graph::GraphNode;
 use crate::read::Content;
 use crate::store::{SourceInfo, StreamInfo};
 use serde::Serialize;
+use std::path::PathBuf;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
@@ -133,6 +135,9 @@ pub struct EraseReport<'r> {
     /// Content that was erased, and content that was left.
     #[serde(flatten)]
     pub erased: &'r Erased,
+    /// Copies of the ledger that still have some of the content.
+    #[serde(serialize_with = "lossy::paths")]
+    pub files_left: &'r [PathBuf],
 }
 
 /// Result of erasing a text.
@@ -149,6 +154,9 @@ pub struct EraseTextReport<'r> {
     pub source_bytes: Bytes,
     /// Places where the text is still found after the erasure.
     pub left: &'r TextFound,
+    /// Copies of the ledger that still have the text.
+    #[serde(serialize_with = "lossy::paths")]
+    pub files_left: &'r [PathBuf],
 }
 
 impl SessionReport {
@@ -213,8 +221,12 @@ impl<'r> ContentReport<'r> {
 impl<'r> EraseTextReport<'r> {
     /// Creates the report of an erased text, with the result of a second search for it.
     #[must_use]
-    pub fn new(found: &'r TextFound, erased: &Erased, left: &'r TextFound) -> Self {
+    pub fn new(
+        found: &'r TextFound,
+        erased: &Erased,
+        (left, files_left): (&'r TextFound, &'r [PathBuf]),
+    ) -> Self {
         let Erased { events, blobs, source_bytes, .. } = *erased;
-        Self { erased: found, events, blobs, source_bytes, left }
+        Self { erased: found, events, blobs, source_bytes, left, files_left }
     }
 }

@@ -48,7 +48,8 @@ impl Build<Result<Bench, Error>> {
         Self::new(async move |ask| {
             let mut lane = weigh(load(&job, &ask).await?, &job, &ask).await?;
             // Shortened texts are recorded before a compaction begins.
-            let shorter = ShorterTexts::of(lane.snapshot.view.head(), resize(&mut lane, &job)?);
+            let through = (lane.snapshot.view.head(), lane.snapshot.epoch);
+            let shorter = ShorterTexts::of(through, resize(&mut lane, &job)?);
             let shortened = Shortened { lane, shorter, texts: Texts::default() };
             bench(gather(shortened, &job, &ask, Recalls::Nothing).await?, &job, &ask).await
         })

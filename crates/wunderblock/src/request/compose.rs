@@ -76,6 +76,7 @@ pub(super) async fn bench(mut gathered: Gathered, job: &BuildJob, ask: &Asking) 
         restating(Arc::make_mut(&mut lane.snapshot.view), &preamble.restated);
     }
     Ok(Bench {
+        epoch: lane.snapshot.epoch,
         stream: job.stream_handle(),
         begins: lane.snapshot.begins(),
         target: lane.target.lane(),

@@ -43,7 +43,7 @@ pub(super) fn resize(lane: &mut Weighed, job: &BuildJob) -> Result<Decision, Err
 
 /// Shortens texts that the lane's requests have not shown yet, and applies the reductions to the view.
 pub(super) async fn shorten(mut lane: Weighed, job: &BuildJob, ask: &Asking) -> Result<Shortened, Error> {
-    let through = lane.snapshot.view.head();
+    let through = (lane.snapshot.view.head(), lane.snapshot.epoch);
     let mut decision = resize(&mut lane, job)?;
     let packer = Packer::new(job.key);
     let mut texts = Texts::default();

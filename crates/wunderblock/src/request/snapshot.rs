@@ -34,6 +34,8 @@ pub(crate) struct LaneWanted {
 /// State of a lane at the start of a build.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
+    /// Number of the tenant's erasures when the snapshot was read; 0 of a lane that no ledger keeps.
+    pub(crate) epoch: u64,
     pub(crate) view: Arc<View>,
     /// First position from which the view is complete.
     pub(crate) floor: Seq,
@@ -68,6 +70,7 @@ impl Snapshot {
     /// Creates an empty snapshot of a lane.
     pub(crate) fn new(lane: LaneId) -> Self {
         Self {
+            epoch: 0,
             view: Arc::new(View::new(lane)),
             floor: Seq::START,
             counts: HashMap::new(),

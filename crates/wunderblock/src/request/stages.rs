@@ -61,15 +61,17 @@ impl Weighed {
 pub(crate) struct ShorterTexts {
     /// Head of the ledger on which the events are based.
     pub(crate) through: Seq,
+    /// Epoch of the snapshot from which the events were made.
+    pub(crate) epoch: u64,
     /// Events to be appended, with full texts.
     pub(crate) events: Vec<NewEvent>,
 }
 
 impl ShorterTexts {
-    pub(crate) fn of(head: Seq, decision: Decision) -> Self {
+    pub(crate) fn of((head, epoch): (Seq, u64), decision: Decision) -> Self {
         match decision.events.is_empty() {
             true => Self::default(),
-            false => Self { through: head, events: decision.events },
+            false => Self { through: head, epoch, events: decision.events },
         }
     }
 }
@@ -167,6 +169,8 @@ impl From<Stopped> for Error {
 /// that request.
 #[derive(Clone)]
 pub(crate) struct Bench {
+    /// Epoch of the snapshot from which the bench was made.
+    pub(crate) epoch: u64,
     pub(crate) view: Arc<View>,
     pub(crate) budget: Budget,
     /// Row of the request's model in the catalog.

@@ -1,11 +1,12 @@
 //! Storage port: the interface between the engine and a database.
 //!
-//! The port has two methods. [`Storage::commit`] makes a list of writes durable, all or none. [`Storage::query`]
-//! answers a list of queries from one snapshot. Both methods are asynchronous and batched, so that a database across
+//! The port has two methods. [`Storage::commit`] makes a list of writes durable, all or none, unless what they were
+//! made from has been erased. [`Storage::query`] answers a list of queries from one snapshot. Both methods are asynchronous and batched, so that a database across
 //! a network costs one round trip per call. Every implementation must pass the conformance suite in the testkit.
 //! Records arrive encoded ([`codec`]): a store compares, orders and counts records, but never parses their content.
 
 pub mod codec;
+mod commit;
 mod facets;
 pub(crate) mod overlay;
 mod query;
@@ -17,6 +18,7 @@ pub mod sqlite;
 pub(crate) mod sqlite;
 mod write;
 
+pub use commit::{Basis, Commit, Epoch, Seen, SeenStream};
 pub use query::{Answer, Marked, Query, ReadOrder, SourceBy};
 pub use row::{
     BodyCount, Chunk, Erasure, EventFilter, Gone, HandleTarget, KnownEvent, Lease, Owner, RevisionInfo,
@@ -25,7 +27,8 @@ pub use row::{
 };
 pub use write::{
     Appended, Begin, EventMark, EventUsage, Facets, MAX_HOLDERS, Opening, PackedBlob, PackedChunk,
-    PackedEvent, PackedSegment, REPEATED_MIN, SegmentReach, SessionFacets, SourceSpan, Write, Written,
+    PackedEvent, PackedSegment, REPEATED_MIN, SegmentId, SegmentReach, SessionFacets, SourceSpan, Write,
+    Written,
 };
 
 use std::future::Future;
@@ -38,11 +41,11 @@ pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> +
 
 /// A database that keeps ledgers.
 pub trait Storage: Send + Sync {
-    /// Makes all of `writes` durable, in order, or none of them.
+    /// Makes all writes of a commit durable, in order, or none of them.
     ///
     /// # Errors
-    /// Returns a [`StoreError`] if any write fails, in which case none of `writes` is stored.
-    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>>;
+    /// Returns a [`StoreError`] if the basis of the commit is outdated or any write fails. Nothing is stored then.
+    fn commit(&self, commit: Commit) -> Answering<'_, Vec<Written>>;
 
     /// Answers all `queries` from one snapshot, in order.
     ///
@@ -69,6 +72,14 @@ pub enum StoreError {
         expected: Seq,
         /// Current head of the stream.
         actual: Seq,
+    },
+    /// Content of the tenant was erased after the caller read it.
+    #[error("content was erased while this work was in progress; try again")]
+    EpochMoved {
+        /// Epoch that the caller read.
+        expected: u64,
+        /// Current epoch of the tenant.
+        actual: u64,
     },
     /// The stream does not exist.
     #[error("there is no session `{0}`")]

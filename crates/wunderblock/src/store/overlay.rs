@@ -7,9 +7,9 @@
 
 use super::codec::{VERSION, commitment};
 use super::{
-    Answer, Answering, Appended, BodyCount, EventMark, KnownEvent, Lease, Marked, Opening, PackedBlob,
-    PackedEvent, Query, ReadOrder, Storage, StoreError, StoredEvent, StreamInfo, StreamNo, TallyRow,
-    TenantNo, Write, Written,
+    Answer, Answering, Appended, Basis, BodyCount, Commit, EventMark, KnownEvent, Lease, Marked, Opening,
+    PackedBlob, PackedEvent, Query, ReadOrder, Storage, StoreError, StoredEvent, StreamInfo, StreamNo,
+    TallyRow, TenantNo, Write, Written,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -103,10 +103,18 @@ impl Overlay {
             }
             Query::Ids { stream, ids, .. } => (stream, Answer::Known(vec![None; ids.len()])),
             Query::SourcesOf { stream, .. } => (stream, Answer::Sources(Vec::new())),
+            Query::Lost { stream, .. } => (stream, Answer::Lost(false)),
             _ => return None,
         };
         (*stream == self.stream).then_some(answer)
     }
+}
+
+/// Fails if content of the ledger beneath was erased since the writes of a commit were made from it.
+fn is_current(basis: &Basis, now: Option<Answer>) -> Result<(), StoreError> {
+    let (Basis::Derived(epoch), Some(now)) = (basis, now.and_then(Answer::epoch)) else { return Ok(()) };
+    let (expected, actual) = (epoch.no, now.no);
+    if expected == actual { Ok(()) } else { Err(StoreError::EpochMoved { expected, actual }) }
 }
 
 /// Returns the state of a session that the writes open. The ledger beneath does not have it.
@@ -122,7 +130,7 @@ fn opened(writes: &[Write], own: &StreamId) -> Option<StreamInfo> {
 }
 
 impl Storage for Overlay {
-    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
+    fn commit(&self, Commit { basis, writes }: Commit) -> Answering<'_, Vec<Written>> {
         Box::pin(async move {
             let (tenant, stream) = (self.tenant, &self.stream);
             let (mut ids, mut keys) = (Vec::new(), Vec::new());
@@ -135,8 +143,11 @@ impl Storage for Overlay {
             }
             let leases = keys.iter().map(|key| Query::Lease { tenant, key: key.clone() });
             let known = Query::Ids { tenant, stream: stream.clone(), ids: ids.clone() };
-            let (info, answers) = self.ask(leases.chain([known]).collect()).await?;
+            let epoch = Query::Epoch { tenant };
+            let (info, answers) =
+                self.ask([epoch].into_iter().chain(leases).chain([known]).collect()).await?;
             let mut answers = answers.into_iter();
+            is_current(&basis, answers.next())?;
             // Writes go to a copy, which replaces the tail only if all of them succeed. The tail stays locked meanwhile,
             // so that no other commit is lost.
             let mut tail = self.tail();

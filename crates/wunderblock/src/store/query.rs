@@ -1,5 +1,6 @@
 //! Queries to a store, and their answers.
 
+use super::commit::Epoch;
 use super::row::{
     BodyCount, Chunk, Erasure, EventFilter, HandleTarget, KnownEvent, Lease, SegmentInfo, SourceInfo,
     SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow,
@@ -230,6 +231,14 @@ pub enum Query {
         /// Session ids as assigned by the agent; an empty list selects all sessions.
         sessions: Vec<String>,
     },
+    /// Lists the erasures of events and records with given ids, whatever session they were erased from. Answers
+    /// [`Answer::Erasures`].
+    Erased {
+        /// Tenant that owns the sessions.
+        tenant: TenantNo,
+        /// Ids of events and records.
+        names: Vec<String>,
+    },
     /// Finds streams by number, in the given order. Unknown numbers are omitted. Answers [`Answer::Streams`].
     StreamsByNo {
         /// Tenant that owns the streams.
@@ -267,9 +276,22 @@ pub enum Query {
         /// Name of the work.
         key: String,
     },
-    /// Reads a number that increases with each erasure and each replacement of index segments. Answers
-    /// [`Answer::Epoch`].
-    Epoch,
+    /// Reads the number of a tenant's erasures. Answers [`Answer::Epoch`].
+    Epoch {
+        /// Tenant that owns the content.
+        tenant: TenantNo,
+    },
+    /// Finds out whether any position of a range lost content after an epoch. Answers [`Answer::Lost`].
+    Lost {
+        /// Epoch whose erasures, and earlier ones, do not count.
+        since: Epoch,
+        /// Stream to which the positions belong, or whose ancestors hold them.
+        stream: StreamId,
+        /// First position of the range.
+        from: Seq,
+        /// Last position of the range.
+        to: Seq,
+    },
     /// Lists all segments of the text index, newest first. Answers [`Answer::Segments`].
     Segments {
         /// Tenant that owns the index.
@@ -323,7 +345,9 @@ pub enum Answer {
     /// See [`Query::Tenants`].
     Tenants(Vec<String>),
     /// See [`Query::Epoch`].
-    Epoch(u64),
+    Epoch(Epoch),
+    /// See [`Query::Lost`].
+    Lost(bool),
     /// See [`Query::Stream`].
     Stream(Option<Box<StreamInfo>>),
     /// See [`Query::Streams`].
@@ -352,7 +376,7 @@ pub enum Answer {
     Places(Vec<Vec<(StreamId, Seq)>>),
     /// See [`Query::Ids`].
     Known(Vec<Option<KnownEvent>>),
-    /// See [`Query::Erasures`].
+    /// See [`Query::Erasures`] and [`Query::Erased`].
     Erasures(Vec<Erasure>),
     /// See [`Query::Chunks`].
     Chunks(Vec<Chunk>),
@@ -382,7 +406,8 @@ macro_rules! reads {
 
 reads! {
     tenants: Tenants(Vec<String>),
-    epoch: Epoch(u64),
+    epoch: Epoch(Epoch),
+    lost: Lost(bool),
     stream: Stream(Option<Box<StreamInfo>>),
     streams: Streams(Vec<StreamInfo>),
     lineage: Lineage(Vec<Stretch>),

@@ -1,6 +1,6 @@
 //! Rows of a store.
 
-use super::write::{EventMark, EventUsage, PackedEvent};
+use super::write::{EventMark, EventUsage, PackedEvent, SegmentId};
 use wunderblock_core::author::{Author, Authors};
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -392,6 +392,14 @@ impl EventFilter {
     #[must_use]
     pub fn is_open(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+impl SegmentInfo {
+    /// Returns the segment's identity within an epoch.
+    #[must_use]
+    pub const fn segment(&self) -> SegmentId {
+        SegmentId { no: self.id, docs: self.docs }
     }
 }
 

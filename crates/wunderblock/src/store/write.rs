@@ -287,21 +287,15 @@ pub enum Write {
         /// Position of each event and its tokens (o200k).
         tokens: Vec<(Seq, Tokens)>,
     },
-    /// Fails with [`super::StoreError::HeadMoved`] if the epoch has changed, and thereby rejects all writes of its
-    /// commit. The epoch changes when content is erased or a segment is replaced: data read before such a change must
-    /// not be written after it.
-    Still {
-        /// Epoch that the caller read; see [`super::Query::Epoch`].
-        epoch: u64,
-    },
     /// Stores a segment of the text index and removes the segments that it replaces. Derived data.
     Segment {
         /// Tenant that owns the index.
         tenant: TenantNo,
         /// New segment; `None` if nothing remains of the replaced segments.
         segment: Option<PackedSegment>,
-        /// Ids of the segments to remove.
-        replaces: Vec<u64>,
+        /// Segments to remove. The write fails with [`super::StoreError::HeadMoved`] if another process has replaced
+        /// one of them.
+        replaces: Vec<SegmentId>,
         /// Stream ranges that the segment adds to the index. The write fails with [`super::StoreError::HeadMoved`] if
         /// another process has indexed part of a range in the meantime.
         indexed: Vec<SegmentReach>,
@@ -351,18 +345,6 @@ pub enum Write {
         /// Coordinates of content that a later import must not bring back.
         erasures: Vec<Erasure>,
     },
-}
-
-impl Write {
-    /// Returns whether this write ends the epoch: data read before it must not be written after it.
-    #[must_use]
-    pub fn ends_epoch(&self) -> bool {
-        match self {
-            Self::Erase { .. } => true,
-            Self::Segment { replaces, .. } => !replaces.is_empty(),
-            _ => false,
-        }
-    }
 }
 
 /// Revision of a source that a caller wants to write.
@@ -462,6 +444,16 @@ pub struct Appended {
     pub seq: Seq,
     /// Whether the same event was already stored, so that nothing was written.
     pub duplicate: bool,
+}
+
+/// A segment as a caller saw it. Between two erasures, a segment changes only when it absorbs others, which adds
+/// documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SegmentId {
+    /// Number of the segment.
+    pub no: u64,
+    /// Number of documents.
+    pub docs: u64,
 }
 
 /// A segment of the text index ready to be stored.

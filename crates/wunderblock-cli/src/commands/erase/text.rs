@@ -1,6 +1,6 @@
 //! `erase --text`: finds every place where a text occurs, and erases all of them with `--yes`.
 
-use super::Waiting;
+use super::{Waiting, elsewhere};
 use crate::args::{Erase, Global};
 use crate::columns::{pad, plural};
 use crate::console::{answer, print, print_report, say, time};
@@ -11,7 +11,7 @@ use crate::terminal::clean;
 use std::io::Read;
 use std::process::ExitCode;
 use wunderblock::report::EraseTextReport;
-use wunderblock::{Engine, TextFound, TextPlace};
+use wunderblock::{Engine, ErasedPart, TextFound, TextPlace};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 
@@ -43,8 +43,14 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     let erased = erased?;
     // The text may have been appended again while it was being erased, so the ledger is searched once more.
     let left = look(global, &engine, &text).await?;
+    let again = async |copy: &Engine| {
+        let found = TextFound::of(copy, &text, &mut |_| {}).await?;
+        found.erase(copy, wanted.reason.as_deref()).await.map(drop)
+    };
+    let again = wanted.with_kept.then_some(again);
+    let left_in = elsewhere::copies(settings, &engine, ErasedPart::Text(&text), again).await?;
     if global.json {
-        print_report(&EraseTextReport::new(&found, &erased, &left))?;
+        print_report(&EraseTextReport::new(&found, &erased, (&left, &left_in)))?;
     } else {
         print(&format!(
             "erased: {}, {}, {} bytes of originals\n",
@@ -56,6 +62,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
             say(global, &format!("names stay: {}", clean(&left.names.join(", "))));
         }
     }
+    elsewhere::name(global, &left_in);
     if left.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }

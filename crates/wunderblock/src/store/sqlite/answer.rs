@@ -68,7 +68,11 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Behind { tenant, limit } => Answer::Streams(read::behind(db, *tenant, *limit)?),
         Query::Usage { tenant, filter } => Answer::Usage(read::usage(db, *tenant, filter)?),
         Query::Lease { tenant, key } => Answer::Lease(lease(db, *tenant, key)?),
-        Query::Epoch => Answer::Epoch(read::epoch(db)?),
+        Query::Epoch { tenant } => Answer::Epoch(super::basis::epoch(db, *tenant)?),
+        Query::Erased { tenant, names } => Answer::Erasures(super::erase::erased(db, *tenant, names)?),
+        Query::Lost { since, stream, from, to } => {
+            Answer::Lost(super::basis::lost(db, *since, stream, (*from, *to))?)
+        }
         Query::Segments { tenant } => Answer::Segments(read::segments(db, *tenant)?),
         Query::Blocks { tenant, wanted } => {
             Answer::Blocks(each(wanted, |(segment, number)| read::block(db, *tenant, *segment, *number))?)

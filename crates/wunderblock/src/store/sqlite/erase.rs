@@ -3,7 +3,7 @@
 use super::read::lineage;
 use super::source::{Revision, note_erased, spans};
 use super::sql::{handle_sql, row, rows, run};
-use crate::store::row::{Erasure, Gone, SourceNo, Stretch, TenantNo};
+use crate::store::row::{Erasure, Gone, SourceNo, StreamNo, Stretch, TenantNo};
 use crate::store::write::{SourceSpan, Written};
 use crate::store::{StoreError, codec};
 use rusqlite::{Connection, Row, params};
@@ -31,20 +31,26 @@ pub(super) fn erase(
     let Erasing { seqs, spans, erasures } = *erasing;
     let stretches = if seqs.is_empty() { Vec::new() } else { lineage(db, tenant, stream)? };
     let (mut events, mut blobs) = (0, 0);
+    let mut lost: BTreeMap<StreamNo, BTreeSet<Seq>> = BTreeMap::new();
     forget_records(db, tenant, &stretches, seqs)?;
     for seq in seqs {
         let holder = stretches.iter().find(|stretch| stretch.from <= *seq && *seq <= stretch.to);
         let Some(holder) = holder else { continue };
-        events += run(
+        let erased = run(
             db,
             "UPDATE events SET payload = NULL, salt = NULL, origin = NULL, checksum = NULL, tool = NULL, path = NULL,
                  author = NULL, spans = NULL
              WHERE tenant = ?1 AND stream = ?2 AND seq = ?3 AND payload IS NOT NULL",
             params![tenant.0, holder.no.0, seq.0],
-        )? as u64;
+        )?;
+        if erased > 0 {
+            lost.entry(holder.no).or_default().insert(*seq);
+            events += 1;
+        }
         blobs += unref(db, tenant, (holder.no.0, seq.0))?;
         forget_facets(db, tenant, (holder.no.0, seq.0))?;
     }
+    note_losses(db, tenant, lost)?;
     let source_bytes = overwrite_all(db, tenant, spans)?;
     for Erasure { session, what } in erasures {
         let (kind, name) = match what {
@@ -56,6 +62,30 @@ pub(super) fn erase(
         run(db, sql, params![tenant.0, session, kind, name])?;
     }
     Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
+}
+
+/// Notes where content was lost, under the number of the epoch that begins with this erasure.
+fn note_losses(
+    db: &Connection,
+    tenant: TenantNo,
+    lost: BTreeMap<StreamNo, BTreeSet<Seq>>,
+) -> Result<(), StoreError> {
+    let epoch = super::basis::epoch(db, tenant)?.no + 1;
+    let sql =
+        "INSERT OR REPLACE INTO losses (tenant, epoch, stream, first, last) VALUES (?1, ?2, ?3, ?4, ?5)";
+    for (stream, seqs) in lost {
+        let mut runs: Vec<(Seq, Seq)> = Vec::new();
+        for seq in seqs {
+            match runs.last_mut().filter(|(_, last)| last.next() == seq) {
+                Some((_, last)) => *last = seq,
+                None => runs.push((seq, seq)),
+            }
+        }
+        for (first, last) in runs {
+            run(db, sql, params![tenant.0, epoch, stream.0, first.0, last.0])?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes what an erased event said about its whole session: its usage, or a title and tags.
@@ -100,19 +130,36 @@ fn forget_records(
     Ok(())
 }
 
+fn erasure_row(row: &Row<'_>) -> rusqlite::Result<Erasure> {
+    let what = match row.get(1)? {
+        0 => Gone::Session,
+        1 => Gone::Event(row.get(2)?),
+        _ => Gone::Record(row.get(2)?),
+    };
+    Ok(Erasure { session: row.get(0)?, what })
+}
+
+/// Returns the erasures of events and records with given ids.
+pub(super) fn erased(
+    db: &Connection,
+    tenant: TenantNo,
+    names: &[String],
+) -> Result<Vec<Erasure>, StoreError> {
+    let sql = "SELECT session, kind, name FROM erasures WHERE tenant = ?1 AND name = ?2 AND kind > 0
+               ORDER BY session, kind";
+    let mut found = Vec::new();
+    for name in names {
+        found.extend(rows(db, sql, params![tenant.0, name], erasure_row)?);
+    }
+    Ok(found)
+}
+
 pub(super) fn erasures(
     db: &Connection,
     tenant: TenantNo,
     sessions: &[String],
 ) -> Result<Vec<Erasure>, StoreError> {
-    let read = |row: &Row<'_>| {
-        let what = match row.get(1)? {
-            0 => Gone::Session,
-            1 => Gone::Event(row.get(2)?),
-            _ => Gone::Record(row.get(2)?),
-        };
-        Ok(Erasure { session: row.get(0)?, what })
-    };
+    let read = erasure_row;
     if sessions.is_empty() {
         let sql = "SELECT session, kind, name FROM erasures WHERE tenant = ?1 ORDER BY session, kind, name";
         return rows(db, sql, params![tenant.0], read);

@@ -10,6 +10,8 @@
 mod access;
 mod answer;
 mod append;
+mod backups;
+mod basis;
 mod check;
 mod copy;
 mod create;
@@ -30,8 +32,9 @@ mod write;
 
 use super::{Answering, Storage, StoreError};
 use crate::error::{Error, file_error};
+use crate::store::Commit;
 use crate::store::query::{Answer, Query};
-use crate::store::write::{Write, Written};
+use crate::store::write::Written;
 use access::BUSY;
 use failure::failure;
 use futures_channel::oneshot;
@@ -43,6 +46,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 use threads::{ReaderPool, WriteJob, WriterJob, WriterState, gone, spawn};
+use wunderblock_core::units::Millis;
 
 pub use access::{Access, FORMAT};
 pub use check::{Checked, FileProblem, OPEN_TO_OTHERS, UNSCRUBBED};
@@ -181,20 +185,57 @@ impl Sqlite {
         self.read(move |connection| copy::copy(connection, &to))
     }
 
+    /// Notes the absolute path of a copy. A path that is not UTF-8 is not noted.
+    ///
+    /// # Errors
+    /// Fails if the ledger cannot be written.
+    pub(crate) fn note_backup(&self, path: &Path, at: Millis) -> Answering<'_, ()> {
+        let (reply, answer) = oneshot::channel();
+        let path = path.to_str().map(ToOwned::to_owned);
+        let job = move |connection: &Connection| {
+            let noted = path.map_or(Ok(()), |path| backups::note(connection, &path, at));
+            drop(reply.send(noted));
+        };
+        let sent = match &self.writer {
+            Some(writer) => writer.send(WriterJob::Read(Box::new(job))).map_err(|_| gone()),
+            None => Err(StoreError::ReadOnly),
+        };
+        Box::pin(async move {
+            sent?;
+            answer.await.map_err(|_| gone())?
+        })
+    }
+
+    /// Returns whether the ledger has the format that this program writes.
+    ///
+    /// # Errors
+    /// Fails if the ledger cannot be read.
+    pub(crate) fn is_current(&self) -> Answering<'_, bool> {
+        self.read(|snapshot| Ok(open::pragma(snapshot, "user_version")? == FORMAT))
+    }
+
+    /// Returns the paths of the copies that were noted, oldest first.
+    ///
+    /// # Errors
+    /// Fails if the ledger cannot be read.
+    pub(crate) fn backups(&self) -> Answering<'_, Vec<PathBuf>> {
+        self.read(|snapshot| backups::list(snapshot))
+    }
+
     /// Waits up to ten seconds until no erased content remains in the files.
     ///
     /// # Errors
     /// Fails with [`StoreError::Unscrubbed`] if another process is still reading the log after ten seconds.
     pub fn scrub(&self) -> Answering<'_, ()> {
-        let done = self.send(Vec::new(), true);
+        let done = self.send(Commit::raw(Vec::new()), true);
         Box::pin(async move { done.await.map(|_| ()) })
     }
 
-    fn send(&self, writes: Vec<Write>, scrub: bool) -> Answering<'_, Vec<Written>> {
+    fn send(&self, commit: Commit, scrub: bool) -> Answering<'_, Vec<Written>> {
         let (reply, answer) = oneshot::channel();
         let sent = match &self.writer {
             Some(writer) => {
-                writer.send(WriterJob::Write(WriteJob { writes, scrub, reply })).map_err(|_| gone())
+                writer.send(WriterJob::Write(WriteJob { commit, scrub, reply })).map_err(|_| gone())
             }
             None => Err(StoreError::ReadOnly),
         };
@@ -234,8 +275,8 @@ impl Sqlite {
 }
 
 impl Storage for Sqlite {
-    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
-        self.send(writes, false)
+    fn commit(&self, commit: Commit) -> Answering<'_, Vec<Written>> {
+        self.send(commit, false)
     }
 
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {

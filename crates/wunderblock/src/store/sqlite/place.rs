@@ -16,6 +16,11 @@ pub(crate) const RESTORING: &str = ".restoring";
 /// Suffix of the previous ledger that a restore keeps, added to the ledger's name and followed by a number.
 pub(crate) const KEPT: &str = ".before-restore-";
 
+/// Suffix of the copy of the previous ledger that a restore has not finished, added to the ledger's name.
+pub(crate) const KEEPING: &str = ".keeping";
+/// Suffix of a backup that is not complete yet, added to the backup's name.
+pub(crate) const PARTIAL: &str = ".partial";
+
 /// Returns a path with a suffix added to its file name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

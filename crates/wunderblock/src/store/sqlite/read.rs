@@ -503,11 +503,6 @@ pub(super) fn holders(
     rows(db, sql, values, |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
 }
 
-pub(super) fn epoch(db: &Connection) -> Result<u64, StoreError> {
-    let found = row(db, "SELECT epoch FROM ledger WHERE one = 1", [], |row| row.get(0))?;
-    found.ok_or_else(|| StoreError::Damaged("the table `ledger` is empty".to_owned()))
-}
-
 pub(super) fn segments(db: &Connection, tenant: TenantNo) -> Result<Vec<SegmentInfo>, StoreError> {
     let sql =
         "SELECT segment, docs, bytes, header FROM index_segments WHERE tenant = ?1 ORDER BY segment DESC";

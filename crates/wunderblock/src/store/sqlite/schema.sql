@@ -1,17 +1,17 @@
--- The ledger, format 5. Ground truth: ledger, tenants, streams, events, blobs, refs, records, usage, sources and their
--- parts, erasures. All other tables are derived. `upgrade.rs` upgrades older formats to this one.
+-- The ledger, format 6. Ground truth: ledger, tenants, streams, events, blobs, refs, records, usage, sources and their
+-- parts, erasures, losses, backups. All other tables are derived. `upgrade.rs` upgrades older formats to this one.
 
 CREATE TABLE ledger (                -- one row: state of the file as a whole
     one        INTEGER PRIMARY KEY CHECK (one = 1),
     generation BLOB NOT NULL,       -- 16 random bytes, replaced by each restore
-    unscrubbed INTEGER NOT NULL,    -- erasures whose content may still be in the log or in free bytes
-    epoch      INTEGER NOT NULL DEFAULT 0   -- increases with each erasure and each replacement of segments
+    unscrubbed INTEGER NOT NULL     -- erasures whose content may still be in the log or in free bytes
 ) STRICT;
 
 CREATE TABLE tenants (
     tenant INTEGER PRIMARY KEY,
     name   TEXT NOT NULL UNIQUE,
-    key    BLOB NOT NULL            -- secret key for the handles; deleted with the tenant
+    key    BLOB NOT NULL,           -- secret key for the handles; deleted with the tenant
+    epoch  INTEGER NOT NULL DEFAULT 0   -- number of erasures; what was read before one is not written after it
 ) STRICT;
 
 CREATE TABLE streams (
@@ -193,6 +193,21 @@ CREATE TABLE erasures (              -- coordinates of content that must not com
     kind    INTEGER NOT NULL,       -- 0: a whole session erased in format 1; 1: an event; 2: a record in imported files
     name    TEXT NOT NULL,          -- id of the event or of the record
     PRIMARY KEY (tenant, session, kind, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX erasures_by_name ON erasures (tenant, name);
+
+CREATE TABLE losses (                -- positions that lost their content in an erasure
+    tenant INTEGER NOT NULL,
+    epoch  INTEGER NOT NULL,        -- epoch of the tenant that began with the erasure
+    stream INTEGER NOT NULL,
+    first  INTEGER NOT NULL,
+    last   INTEGER NOT NULL,
+    PRIMARY KEY (tenant, epoch, stream, first)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE backups (               -- copies of the ledger, which an erasure names
+    path TEXT PRIMARY KEY,          -- absolute
+    at   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- The following tables are derived.

@@ -3,8 +3,8 @@
 use super::failure::{StoreResult, failure};
 use super::open::still;
 use super::{log, write};
-use crate::store::StoreError;
 use crate::store::write::{Write, Written};
+use crate::store::{Commit, StoreError};
 use futures_channel::oneshot;
 use rusqlite::{Connection, TransactionBehavior};
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ const BRIEF_LOG: u64 = 1 << 20;
 pub(super) type ReplySender<T> = oneshot::Sender<StoreResult<T>>;
 /// A caller's writes, as sent to the writer thread.
 pub(super) struct WriteJob {
-    pub(super) writes: Vec<Write>,
+    pub(super) commit: Commit,
     /// Whether to wait until no erased content remains in the files.
     pub(super) scrub: bool,
     pub(super) reply: ReplySender<Vec<Written>>,
@@ -36,7 +36,7 @@ pub(super) type ReadJob = Box<dyn FnOnce(&Connection) + Send>;
 /// Work of the writer thread.
 pub(super) enum WriterJob {
     Write(WriteJob),
-    /// A read of a process that has no reader threads.
+    /// Work on the writer's connection: a read of a process that has no reader threads, or a single statement.
     Read(ReadJob),
 }
 
@@ -216,10 +216,10 @@ impl WriterState {
 
     /// Writes a group of jobs in one transaction, and replies once it is on disk.
     fn write(&mut self, group: Vec<WriteJob>) {
-        let has = |wanted: fn(&Write) -> bool| group.iter().flat_map(|job| &job.writes).any(wanted);
+        let has = |wanted: fn(&Write) -> bool| group.iter().flat_map(|job| &job.commit.writes).any(wanted);
         let erases = has(|write| matches!(write, Write::Erase { .. }));
         let drops = has(|write| matches!(write, Write::DropDerived { .. }));
-        let (outcome, results) = self.transact(group.iter().map(|job| job.writes.as_slice()), erases);
+        let (outcome, results) = self.transact(group.iter().map(|job| &job.commit), erases);
         // The log still contains the deleted rows.
         if erases || drops {
             let _ = self.at_once(|writer| log::empty(&writer.connection));
@@ -256,7 +256,7 @@ impl WriterState {
     /// Returns the outcome of the transaction, and that of each caller's writes.
     fn transact<'w>(
         &mut self,
-        group: impl Iterator<Item = &'w [Write]>,
+        group: impl Iterator<Item = &'w Commit>,
         erases: bool,
     ) -> (StoreResult<()>, Vec<StoreResult<Vec<Written>>>) {
         let mut results = Vec::new();
@@ -268,8 +268,8 @@ impl WriterState {
             Ok(transaction) => transaction,
             Err(error) => return (Err(error), results),
         };
-        for writes in group {
-            let result = write::all(&mut transaction, writes);
+        for commit in group {
+            let result = write::all(&mut transaction, commit);
             let error = result.as_ref().err().cloned();
             results.push(result);
             // A full disk rolls back the whole transaction. The remaining writes must not run outside a transaction.

@@ -141,6 +141,10 @@ const AUTHORS: &str = "
     ALTER TABLE events ADD COLUMN spans TEXT;
     UPDATE events SET role = 1 WHERE mark = 1 AND role IS NULL AND payload IS NOT NULL;";
 
+/// Begins to count the erasures of each tenant (format 6). A tenant with erasures begins with 1.
+const EPOCHS: &str = "
+    UPDATE tenants SET epoch = 1 WHERE tenant IN (SELECT tenant FROM erasures);";
+
 /// Upgrades a ledger of an older format to the current one.
 pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     let failed = |error: rusqlite::Error| failure(&error);
@@ -158,7 +162,15 @@ pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
         2..4 => transaction.execute_batch(DESCRIBED).map_err(failed)?,
         _ => {}
     }
-    transaction.execute_batch(AUTHORS).map_err(failed)?;
+    if from < 5 {
+        transaction.execute_batch(AUTHORS).map_err(failed)?;
+    }
+    if from > 1 {
+        transaction.execute_batch("ALTER TABLE ledger DROP COLUMN epoch;").map_err(failed)?;
+    }
+    transaction
+        .execute_batch("ALTER TABLE tenants ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;")
+        .map_err(failed)?;
     transaction.execute_batch(&created(include_str!("schema.sql"))).map_err(failed)?;
     if from < 2 {
         for step in [STREAMS, SOURCES, LINKS, ERASED] {
@@ -176,6 +188,7 @@ pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     if from < 4 {
         transaction.execute_batch(FACETS).map_err(failed)?;
     }
+    transaction.execute_batch(EPOCHS).map_err(failed)?;
     transaction.execute_batch(&format!("PRAGMA user_version = {FORMAT}")).map_err(failed)?;
     transaction.commit().map_err(failed)
 }

@@ -4,25 +4,21 @@ use super::erase::Erasing;
 use super::failure::failure;
 use super::source::Revision;
 use super::sql::{author_sql, handle_sql, run, spans_sql};
-use super::{append, erase, lease, source};
-use crate::store::StoreError;
+use super::{append, basis, erase, lease, source};
 use crate::store::row::{Lease, StreamNo, TenantNo};
-use crate::store::write::{Opening, SegmentReach, Write, Written};
+use crate::store::write::{Opening, SegmentId, SegmentReach, Write, Written};
+use crate::store::{Commit, StoreError};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use wunderblock_core::author::Authors;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Seq;
 
 /// Applies all of one caller's writes, or none.
-pub(super) fn all(transaction: &mut Transaction<'_>, writes: &[Write]) -> Result<Vec<Written>, StoreError> {
+pub(super) fn all(transaction: &mut Transaction<'_>, commit: &Commit) -> Result<Vec<Written>, StoreError> {
     let mut point = transaction.savepoint().map_err(|error| failure(&error))?;
-    let result: Result<Vec<Written>, StoreError> = writes.iter().map(|write| one(&point, write)).collect();
-    let result = result.and_then(|written| {
-        if writes.iter().any(Write::ends_epoch) {
-            run(&point, "UPDATE ledger SET epoch = epoch + 1 WHERE one = 1", [])?;
-        }
-        Ok(written)
-    });
+    let result = basis::holds(&point, &commit.basis)
+        .and_then(|()| commit.writes.iter().map(|write| one(&point, write)).collect())
+        .and_then(|written| basis::begin_epoch(&point, commit).map(|()| written));
     match result {
         Ok(written) => point.commit().map(|()| written).map_err(|error| failure(&error)),
         Err(error) => {
@@ -67,10 +63,6 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
         Write::Authors { tenant, stream, authors } => settle(db, *tenant, *stream, authors),
         Write::Counts { tenant, counts } => derived_counts(db, *tenant, counts),
         Write::Tallies { tenant, stream, tokens } => tallies(db, *tenant, stream, tokens),
-        Write::Still { epoch } => match super::read::epoch(db)? {
-            now if now == *epoch => Ok(Written::Done),
-            now => Err(StoreError::HeadMoved { expected: Seq(*epoch), actual: Seq(now) }),
-        },
         Write::Segment { tenant, segment, replaces, indexed } => {
             segment_swap(db, *tenant, segment.as_ref(), (replaces, indexed))
         }
@@ -249,16 +241,15 @@ fn segment_swap(
     db: &Connection,
     tenant: TenantNo,
     segment: Option<&crate::store::PackedSegment>,
-    (replaces, indexed): (&[u64], &[SegmentReach]),
+    (replaces, indexed): (&[SegmentId], &[SegmentReach]),
 ) -> Result<Written, StoreError> {
     for old in replaces {
-        let gone =
-            run(db, "DELETE FROM index_segments WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old])?;
-        if gone == 0 {
+        let sql = "DELETE FROM index_segments WHERE tenant = ?1 AND segment = ?2 AND docs = ?3";
+        if run(db, sql, params![tenant.0, old.no, old.docs])? == 0 {
             // Another process merged these segments first, and its result is kept.
-            return Err(StoreError::HeadMoved { expected: Seq(*old), actual: Seq::START });
+            return Err(StoreError::HeadMoved { expected: Seq(old.no), actual: Seq::START });
         }
-        run(db, "DELETE FROM index_blocks WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old])?;
+        run(db, "DELETE FROM index_blocks WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old.no])?;
     }
     // The range must begin where the index ends, so that no document is indexed twice.
     for SegmentReach { stream, after, through } in indexed {
@@ -274,7 +265,7 @@ fn segment_swap(
     let Some(segment) = segment else { return Ok(Written::Done) };
     let bytes = segment.header.len() + segment.blocks.iter().map(Vec::len).sum::<usize>();
     // A merged segment keeps the id of the newest segment that it replaces, so that ids remain in order of age.
-    let id = replaces.iter().max().copied();
+    let id = replaces.iter().map(|old| old.no).max();
     run(
         db,
         "INSERT INTO index_segments (segment, tenant, docs, bytes, header) VALUES (?1, ?2, ?3, ?4, ?5)",

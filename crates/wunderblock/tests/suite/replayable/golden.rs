@@ -7,7 +7,7 @@
 use futures_executor::block_on;
 use std::path::PathBuf;
 use std::sync::Arc;
-use wunderblock::store::{Storage, Write};
+use wunderblock::store::{Commit, Storage, Write};
 use wunderblock::{Config, ContextOptions, Engine, Given, OfferedTool, Resource, Session, Skill, Sources};
 use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
@@ -20,7 +20,8 @@ use wunderblock_testkit::memory::MemoryStorage;
 
 fn engine(storage: Arc<MemoryStorage>) -> Engine {
     // Handles are keyed with the tenant's secret, so the same secret gives the same bytes on any machine.
-    block_on(storage.commit(vec![Write::Tenant { name: "local".to_owned(), key: [7; 32] }])).unwrap();
+    block_on(storage.commit(Commit::raw(vec![Write::Tenant { name: "local".to_owned(), key: [7; 32] }])))
+        .unwrap();
     let config = Config { clock: Arc::new(|| Millis(1_790_000_000_000)), ..Config::default() };
     block_on(Engine::on(storage, true, config)).unwrap()
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use wunderblock::graph::{Expand, GraphNode};
 use wunderblock::policy::Policies;
-use wunderblock::store::{Storage as _, Write};
+use wunderblock::store::{Commit, Storage as _, Write};
 use wunderblock::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
 use wunderblock::{
     Address, Built, CompactOptions, Compacted, Compactor, Config, ContextOptions, Engine, Error, Session,
@@ -88,7 +88,8 @@ impl Scene {
     pub(crate) fn new() -> Self {
         let storage = Arc::new(FaultyStorage::new(Arc::new(MemoryStorage::new())));
         // Handles derive from the key, and each has its own number of tokens: under one key two scenes have one plan.
-        block_on(storage.commit(vec![Write::Tenant { name: "local".to_owned(), key: [7; 32] }])).unwrap();
+        block_on(storage.commit(Commit::raw(vec![Write::Tenant { name: "local".to_owned(), key: [7; 32] }])))
+            .unwrap();
         let clock = Arc::new(AtomicI64::new(BEGIN));
         let engine = open(&storage, &clock);
         let session = engine.session_by_id(words::stream("s"));

@@ -5,7 +5,7 @@ use crate::compacts_without_losing::compaction::scene::*;
 use futures_executor::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use wunderblock::store::{Answer, Answering, Query, Storage, Write, Written};
+use wunderblock::store::{Answer, Answering, Commit, Query, Storage, Written};
 use wunderblock::{CompactOptions, Compacted, CompactionResult, CompactionStage, Config, Engine, Session};
 use wunderblock_core::message::{Message, Role};
 use wunderblock_core::policy::Policy;
@@ -22,8 +22,8 @@ struct Metered {
 }
 
 impl Storage for Metered {
-    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
-        self.store.commit(writes)
+    fn commit(&self, commit: Commit) -> Answering<'_, Vec<Written>> {
+        self.store.commit(commit)
     }
 
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {

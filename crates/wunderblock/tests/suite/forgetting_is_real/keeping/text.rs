@@ -3,7 +3,7 @@
 use crate::forgetting_is_real::keeping::scene::*;
 use futures_executor::block_on;
 use std::path::Path;
-use wunderblock::{Engine, Error, TextFound};
+use wunderblock::{Along, Engine, Error, TextFound};
 
 /// A text that must not survive. JSON escapes parts of it.
 const MARK: &str = r#"pass"w\örd/7731"#;
@@ -196,4 +196,49 @@ fn names_are_told_and_short_texts_refused() {
     assert_eq!(found.names, ["the session about-hunter2"]);
     let error = block_on(TextFound::of(&engine, "abc", &mut |_| {})).unwrap_err();
     assert!(matches!(error, Error::Query(_)) && error.to_string().contains("the minimum is 4"), "{error}");
+}
+
+/// A fork or a resumed session repeats the records of another session, with the same ids, under its own name.
+#[test]
+fn what_was_erased_stays_so_in_files_of_forks() {
+    let home = Home::new();
+    let engine = open(&home.db(), "local");
+    let ids = |session: &str, end: &str| ["a", "b", "c"].map(|id| format!("{session}-{id}{end}"));
+    let lines = |session: &str, ids: &[String]| {
+        let texts = ["begin the work", &format!("the key is {MARK}"), "done"];
+        let parents = std::iter::once(None).chain(ids.iter().map(Some));
+        let line = |((id, parent), text): ((&String, Option<&String>), &str)| {
+            serde_json::json!({
+                "type": "user", "uuid": id, "parentUuid": parent, "sessionId": session,
+                "message": { "role": "user", "content": text },
+            })
+            .to_string()
+                + "\n"
+        };
+        ids.iter().zip(parents).zip(texts).map(line).collect::<String>()
+    };
+    for (whole, short) in [(false, false), (true, false), (false, true)] {
+        let session = format!("first-{whole}-{short}");
+        let ids = if short { ids("s", "1") } else { ids(&session, "-9b7a-4f00-a9ce-5f0e11d2c3b4") };
+        let first = home.path(&format!("{session}.jsonl"));
+        std::fs::write(&first, lines(&session, &ids)).unwrap();
+        import(&engine, &first);
+        let found = find(&engine);
+        match whole {
+            true => {
+                _ = block_on(engine.session_by_id(stream(&session)).erase_all(None, Along::default()))
+                    .unwrap()
+            }
+            false => _ = block_on(found.erase(&engine, None)).unwrap(),
+        }
+        let fork = format!("fork-{whole}-{short}");
+        let path = home.path(&format!("{fork}.jsonl"));
+        std::fs::write(&path, lines(&fork, &ids)).unwrap();
+        import(&engine, &path);
+        assert!(find(&engine).is_empty(), "{whole} {short}: {:?}", places(&find(&engine)));
+        let exported = [exported(&engine, &fork).into_bytes(), originals(&engine, &fork)].concat();
+        assert!(!String::from_utf8_lossy(&exported).contains("rd/7731"), "{whole} {short}");
+        let begins = String::from_utf8_lossy(&exported).contains("begin the work");
+        assert_eq!(begins, !whole, "what was not erased is there");
+    }
 }

@@ -3,7 +3,7 @@
 use futures_executor::block_on;
 use std::sync::Arc;
 use wunderblock::graph::{Described, Expand, Expanded, PageItem};
-use wunderblock::store::{Answer, Opening, Query, Storage, Write};
+use wunderblock::store::{Answer, Commit, Opening, Query, Storage, Write};
 use wunderblock::{Address, Config, Engine, Error, Session};
 use wunderblock_core::decision::{PlacedSummary, Trim, TrimReason};
 use wunderblock_core::event::{
@@ -85,7 +85,7 @@ impl Scene {
             scope: Default::default(),
             at: Millis(0),
         };
-        block_on(self.storage.commit(vec![open])).unwrap();
+        block_on(self.storage.commit(Commit::raw(vec![open]))).unwrap();
         self.engine.session_by_id(stream)
     }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 use wunderblock::store::sqlite::{Access, Sqlite};
-use wunderblock::store::{Storage, Write};
+use wunderblock::store::{Commit, Storage, Write};
 use wunderblock::{Built, ContextOptions, Engine, Error, ErrorKind, Session, Slice, Sources};
 use wunderblock_core::budget::{BudgetReport, Certainty};
 use wunderblock_core::event::{Fact, NewEvent};
@@ -22,7 +22,7 @@ use wunderblock_testkit::memory::MemoryStorage;
 
 fn keyed(storage: Arc<dyn Storage>) -> Engine {
     let write = Write::Tenant { name: "local".to_owned(), key: [42; 32] };
-    block_on(storage.commit(vec![write])).unwrap();
+    block_on(storage.commit(Commit::raw(vec![write]))).unwrap();
     block_on(Engine::on(storage, true, config())).unwrap()
 }
 

@@ -5,7 +5,7 @@ use crate::scene::*;
 use futures_executor::block_on;
 use std::sync::Arc;
 use wunderblock::store::sqlite::{Access, Sqlite};
-use wunderblock::store::{Answer, Answering, Query, Storage, StoreError, Write, Written};
+use wunderblock::store::{Answer, Answering, Commit, Query, Storage, StoreError, Write, Written};
 use wunderblock::{ContextOptions, Engine, Error, SearchOptions};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Seq, Tokens};
@@ -14,7 +14,7 @@ use wunderblock_testkit::memory::MemoryStorage;
 
 fn behind_weather(store: Arc<dyn Storage>) -> (Engine, Arc<FaultPlan>) {
     let write = Write::Tenant { name: "local".to_owned(), key: [7; 32] };
-    block_on(store.commit(vec![write])).unwrap();
+    block_on(store.commit(Commit::raw(vec![write]))).unwrap();
     let faulty = FaultyStorage::<dyn Storage>::new(store);
     let faults = faulty.faults();
     (block_on(Engine::on(Arc::new(faulty), true, config())).unwrap(), faults)
@@ -296,13 +296,13 @@ struct Between {
 }
 
 impl Storage for Between {
-    fn commit(&self, writes: Vec<Write>) -> Answering<'_, Vec<Written>> {
-        if writes.iter().any(|write| matches!(write, Write::Segment { .. }))
+    fn commit(&self, commit: Commit) -> Answering<'_, Vec<Written>> {
+        if commit.writes.iter().any(|write| matches!(write, Write::Segment { .. }))
             && let Some(once) = self.once.lock().unwrap().take()
         {
             std::thread::spawn(once).join().unwrap();
         }
-        self.store.commit(writes)
+        self.store.commit(commit)
     }
 
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {

@@ -4,7 +4,7 @@ use futures_executor::block_on;
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 use wunderblock::policy::Policies;
-use wunderblock::store::{Answer, Opening, Query, Storage, Write};
+use wunderblock::store::{Answer, Commit, Opening, Query, Storage, Write};
 use wunderblock::{Built, Compactor, Config, ContextOptions, Engine, Reducer, Session};
 use wunderblock_core::event::{ContentReduced, Event, EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::{EventId, LaneId, StreamId};
@@ -239,7 +239,7 @@ impl Scene {
             scope: Default::default(),
             at: Millis(0),
         };
-        block_on(self.storage.commit(vec![open])).unwrap();
+        block_on(self.storage.commit(Commit::raw(vec![open]))).unwrap();
         self.engine.session_by_id(stream)
     }
 }

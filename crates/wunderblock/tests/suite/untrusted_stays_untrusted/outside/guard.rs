@@ -7,7 +7,7 @@ use futures_executor::block_on;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use wunderblock::store::sqlite::Access;
-use wunderblock::store::{Storage, Write};
+use wunderblock::store::{Commit, Storage, Write};
 use wunderblock::{Config, ContextOptions, Engine, Error, Session, Sources};
 use wunderblock_core::event::{BudgetWarned, Fact, Overflow, TurnCompleted};
 use wunderblock_core::message::Role;
@@ -116,7 +116,8 @@ fn so_does_one_that_changes_it() {
 /// that records a changed preamble.
 fn round_trips(changed: u64) {
     let store = Arc::new(MemoryStorage::new());
-    block_on(store.commit(vec![Write::Tenant { name: "local".to_owned(), key: [7; 32] }])).unwrap();
+    block_on(store.commit(Commit::raw(vec![Write::Tenant { name: "local".to_owned(), key: [7; 32] }])))
+        .unwrap();
     let faulty = FaultyStorage::<dyn Storage>::new(store);
     let faults = faulty.faults();
     let engine = block_on(Engine::on(Arc::new(faulty), true, config())).unwrap();

@@ -1,0 +1,40 @@
+//! Erasing in copies of the ledger, and naming those that still have the content.
+
+use crate::args::Global;
+use crate::columns::plural;
+use crate::console::say;
+use crate::exit::Failure;
+use crate::settings::Settings;
+use crate::terminal::clean;
+use std::path::PathBuf;
+use wunderblock::store::sqlite::Access;
+use wunderblock::{Engine, ErasedPart, Error};
+
+/// Erases in the copies of a ledger that have some of the content if `erase` is given. Returns those that still have
+/// some of it.
+pub(super) async fn copies(
+    settings: &Settings,
+    engine: &Engine,
+    part: ErasedPart<'_>,
+    erase: Option<impl AsyncFn(&Engine) -> Result<(), Error>>,
+) -> Result<Vec<PathBuf>, Failure> {
+    let found = engine.ledger().copies_with(part).await?;
+    let Some(erase) = erase.filter(|_| !found.is_empty()) else { return Ok(found) };
+    for path in found {
+        let copy = Engine::open_with(&path, Access::Write, settings.config()).await?;
+        erase(&copy).await?;
+    }
+    Ok(engine.ledger().copies_with(part).await?)
+}
+
+/// Names the copies that still have the content.
+pub(super) fn name(global: &Global, left: &[PathBuf]) {
+    if !left.is_empty() {
+        let names = left.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>().join(", ");
+        let (names, count) = (clean(&names), plural(left.len() as u64, "copy", "copies"));
+        let text = format!(
+            "left: {count} of the ledger with the content: {names}; --with-kept erases it there, too"
+        );
+        say(global, &text);
+    }
+}

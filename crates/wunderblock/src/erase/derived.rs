@@ -1,0 +1,121 @@
+//! Finds what was made from erased content: summaries, recalled copies, shortened texts, and entries of the index.
+
+use super::family::Streams;
+use super::loss::{Loss, Run, stays};
+use crate::catch_up::join::read_segment;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::index::{DocKey, Header, without};
+use crate::query_batch::QueryBatch;
+use crate::store::{Answer, EventFilter, PackedSegment, Query, SegmentInfo, StreamInfo, StreamNo, Write};
+use crate::stored::decode_event;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::units::Seq;
+
+/// Kinds of events that are made from others.
+const DERIVED: [&str; 3] = ["context.injected", "session.compacted", "content.reduced"];
+
+/// A stream that shows erased positions.
+pub(super) struct Shown<'s> {
+    pub(super) info: &'s StreamInfo,
+    /// Runs that it shows, each with the positions that it shows of the run.
+    runs: Vec<(usize, Seq, Seq)>,
+}
+
+/// Returns the streams that show positions of the runs: those that hold them, and their forks.
+pub(super) fn showing<'s>(streams: &'s [StreamInfo], runs: &[Run]) -> Vec<Shown<'s>> {
+    let all = Streams::new(streams);
+    let mut held: HashMap<StreamNo, Vec<(usize, Seq, Seq)>> = HashMap::new();
+    for (number, run) in runs.iter().enumerate() {
+        let line = all.get(&run.stream).map(|info| all.line(info)).unwrap_or_default();
+        for (holder, from, to) in line {
+            let part = (from.max(run.from), to.min(run.to));
+            if part.0 <= part.1 {
+                held.entry(holder.no).or_default().push((number, part.0, part.1));
+            }
+        }
+    }
+    let shown = streams.iter().map(|info| {
+        let parts = all.line(info).into_iter().flat_map(|(holder, from, to)| {
+            let erased = held.get(&holder.no).map(Vec::as_slice).unwrap_or_default();
+            erased.iter().map(move |(run, first, last)| (*run, from.max(*first), to.min(*last)))
+        });
+        Shown { info, runs: parts.filter(|(_, from, to)| from <= to).collect() }
+    });
+    shown.filter(|shown| !shown.runs.is_empty()).collect()
+}
+
+/// Returns the events of streams that were made from positions of the runs that the streams show.
+pub(super) async fn made_from(engine: &Engine, shown: &[Shown<'_>]) -> Result<Vec<Loss>, Error> {
+    let query = Query::PlacesOfKinds { tenant: engine.tenant.no, kinds: DERIVED.to_vec() };
+    let mut places: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
+    for (stream, seq) in engine.ask(query, Answer::holders).await? {
+        places.entry(stream).or_default().push(seq);
+    }
+    let mut batch = QueryBatch::default();
+    let mut asked = Vec::new();
+    for one in shown {
+        let Some(seqs) = places.remove(&one.info.no) else { continue };
+        let (tenant, stream, filter) = (engine.tenant.no, one.info.id.clone(), EventFilter::default());
+        asked.push((one, batch.ask(Query::At { tenant, stream, seqs, filter }, Answer::events)));
+    }
+    let mut answers = engine.ask_all(batch).await?;
+    let mut losses: Vec<Loss> = Vec::new();
+    for (one, key) in asked {
+        for row in answers.take(key)? {
+            let event = decode_event(engine, &one.info.id, &row)?;
+            let run = one.runs.iter().find(|(_, from, to)| carries(&event, (*from, *to)));
+            let Some((run, ..)) = run.filter(|_| !stays(&event)) else { continue };
+            let mut loss = Loss::holding(*run, &(one.info, event.seq, event.seq));
+            loss.seqs.insert(event.seq);
+            losses.push(loss);
+        }
+    }
+    Ok(losses)
+}
+
+/// Returns whether an event has content of a range of positions.
+fn carries(event: &Event, (from, to): (Seq, Seq)) -> bool {
+    let inside = |seq: Seq| from <= seq && seq <= to;
+    match &event.fact {
+        Some(Fact::ContextInjected(injected)) => {
+            injected.items.iter().any(|item| inside(item.from_seq))
+                || injected.work.as_ref().is_some_and(|work| work.touches(from, to))
+        }
+        Some(Fact::SessionCompacted(made)) => {
+            made.summary.is_some() && made.from_seq <= to && from <= made.to_seq
+        }
+        Some(Fact::ContentReduced(reduced)) => inside(reduced.target),
+        _ => false,
+    }
+}
+
+/// Returns the writes that remove the losses from the segments of the text index.
+pub(super) async fn unindex_writes(
+    engine: &Engine,
+    segments: &[SegmentInfo],
+    losses: &[Loss],
+) -> Result<Vec<Write>, Error> {
+    let gone = losses.iter().flat_map(|loss| loss.seqs.iter().map(|seq| (loss.no.0, seq.0)));
+    let gone: BTreeSet<(u32, u64)> = gone.collect();
+    let is_gone = |key: DocKey| gone.contains(&(key.stream, key.seq));
+    let mut writes = Vec::new();
+    for info in segments {
+        let header = Header::decode(&info.header)?;
+        if !header.docs().any(is_gone) {
+            continue;
+        }
+        let segment = read_segment(engine, info.id, info.header.clone()).await?;
+        let rest = without(&segment, is_gone)?;
+        let docs = Header::decode(&rest.header)?.len() as u64;
+        let packed = PackedSegment { docs, header: rest.header, blocks: rest.blocks };
+        writes.push(Write::Segment {
+            tenant: engine.tenant.no,
+            segment: (docs > 0).then_some(packed),
+            replaces: vec![info.segment()],
+            indexed: Vec::new(),
+        });
+    }
+    Ok(writes)
+}
