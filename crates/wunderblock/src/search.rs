@@ -14,7 +14,8 @@ use crate::parallel;
 use crate::query_batch::QueryBatch;
 use crate::store::codec::{Unpacker, utf8};
 use crate::store::{
-    Answer, EventFilter, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo, TenantNo,
+    Answer, EventFilter, PackedBlob, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo,
+    TenantNo,
 };
 use crate::stored::{decode_event, read_page, read_texts};
 use crate::texts::Texts;
@@ -279,7 +280,7 @@ async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<
             let bodies = messages.iter().flat_map(|(_, message)| searched(message));
             let handles = bodies.filter_map(Body::handle).collect();
             let blobs = engine.ask(Query::Blobs { tenant: engine.tenant.no, handles }, Answer::blobs).await?;
-            let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
+            let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob)).collect();
             tails.extend(parallel::map(messages.chunks(SHARE).collect(), |share| {
                 scan_share(engine, words, share, &packed)
             })?);
@@ -308,7 +309,7 @@ fn scan_share(
     engine: &Engine,
     words: &Words,
     share: &[KeyedMessage],
-    packed: &HashMap<Handle, Vec<u8>>,
+    packed: &HashMap<Handle, PackedBlob>,
 ) -> Result<Tail, Error> {
     let mut unpacker = Unpacker::default();
     let mut documents = Vec::with_capacity(share.len());
@@ -318,7 +319,7 @@ fn scan_share(
             let text = match body {
                 Body::Inline(text) => text.as_ref(),
                 Body::Blob { blob, .. } => match packed.get(blob) {
-                    Some(data) => utf8(unpacker.bytes(data)?)?,
+                    Some(blob) => utf8(unpacker.body(&engine.tenant.key, blob)?)?,
                     None => continue,
                 },
             };

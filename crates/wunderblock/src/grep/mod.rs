@@ -12,7 +12,8 @@ use crate::parallel;
 use crate::query_batch::{EVERY, NEWEST};
 use crate::store::codec::Unpacker;
 use crate::store::{
-    Answer, Answering, EventFilter, Query, ReadOrder, StoreError, StoredEvent, StreamFilter, StreamInfo,
+    Answer, Answering, EventFilter, PackedBlob, Query, ReadOrder, StoreError, StoredEvent, StreamFilter,
+    StreamInfo,
 };
 use crate::stored::decode_event;
 use memchr::memmem;
@@ -174,7 +175,7 @@ fn lines_around(text: &[u8], (start, end): (usize, usize), count: usize) -> [Vec
 /// Events of one page, newest first, with their bodies still compressed.
 struct Page {
     events: Vec<(StoredEvent, Option<Fact>)>,
-    packed: HashMap<Handle, Vec<u8>>,
+    packed: HashMap<Handle, PackedBlob>,
 }
 
 impl Engine {
@@ -307,15 +308,15 @@ pub(crate) async fn grep_stream(
         let blobs = engine.storage.query(vec![Query::Blobs { tenant: engine.tenant.no, handles }]);
         coming = pages.next();
         if let Some(page) = page.take()
-            && grep_page((scan, &page), pattern, found)?.is_break()
+            && grep_page(engine, (scan, &page), pattern, found)?.is_break()
         {
             return Ok(ControlFlow::Break(()));
         }
         let blobs = blobs.await?.pop().and_then(Answer::blobs).ok_or_else(unexpected)?;
-        let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
+        let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob)).collect();
         page = Some(Page { events, packed });
     }
-    page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page((scan, &page), pattern, found))
+    page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page(engine, (scan, &page), pattern, found))
 }
 
 fn decode_facts(
@@ -331,6 +332,7 @@ fn decode_facts(
 }
 
 fn grep_page(
+    engine: &Engine,
     (scan, page): (&StreamScan<'_>, &Page),
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
@@ -338,8 +340,8 @@ fn grep_page(
     let shares: Vec<_> = page.events.chunks(SHARE).collect();
     let matches = parallel::map(shares, |share| {
         let (mut matches, mut unpacker) = (Vec::new(), Unpacker::default());
-        let (stream, context) = (scan.stream, scan.context);
-        let looking = GrepRun { stream, pattern, packed: &page.packed, context };
+        let (stream, context, key) = (scan.stream, scan.context, &engine.tenant.key);
+        let looking = GrepRun { stream, key, pattern, packed: &page.packed, context };
         for (row, fact) in share {
             if let Some(fact) = fact {
                 looking.search_event(row, fact, &mut unpacker, &mut matches)?;
@@ -358,8 +360,9 @@ fn grep_page(
 /// Search for a pattern in one session, with the compressed bodies of a page.
 struct GrepRun<'a> {
     stream: &'a StreamId,
+    key: &'a [u8; 32],
     pattern: &'a Pattern,
-    packed: &'a HashMap<Handle, Vec<u8>>,
+    packed: &'a HashMap<Handle, PackedBlob>,
     context: usize,
 }
 
@@ -388,7 +391,7 @@ impl GrepRun<'_> {
             let text = match body {
                 Body::Inline(text) => text.as_bytes(),
                 Body::Blob { blob, .. } => match self.packed.get(blob) {
-                    Some(data) => unpacker.bytes(data)?,
+                    Some(blob) => unpacker.body(self.key, blob)?,
                     None => continue,
                 },
             };
