@@ -100,9 +100,7 @@ impl Settings {
     pub(crate) async fn either(&self) -> Result<Engine, Failure> {
         self.take_in().await;
         match Engine::open_with(&self.db, Access::Write, self.config.clone()).await {
-            Err(wunderblock::Error::Store(
-                wunderblock::store::StoreError::ReadOnly | wunderblock::store::StoreError::Io(_),
-            )) => self.read_only().await,
+            Err(wunderblock::Error::Store(error)) if error.may_be_read() => self.read_only().await,
             other => Ok(other?),
         }
     }

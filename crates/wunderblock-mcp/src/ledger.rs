@@ -71,7 +71,7 @@ impl SharedLedger {
         let open = |access| Engine::open_with(&self.served.db, access, self.served.config.clone());
         let access = if wanted == LedgerUse::Created { Access::Create } else { Access::Write };
         let engine = match open(access).await {
-            Err(Error::Store(StoreError::ReadOnly | StoreError::Io(_))) => open(Access::Read).await?,
+            Err(Error::Store(error)) if error.may_be_read() => open(Access::Read).await?,
             opened => opened?,
         };
         *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());

@@ -42,15 +42,29 @@ pub(crate) async fn examine(
     whose: &[Engine],
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Diagnosis, Error> {
-    let mut diagnosis = Diagnosis::default();
+    let (mut diagnosis, mut is_foreign) = (Diagnosis::default(), false);
     if let Some(file) = &engine.file {
         diagnosis.path = Some(file.path().to_owned());
         diagnosis.bytes = file.path().metadata().map_or(0, |meta| meta.len());
-        for found in file.check().await?.found {
+        let checked = file.check().await?;
+        is_foreign = checked.is_foreign();
+        for found in checked.found {
             let (rule, detail, derived) = (found.rule, found.detail, found.derived);
             diagnosis.problems.push(Problem { rule, detail, derived, tenant: None });
         }
     }
+    match examine_tenants(whose, &mut diagnosis, progress).await {
+        // Queries of a schema that is not the format's may fail; the schema is reported already.
+        Err(_) if is_foreign => Ok(diagnosis),
+        examined => examined.map(|()| diagnosis),
+    }
+}
+
+async fn examine_tenants(
+    whose: &[Engine],
+    diagnosis: &mut Diagnosis,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<(), Error> {
     let mut all = Vec::new();
     for engine in whose {
         all.push((engine, engine.streams("", u64::from(u32::MAX)).await?));
@@ -60,7 +74,7 @@ pub(crate) async fn examine(
     let total = all.iter().flat_map(|(_, streams)| streams).map(events).fold(0, u64::saturating_add);
     for (engine, streams) in all {
         let known = diagnosis.problems.len();
-        examine_tenant(engine, &streams, &mut diagnosis, (progress, total)).await?;
+        examine_tenant(engine, &streams, diagnosis, (progress, total)).await?;
         let tenant = &engine.config.tenant;
         for problem in diagnosis.problems.iter_mut().skip(known) {
             problem.tenant = Some(tenant.clone());
@@ -69,7 +83,7 @@ pub(crate) async fn examine(
         diagnosis.sessions += streams.len() as u64;
     }
     progress(Progress { done: total, total });
-    Ok(diagnosis)
+    Ok(())
 }
 
 async fn examine_tenant(

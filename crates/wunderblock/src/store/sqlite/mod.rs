@@ -21,6 +21,7 @@ mod marked;
 mod open;
 pub(crate) mod place;
 mod read;
+mod schema;
 mod source;
 mod sql;
 mod threads;
@@ -47,6 +48,7 @@ use threads::{ReaderPool, WriteJob, WriterJob, WriterState, gone, spawn};
 pub use access::{Access, FORMAT};
 pub use check::{Checked, FileProblem, OPEN_TO_OTHERS, UNSCRUBBED};
 pub(crate) use copy::{Replacement, copy_file, renew};
+pub(crate) use open::{guard, only_name};
 pub(crate) use place::{KEPT, RESTORING};
 /// Maximum number of queued writes before senders block.
 const QUEUE: usize = 256;

@@ -76,6 +76,19 @@ pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
     }
 }
 
+/// Returns the number of hard links to a file.
+pub(crate) fn link_count(meta: &std::fs::Metadata) -> u64 {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::MetadataExt::nlink(meta)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = meta;
+        1
+    }
+}
+
 /// Moves a complete file to its final name. Fails if the final name already exists.
 ///
 /// Creating a hard link is atomic. On file systems without hard links, the name is checked first, so callers that

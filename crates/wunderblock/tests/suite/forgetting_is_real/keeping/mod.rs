@@ -2,6 +2,7 @@
 //! are replaced by a restore.
 
 mod create;
+mod forged;
 mod restore;
 mod scene;
 mod scrub;
