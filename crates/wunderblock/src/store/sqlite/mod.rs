@@ -22,6 +22,7 @@ mod open;
 pub(crate) mod place;
 mod read;
 mod schema;
+mod snapshot;
 mod source;
 mod sql;
 mod threads;
@@ -204,6 +205,11 @@ impl Sqlite {
             sent?;
             answer.await.map_err(|_| gone())?
         })
+    }
+
+    /// Returns the number of erasures whose content may still be in the files.
+    pub(crate) fn unscrubbed(&self) -> Answering<'_, u64> {
+        self.read(|connection| Ok(open::standing(connection)?.unscrubbed))
     }
 
     /// Checks the file with SQLite's own integrity check, and the ledger's counters for consistency.

@@ -3,6 +3,7 @@
 
 mod create;
 mod forged;
+mod progress;
 mod restore;
 mod scene;
 mod scrub;
