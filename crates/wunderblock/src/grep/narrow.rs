@@ -155,6 +155,7 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::deadline::Deadline;
     use crate::grep::Pattern;
     use crate::index::{DocKey, Segment, SegmentBuilder};
     use proptest::prelude::*;
@@ -251,7 +252,7 @@ mod tests {
                 let found = candidates(&segment(&texts), &fragments);
                 let exact = Pattern::new(&pattern, &options).unwrap();
                 for (at, text) in texts.iter().enumerate() {
-                    let is_left_out = exact.find(text.as_bytes()).is_some() && !found.contains(&at);
+                    let is_left_out = exact.find(text.as_bytes(), 0, &Deadline::default()).is_some() && !found.contains(&at);
                     prop_assert!(!is_left_out, "{pattern:?} {options:?} in {text:?}: {fragments:?}");
                 }
             }
