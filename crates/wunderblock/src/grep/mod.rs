@@ -2,6 +2,7 @@
 //! according to the index ([`narrow`]).
 
 mod narrow;
+mod options;
 mod pattern;
 
 use crate::address::Address;
@@ -14,11 +15,11 @@ use crate::parallel;
 use crate::query_batch::{EVERY, NEWEST};
 use crate::store::codec::Unpacker;
 use crate::store::{
-    Answer, Answering, EventFilter, PackedBlob, Query, ReadOrder, StoreError, StoredEvent, StreamFilter,
-    StreamInfo,
+    Answer, Answering, EventFilter, PackedBlob, Query, ReadOrder, StoreError, StoredEvent, StreamInfo,
 };
 use crate::stored::decode_event;
 use narrow::Places;
+pub use options::GrepOptions;
 pub(crate) use pattern::Pattern;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -27,25 +28,6 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq};
-
-/// Options of a search.
-#[derive(Clone, Debug, Default)]
-pub struct GrepOptions {
-    /// Session to search, including the events before its fork. `None` searches all sessions.
-    pub session: Option<StreamId>,
-    /// Whether the pattern is a regular expression.
-    pub regex: bool,
-    /// Whether to ignore case.
-    pub ignore_case: bool,
-    /// Number of lines returned before and after each match.
-    pub context: usize,
-    /// Sessions to search, if `session` is `None`.
-    pub sessions: StreamFilter,
-    /// Filter for the events.
-    pub events: EventFilter,
-    /// Time at which the search is given up.
-    pub deadline: Deadline,
-}
 
 /// Place at which a search was given up. Everything later in the session, and all sessions with later messages, were
 /// searched.

@@ -7,9 +7,9 @@
 //! The texts at these places are then searched as without the index, so the index only excludes texts. Secrets are
 //! missing from the index, so a text with a secret is never excluded.
 
+use super::options::GrepOptions;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::grep::GrepOptions;
 use crate::index::fragments::DocFragments;
 use crate::index::{Fragments, Header};
 use crate::parallel;
@@ -156,7 +156,7 @@ impl Places {
 mod tests {
     use super::*;
     use crate::deadline::Deadline;
-    use crate::grep::Pattern;
+    use crate::grep::pattern::Pattern;
     use crate::index::{DocKey, Segment, SegmentBuilder};
     use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! A pattern and the lines of a text that it matches.
 
-use super::GrepOptions;
+use super::options::GrepOptions;
 use crate::deadline::Deadline;
 use crate::error::Error;
 use memchr::memmem;
@@ -46,7 +46,7 @@ impl Pattern {
         Lines { pattern: self, text, deadline, from: Some(from), number: 1, counted: 0 }
     }
 
-    /// Returns the place of the first match at or after `from`, or `None` if there is none or the deadline has passed.
+    /// Returns the place of the first match at or after `from`. `None` without a match, or if the deadline has passed.
     pub(crate) fn find(&self, text: &[u8], from: usize, deadline: &Deadline) -> Option<usize> {
         let regex = match self {
             Self::Literal(finder) => return finder.find(text.get(from..)?).map(|at| from + at),

@@ -9,7 +9,7 @@ use super::access::{APPLICATION_ID, FORMAT};
 use super::failure::StoreResult;
 use super::failure::failure;
 use super::open::{guard, is_blank, is_too_short, traces};
-use super::place::{FolderLock, folder, make_private, place, private};
+use super::place::{BUILDING, FolderLock, beside, folder, make_private, place, private, sweep};
 use crate::store::StoreError;
 use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
 use std::io::Write;
@@ -44,30 +44,15 @@ pub(super) fn create(path: &Path, patience: Duration) -> StoreResult<()> {
     made
 }
 
-pub(super) fn lock(path: &Path, patience: Duration) -> StoreResult<FolderLock> {
+fn lock(path: &Path, patience: Duration) -> StoreResult<FolderLock> {
     FolderLock::take(path, patience).map_err(|_| StoreError::Locked)
 }
 
 /// Maximum size of a file without content, in bytes: one page of SQLite's maximum page size. A ledger always has more
 /// pages.
 const BLANK: u64 = 65_536;
-const BUILDING: &str = ".creating-";
-
 fn temporary(path: &Path) -> PathBuf {
-    super::place::beside(path, &format!("{BUILDING}{}", std::process::id()))
-}
-
-/// Removes temporary files of dead creators. A creator holds the folder's lock while it builds, so a temporary file
-/// found under the lock has no living creator.
-pub(super) fn sweep(path: &Path, lock: &FolderLock) {
-    let Some(name) = path.file_name().filter(|_| lock.is_held()) else { return };
-    let prefix = format!("{}{BUILDING}", name.to_string_lossy());
-    let Ok(entries) = std::fs::read_dir(folder(path)) else { return };
-    for entry in entries.flatten() {
-        if entry.file_name().to_string_lossy().starts_with(&prefix) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
+    beside(path, &format!("{BUILDING}{}", std::process::id()))
 }
 
 /// Writes an empty ledger into a new file.

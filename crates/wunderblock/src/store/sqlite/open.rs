@@ -1,9 +1,8 @@
 //! Opening a ledger's file: its settings, its format, and the identity of the ledger.
 
 use super::access::{APPLICATION_ID, Access, BUSY, FORMAT};
-use super::create::{lock, sweep};
 use super::failure::{StoreResult, failure};
-use super::place::{FolderLock, KEPT, RESTORING, beside, folder, link_count};
+use super::place::{FolderLock, KEPT, RESTORING, beside, folder, link_count, sweep};
 use super::sql::row;
 use super::upgrade::upgrade;
 use crate::store::StoreError;
@@ -107,7 +106,8 @@ pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreR
         return Err(StoreError::Foreign(path.display().to_string()));
     }
     if access != Access::Read && link_count(&meta) > 1 {
-        only_name(path, &lock(path, patience)?)?;
+        let lock = FolderLock::take(path, patience).map_err(|_| StoreError::Locked)?;
+        only_name(path, &lock)?;
     }
     let mode = if access == Access::Read {
         OpenFlags::SQLITE_OPEN_READ_ONLY

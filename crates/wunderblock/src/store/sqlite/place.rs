@@ -16,6 +16,9 @@ pub(crate) const RESTORING: &str = ".restoring";
 /// Suffix of the previous ledger that a restore keeps, added to the ledger's name and followed by a number.
 pub(crate) const KEPT: &str = ".before-restore-";
 
+/// Suffix of a ledger that is being created, added to the ledger's name and followed by the creator's process id.
+pub(super) const BUILDING: &str = ".creating-";
+
 /// Returns a path with a suffix added to its file name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -147,5 +150,18 @@ impl FolderLock {
     /// is held.
     pub(crate) fn is_held(&self) -> bool {
         self.0.is_some()
+    }
+}
+
+/// Removes temporary files of dead creators. A creator holds the folder's lock while it builds, so a temporary file
+/// found under the lock has no living creator.
+pub(super) fn sweep(path: &Path, lock: &FolderLock) {
+    let Some(name) = path.file_name().filter(|_| lock.is_held()) else { return };
+    let prefix = format!("{}{BUILDING}", name.to_string_lossy());
+    let Ok(entries) = std::fs::read_dir(folder(path)) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }
