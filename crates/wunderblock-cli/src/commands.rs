@@ -66,6 +66,8 @@ pub(crate) async fn run(args: Args) -> Exit {
         // These commands are handled before the settings are read, so that invalid settings cannot stop them.
         Command::Hook(wanted) => return Ok(hook::run(global, wanted)),
         Command::OnTerminal(wanted) => return run::on_terminal(&wanted.command),
+        #[cfg(target_os = "linux")]
+        Command::Guarded(wanted) => return run::guarded(global, wanted),
         Command::Run(wanted) => return run::run(global, &Settings::read_or_default(global)?, wanted).await,
         _ => {}
     }
@@ -105,6 +107,8 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,
         Command::Erase(wanted) => erase::run(global, &settings, &wanted).await,
+        #[cfg(target_os = "linux")]
+        Command::Guarded(_) => Ok(ExitCode::SUCCESS),
         Command::Hook(_)
         | Command::Run(_)
         | Command::Help(_)

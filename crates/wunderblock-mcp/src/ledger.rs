@@ -23,6 +23,9 @@ pub struct Served {
     pub keeps_policy: bool,
     /// Delegates to which the agent can hand work.
     pub agents: ServedAgents,
+    /// Beginning of the command line that runs a command so that it ends with the server. The server adds
+    /// `--session SESSION -- sh -c LINE`. Empty if commands are run directly.
+    pub guard: Vec<String>,
 }
 
 /// Definitions of delegates, and the rules that choose their models.

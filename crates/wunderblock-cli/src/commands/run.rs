@@ -9,6 +9,8 @@
 //! side, the command's own output and exit code reach the caller.
 
 mod channel;
+#[cfg(target_os = "linux")]
+mod guarded;
 mod keyboard;
 mod signals;
 mod sink;
@@ -23,6 +25,8 @@ use crate::outputs::outputs_session;
 use crate::settings::Settings;
 use crate::spool::{Spool, SpoolHead};
 use channel::{Channel, Way, Written};
+#[cfg(target_os = "linux")]
+pub(crate) use guarded::guarded;
 use keyboard::Keyboard;
 use rustix::termios::isatty;
 use serde_json::{Value, json};
