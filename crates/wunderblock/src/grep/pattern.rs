@@ -159,7 +159,7 @@ mod tests {
             r"x\b",
             "line\na\nb\nc",
             "a\n",
-            r"(?s)a.*c",
+            r"(?s)a\nb.*c",
             r"needle\z",
             "e$",
         ];
