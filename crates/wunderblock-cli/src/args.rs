@@ -27,6 +27,8 @@ pub(crate) use graph::{Describe, Expand};
 pub(crate) use handoff::{BriefArgs, ContextDelegate};
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArgs;
+#[cfg(target_os = "linux")]
+pub(crate) use reduce::GuardedArgs;
 pub(crate) use reduce::{HowArgs, LevelArg, OnTerminalArgs, ReduceArgs, RunArgs};
 pub(crate) use shared::{
     BuildArgs, DialectArg, ExportTo, FormatArg, MessageFilterArgs, RoleArg, SearchedArgs, SessionArg,
@@ -153,6 +155,10 @@ pub(crate) enum Command {
     /// Become a command in a session on the terminal of our own stream: how `run` starts one on a terminal
     #[command(hide = true)]
     OnTerminal(OnTerminalArgs),
+    /// Run a command that ends with the MCP server: how the server starts one
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    Guarded(GuardedArgs),
     /// Write a session out: events, imported file, or a request
     Export(Export),
     /// Check the ledger; repair or rebuild what is derived

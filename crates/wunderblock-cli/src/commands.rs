@@ -66,6 +66,9 @@ pub(crate) async fn run(args: Args) -> Exit {
         // These commands are handled before the settings are read, so that invalid settings cannot stop them.
         Command::Hook(wanted) => return Ok(hook::run(global, wanted)),
         Command::OnTerminal(wanted) => return run::on_terminal(&wanted.command),
+        #[cfg(target_os = "linux")]
+        Command::Guarded(wanted) => return run::guarded(global, wanted),
+        Command::Run(wanted) => return run::run(global, &Settings::read_or_default(global)?, wanted).await,
         _ => {}
     }
     let settings = Settings::read(global)?;
@@ -98,14 +101,16 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Describe(wanted) => describe::run(global, &settings, &wanted).await,
         Command::Expand(wanted) => expand::run(global, &settings, &wanted).await,
         Command::Reduce(wanted) => reduce::run(global, &settings, &wanted).await,
-        Command::Run(wanted) => run::run(global, &settings, &wanted).await,
         #[cfg(feature = "mcp")]
         Command::Mcp(wanted) => mcp::run(&settings, &wanted),
         Command::Doctor(wanted) => doctor::run(global, &settings, &wanted).await,
         Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
         Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,
         Command::Erase(wanted) => erase::run(global, &settings, &wanted).await,
+        #[cfg(target_os = "linux")]
+        Command::Guarded(_) => Ok(ExitCode::SUCCESS),
         Command::Hook(_)
+        | Command::Run(_)
         | Command::Help(_)
         | Command::Completions(_)
         | Command::Man

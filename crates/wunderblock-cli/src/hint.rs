@@ -48,6 +48,7 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
         Hint::WaitForImport => "wait for the other import, or end it; then import again",
         Hint::WaitForWriter => "another process is writing; try again when it is done",
         Hint::FreeSpace => "free some space and try again: nothing that was acknowledged is lost",
+        Hint::GiveOneName => "remove the other names, or replace it by a copy of `wunderblock backup`",
         Hint::UseNewerProgram => "use the newer program that wrote this ledger",
         Hint::UpgradeLedger => {
             "upgrade it once: run any command as a user who may write the file and its folder, or copy the file to a folder of your own and give the copy with --db"

@@ -3,6 +3,7 @@
 
 use crate::args::Global;
 use crate::config::{File, Person, parsed};
+use crate::console::say;
 use crate::exit::{FAILED, Failure, wrong};
 use crate::input::{read, refused};
 use crate::spool::{self, OrphanSpool};
@@ -10,13 +11,17 @@ use etcetera::BaseStrategy;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use wunderblock::agents::Places;
 use wunderblock::catalog::Catalog;
 use wunderblock::definitions::DelegateRules;
 use wunderblock::redact::Redactor;
-use wunderblock::store::sqlite::Access;
+use wunderblock::store::sqlite::{Access, Sqlite};
 use wunderblock::{Config, Engine};
 use wunderblock_core::id::TenantId;
+
+/// Maximum time that the output of a command waits for another process's lock.
+const SOON: Duration = Duration::from_secs(1);
 
 /// The resolved settings of a run.
 pub(crate) struct Settings {
@@ -27,7 +32,23 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn read(global: &Global) -> Result<Self, Failure> {
-        let mut file = settings_file(global)?;
+        Self::resolve(global, settings_file(global)?)
+    }
+
+    /// Reads the settings for a command that must run whatever they hold. Unusable settings are reported, and the
+    /// defaults are used instead.
+    pub(crate) fn read_or_default(global: &Global) -> Result<Self, Failure> {
+        Self::read(global).or_else(|failure| {
+            let text = failure.text();
+            say(
+                global,
+                &format!("wunderblock: the defaults are used, because the settings cannot be: {text}"),
+            );
+            Self::resolve(global, parsed("", Path::new(""), person().as_ref())?)
+        })
+    }
+
+    fn resolve(global: &Global, mut file: File) -> Result<Self, Failure> {
         let db = global.db.clone().or(file.db.take()).map_or_else(default_db, Ok)?;
         let mut config = Config::default();
         if let Some(tenant) = global.tenant.clone().or(file.tenant.take()) {
@@ -48,7 +69,7 @@ impl Settings {
 
     /// Moves the outputs of killed runs into the ledger. An output that cannot be stored now is left for the next
     /// command.
-    async fn take_in(&self) {
+    pub(crate) async fn take_in(&self) {
         let mine = |orphan: &OrphanSpool| orphan.is_of(self.config.tenant.as_str());
         let orphans: Vec<OrphanSpool> = spool::orphans(&self.db).into_iter().filter(mine).collect();
         if orphans.is_empty() {
@@ -79,6 +100,13 @@ impl Settings {
         Ok(Engine::open_with(&self.db, Access::Create, self.config.clone()).await?)
     }
 
+    /// Opens the engine for a command whose output must not wait for another process's lock. The command calls
+    /// [`Settings::take_in`] at its end.
+    pub(crate) async fn write_soon(&self) -> Result<Engine, Failure> {
+        let file = Sqlite::open_for(&self.db, Access::Create, SOON).map_err(wunderblock::Error::Store)?;
+        Ok(Engine::on(Arc::new(file), true, self.config.clone()).await?)
+    }
+
     /// Opens the engine for a hook: nothing but the hook's own work is done.
     pub(crate) async fn capture(&self) -> Result<Engine, Failure> {
         Ok(Engine::open_with(&self.db, Access::Brief, self.config.clone()).await?)
@@ -100,9 +128,7 @@ impl Settings {
     pub(crate) async fn either(&self) -> Result<Engine, Failure> {
         self.take_in().await;
         match Engine::open_with(&self.db, Access::Write, self.config.clone()).await {
-            Err(wunderblock::Error::Store(
-                wunderblock::store::StoreError::ReadOnly | wunderblock::store::StoreError::Io(_),
-            )) => self.read_only().await,
+            Err(wunderblock::Error::Store(error)) if error.may_be_read() => self.read_only().await,
             other => Ok(other?),
         }
     }

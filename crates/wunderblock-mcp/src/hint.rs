@@ -21,6 +21,9 @@ pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {
         Hint::InspectLedger => "ask the user to run `wunderblock doctor`",
         Hint::RebuildIndex => "ask the user to run `wunderblock doctor --rebuild`",
         Hint::FreeSpace => "ask the user to free space on the disk",
+        Hint::GiveOneName => {
+            "ask the user to run `wunderblock doctor`, and to remove the other names of the file"
+        }
         Hint::ChooseLedger => "ask the user to check the option --db of this server",
         Hint::LookBesideLedger => "call the tool again: it opens the new ledger",
         _ => return None,

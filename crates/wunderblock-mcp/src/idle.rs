@@ -14,11 +14,13 @@ const QUIET: Duration = Duration::from_secs(2);
 /// Interval at which an idle server looks for events that other processes have appended.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// Kind of a call. Commands run for minutes, and other calls must not wait for them.
+/// Kind of a call. Commands run for minutes and scans for seconds, and other calls must not wait for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallKind {
     /// Runs a command.
     Command,
+    /// Scans the originals, for seconds.
+    Scan,
     /// Reads or writes the ledger.
     Quick,
 }
@@ -26,6 +28,7 @@ pub(crate) enum CallKind {
 /// Runs calls on threads, because the operations of the library compute on the thread that polls them.
 pub(crate) struct CallThreads {
     commands: Semaphore,
+    scans: Semaphore,
     quick: Semaphore,
     /// Number of calls that run or wait.
     calls: watch::Sender<usize>,
@@ -34,7 +37,7 @@ pub(crate) struct CallThreads {
 impl CallThreads {
     pub(crate) fn new() -> Self {
         let slots = || Semaphore::new(RUNNING);
-        Self { commands: slots(), quick: slots(), calls: watch::Sender::new(0) }
+        Self { commands: slots(), scans: slots(), quick: slots(), calls: watch::Sender::new(0) }
     }
 
     /// Runs a call on a thread. Returns `None` if the call was cancelled before it began, or panicked.
@@ -46,7 +49,11 @@ impl CallThreads {
     ) -> Option<T> {
         self.calls.send_modify(|calls| *calls += 1);
         let _running = RunningCall(&self.calls);
-        let slots = if kind == CallKind::Command { &self.commands } else { &self.quick };
+        let slots = match kind {
+            CallKind::Command => &self.commands,
+            CallKind::Scan => &self.scans,
+            CallKind::Quick => &self.quick,
+        };
         let slot = tokio::select! {
             slot = slots.acquire() => slot.ok()?,
             () = cancelled => return None,

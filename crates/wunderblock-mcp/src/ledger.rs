@@ -23,6 +23,9 @@ pub struct Served {
     pub keeps_policy: bool,
     /// Delegates to which the agent can hand work.
     pub agents: ServedAgents,
+    /// Beginning of the command line that runs a command so that it ends with the server. The server adds
+    /// `--session SESSION -- sh -c LINE`. Empty if commands are run directly.
+    pub guard: Vec<String>,
 }
 
 /// Definitions of delegates, and the rules that choose their models.
@@ -71,7 +74,7 @@ impl SharedLedger {
         let open = |access| Engine::open_with(&self.served.db, access, self.served.config.clone());
         let access = if wanted == LedgerUse::Created { Access::Create } else { Access::Write };
         let engine = match open(access).await {
-            Err(Error::Store(StoreError::ReadOnly | StoreError::Io(_))) => open(Access::Read).await?,
+            Err(Error::Store(error)) if error.may_be_read() => open(Access::Read).await?,
             opened => opened?,
         };
         *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());

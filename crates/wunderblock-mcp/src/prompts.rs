@@ -5,7 +5,7 @@ use crate::ledger::{LedgerUse, SharedLedger};
 use crate::{resources, tools};
 use serde_json::{Map, Value};
 use wunderblock::graph::Expand;
-use wunderblock::{ReadPage, SearchOptions};
+use wunderblock::{Deadline, ReadPage, SearchOptions};
 use wunderblock_core::fence;
 
 /// Number of pages of a session's end that the prompt `continue` holds. The last page may hold little.
@@ -18,7 +18,7 @@ const HITS: usize = 10;
 /// Returns the text of a prompt that exists.
 pub(crate) async fn text(
     ledger: &SharedLedger,
-    name: &str,
+    (name, deadline): (&str, Deadline),
     arguments: &Map<String, Value>,
 ) -> Result<String, ToolFailure> {
     let argument = |name: &str| match arguments.get(name) {
@@ -32,7 +32,7 @@ pub(crate) async fn text(
             let topic = argument("topic")?;
             let missing =
                 || ToolFailure::Door("`topic` is missing; say what the decision is about".to_owned());
-            decided(ledger, topic.ok_or_else(missing)?).await
+            decided(ledger, topic.ok_or_else(missing)?, deadline).await
         }
     }
 }
@@ -61,9 +61,9 @@ async fn continued(ledger: &SharedLedger, named: Option<&str>) -> Result<String,
     Ok(out)
 }
 
-async fn decided(ledger: &SharedLedger, topic: &str) -> Result<String, ToolFailure> {
+async fn decided(ledger: &SharedLedger, topic: &str, deadline: Deadline) -> Result<String, ToolFailure> {
     let engine = ledger.open(LedgerUse::Existing).await?;
-    let options = SearchOptions { limit: HITS, free_text: true, ..SearchOptions::default() };
+    let options = SearchOptions { limit: HITS, free_text: true, deadline, ..SearchOptions::default() };
     let found = engine.search(topic, &options).await?;
     let hits = match found.hits.as_slice() {
         [] => "A search for these words found nothing.".to_owned(),

@@ -22,6 +22,9 @@ use wunderblock_reduce::Level;
 pub struct ShellCommand<'c> {
     /// Line for `sh -c`.
     pub line: &'c str,
+    /// Program and arguments that run the shell, for example to end everything with the caller. Empty to run the shell
+    /// itself.
+    pub through: &'c [String],
     /// Working directory.
     pub cwd: &'c Path,
     /// Maximum time, at most [`COMMAND_TIME`].
@@ -55,7 +58,13 @@ impl ShellCommand<'_> {
             let guard = StopOnDrop(Arc::clone(stop));
             let time = self.time.min(COMMAND_TIME);
             let program = Program {
-                argv: ["sh", "-c", self.line].map(ToOwned::to_owned).to_vec(),
+                argv: self
+                    .through
+                    .iter()
+                    .map(String::as_str)
+                    .chain(["sh", "-c", self.line])
+                    .map(ToOwned::to_owned)
+                    .collect(),
                 cwd: Some(self.cwd.to_owned()),
                 time: Millis(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)),
                 output: COMMAND_BYTES,

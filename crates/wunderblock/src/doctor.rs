@@ -14,10 +14,13 @@ use crate::graph::check::examine_nodes;
 use crate::index::{Header, verify};
 use crate::originals::{copy_source, list_revisions};
 use crate::query_batch::QueryBatch;
+use crate::store::sqlite::UNSCRUBBED;
 use crate::store::{Answer, BodyCount, Query, SourceInfo, StoredEvent, StreamInfo, codec};
 use crate::stored::{decode_event, read_page};
 use crate::tokens::Counted;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, count_lines};
@@ -37,20 +40,88 @@ pub(crate) async fn examine_all(
     examine(engine, &engine.every_tenant().await?, progress).await
 }
 
+/// Examines the ledger's file and the data of some tenants.
+///
+/// The first examination reads page by page and holds nothing up. While others write, its pages may not suit each other,
+/// so anything that it finds is reported only if a second one, in one snapshot, finds it.
 pub(crate) async fn examine(
     engine: &Engine,
     whose: &[Engine],
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Diagnosis, Error> {
-    let mut diagnosis = Diagnosis::default();
+    let first = examine_once(engine, whose, progress).await;
+    if first.as_ref().is_ok_and(|diagnosis| diagnosis.problems.is_empty()) {
+        return first;
+    }
+    let snapshot = engine.file.as_ref().and_then(|file| file.snapshot().ok());
+    let Some(storage) = snapshot else { return first };
+    let at_once = |engine: &Engine| Engine { storage: Arc::clone(&storage), ..engine.clone() };
+    let whose: Vec<Engine> = whose.iter().map(at_once).collect();
+    let second = examine_once(engine, &whose, progress).await;
+    // The erasure that is waited for waits for the end of the snapshot.
+    drop((whose, storage));
+    let mut diagnosis = second?;
+    wait_for_erasure(engine, &mut diagnosis).await?;
+    Ok(diagnosis)
+}
+
+/// Maximum time that an examination waits for an erasure to remove the last copies of what it erased.
+const ERASING: Duration = Duration::from_secs(3);
+/// Pause between two looks at the erasure.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Replaces the problem of erased content that is still in the files by a note, if an erasure in progress removes it.
+async fn wait_for_erasure(engine: &Engine, diagnosis: &mut Diagnosis) -> Result<(), Error> {
+    let Some(file) = &engine.file else { return Ok(()) };
+    if !diagnosis.problems.iter().any(|problem| problem.rule == UNSCRUBBED) {
+        return Ok(());
+    }
+    let (before, end) = (file.unscrubbed().await?, Instant::now() + ERASING);
+    let is_moving = loop {
+        if before == 0 || file.unscrubbed().await? != before {
+            break true;
+        }
+        if Instant::now() > end {
+            break false;
+        }
+        std::thread::sleep(PAUSE);
+    };
+    if is_moving {
+        diagnosis.problems.retain(|problem| problem.rule != UNSCRUBBED);
+        let text = "an erasure is in progress in another process".to_owned();
+        diagnosis.notes.push(DoctorNote { text, tenant: engine.config.tenant.clone() });
+    }
+    Ok(())
+}
+
+async fn examine_once(
+    engine: &Engine,
+    whose: &[Engine],
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Diagnosis, Error> {
+    let (mut diagnosis, mut is_foreign) = (Diagnosis::default(), false);
     if let Some(file) = &engine.file {
         diagnosis.path = Some(file.path().to_owned());
         diagnosis.bytes = file.path().metadata().map_or(0, |meta| meta.len());
-        for found in file.check().await?.found {
+        let checked = file.check().await?;
+        is_foreign = checked.is_foreign();
+        for found in checked.found {
             let (rule, detail, derived) = (found.rule, found.detail, found.derived);
             diagnosis.problems.push(Problem { rule, detail, derived, tenant: None });
         }
     }
+    match examine_tenants(whose, &mut diagnosis, progress).await {
+        // Queries of a schema that is not the format's may fail; the schema is reported already.
+        Err(_) if is_foreign => Ok(diagnosis),
+        examined => examined.map(|()| diagnosis),
+    }
+}
+
+async fn examine_tenants(
+    whose: &[Engine],
+    diagnosis: &mut Diagnosis,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<(), Error> {
     let mut all = Vec::new();
     for engine in whose {
         all.push((engine, engine.streams("", u64::from(u32::MAX)).await?));
@@ -60,7 +131,7 @@ pub(crate) async fn examine(
     let total = all.iter().flat_map(|(_, streams)| streams).map(events).fold(0, u64::saturating_add);
     for (engine, streams) in all {
         let known = diagnosis.problems.len();
-        examine_tenant(engine, &streams, &mut diagnosis, (progress, total)).await?;
+        examine_tenant(engine, &streams, diagnosis, (progress, total)).await?;
         let tenant = &engine.config.tenant;
         for problem in diagnosis.problems.iter_mut().skip(known) {
             problem.tenant = Some(tenant.clone());
@@ -69,7 +140,7 @@ pub(crate) async fn examine(
         diagnosis.sessions += streams.len() as u64;
     }
     progress(Progress { done: total, total });
-    Ok(diagnosis)
+    Ok(())
 }
 
 async fn examine_tenant(

@@ -320,9 +320,10 @@ impl Error {
 
 fn store_kind(error: &StoreError) -> ErrorKind {
     match error {
-        StoreError::Conflict { .. } | StoreError::StreamExists(_) | StoreError::Exists(_) => {
-            ErrorKind::Refused
-        }
+        StoreError::Conflict { .. }
+        | StoreError::StreamExists(_)
+        | StoreError::Exists(_)
+        | StoreError::Linked { .. } => ErrorKind::Refused,
         StoreError::Locked
         | StoreError::Held { .. }
         | StoreError::HeadMoved { .. }
@@ -338,6 +339,7 @@ fn store_hint(error: &StoreError) -> Option<Hint> {
         StoreError::Locked => Hint::WaitForWriter,
         StoreError::ReadOnly => Hint::CheckPermissions,
         StoreError::Full => Hint::FreeSpace,
+        StoreError::Linked { .. } => Hint::GiveOneName,
         StoreError::TooNew { .. } => Hint::UseNewerProgram,
         StoreError::TooOld { .. } => Hint::UpgradeLedger,
         StoreError::Damaged(_) => Hint::InspectLedger,

@@ -67,6 +67,8 @@ pub enum Hint {
     WaitForWriter,
     /// Free space on the disk; no acknowledged event is lost.
     FreeSpace,
+    /// Remove the other names of the ledger's file, or put a copy in its place.
+    GiveOneName,
     /// Use the newer program version that wrote the ledger or record.
     UseNewerProgram,
     /// Open the ledger once for writing to upgrade it.

@@ -27,6 +27,7 @@ mod command;
 mod compact;
 mod compactor;
 mod context;
+mod deadline;
 pub mod definitions;
 mod delegates;
 mod doctor;
@@ -113,6 +114,7 @@ pub use compact::state::LaneState;
 pub use compact::undo::Undone;
 pub use compactor::{Compactor, Hook};
 pub use context::Built;
+pub use deadline::Deadline;
 pub use delegates::{
     Agents, DelegateCall, DelegateText, Delegation, DelegationNode, DelegationOutcome, ModelMismatch,
 };
@@ -125,7 +127,7 @@ pub use erase::{Along, Erased, TextFound, TextPlace, TextRecord};
 pub use error::{Error, ErrorKind, ImportReason, Unappendable};
 pub use found::Found;
 pub use future::BoxFuture;
-pub use grep::{GrepOptions, Match};
+pub use grep::{GrepOptions, GrepStop, Match};
 pub use hint::Hint;
 pub use import::{HistoryFile, ImportNotice, Imported, OnBytes, Transcripts, holds_sessions, transcripts};
 pub use incoming::{Clock, IdSource, IntoEvents, Stamp};
@@ -153,7 +155,7 @@ pub use request::provider::StateProvider;
 pub use request::sources::{AgentType, Given, Instructions, OfferedTool, Resource, Skill, Sources};
 #[cfg(feature = "sqlite")]
 pub use restore::Restored;
-pub use search::{HitStrength, SearchHit, SearchOptions, SearchOrder, SearchResult};
+pub use search::{HitStrength, SearchCut, SearchHit, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
 pub use short_id::{ShortIds, beginning};
 pub use simulate::{

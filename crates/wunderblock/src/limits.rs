@@ -81,6 +81,8 @@ pub const BRIEF_CATCH_UP: i64 = 120;
 pub const SEARCH_BATCH_BYTES: Bytes = Bytes(1 << 20);
 /// Maximum number of attempts by a search when the segments that it reads are joined with others in the meantime.
 pub const SEARCH_RETRIES: usize = 4;
+/// Time after which a search or a grep is given up, unless its caller wants to wait longer.
+pub const SEARCH_TIME: Duration = Duration::from_secs(10);
 /// Context window assumed while a session's own window is unknown, in tokens.
 pub const USUAL_WINDOW: Tokens = Tokens(200_000);
 /// Maximum number of events in a view's first load. Together with [`VIEW_BYTES_PER_TOKEN`], this number limits what a

@@ -17,7 +17,7 @@ use crate::originals::list_revisions;
 use crate::query_batch::{EVERY, marked};
 use crate::report::lossy;
 use crate::store::sqlite::place::{FolderLock, KEEPING, beside, folder, place, sync_folder};
-use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, renew};
+use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, only_name, renew};
 use crate::store::{Answer, Commit, Erasure, Marked, Query, SourceSpan, StoreError, Write};
 use crate::stored::decode_event;
 use serde::Serialize;
@@ -70,11 +70,11 @@ impl Ledger<'_> {
                 return Err(Error::Store(StoreError::Exists(to.display().to_string())));
             }
             std::fs::create_dir_all(folder(to)).map_err(|error| file_error(folder(to), &error))?;
-            let _lock = FolderLock::take(to, PATIENCE).map_err(|_| Error::Store(StoreError::Locked))?;
+            let lock = FolderLock::take(to, PATIENCE).map_err(|_| Error::Store(StoreError::Locked))?;
             // Files of an interrupted restore may still exist.
             remove(&restoring);
             remove(&beside(to, KEEPING));
-            let done = restore(from, to, config).await;
+            let done = restore(from, (to, &lock), config).await;
             remove(&restoring);
             remove(&beside(to, KEEPING));
             done
@@ -82,7 +82,7 @@ impl Ledger<'_> {
     }
 }
 
-async fn restore(from: &Path, to: &Path, config: Config) -> Result<Restored, Error> {
+async fn restore(from: &Path, (to, lock): (&Path, &FolderLock), config: Config) -> Result<Restored, Error> {
     let restoring = beside(to, RESTORING);
     // The backup is copied unchanged, and only the copy is upgraded.
     copy_file(from, &restoring)?;
@@ -94,12 +94,12 @@ async fn restore(from: &Path, to: &Path, config: Config) -> Result<Restored, Err
         return Err(Error::Store(StoreError::Damaged(why)));
     }
     match Sqlite::open(to, Access::Read) {
-        Ok(_) => replaced(to, &restoring, &config).await,
-        Err(StoreError::Damaged(_) | StoreError::Foreign(_)) => {
-            renew(&restoring)?;
-            let kept = moved(to, &restoring)?;
-            Ok(Restored { kept: Some(kept), erasures_unread: true, ..Restored::default() })
+        Ok(opened) => {
+            drop(opened);
+            only_name(to, lock)?;
+            replaced(to, &restoring, &config).await
         }
+        Err(error) if is_damage(&error) => set_aside(to, &restoring, Restored::default()),
         Err(StoreError::Missing(_) | StoreError::Unrestored { .. }) => {
             renew(&restoring)?;
             let placed = if to.exists() { over(to, &restoring) } else { place(&restoring, to) };
@@ -120,17 +120,35 @@ async fn replaced(to: &Path, restoring: &Path, config: &Config) -> Result<Restor
         // The new generation tells processes that have the old ledger open that the file now holds another ledger.
         renew(restoring)?;
         // From here on, no other process can write, and the kept copy contains everything that was written before.
-        let replacement = Replacement::lock(to, restoring)?;
+        let replacement = match Replacement::lock(to, restoring) {
+            Err(error) if is_damage(&error) => return set_aside(to, restoring, restored),
+            replacement => replacement?,
+        };
         // Content erased before the lock was taken has not been erased from the prepared ledger yet, so the restore
         // starts again.
         if Erasures::of(to, config).await? != erasures {
             continue;
         }
-        restored.kept = Some(kept(to).await?);
-        replacement.finish()?;
+        match kept(to).await.and_then(|kept| Ok((kept, replacement.finish()?))) {
+            Ok((kept, ())) => restored.kept = Some(kept),
+            Err(Error::Store(error)) if is_damage(&error) => return set_aside(to, restoring, restored),
+            Err(error) => return Err(error),
+        }
         return Ok(restored);
     }
     Err(Error::Store(StoreError::Locked))
+}
+
+/// Returns whether an error means that the old ledger cannot be read or replaced in place, however often it is tried.
+fn is_damage(error: &StoreError) -> bool {
+    matches!(error, StoreError::Damaged(_) | StoreError::Foreign(_))
+}
+
+/// Moves the old file aside instead of replacing its content.
+fn set_aside(to: &Path, restoring: &Path, restored: Restored) -> Result<Restored, Error> {
+    renew(restoring)?;
+    let kept = moved(to, restoring)?;
+    Ok(Restored { kept: Some(kept), erasures_unread: true, ..restored })
 }
 
 /// Keeps a copy of the ledger beside it. Returns the path of the copy.
@@ -217,8 +235,13 @@ struct Coordinates {
 
 impl Erasures {
     async fn of(path: &Path, config: &Config) -> Result<Self, Error> {
-        let engine = Engine::with(Sqlite::open(path, Access::Read)?, false, config.clone()).await?;
         let mut erasures = Self::default();
+        let opened = Sqlite::open(path, Access::Read).map_err(Error::Store);
+        let engine = match erasures.read(opened)? {
+            Some(file) => erasures.read(Engine::with(file, false, config.clone()).await)?,
+            None => None,
+        };
+        let Some(engine) = engine else { return Ok(erasures) };
         for engine in erasures.read(engine.every_tenant().await)?.unwrap_or_default() {
             let coordinates = find_coordinates(&engine).await;
             if let Some(coordinates) = erasures.read(coordinates)? {
@@ -239,11 +262,20 @@ impl Erasures {
     fn read<T>(&mut self, read: Result<T, Error>) -> Result<Option<T>, Error> {
         match read {
             Ok(read) => Ok(Some(read)),
-            Err(Error::Store(StoreError::Damaged(_)) | Error::Codec(_)) => {
+            // Only a lock or the like ends by itself. Everything else is damage in one form or another: a session
+            // without its parent, an invalid id, a record that cannot be decoded.
+            Err(Error::Store(
+                error @ (StoreError::Locked
+                | StoreError::Full
+                | StoreError::ReadOnly
+                | StoreError::Replaced
+                | StoreError::TooNew { .. }
+                | StoreError::TooOld { .. }),
+            )) => Err(error.into()),
+            Err(_) => {
                 self.unread = true;
                 Ok(None)
             }
-            Err(error) => Err(error),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::address::Address;
 use crate::catch_up::{catch_up_briefly, is_searched};
+use crate::deadline::Deadline;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -14,7 +15,8 @@ use crate::parallel;
 use crate::query_batch::QueryBatch;
 use crate::store::codec::{Unpacker, utf8};
 use crate::store::{
-    Answer, EventFilter, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo, TenantNo,
+    Answer, EventFilter, PackedBlob, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo,
+    TenantNo,
 };
 use crate::stored::{decode_event, read_page, read_texts};
 use crate::texts::Texts;
@@ -49,6 +51,8 @@ pub struct SearchOptions {
     pub sessions: StreamFilter,
     /// Filter for the messages.
     pub events: EventFilter,
+    /// Time at which the search is given up.
+    pub deadline: Deadline,
 }
 
 impl Default for SearchOptions {
@@ -62,6 +66,7 @@ impl Default for SearchOptions {
             brief: false,
             sessions: StreamFilter::default(),
             events: EventFilter::default(),
+            deadline: Deadline::default(),
         }
     }
 }
@@ -104,6 +109,22 @@ pub struct SearchResult {
     pub hits: Vec<SearchHit>,
     /// Number of messages that were scanned because they are not indexed yet.
     pub scanned: u64,
+    /// Reason why hits may be missing.
+    pub cut: Option<SearchCut>,
+}
+
+/// Reason why a search ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SearchCut {
+    /// The deadline passed while messages that are not indexed yet were scanned.
+    #[error("the search was given up before all messages that wait for the index were scanned")]
+    Scanning,
+    /// The deadline passed, or too many messages contain the words but not the phrases, or do not pass the filter.
+    #[error(
+        "the search was given up after the {0} best messages that contain the words; most of them do not pass the \
+         filter, or do not contain the phrase"
+    )]
+    Candidates(u64),
 }
 
 /// State of the index and the ledger that a search uses, from one snapshot.
@@ -115,6 +136,11 @@ struct Ground {
     segments: Vec<(u64, Arc<Header>)>,
 }
 
+/// Maximum number of messages with the words that are checked for the phrases and the filter, unless more hits are
+/// wanted. It bounds the memory of a search.
+const CANDIDATES: usize = 8_192;
+/// Maximum number of messages whose texts are read at a time.
+const BATCH: usize = 64;
 /// Number of messages that one thread scans at a time.
 const SHARE: usize = 64;
 /// Maximum number of bytes that a snippet contains before the match; it may contain twice as many after the match.
@@ -132,7 +158,7 @@ impl Engine {
             let ground = find_ground(self, options).await?;
             if ground.is_far_behind() {
                 if options.brief {
-                    return Ok(SearchResult { hits: Vec::new(), scanned: 0 });
+                    return Ok(SearchResult { hits: Vec::new(), scanned: 0, cut: None });
                 }
                 catch_up_briefly(self, true).await?;
             }
@@ -166,11 +192,13 @@ impl Ground {
 
 async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) -> Result<SearchResult, Error> {
     let ground = find_ground(engine, options).await?;
-    let (tail, scanned) = search_tail(engine, words, &ground).await?;
+    let (tail, scanned, late) = search_tail(engine, words, (&ground, &options.deadline)).await?;
     let (scope, segments) = (ground.scope, ground.segments);
     let headers: Vec<&Header> = segments.iter().map(|(_, header)| header.as_ref()).collect();
     let blocks = read_blocks(engine, words, &segments).await?;
     let mut limit = options.limit;
+    let most = options.limit.max(CANDIDATES);
+    let (mut found, mut resolved) = (Vec::new(), 0);
     loop {
         let search = IndexSearch { query: words, scope: &scope, order: options.order, limit };
         let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
@@ -183,14 +211,32 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
             },
         )?;
         let all = hits.len() < limit;
-        let found = resolve_hits(engine, hits, (words, &options.events)).await?;
-        if found.len() >= options.limit || all {
-            let hits = found.into_iter().take(options.limit).collect();
-            return Ok(SearchResult { hits, scanned });
+        let mut cut = None;
+        // A higher limit gives the same hits and further ones.
+        let mut hits = hits.into_iter().skip(resolved).peekable();
+        while found.len() < options.limit && hits.peek().is_some() {
+            if options.deadline.is_over() {
+                cut = Some(SearchCut::Candidates(resolved as u64));
+                break;
+            }
+            let batch: Vec<DocHit> = hits.by_ref().take(BATCH).collect();
+            resolved += batch.len();
+            found.extend(resolve_hits(engine, batch, (words, &options.events)).await?);
         }
-        // The index does not check phrases, so hits may have been removed, and the search is repeated with a higher
-        // limit.
-        limit = limit.saturating_mul(4);
+        if found.len() < options.limit && !all && limit >= most {
+            cut = cut.or(Some(SearchCut::Candidates(resolved as u64)));
+        }
+        if found.len() >= options.limit || all || cut.is_some() {
+            found.truncate(options.limit);
+            return Ok(SearchResult {
+                hits: found,
+                scanned,
+                cut: cut.or(late.then_some(SearchCut::Scanning)),
+            });
+        }
+        // The index does not check phrases and filters, so hits may have been removed, and the search is repeated with
+        // a higher limit.
+        limit = limit.saturating_mul(4).min(most);
     }
 }
 
@@ -265,12 +311,21 @@ async fn read_blocks(
 /// A message with its key in the index.
 type KeyedMessage = (DocKey, Message);
 
-/// Scans the messages that are not indexed yet. Returns the matches and the number of messages.
-async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<(Tail, u64), Error> {
-    let (mut tails, mut scanned) = (Vec::new(), 0);
+/// Scans the messages that are not indexed yet. Returns the matches, the number of messages, and whether the deadline has
+/// passed before all of them were scanned.
+async fn search_tail(
+    engine: &Engine,
+    words: &Words,
+    (ground, deadline): (&Ground, &Deadline),
+) -> Result<(Tail, u64, bool), Error> {
+    let (mut tails, mut scanned, mut late) = (Vec::new(), 0, false);
     for info in &ground.behind {
         let mut from = info.indexed.next();
         while from <= info.head {
+            late = late || deadline.is_over();
+            if late {
+                break;
+            }
             let rows = read_page(engine, info, from, (CATCH_UP_EVENTS, CATCH_UP_BYTES)).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { break };
             from = last.next();
@@ -279,14 +334,14 @@ async fn search_tail(engine: &Engine, words: &Words, ground: &Ground) -> Result<
             let bodies = messages.iter().flat_map(|(_, message)| searched(message));
             let handles = bodies.filter_map(Body::handle).collect();
             let blobs = engine.ask(Query::Blobs { tenant: engine.tenant.no, handles }, Answer::blobs).await?;
-            let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
+            let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob)).collect();
             tails.extend(parallel::map(messages.chunks(SHARE).collect(), |share| {
                 scan_share(engine, words, share, &packed)
             })?);
         }
     }
     let tail = Tail::join(words, tails).map_err(|error| Error::Query(error.to_string()))?;
-    Ok((tail, scanned))
+    Ok((tail, scanned, late))
 }
 
 /// Decodes the messages among some events, on all cores.
@@ -308,7 +363,7 @@ fn scan_share(
     engine: &Engine,
     words: &Words,
     share: &[KeyedMessage],
-    packed: &HashMap<Handle, Vec<u8>>,
+    packed: &HashMap<Handle, PackedBlob>,
 ) -> Result<Tail, Error> {
     let mut unpacker = Unpacker::default();
     let mut documents = Vec::with_capacity(share.len());
@@ -318,7 +373,7 @@ fn scan_share(
             let text = match body {
                 Body::Inline(text) => text.as_ref(),
                 Body::Blob { blob, .. } => match packed.get(blob) {
-                    Some(data) => utf8(unpacker.bytes(data)?)?,
+                    Some(blob) => utf8(unpacker.body(&engine.tenant.key, blob)?)?,
                     None => continue,
                 },
             };

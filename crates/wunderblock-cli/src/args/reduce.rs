@@ -81,6 +81,20 @@ pub(crate) struct RunArgs {
     pub(crate) command: Vec<std::ffi::OsString>,
 }
 
+#[cfg(target_os = "linux")]
+#[derive(Debug, ClapArgs)]
+pub(crate) struct GuardedArgs {
+    /// Process id of the server
+    #[arg(long)]
+    pub(crate) server: i32,
+    /// Session beside which the output of a killed server is kept
+    #[arg(long)]
+    pub(crate) session: String,
+    /// Command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}
+
 #[derive(Debug, ClapArgs)]
 pub(crate) struct OnTerminalArgs {
     /// Command and its arguments

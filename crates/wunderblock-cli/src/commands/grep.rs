@@ -2,7 +2,7 @@
 
 use crate::args::{Global, Grep};
 use crate::columns::{fit, pad};
-use crate::console::age;
+use crate::console::{age, say};
 use crate::entry::{excerpt, role};
 use crate::exit::{Exit, FAILED};
 use crate::filter::searched;
@@ -13,7 +13,8 @@ use crate::terminal::{clean, clean_json, clean_lines, width};
 use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
-use wunderblock::{GrepOptions, Match};
+use std::time::Duration;
+use wunderblock::{Deadline, GrepOptions, GrepStop, Match};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Seq;
 
@@ -27,6 +28,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
         regex: wanted.regex,
         ignore_case: wanted.ignore_case,
         context: wanted.context,
+        deadline: Deadline::after(Duration::from_secs(wanted.timeout)),
     };
     let mut out = std::io::BufWriter::new(std::io::stdout());
     // On a terminal, lines are shown under their session's name; in a pipe, each line contains the session's whole
@@ -37,7 +39,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
     let mut count = 0;
     let mut outcome = Ok(());
     let limit = wanted.limit.unwrap_or(u64::MAX);
-    engine
+    let stopped = engine
         .grep(&wanted.pattern, &options, &mut |hit| {
             if count >= limit {
                 return ControlFlow::Break(());
@@ -63,7 +65,14 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
         .await?;
     outcome?;
     out.flush()?;
-    Ok(if count == 0 { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+    if let Some(GrepStop { session, seq }) = &stopped {
+        let (time, place) = (wanted.timeout, format!("{}#{seq}", clean(session.as_str())));
+        let text = format!(
+            "given up after {time} s at {place}: earlier messages were not searched; a longer --timeout searches them"
+        );
+        say(global, &text);
+    }
+    Ok(if count == 0 || stopped.is_some() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
 fn machine(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {

@@ -27,6 +27,7 @@ pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
         options: build::options(settings, &wanted.build, (None, None))?,
         keeps_policy: wanted.build.policy.policy.is_some(),
         agents,
+        guard: guard(settings)?,
     };
     let stopper = Stopper::new();
     #[cfg(unix)]
@@ -34,6 +35,19 @@ pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
     serve(served, Box::new(std::io::stdin()), Box::new(std::io::stdout()), &stopper)
         .map_err(|error| Failure::Door(FAILED, error.to_string()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the beginning of the command line that runs a command so that it ends with this process. Empty where the
+/// system does not tell a process of its parent's end.
+fn guard(settings: &Settings) -> Result<Vec<String>, Failure> {
+    if !cfg!(target_os = "linux") {
+        return Ok(Vec::new());
+    }
+    let (program, db) = (std::env::current_exe()?, std::path::absolute(&settings.db)?);
+    let (Some(program), Some(db)) = (program.to_str(), db.to_str()) else { return Ok(Vec::new()) };
+    let (tenant, server) = (settings.config().tenant.to_string(), std::process::id().to_string());
+    let words = [program, "--db", db, "--tenant", &tenant, "--quiet", "guarded", "--server", &server];
+    Ok(words.map(str::to_owned).to_vec())
 }
 
 /// Lets a signal end the server in the same way as the end of its input, so that no command stays behind.

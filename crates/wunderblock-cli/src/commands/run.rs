@@ -9,6 +9,8 @@
 //! side, the command's own output and exit code reach the caller.
 
 mod channel;
+#[cfg(target_os = "linux")]
+mod guarded;
 mod keyboard;
 mod signals;
 mod sink;
@@ -23,6 +25,8 @@ use crate::outputs::outputs_session;
 use crate::settings::Settings;
 use crate::spool::{Spool, SpoolHead};
 use channel::{Channel, Way, Written};
+#[cfg(target_os = "linux")]
+pub(crate) use guarded::guarded;
 use keyboard::Keyboard;
 use rustix::termios::isatty;
 use serde_json::{Value, json};
@@ -36,6 +40,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Duration;
 use watch::{Ended, Watched};
 use wunderblock::report::OutputReport;
+use wunderblock::store::StoreError;
 use wunderblock::{Engine, Keep, Output, OutputOptions, ShortenedOutput};
 use wunderblock_core::id::Handle;
 use wunderblock_core::stub::grouped;
@@ -46,11 +51,15 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) 
     let watched = request.start(wanted)?;
     // Opening the ledger while the command runs costs no extra time, and the output is read in the meantime.
     let at_work = std::thread::spawn(move || watched.end());
-    let engine = settings.write().await;
+    let engine = settings.write_soon().await;
     let ended = at_work
         .join()
         .map_err(|_| std::io::Error::other("the command's output was not read to its end"))??;
-    request.finish(engine.as_ref(), ended).await
+    let code = code(ended.status);
+    if request.finish(engine.as_ref(), ended).await? {
+        settings.take_in().await;
+    }
+    Ok(ExitCode::from(code))
 }
 
 /// Settings of a whole run.
@@ -129,9 +138,10 @@ impl RunRequest<'_> {
         Ok(Channel::new(from, (to, way), (self.settings.db.clone(), head)))
     }
 
-    /// Stores the command's output, and prints what has not been shown yet. Returns the command's exit code.
-    async fn finish(&self, engine: Result<&Engine, &Failure>, ended: Ended) -> Exit {
-        let code = code(ended.status);
+    /// Stores the command's output, and prints what has not been shown yet. Returns whether the ledger could be written;
+    /// if it is locked, spool files are left for the next command.
+    async fn finish(&self, engine: Result<&Engine, &Failure>, ended: Ended) -> Result<bool, Failure> {
+        let (code, mut is_free) = (code(ended.status), true);
         if ended.left {
             say(
                 self.global,
@@ -152,10 +162,15 @@ impl RunRequest<'_> {
             if written.to == To::Err && bytes.is_empty() {
                 continue;
             }
-            let kept = self.keep(engine, (&written, bytes), code).await;
+            let kept = match is_free {
+                true => self.keep(engine, (&written, bytes), code).await,
+                false => Err(locked()),
+            };
+            is_free = is_free && !kept.as_ref().is_err_and(is_locked);
             let unseen = bytes.get(written.shown..).unwrap_or_default();
             let text = match (&kept, written.way) {
                 (_, Way::Through) => &[],
+                _ if written.unread => &[],
                 (Ok(Kept { short: Some(short), .. }), _) => short.reduced.text.as_bytes(),
                 (Err(_) | Ok(_), _) => unseen,
             };
@@ -171,13 +186,14 @@ impl RunRequest<'_> {
             match kept {
                 Ok(kept) => words.extend(kept.words(&written, bytes)),
                 Err(error) => {
-                    say(
-                        self.global,
-                        &format!("wunderblock: the output is not kept, and shown in full: {error}"),
-                    );
+                    let becomes = match is_locked(&error) && written.spool.is_some() {
+                        true => "shown in full, and kept by the next command",
+                        false => "not kept, and shown in full",
+                    };
+                    say(self.global, &format!("wunderblock: the output is {becomes}: {}", error.text()));
                 }
             }
-            if let Some(spool) = written.spool {
+            if let Some(spool) = written.spool.filter(|_| is_free) {
                 spool.remove();
             }
         }
@@ -186,7 +202,7 @@ impl RunRequest<'_> {
         } else if !words.is_empty() {
             say(self.global, &format!("wunderblock: {}", words.join("; ")));
         }
-        Ok(ExitCode::from(code))
+        Ok(is_free)
     }
 
     /// Stores the output of a stream, and shortens it unless it was shown as it arrived.
@@ -195,21 +211,32 @@ impl RunRequest<'_> {
         engine: Result<&Engine, &Failure>,
         (written, bytes): (&Written, &[u8]),
         code: u8,
-    ) -> Result<Kept, String> {
-        let engine = engine.map_err(Failure::text)?;
-        let text = |error: wunderblock::Error| Failure::from(error).text();
+    ) -> Result<Kept, Failure> {
+        let engine = match engine {
+            Ok(engine) => engine,
+            Err(failure) if is_locked(failure) => return Err(locked()),
+            Err(failure) => return Err(Failure::Door(failure.code(), failure.text())),
+        };
         let input = Output::run_input(&self.line, &self.cwd, Some(code.into()));
         let call = written.spool.as_ref().map(Spool::call);
         let output = Output { bytes, tool: "run", input: &input, failed: code != 0, call };
-        let session = outputs_session(engine, self.how.session).await.map_err(text)?;
-        if written.way == Way::Through {
-            let handle = output.keep(&session).await.map_err(text)?;
+        let session = outputs_session(engine, self.how.session).await?;
+        if written.way == Way::Through || written.unread {
+            let handle = output.keep(&session).await?;
             return Ok(Kept { handle: Some(handle), short: None });
         }
         let wish = OutputOptions { shown: written.shown, ..self.how.wanted(Some(&self.line), &exact) };
-        let short = output.shorten(&session, Keep::Always, &wish).await.map_err(text)?;
+        let short = output.shorten(&session, Keep::Always, &wish).await?;
         Ok(Kept { handle: short.handle, short: Some(short) })
     }
+}
+
+fn locked() -> Failure {
+    Failure::from(wunderblock::Error::Store(StoreError::Locked))
+}
+
+fn is_locked(failure: &Failure) -> bool {
+    matches!(failure, Failure::Engine(wunderblock::Error::Store(StoreError::Locked)))
 }
 
 /// Both ends of a stream.

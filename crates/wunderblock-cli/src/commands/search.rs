@@ -12,7 +12,8 @@ use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use wunderblock::{Engine, SearchHit, SearchOptions, SearchOrder};
+use wunderblock::limits::SEARCH_TIME;
+use wunderblock::{Deadline, Engine, SearchHit, SearchOptions, SearchOrder};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
@@ -23,11 +24,23 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     let (session, sessions, events) = searched(&engine, global, &wanted.searched).await?;
     let order = if wanted.newest { SearchOrder::Newest } else { SearchOrder::Ranked };
     let (limit, free_text) = (wanted.limit, false);
-    let options =
-        SearchOptions { session, except: None, order, limit, free_text, brief: false, sessions, events };
+    let deadline = Deadline::after(SEARCH_TIME);
+    let options = SearchOptions {
+        session,
+        order,
+        limit,
+        free_text,
+        sessions,
+        events,
+        deadline,
+        ..SearchOptions::default()
+    };
     let found = engine.search(&wanted.query.join(" "), &options).await?;
     if found.scanned > 0 {
         say(global, &format!("{} events are not indexed yet and were scanned", found.scanned));
+    }
+    if let Some(cut) = &found.cut {
+        say(global, &format!("{cut}; `wunderblock grep` searches all texts"));
     }
     let picture = SearchPicture {
         engine: &engine,
@@ -56,7 +69,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
         // A person reads the answer while the index catches up.
         engine.maintenance().catch_up_briefly().await?;
     }
-    Ok(if found.hits.is_empty() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+    Ok(if found.hits.is_empty() || found.cut.is_some() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
 /// Lines of an excerpt.

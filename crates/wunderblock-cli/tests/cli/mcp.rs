@@ -45,3 +45,35 @@ fn a_signal_ends_the_server_and_the_command_that_it_runs() {
                   exec 3>&-; kill -0 $(cat running) 2>/dev/null && echo left; true";
     assert_eq!(desk.shell(script).exits(0).out, "code 0\n");
 }
+
+/// Nothing of a killed server is left to end its command and to keep its output. Sessions of their own end, too.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_server_has_started_ends_with_it() {
+    for (signal, code) in [("KILL", 137), ("TERM", 0)] {
+        let desk = Desk::new();
+        let line = "echo printed before the end; setsid sh -c 'echo $$ >apart; sleep 60' >/dev/null 2>&1 & \
+                    until [ -s apart ]; do sleep 0.02; done; echo $$ >pid; mv pid running; sleep 60";
+        let run = json!({"name": "run", "arguments": {"command": line}});
+        desk.write("talk.jsonl", conversation(&[run]));
+        let script = format!(
+            "mkfifo in; \"$WB\" mcp <in >out.txt & server=$!; exec 3>in; cat talk.jsonl >&3; \
+             until [ -e running ]; do sleep 0.05; done; kill -{signal} $server; wait $server; echo \"code $?\"; exec 3>&-; \
+             n=0; while kill -0 $(cat running) $(cat apart) 2>/dev/null && [ $n -lt 100 ]; do sleep 0.1; n=$((n+1)); done; \
+             for left in $(cat running) $(cat apart); do kill -0 $left 2>/dev/null && echo left; done; true"
+        );
+        let done = desk.shell(&script).exits(0);
+        assert_eq!(done.out, format!("code {code}\n"), "{signal}: {}", done.err);
+        // The guard of a killed server writes the rest and ends a moment later.
+        let is_kept =
+            || desk.run(&["grep", "printed before the end"]).out.contains("printed before the end\n");
+        assert!(
+            (0..50).any(|_| is_kept() || {
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                false
+            }),
+            "{signal}"
+        );
+        assert!(!desk.path("ledger.db.run").exists(), "{signal}: the spool file is gone");
+    }
+}

@@ -212,3 +212,46 @@ fn on_a_terminal_keys_reach_the_command() {
     assert!(lines.contains(&"first second"), "{lines:?}");
     assert_eq!(lines.iter().filter(|line| line.ends_with("caught")).count(), 1, "{lines:?}");
 }
+
+/// A command whose reader has seen enough ends at its next write, as without `run`.
+#[test]
+fn a_reader_of_one_line_ends_an_endless_command() {
+    let desk = Desk::new();
+    assert_eq!(desk.shell("$WB run -- yes | head -1").exits(0).out, "y\n");
+    let ticks = "i=0; while test $i -lt 900; do echo tick; sleep .1; i=$((i+1)); done; touch ended";
+    for first in ["first\\n", "\\033[31mfirst\\033[0m\\n"] {
+        desk.write("script", format!("printf '{first}'; {ticks}"));
+        assert_eq!(desk.shell("$WB run -- sh script | head -1").exits(0).out, "first\n");
+    }
+    // The reader is gone before there is anything to read.
+    desk.write("script", ticks);
+    desk.shell("$WB run --level budget --tokens 500 -- sh script | true").exits(0);
+    assert!(!desk.path("ended").exists());
+}
+
+#[test]
+fn a_locked_ledger_does_not_hold_up_the_output() {
+    let desk = Desk::with_session();
+    let holder = desk.sql();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let done = desk.run(&["run", "--", "sh", "-c", "echo shown at once; exit 3"]).exits(3);
+    assert_eq!(done.out, "shown at once\n");
+    assert!(done.err.contains("kept by the next command"), "{}", done.err);
+    holder.execute_batch("ROLLBACK").unwrap();
+    drop(holder);
+    let found = desk.run(&["grep", "shown at once"]).exits(0);
+    assert!(found.out.contains("shown at once"), "{}", found.out);
+}
+
+#[test]
+fn broken_settings_do_not_stop_a_command() {
+    let desk = Desk::new();
+    for broken in ["db = ", "unknown_key = 1", "models = \"missing.toml\"", "tenant = \"\""] {
+        desk.write("broken.toml", broken);
+        let done =
+            desk.run(&["--config", "broken.toml", "run", "--", "sh", "-c", "echo hello; exit 4"]).exits(4);
+        assert_eq!(done.out, "hello\n", "{broken}");
+        assert!(done.err.contains("the defaults are used"), "{broken}: {}", done.err);
+    }
+    desk.run(&["--config", "broken.toml", "sessions"]).exits(2);
+}

@@ -227,3 +227,68 @@ fn an_import_that_finds_the_disk_full_goes_on_later() {
     assert!(desk.run_bytes(&["export", "long.jsonl", "--original"]).stdout == text.as_bytes());
     assert_eq!(desk.run(&["doctor", "--json"]).exits(0).json()["ok"], true);
 }
+
+/// Content can be read, and therefore saved, when not a byte can be written.
+#[test]
+fn a_full_disk_can_be_read() {
+    for has_log in [false, true] {
+        let desk = Desk::new();
+        desk.feed(&["append", "s"], LINE).exits(0);
+        if has_log {
+            // A log that nobody has emptied holds the second message.
+            let holder = desk.sql();
+            holder.execute_batch("BEGIN; SELECT count(*) FROM events").unwrap();
+            desk.feed(&["append", "s"], &LINE.replace("\"id\":\"", "\"id\":\"log-")).exits(0);
+            for name in ["ledger.db", "ledger.db-wal"] {
+                desk.write(&format!("kept-{name}"), desk.bytes(name));
+            }
+            drop(holder);
+            for name in ["ledger.db", "ledger.db-wal"] {
+                std::fs::rename(desk.path(&format!("kept-{name}")), desk.path(name)).unwrap();
+                let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+                std::fs::set_permissions(desk.path(name), private).unwrap();
+            }
+            let _ = std::fs::remove_file(desk.path("ledger.db-shm"));
+            assert!(desk.bytes("ledger.db-wal").len() > 4_096);
+        }
+        let log = || has_log.then(|| desk.bytes("ledger.db-wal"));
+        let before = (desk.bytes("ledger.db"), log());
+        let expected = if has_log { 3 } else { 2 };
+        for command in ["sessions", "show s", "doctor", "read s#2", "search ."] {
+            let done = cramped(&desk, 0, command);
+            assert!(
+                !done.err.contains("error: disk") && !done.err.contains("full"),
+                "{command}: {}",
+                done.err
+            );
+        }
+        assert_eq!(cramped(&desk, 0, "export s").exits(0).lines().len(), expected);
+        cramped(&desk, 0, "doctor").exits(0);
+        let refused = cramped(
+            &desk,
+            0,
+            "append s < /dev/null; echo '{\"role\":\"user\",\"content\":\"x\"}' | \"$WB\" append s",
+        );
+        assert!((refused.out + &refused.err).contains("disk is full"));
+        assert!((desk.bytes("ledger.db"), log()) == before, "reading changed the files");
+        assert_eq!(desk.run(&["export", "s"]).exits(0).lines().len(), expected);
+    }
+}
+
+#[test]
+fn a_ledger_with_a_second_name_stops_writers_and_no_agent() {
+    let desk = Desk::with_session();
+    std::fs::hard_link(desk.path("ledger.db"), desk.path("other.db")).unwrap();
+    let done = desk.feed(&["append", "s"], LINE);
+    assert!((done.out.clone() + &done.err).contains("hard links"), "{}{}", done.out, done.err);
+    assert!((done.out + &done.err).contains("wunderblock backup"));
+    let input = serde_json::json!({
+        "session_id": "s", "hook_event_name": "SessionStart", "cwd": desk.folder(), "source": "startup"
+    });
+    desk.feed(&["hook", "claude-code"], &input.to_string()).exits(0);
+    let found = desk.run(&["doctor"]).exits(1);
+    assert!(found.out.contains("the file has one name") && found.out.contains("2 names"), "{}", found.out);
+    desk.run(&["backup", desk.path("copy.db").to_str().unwrap()]).exits(0);
+    std::fs::remove_file(desk.path("other.db")).unwrap();
+    desk.feed(&["append", "s"], LINE).exits(0);
+}

@@ -2,13 +2,15 @@
 
 use crate::arguments::CheckedArguments;
 use crate::ledger::SharedLedger;
-use wunderblock::{Engine, Error};
+use wunderblock::{Deadline, Engine, Error};
 use wunderblock_core::id::StreamId;
 
 /// A call of a tool.
 pub(crate) struct ToolCall<'c> {
     pub(crate) ledger: &'c SharedLedger,
     pub(crate) arguments: &'c CheckedArguments,
+    /// Time at which a search is given up: after the usual time, or when the call is cancelled.
+    pub(crate) deadline: Deadline,
     /// Name of the client program.
     pub(crate) client: &'c str,
 }

@@ -18,31 +18,44 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     let engine = call.ledger.open(LedgerUse::Existing).await?;
     let session = call.named_session(&engine).await?;
     let (regex, ignore_case) = (arguments.flag("regex"), arguments.flag("ignore_case"));
-    let options = GrepOptions { session, regex, ignore_case, ..GrepOptions::default() };
+    let deadline = call.deadline.clone();
+    let options = GrepOptions { session, regex, ignore_case, deadline, ..GrepOptions::default() };
     let limit = arguments.limit(LIMIT);
-    let mut matches: Vec<Match> = Vec::new();
+    // A line may be as long as a message, so only what is shown of it is kept.
+    let mut matches: Vec<(Value, String)> = Vec::new();
     let mut more = false;
     let mut found = |one: Match| {
         more = matches.len() == limit;
         if more {
             return ControlFlow::Break(());
         }
-        matches.push(one);
+        matches.push((facts(&engine, &one), line(&engine, &one)));
         ControlFlow::Continue(())
     };
-    engine.grep(arguments.required("pattern"), &options, &mut found).await?;
-    let facts: Vec<Value> = matches.iter().map(|one| facts(&engine, one)).collect();
-    let text = if matches.is_empty() {
+    let stopped = engine.grep(arguments.required("pattern"), &options, &mut found).await?;
+    let (facts, lines): (Vec<Value>, Vec<String>) = matches.into_iter().unzip();
+    let mut text = if lines.is_empty() {
         "Nothing was found. `search` finds words in any form and order.".to_owned()
     } else {
-        let lines: Vec<String> = matches.iter().map(|one| line(&engine, one)).collect();
         let mut text = fence::data("matching lines of past sessions, newest first", &lines.join("\n"));
         if more {
             text.push_str("\nThere are further matches; raise `limit`, or use a longer pattern.");
         }
         text
     };
-    Ok(ToolAnswer::new(text, json!({ "matches": facts, "more": more })))
+    let stopped = stopped.map(|stop| {
+        let address = stop.address(&engine);
+        text.push_str(&format!(
+            "\nThe search was given up at {address}: earlier messages were not searched. Give a `session`, or a simpler \
+             pattern."
+        ));
+        address.to_string()
+    });
+    let mut facts = json!({ "matches": facts, "more": more });
+    if let (Some(address), Some(facts)) = (stopped, facts.as_object_mut()) {
+        facts.insert("stopped".to_owned(), address.into());
+    }
+    Ok(ToolAnswer::new(text, facts))
 }
 
 fn facts(engine: &Engine, one: &Match) -> Value {

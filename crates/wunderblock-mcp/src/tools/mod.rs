@@ -20,6 +20,9 @@ use crate::answer::{ToolAnswer, ToolFailure};
 /// Name of the tool that runs commands.
 pub(crate) const RUN: &str = "run";
 
+/// Name of the tool that scans the originals.
+pub(crate) const GREP: &str = "grep";
+
 /// Calls a tool that exists. `cancelled` becomes ready when nobody waits for the answer any more.
 pub(crate) async fn call(
     name: &str,
@@ -31,7 +34,7 @@ pub(crate) async fn call(
         match name {
             "search" => search::call(&call).await,
             "read" => read::call(&call).await,
-            "grep" => grep::call(&call).await,
+            GREP => grep::call(&call).await,
             "explain" => explain::call(&call).await,
             "agents" => agents::call(&call).await,
             "note" => note::call(&call).await,

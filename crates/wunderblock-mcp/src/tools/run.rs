@@ -24,7 +24,14 @@ pub(super) async fn call(
     let arguments = call.arguments;
     let engine = call.ledger.open(LedgerUse::Created).await?;
     let session = call.ledger.find_session(&engine, arguments.text("session")).await?;
+    let guard = &call.ledger.served.guard;
+    let beside = session.as_ref().map_or("outputs", |session| session.id().as_str());
+    let mut through = guard.clone();
+    if !guard.is_empty() {
+        through.extend(["--session", beside, "--"].map(str::to_owned));
+    }
     let command = ShellCommand {
+        through: &through,
         line: arguments.required("command"),
         cwd: &call.ledger.served.cwd,
         time: Duration::from_secs(arguments.number("seconds").unwrap_or(TIME)),

@@ -16,7 +16,8 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     let session = call.named_session(&engine).await?;
     let order = if arguments.flag("newest") { SearchOrder::Newest } else { SearchOrder::Ranked };
     let limit = arguments.limit(LIMIT);
-    let options = SearchOptions { session, order, limit, ..SearchOptions::default() };
+    let deadline = call.deadline.clone();
+    let options = SearchOptions { session, order, limit, deadline, ..SearchOptions::default() };
     let found = engine.search(arguments.required("query"), &options).await?;
     let facts: Vec<Value> = found
         .hits
@@ -31,10 +32,13 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
             })
         })
         .collect();
-    let text = match found.hits.as_slice() {
+    let mut text = match found.hits.as_slice() {
         [] => "Nothing was found. Use other words, or `grep` for an exact text.".to_owned(),
         some => hits(&engine, some),
     };
+    if let Some(cut) = &found.cut {
+        text.push_str(&format!("\nHits may be missing: {cut}."));
+    }
     Ok(ToolAnswer::new(text, json!({ "hits": facts, "scanned": found.scanned })))
 }
 

@@ -91,6 +91,7 @@ impl Home {
     /// Starts a server that has not been sent anything.
     pub(crate) fn silent_client(&self) -> Client {
         let served = Served {
+            guard: Vec::new(),
             db: self.db(),
             config: Config::default(),
             cwd: self.project(),

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::index::{DocKey, SegmentBuilder};
 use crate::redact::Redactor;
 use crate::store::codec::{Unpacker, utf8};
-use crate::store::{Answer, BodyCount, PackedSegment, Query, SegmentReach, StreamInfo, StreamNo};
+use crate::store::{Answer, BodyCount, PackedBlob, PackedSegment, Query, SegmentReach, StreamInfo, StreamNo};
 use crate::stored::{decode_event, read_page};
 use crate::token_costs::count_body;
 use crate::tokens::Vocabulary;
@@ -50,7 +50,7 @@ impl Batch {
 /// Batch with the bodies that it needs, which are still compressed.
 pub(super) struct Load {
     batch: Batch,
-    packed: HashMap<Handle, Vec<u8>>,
+    packed: HashMap<Handle, PackedBlob>,
 }
 
 /// Result of a batch.
@@ -102,13 +102,13 @@ pub(super) async fn load_bodies(engine: &Engine, batch: Batch) -> Result<Load, E
     handles.dedup();
     let query = Query::Blobs { tenant: engine.tenant.no, handles };
     let blobs = engine.ask(query, Answer::blobs).await?;
-    let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
+    let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob)).collect();
     Ok(Load { batch, packed })
 }
 
 /// State of a thread that processes a batch.
 struct Worker<'l> {
-    packed: HashMap<Handle, Vec<u8>>,
+    packed: HashMap<Handle, PackedBlob>,
     unpacker: Unpacker,
     redactor: &'l Redactor,
     key: &'l [u8; 32],
@@ -176,7 +176,7 @@ impl Worker<'_> {
             let text = match body {
                 Body::Inline(text) => text.as_ref(),
                 Body::Blob { blob, .. } => match self.packed.get(blob) {
-                    Some(data) => utf8(self.unpacker.bytes(data)?)?,
+                    Some(blob) => utf8(self.unpacker.body(self.key, blob)?)?,
                     None => continue,
                 },
             };
@@ -201,10 +201,10 @@ impl Worker<'_> {
     /// session's token sums.
     fn other(&mut self, fact: &Fact) -> Result<Tokens, Error> {
         for handle in fact.bodies().into_iter().filter_map(Body::handle) {
-            if let Some(data) = self.packed.get(&handle)
+            if let Some(blob) = self.packed.get(&handle)
                 && !self.counts.contains_key(&handle)
             {
-                let count = count_body(utf8(self.unpacker.bytes(data)?)?);
+                let count = count_body(utf8(self.unpacker.body(self.key, blob)?)?);
                 self.counts.insert(handle, count);
             }
         }

@@ -110,7 +110,7 @@ async fn read_shown(session: &Session, wanted: ShownWanted) -> Result<ShownTexts
     let mut answers = session.engine.ask_all(batch).await?;
     let mut texts = Texts::default();
     for blob in answers.take(blobs)?.into_iter().flatten() {
-        texts.insert(blob.handle, codec::unpack_text(&blob.data)?);
+        texts.insert(blob.handle, codec::unpack_body(&session.engine.tenant.key, &blob)?);
     }
     Ok(ShownTexts { texts, tallies: edges.into_iter().zip(answers.take(tallies)?).collect() })
 }

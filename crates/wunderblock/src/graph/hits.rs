@@ -8,6 +8,7 @@
 use super::expand::{Expanded, PageNo, Shows, finished, shown_bodies};
 use super::item::{Leaf, MessageReader, PageItem, PagePiece};
 use super::place::{GraphPlace, Positions};
+use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::grep::{GrepOptions, Pattern, StreamScan, grep_stream};
@@ -24,6 +25,8 @@ use wunderblock_core::units::{Seq, Tokens};
 
 /// Maximum number of words in a query; further words are ignored. [`Merit::words`] has one bit per word.
 const WORDS: usize = 32;
+/// Maximum size in bytes of the compiled words. They are taken literally, so they are searched for in linear time.
+const WORDS_BYTES: usize = 4 << 20;
 /// Number of hits read at a time.
 const READ: usize = 16;
 /// Maximum length of an excerpt in bytes.
@@ -66,7 +69,7 @@ impl QueryWords {
         }
         let either: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
         let options = GrepOptions { regex: true, ignore_case: true, ..GrepOptions::default() };
-        let pattern = Pattern::new(&either.join("|"), &options)?;
+        let pattern = Pattern::sized(&either.join("|"), &options, WORDS_BYTES)?;
         let phrase = query.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         Ok(Self { phrase, words, pattern, most })
     }
@@ -85,7 +88,8 @@ impl QueryWords {
 
     /// Returns the best line of a text: its byte range, its number and its merit.
     fn best(&self, text: &str) -> Option<((usize, usize), u64, Merit)> {
-        let lines = self.pattern.lines(text.as_bytes()).into_iter();
+        let unlimited = Deadline::default();
+        let lines = self.pattern.lines(text.as_bytes(), 0, &unlimited);
         let merit = |line: &(u64, usize, usize)| self.merit(text.get(line.1..line.2).unwrap_or_default());
         let lines = lines.map(|line| (merit(&line), line));
         let best = lines.max_by_key(|(merit, (number, ..))| (merit.phrase, merit.together, Reverse(*number)));
@@ -105,7 +109,7 @@ impl QueryWords {
             return (from, to);
         }
         let line = text.get(start..end).unwrap_or_default();
-        let at = start + self.pattern.find(line.as_bytes()).unwrap_or_default();
+        let at = start + self.pattern.find(line.as_bytes(), 0, &Deadline::default()).unwrap_or_default();
         let from = text.ceil_char_boundary(at.saturating_sub(most / 2).max(from));
         (from, text.floor_char_boundary(from.saturating_add(most).min(to)).max(from))
     }
@@ -139,7 +143,8 @@ async fn range_hits(
     let Positions { stream: StreamInfo { id: stream, handle, .. }, from, to } = range;
     let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
     let (context, filter) = (0, EventFilter::default());
-    let scan = StreamScan { stream, from, to, said_only: true, context, filter, places: None };
+    let deadline = &Deadline::default();
+    let scan = StreamScan { stream, from, to, said_only: true, context, filter, places: None, deadline };
     let _ = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
         let merit = wanted.merit(&hit.text);
         let all = found.entry(hit.seq).or_default();
@@ -210,7 +215,8 @@ async fn body_hits(
 ) -> Result<Expanded, Error> {
     let texts = read_texts(engine, [handle]).await?;
     let text = texts.text(handle).ok_or_else(|| Error::NoHandle(handle.to_string()))?;
-    let lines = wanted.pattern.lines(text.as_bytes()).into_iter();
+    let unlimited = Deadline::default();
+    let lines = wanted.pattern.lines(text.as_bytes(), 0, &unlimited);
     let merit = |(number, start, end): (u64, usize, usize)| {
         (wanted.merit(text.get(start..end).unwrap_or_default()), number, (start, end))
     };

@@ -2,8 +2,11 @@
 //! according to the index ([`narrow`]).
 
 mod narrow;
+mod options;
+mod pattern;
 
 use crate::address::Address;
+use crate::deadline::Deadline;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -12,11 +15,12 @@ use crate::parallel;
 use crate::query_batch::{EVERY, NEWEST};
 use crate::store::codec::Unpacker;
 use crate::store::{
-    Answer, Answering, EventFilter, Query, ReadOrder, StoreError, StoredEvent, StreamFilter, StreamInfo,
+    Answer, Answering, EventFilter, PackedBlob, Query, ReadOrder, StoreError, StoredEvent, StreamInfo,
 };
 use crate::stored::decode_event;
-use memchr::memmem;
 use narrow::Places;
+pub use options::GrepOptions;
+pub(crate) use pattern::Pattern;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
@@ -25,21 +29,22 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
-/// Options of a search.
-#[derive(Clone, Debug, Default)]
-pub struct GrepOptions {
-    /// Session to search, including the events before its fork. `None` searches all sessions.
-    pub session: Option<StreamId>,
-    /// Whether the pattern is a regular expression.
-    pub regex: bool,
-    /// Whether to ignore case.
-    pub ignore_case: bool,
-    /// Number of lines returned before and after each match.
-    pub context: usize,
-    /// Sessions to search, if `session` is `None`.
-    pub sessions: StreamFilter,
-    /// Filter for the events.
-    pub events: EventFilter,
+/// Place at which a search was given up. Everything later in the session, and all sessions with later messages, were
+/// searched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GrepStop {
+    /// Session that was being searched.
+    pub session: StreamId,
+    /// Latest position that was not searched completely.
+    pub seq: Seq,
+}
+
+impl GrepStop {
+    /// Returns the address of the latest position that was not searched completely.
+    #[must_use]
+    pub fn address(&self, engine: &Engine) -> Address {
+        Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
+    }
 }
 
 /// A matching line.
@@ -92,72 +97,22 @@ pub(crate) struct StreamScan<'a> {
     pub(crate) filter: EventFilter,
     /// The only positions to search, newest first; `None` for all.
     pub(crate) places: Option<Vec<Seq>>,
+    pub(crate) deadline: &'a Deadline,
+}
+
+/// Reason why a scan ended before its first position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ScanEnd {
+    /// The caller needs no further matches.
+    Enough,
+    /// The deadline has passed. This position and earlier ones were not searched completely.
+    Late(Seq),
 }
 
 /// Number of events that one thread searches at a time.
 const SHARE: usize = 64;
 /// Maximum number of bytes of text per page, which limits the memory that a search uses.
 const PAGE_TEXT: Bytes = Bytes(24 << 20);
-
-pub(crate) enum Pattern {
-    Literal(Box<memmem::Finder<'static>>),
-    Regex(regex::bytes::Regex),
-}
-
-impl Pattern {
-    pub(crate) fn new(pattern: &str, options: &GrepOptions) -> Result<Self, Error> {
-        if pattern.is_empty() {
-            return Err(Error::Query("the pattern is empty, and would match every line".to_owned()));
-        }
-        if !options.regex && !options.ignore_case {
-            return Ok(Self::Literal(Box::new(memmem::Finder::new(pattern.as_bytes()).into_owned())));
-        }
-        let source = if options.regex { pattern.to_owned() } else { regex::escape(pattern) };
-        regex::bytes::RegexBuilder::new(&source)
-            .case_insensitive(options.ignore_case)
-            .multi_line(true)
-            .build()
-            .map(Self::Regex)
-            .map_err(|error| Error::Pattern(error.to_string()))
-    }
-
-    /// Returns the number of each matching line (from 1), and its start and end in bytes, without the line ending.
-    pub(crate) fn lines(&self, text: &[u8]) -> Vec<(u64, usize, usize)> {
-        let mut lines = Vec::new();
-        let (mut from, mut number, mut counted) = (0, 1u64, 0);
-        while let Some(at) = text.get(from..).and_then(|rest| self.find(rest)).map(|at| from + at) {
-            let start = text.get(..at).and_then(|head| memchr::memrchr(b'\n', head)).map_or(0, |at| at + 1);
-            let end = text
-                .get(at..)
-                .and_then(|rest| memchr::memchr(b'\n', rest))
-                .map_or(text.len(), |end| at + end);
-            // Newlines are counted from the previous match onwards, so that each is counted once.
-            number += memchr::memchr_iter(b'\n', text.get(counted..start).unwrap_or_default()).count() as u64;
-            counted = start;
-            lines.push((number, start, end));
-            if end >= text.len() {
-                break;
-            }
-            from = end + 1;
-        }
-        lines
-    }
-
-    pub(crate) fn find(&self, text: &[u8]) -> Option<usize> {
-        match self {
-            Self::Literal(finder) => finder.find(text),
-            Self::Regex(regex) => regex.find(text).map(|found| found.start()),
-        }
-    }
-
-    /// Returns the byte range of the first match.
-    fn range(&self, text: &[u8]) -> Option<Range<usize>> {
-        match self {
-            Self::Literal(finder) => finder.find(text).map(|at| at..at + finder.needle().len()),
-            Self::Regex(regex) => regex.find(text).map(|found| found.range()),
-        }
-    }
-}
 
 /// Returns at most `count` whole lines before and after the line at `start..end`, in the order of the text.
 fn lines_around(text: &[u8], (start, end): (usize, usize), count: usize) -> [Vec<String>; 2] {
@@ -174,11 +129,12 @@ fn lines_around(text: &[u8], (start, end): (usize, usize), count: usize) -> [Vec
 /// Events of one page, newest first, with their bodies still compressed.
 struct Page {
     events: Vec<(StoredEvent, Option<Fact>)>,
-    packed: HashMap<Handle, Vec<u8>>,
+    packed: HashMap<Handle, PackedBlob>,
 }
 
 impl Engine {
-    /// Searches the original texts for a pattern, newest first. `found` can stop the search.
+    /// Searches the original texts for a pattern, newest first. `found` can stop the search. Returns the place at which
+    /// the search was given up, or `None` if everything was searched or `found` has stopped it.
     ///
     /// # Errors
     /// Fails if the pattern is invalid, or if the ledger cannot be read.
@@ -187,7 +143,7 @@ impl Engine {
         pattern_text: &'a str,
         options: &'a GrepOptions,
         found: &'a mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
-    ) -> BoxFuture<'a, ()> {
+    ) -> BoxFuture<'a, Option<GrepStop>> {
         Box::pin(async move {
             let pattern = Pattern::new(pattern_text, options)?;
             let scan = |stream| StreamScan {
@@ -198,10 +154,10 @@ impl Engine {
                 context: options.context,
                 filter: options.events.clone(),
                 places: None,
+                deadline: &options.deadline,
             };
             if let Some(session) = &options.session {
-                let _ = grep_stream(self, &scan(session), &pattern, found).await?;
-                return Ok(());
+                return Ok(stop(session, grep_stream(self, &scan(session), &pattern, found).await?));
             }
             let streams = self.listed(options.sessions.clone(), EVERY).await?;
             let mut fragments = narrow::fragments(pattern_text, options);
@@ -227,8 +183,9 @@ impl Engine {
                     };
                     let places = places.as_ref().and_then(|places: &Places| places.of(info, from, to));
                     let part = StreamScan { from, to, places, ..scan(&info.id) };
-                    if grep_stream(self, &part, &pattern, found).await?.is_break() {
-                        return Ok(());
+                    let ended = grep_stream(self, &part, &pattern, found).await?;
+                    if ended.is_break() {
+                        return Ok(stop(&info.id, ended));
                     }
                     let searched = to.next().0.saturating_sub(from.0);
                     left = left.saturating_sub(searched);
@@ -236,8 +193,15 @@ impl Engine {
                     to = from.prev();
                 }
             }
-            Ok(())
+            Ok(None)
         })
+    }
+}
+
+fn stop(session: &StreamId, ended: ControlFlow<ScanEnd>) -> Option<GrepStop> {
+    match ended {
+        ControlFlow::Break(ScanEnd::Late(seq)) => Some(GrepStop { session: session.clone(), seq }),
+        _ => None,
     }
 }
 
@@ -288,7 +252,7 @@ pub(crate) async fn grep_stream(
     scan: &StreamScan<'_>,
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
-) -> Result<ControlFlow<()>, Error> {
+) -> Result<ControlFlow<ScanEnd>, Error> {
     let mut pages = PageReader::new(engine, scan);
     let mut coming = pages.next();
     let mut page: Option<Page> = None;
@@ -306,16 +270,17 @@ pub(crate) async fn grep_stream(
         let handles = bodies.filter_map(Body::handle).collect();
         let blobs = engine.storage.query(vec![Query::Blobs { tenant: engine.tenant.no, handles }]);
         coming = pages.next();
-        if let Some(page) = page.take()
-            && grep_page((scan, &page), pattern, found)?.is_break()
-        {
-            return Ok(ControlFlow::Break(()));
+        if let Some(page) = page.take() {
+            let searched = grep_page(engine, (scan, &page), pattern, found)?;
+            if searched.is_break() {
+                return Ok(searched);
+            }
         }
         let blobs = blobs.await?.pop().and_then(Answer::blobs).ok_or_else(unexpected)?;
-        let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob.data)).collect();
+        let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob)).collect();
         page = Some(Page { events, packed });
     }
-    page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page((scan, &page), pattern, found))
+    page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page(engine, (scan, &page), pattern, found))
 }
 
 fn decode_facts(
@@ -330,87 +295,131 @@ fn decode_facts(
     Ok(rows.into_iter().zip(facts.into_iter().flatten()).collect())
 }
 
+/// A body of a page that contains a match: the number of its event in the page, its number in the event, and the place
+/// of its first match.
+type FoundBody = (usize, usize, usize);
+
+/// Searches a page. All cores look for the first match of each body; the lines are made one by one, so that they take no
+/// memory before somebody wants them.
 fn grep_page(
+    engine: &Engine,
     (scan, page): (&StreamScan<'_>, &Page),
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
-) -> Result<ControlFlow<()>, Error> {
-    let shares: Vec<_> = page.events.chunks(SHARE).collect();
-    let matches = parallel::map(shares, |share| {
-        let (mut matches, mut unpacker) = (Vec::new(), Unpacker::default());
-        let (stream, context) = (scan.stream, scan.context);
-        let looking = GrepRun { stream, pattern, packed: &page.packed, context };
-        for (row, fact) in share {
-            if let Some(fact) = fact {
-                looking.search_event(row, fact, &mut unpacker, &mut matches)?;
-            }
+) -> Result<ControlFlow<ScanEnd>, Error> {
+    let run = GrepRun { scan, page, pattern, key: &engine.tenant.key };
+    let numbers: Vec<usize> = (0..page.events.len()).collect();
+    let bodies = parallel::map(numbers.chunks(SHARE).collect(), |share: &[usize]| {
+        let (mut bodies, mut unpacker) = (Vec::new(), Unpacker::default());
+        for number in share {
+            run.first_matches(*number, &mut unpacker, &mut bodies)?;
         }
-        Ok(matches)
+        Ok(bodies)
     })?;
-    for one in matches.into_iter().flatten() {
-        if found(one).is_break() {
-            return Ok(ControlFlow::Break(()));
+    let mut unpacker = Unpacker::default();
+    for body in bodies.into_iter().flatten() {
+        if scan.deadline.is_over() {
+            break;
+        }
+        if run.each_line(body, &mut unpacker, found)?.is_break() {
+            return Ok(ControlFlow::Break(ScanEnd::Enough));
         }
     }
-    Ok(ControlFlow::Continue(()))
+    match page.events.first().filter(|_| scan.deadline.is_over()) {
+        Some((row, _)) => Ok(ControlFlow::Break(ScanEnd::Late(row.seq))),
+        None => Ok(ControlFlow::Continue(())),
+    }
 }
 
-/// Search for a pattern in one session, with the compressed bodies of a page.
+/// Search for a pattern in a page of one session.
 struct GrepRun<'a> {
-    stream: &'a StreamId,
+    scan: &'a StreamScan<'a>,
+    page: &'a Page,
     pattern: &'a Pattern,
-    packed: &'a HashMap<Handle, Vec<u8>>,
-    context: usize,
+    key: &'a [u8; 32],
 }
 
 impl GrepRun<'_> {
-    /// Adds the matching lines of an event.
-    fn search_event(
+    /// Returns the text of a body; `None` if it is erased.
+    fn text<'t>(&'t self, body: &'t Body, unpacker: &'t mut Unpacker) -> Result<Option<&'t [u8]>, Error> {
+        match body {
+            Body::Inline(text) => Ok(Some(text.as_bytes())),
+            Body::Blob { blob, .. } => match self.page.packed.get(blob) {
+                Some(blob) => Ok(Some(unpacker.body(self.key, blob)?)),
+                None => Ok(None),
+            },
+        }
+    }
+
+    /// Adds the bodies of an event that contain a match.
+    fn first_matches(
         &self,
-        row: &StoredEvent,
-        fact: &Fact,
+        event: usize,
         unpacker: &mut Unpacker,
-        matches: &mut Vec<Match>,
+        found: &mut Vec<FoundBody>,
     ) -> Result<(), Error> {
-        let role = match fact {
-            Fact::MessageAppended(said) => said.message.role,
-            _ => Role::System,
-        };
+        let Some((_, Some(fact))) = self.page.events.get(event) else { return Ok(()) };
         let media: Vec<&Body> = match fact {
             Fact::MessageAppended(said) => said.message.parts.iter().flat_map(media_bodies).collect(),
             _ => Vec::new(),
         };
-        for body in fact.bodies() {
+        for (number, body) in fact.bodies().into_iter().enumerate() {
             // Bodies are compared by address, so an identical text in another part is still searched.
             if media.iter().any(|other| std::ptr::eq(*other, body)) {
                 continue;
             }
-            let text = match body {
-                Body::Inline(text) => text.as_bytes(),
-                Body::Blob { blob, .. } => match self.packed.get(blob) {
-                    Some(data) => unpacker.bytes(data)?,
-                    None => continue,
-                },
-            };
-            for (line, start, end) in self.pattern.lines(text) {
-                let shown = String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned();
-                let [before, after] = lines_around(text, (start, end), self.context);
-                matches.push(Match {
-                    session: self.stream.clone(),
-                    seq: row.seq,
-                    at: row.at,
-                    role,
-                    handle: body.handle(),
-                    line,
-                    // A match that continues on the next line is shown only to the end of its first line.
-                    found: self.pattern.range(shown.as_bytes()).unwrap_or_default(),
-                    text: shown,
-                    before,
-                    after,
-                });
+            if self.scan.deadline.is_over() {
+                return Ok(());
+            }
+            if let Some(text) = self.text(body, unpacker)? {
+                let first = self.pattern.find(text, 0, self.scan.deadline);
+                found.extend(first.map(|at| (event, number, at)));
             }
         }
         Ok(())
+    }
+
+    /// Passes the matching lines of a body to `found`.
+    fn each_line(
+        &self,
+        (event, number, first): FoundBody,
+        unpacker: &mut Unpacker,
+        found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
+    ) -> Result<ControlFlow<()>, Error> {
+        let Some((row, Some(fact))) = self.page.events.get(event) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let role = match fact {
+            Fact::MessageAppended(said) => said.message.role,
+            _ => Role::System,
+        };
+        let bodies = fact.bodies();
+        let Some(body) = bodies.get(number) else { return Ok(ControlFlow::Continue(())) };
+        let Some(text) = self.text(body, unpacker)? else { return Ok(ControlFlow::Continue(())) };
+        for (line, start, end) in self.pattern.lines(text, first, self.scan.deadline) {
+            if self.scan.deadline.is_over() {
+                break;
+            }
+            let shown = String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned();
+            let [before, after] = lines_around(text, (start, end), self.scan.context);
+            let one = Match {
+                session: self.scan.stream.clone(),
+                seq: row.seq,
+                at: row.at,
+                role,
+                handle: body.handle(),
+                line,
+                // A match that continues on the next line is shown only to the end of its first line.
+                found: self.pattern.range(shown.as_bytes()).unwrap_or_default(),
+                text: shown,
+                before,
+                after,
+            };
+            if found(one).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
     }
 }
 
@@ -428,14 +437,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_numbered_and_whole() {
-        let pattern = Pattern::new("b", &GrepOptions::default()).unwrap();
-        assert_eq!(pattern.lines(b"a\nb\nc\nbb\n"), [(2, 2, 3), (4, 6, 8)]);
-        assert_eq!(pattern.lines(b"b"), [(1, 0, 1)]);
-        assert!(pattern.lines(b"xyz").is_empty());
-    }
-
-    #[test]
     fn the_lines_around_a_match_are_those_of_its_text() {
         let text = b"a\nb\n\nc\nd\n";
         assert_eq!(
@@ -444,13 +445,5 @@ mod tests {
         );
         assert_eq!(lines_around(text, (0, 1), 1), [vec![], vec!["b".to_owned()]]);
         assert_eq!(lines_around(b"a", (0, 1), 1), [Vec::<String>::new(), vec![]]);
-    }
-
-    #[test]
-    fn an_invalid_pattern_is_an_error() {
-        let regex = GrepOptions { regex: true, ..GrepOptions::default() };
-        assert!(Pattern::new("(", &regex).is_err());
-        assert!(Pattern::new("(foo|bar){2}", &regex).is_ok());
-        assert!(Pattern::new("", &regex).is_err());
     }
 }

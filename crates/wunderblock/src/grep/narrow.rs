@@ -7,9 +7,9 @@
 //! The texts at these places are then searched as without the index, so the index only excludes texts. Secrets are
 //! missing from the index, so a text with a secret is never excluded.
 
+use super::options::GrepOptions;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::grep::GrepOptions;
 use crate::index::fragments::DocFragments;
 use crate::index::{Fragments, Header};
 use crate::parallel;
@@ -155,7 +155,8 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grep::Pattern;
+    use crate::deadline::Deadline;
+    use crate::grep::pattern::Pattern;
     use crate::index::{DocKey, Segment, SegmentBuilder};
     use proptest::prelude::*;
 
@@ -251,7 +252,7 @@ mod tests {
                 let found = candidates(&segment(&texts), &fragments);
                 let exact = Pattern::new(&pattern, &options).unwrap();
                 for (at, text) in texts.iter().enumerate() {
-                    let is_left_out = exact.find(text.as_bytes()).is_some() && !found.contains(&at);
+                    let is_left_out = exact.find(text.as_bytes(), 0, &Deadline::default()).is_some() && !found.contains(&at);
                     prop_assert!(!is_left_out, "{pattern:?} {options:?} in {text:?}: {fragments:?}");
                 }
             }

@@ -43,7 +43,7 @@ pub use fragments::Fragments;
 pub use frame::SegmentError;
 pub use header::{DocKey, Header, MAX_DOCS};
 pub use merge::{MergePlan, TermRange, merge, verify, without};
-pub use query::{MAX_QUERY_TERMS, ParsedQuery, Phrase, QueryError};
+pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, MAX_QUERY_WORDS, ParsedQuery, Phrase, QueryError};
 pub use request::{DocHit, IndexSearch, SearchError, SearchOrder};
 pub use scope::DocScope;
 pub use score::HitStrength;

@@ -19,6 +19,11 @@ use std::collections::{BTreeSet, HashSet};
 /// in [`super::score`] depend on this limit.
 pub const MAX_QUERY_TERMS: usize = 256;
 
+/// Maximum length of a query in bytes.
+pub const MAX_QUERY_BYTES: usize = 4 << 10;
+/// Maximum number of words in a query, those of its phrases included, whether or not they are different.
+pub const MAX_QUERY_WORDS: usize = 512;
+
 /// Reason why a query cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
@@ -46,6 +51,18 @@ pub enum QueryError {
     Unclosed {
         /// Beginning of the unclosed quote.
         from: String,
+    },
+    /// The query has more than [`MAX_QUERY_BYTES`] bytes.
+    #[error("the query has {bytes} bytes; at most {MAX_QUERY_BYTES} can be searched for at once")]
+    TooManyBytes {
+        /// Length of the query in bytes.
+        bytes: usize,
+    },
+    /// The query has more than [`MAX_QUERY_WORDS`] words.
+    #[error("the query has {words} words; at most {MAX_QUERY_WORDS} can be searched for at once")]
+    TooManyWords {
+        /// Number of words, those of phrases included.
+        words: usize,
     },
     /// The query has more than [`MAX_QUERY_TERMS`] terms.
     #[error("the query has {terms} different terms; at most {MAX_QUERY_TERMS} can be searched for at once")]
@@ -150,8 +167,12 @@ impl ParsedQuery {
     /// Parses a line of words and operators.
     ///
     /// # Errors
-    /// Fails if the query contains nothing to look for, or has more than [`MAX_QUERY_TERMS`] terms.
+    /// Fails if the query contains nothing to look for, or exceeds [`MAX_QUERY_BYTES`], [`MAX_QUERY_WORDS`] or
+    /// [`MAX_QUERY_TERMS`].
     pub fn parse(query: &str) -> Result<Self, QueryError> {
+        if query.len() > MAX_QUERY_BYTES {
+            return Err(QueryError::TooManyBytes { bytes: query.len() });
+        }
         let mut parsed = Vec::new();
         let mut rest = query.trim_start();
         while !rest.is_empty() {
@@ -171,13 +192,17 @@ impl ParsedQuery {
         if parsed.iter().all(|clause| clause.need == ClauseRule::MustNot) {
             return Err(QueryError::OnlyExcluded);
         }
+        let words = parsed.iter().map(RawClause::words).sum();
+        if words > MAX_QUERY_WORDS {
+            return Err(QueryError::TooManyWords { words });
+        }
         let query = Self::of(parsed, 0);
         let terms = query.terms.len();
         if terms > MAX_QUERY_TERMS { Err(QueryError::TooLong { terms }) } else { Ok(query) }
     }
 
     /// Uses a text as a query without operators, in which every word is optional. Words that would exceed
-    /// [`MAX_QUERY_TERMS`] terms are left out; [`ParsedQuery::left_out`] returns their number.
+    /// [`MAX_QUERY_TERMS`] terms or [`MAX_QUERY_WORDS`] words, and longer words than a query may have, are left out; [`ParsedQuery::left_out`] returns their number.
     ///
     /// # Errors
     /// Fails if the text does not contain a letter or a digit.
@@ -185,6 +210,10 @@ impl ParsedQuery {
         let (mut parsed, mut left_out) = (Vec::new(), 0);
         let (mut words, mut terms) = (HashSet::new(), HashSet::<Term>::new());
         for word in text.split_whitespace().filter(|word| words.insert(*word)) {
+            if word.len() > MAX_QUERY_BYTES || parsed.len() >= MAX_QUERY_WORDS {
+                left_out += 1;
+                continue;
+            }
             let clause = RawClause::word(word, ClauseRule::Optional);
             let new: HashSet<Term> = clause.all().filter(|term| !terms.contains(*term)).cloned().collect();
             if terms.len() + new.len() > MAX_QUERY_TERMS {
@@ -316,6 +345,11 @@ impl RawClause {
         let all = [pieces.as_slice(), &wholes].concat();
         let (needs, scored) = if need == ClauseRule::MustNot { (all, Vec::new()) } else { (pieces, all) };
         Self { text: text.into(), need, needs, scored, phrase: None }
+    }
+
+    /// Returns the number of words of the clause, those of its phrase included.
+    fn words(&self) -> usize {
+        self.phrase.as_ref().map_or(1, |phrase| phrase.parts.len())
     }
 
     fn all(&self) -> impl Iterator<Item = &Term> {

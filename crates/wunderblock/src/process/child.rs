@@ -16,6 +16,8 @@ pub(crate) use head::head;
 const TICK: Duration = Duration::from_millis(5);
 /// Grace period for processes that a program leaves behind and that hold its output open.
 const GRACE: Duration = Duration::from_millis(250);
+/// Time in which a program that is asked to end must do so.
+const ASKED: Duration = Duration::from_millis(500);
 /// Maximum number of bytes kept from the end of stderr.
 const ERRORS_BYTES: usize = 2_000;
 /// Bytes per read of stdout.
@@ -212,18 +214,27 @@ impl<'a> RunningProgram<'a> {
     }
 }
 
-/// Ends a program and everything it has started.
+/// Ends a program and everything it has started. The program is asked first, because it may have started processes
+/// outside of its group, which only it knows.
 fn end_all(child: &mut Child) {
+    signal("-TERM", &child.id().to_string());
+    let end = Instant::now() + ASKED;
+    while Instant::now() < end && matches!(child.try_wait(), Ok(None)) {
+        std::thread::sleep(TICK);
+    }
     end_group(child);
     let _ = child.kill();
     let _ = child.wait();
 }
 
-/// Kills the process group by its id. Uses the system's `kill` program, because there is no safe call that kills a
-/// process group.
+/// Kills the process group by its id.
 fn end_group(child: &Child) {
-    let group = format!("-{}", child.id());
-    let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+    signal("-KILL", &format!("-{}", child.id()));
+}
+
+/// Sends a signal with the system's `kill` program, because there is no safe call that signals another process.
+fn signal(name: &str, to: &str) {
+    let _ = Command::new("kill").args([name, "--", to]).stderr(Stdio::null()).status();
 }
 
 #[cfg(test)]

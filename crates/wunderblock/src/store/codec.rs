@@ -11,9 +11,9 @@ use serde::Serialize;
 use std::cell::RefCell;
 use wunderblock_core::author;
 use wunderblock_core::event::{Event, EventSource, Fact, NewEvent, Remains};
-use wunderblock_core::id::{Handle, StreamId, TenantId};
+use wunderblock_core::id::{EventId, Handle, StreamId, TenantId};
 use wunderblock_core::message::{Body, Part, Role, count_lines};
-use wunderblock_core::units::Bytes;
+use wunderblock_core::units::{Bytes, Millis};
 
 /// Version of the records that this program writes. The program reads this version and all earlier ones.
 pub const VERSION: u32 = 1;
@@ -138,12 +138,17 @@ fn unpack_into<'d>(data: &'d [u8], room: &mut Vec<u8>) -> Result<Option<&'d [u8]
 pub struct Unpacker(Vec<u8>);
 
 impl Unpacker {
-    /// Unpacks the output of [`pack`].
+    /// Unpacks a stored body.
     ///
     /// # Errors
-    /// Fails if the bytes are damaged.
-    pub fn bytes<'b>(&'b mut self, data: &'b [u8]) -> Result<&'b [u8], CodecError> {
-        Ok(unpack_into(data, &mut self.0)?.unwrap_or(&self.0))
+    /// Fails if the body is damaged or its hash differs.
+    pub fn body<'b>(&'b mut self, key: &[u8; 32], blob: &'b PackedBlob) -> Result<&'b [u8], CodecError> {
+        let bytes = unpack_into(&blob.data, &mut self.0)?.unwrap_or(&self.0);
+        if body_hash(key, bytes) == blob.hash {
+            Ok(bytes)
+        } else {
+            Err(CodecError::Altered(format!("the body {}", blob.handle)))
+        }
     }
 }
 
@@ -171,6 +176,26 @@ pub fn checksum(parts: &[&[u8]]) -> i64 {
         hasher.update(part);
     });
     i64::from_be_bytes(first(hasher.finalize().as_bytes()))
+}
+
+/// Returns the checksum of a record: of its payload and origin, and of the event's time, kind and id. Neither payload nor
+/// origin contains a zero byte, because both are JSON, so no other record has the same bytes.
+#[must_use]
+pub fn record_checksum(
+    (payload, origin): (&[u8], Option<&[u8]>),
+    (id, at, kind): (&EventId, Millis, &str),
+) -> i64 {
+    let origin = origin.unwrap_or_default();
+    checksum(&[payload, origin, &[0], &at.0.to_be_bytes(), kind.as_bytes(), &[0], id.as_str().as_bytes()])
+}
+
+/// Returns whether a row is what was written. The checksum of older rows covers payload and origin alone, and is valid,
+/// too.
+fn is_intact(row: &StoredEvent) -> bool {
+    let (Some(stated), Some(payload)) = (row.checksum, &row.payload) else { return true };
+    let origin = row.origin.as_deref();
+    stated == record_checksum((payload, origin), (&row.id, row.at, &row.kind))
+        || stated == checksum(&[payload, origin.unwrap_or_default()])
 }
 
 fn first(hash: &[u8; 32]) -> [u8; 8] {
@@ -309,12 +334,13 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         other => Some(json(&other)?),
     };
     let payload = encode(&fact)?;
+    let checksum = record_checksum((&payload, origin.as_deref()), (&id, at, fact.kind()));
     Ok(PackedEvent {
         id,
         at,
         kind: fact.kind(),
         mark: mark(&fact),
-        checksum: checksum(&[&payload, origin.as_deref().unwrap_or_default()]),
+        checksum,
         origin,
         payload,
         content,
@@ -432,9 +458,7 @@ pub fn decode(kind: &str, version: u32, payload: &[u8]) -> Result<Fact, CodecErr
 /// # Errors
 /// Fails if the record is damaged.
 pub fn event(tenant: &TenantId, stream: &StreamId, row: &StoredEvent) -> Result<Event, CodecError> {
-    if let (Some(stated), Some(payload)) = (row.checksum, &row.payload)
-        && stated != checksum(&[payload, row.origin.as_deref().unwrap_or_default()])
-    {
+    if !is_intact(row) {
         return Err(CodecError::Altered(format!("position {} of `{stream}`", row.seq)));
     }
     let source = match &row.origin {

@@ -159,7 +159,26 @@ pub enum StoreError {
     /// The file does not exist, and the caller did not allow creating it.
     #[error("there is no database at {0}")]
     Missing(String),
+    /// The file has several hard links. Each name would have a log of its own.
+    #[error(
+        "{path} is one of {links} names (hard links) of one file, and cannot be written: each name would have a log of \
+         its own, and events would be lost"
+    )]
+    Linked {
+        /// Path by which the ledger was to be opened.
+        path: String,
+        /// Number of hard links.
+        links: u64,
+    },
     /// The operating system reported an error.
     #[error("{0}")]
     Io(String),
+}
+
+impl StoreError {
+    /// Returns whether the ledger may be readable although it cannot be written.
+    #[must_use]
+    pub fn may_be_read(&self) -> bool {
+        matches!(self, Self::ReadOnly | Self::Full | Self::Linked { .. } | Self::Io(_))
+    }
 }

@@ -1,9 +1,10 @@
 //! Stand-in for [`Sqlite`] in builds without SQLite, where no value of this type can exist.
 
-use super::StoreError;
+use super::{Storage, StoreError};
 use crate::doctor::diagnosis::Problem;
 use crate::error::Error;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A ledger in a file. The type has no values.
 pub(crate) enum Sqlite {}
@@ -12,6 +13,15 @@ pub(crate) enum Sqlite {}
 pub(crate) struct Checked {
     pub(crate) found: Vec<Problem>,
 }
+
+impl Checked {
+    pub(crate) fn is_foreign(&self) -> bool {
+        false
+    }
+}
+
+/// Rule of a problem that no value of [`Sqlite`] can have.
+pub(crate) const UNSCRUBBED: &str = "";
 
 impl Sqlite {
     pub(crate) fn path(&self) -> &Path {
@@ -27,6 +37,14 @@ impl Sqlite {
     }
 
     pub(crate) async fn check(&self) -> Result<Checked, StoreError> {
+        match *self {}
+    }
+
+    pub(crate) fn snapshot(&self) -> Result<Arc<dyn Storage>, StoreError> {
+        match *self {}
+    }
+
+    pub(crate) async fn unscrubbed(&self) -> Result<u64, StoreError> {
         match *self {}
     }
 

@@ -4,6 +4,7 @@
 use super::sink::To;
 use crate::commands::reduce::MAX_BYTES;
 use crate::spool::{Spool, SpoolHead};
+use crate::terminal::without_colour;
 use rustix::termios::isatty;
 use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
@@ -30,6 +31,9 @@ const FIRST_LINES: usize = 10;
 /// Maximum length of the first lines, in bytes.
 const FIRST_BYTES: usize = 2_000;
 
+/// Length in bytes of an output whose first lines are shown although the command is not slow.
+const MUCH: usize = 8 << 20;
+
 /// Minimum length in bytes of an output that is shortened.
 const LARGE: usize = 512;
 
@@ -48,6 +52,8 @@ pub(super) struct Channel {
     buffer: Vec<u8>,
     /// Set if the stream is a terminal.
     returns: Option<Returns>,
+    /// Whether the reader of our output has gone.
+    unread: bool,
 }
 
 /// Undoes the line ends of a terminal, which writes `\r\n` for each `\n` of a command.
@@ -89,6 +95,8 @@ pub(super) struct Written {
     /// The bytes; `None` if there were too many to store, so that they were passed on unchanged.
     pub(super) bytes: Option<Vec<u8>>,
     pub(super) shown: usize,
+    /// Whether nobody reads what is not shown yet.
+    pub(super) unread: bool,
     /// Spool file with the bytes, until they are stored in the ledger.
     pub(super) spool: Option<Spool>,
 }
@@ -98,7 +106,18 @@ impl Channel {
         let spool = Spooling::Ready(db, head);
         let buffer = vec![0; 64 << 10];
         let returns = isatty(&from).then(Returns::default);
-        Self { from: Some(from), to, way, spool, held: Vec::new(), all: 0, shown: 0, buffer, returns }
+        Self {
+            from: Some(from),
+            to,
+            way,
+            spool,
+            held: Vec::new(),
+            all: 0,
+            shown: 0,
+            buffer,
+            returns,
+            unread: false,
+        }
     }
 
     /// Returns the number of bytes received so far.
@@ -109,6 +128,13 @@ impl Channel {
     /// Returns whether the output is too long to be held, and is passed on unchanged.
     pub(super) fn passes(&self) -> bool {
         self.all > MAX_BYTES
+    }
+
+    /// Ends the stream, because nobody reads our output any more. The command notices at its next write, as without
+    /// `run`.
+    pub(super) fn close(&mut self) {
+        self.unread = true;
+        self.from = None;
     }
 
     /// Reads the available output. The stream ends when the command closes it, or when our reader is gone.
@@ -136,7 +162,7 @@ impl Channel {
             let unseen = if self.way == Way::Through { &[] } else { older.get(self.shown..).unwrap_or(&[]) };
             let gone = !passed && !self.to.write(unseen)?;
             if gone || !self.to.write(new)? {
-                self.from = None;
+                self.close();
             }
             return Ok(());
         }
@@ -152,9 +178,10 @@ impl Channel {
         self.held.extend_from_slice(&written);
         self.spool.append(&written);
         if self.way == Way::Through && !self.to.write(new)? {
-            self.from = None;
+            self.close();
         }
-        Ok(())
+        // A reader that wants only the first lines, as `head` does, must not wait until the memory is full.
+        if self.held.len() >= MUCH { self.show_first() } else { Ok(()) }
     }
 
     /// Shows the first whole lines once, if they are safe to show early. Lines that are not UTF-8, or might be taken
@@ -166,14 +193,16 @@ impl Channel {
         let first = self.held.get(..self.held.len().min(FIRST_BYTES)).unwrap_or_default();
         let lines = first.split_inclusive(|byte| *byte == b'\n').take(FIRST_LINES);
         let end: usize = lines.filter(|line| line.ends_with(b"\n")).map(<[u8]>::len).sum();
+        // The shortened output has no colours, either.
         let text = std::str::from_utf8(first.get(..end).unwrap_or_default()).unwrap_or_default();
-        if text.contains(['⟨', '\0', '\x1b', '\r']) {
+        let plain = without_colour(text);
+        if plain.contains(['⟨', '\0', '\x1b', '\r']) {
             self.way = Way::AtEnd;
             return Ok(());
         }
         self.shown = text.len();
-        if !self.to.write(text.as_bytes())? {
-            self.from = None;
+        if !self.to.write(plain.as_bytes())? {
+            self.close();
         }
         Ok(())
     }
@@ -181,13 +210,13 @@ impl Channel {
     /// Returns the complete output.
     pub(super) fn written(self) -> Written {
         let passes = self.passes();
-        let Self { to, way, mut held, shown, spool, returns, .. } = self;
+        let Self { to, way, mut held, shown, spool, returns, unread, .. } = self;
         held.extend(returns.filter(|returns| returns.is_held).map(|_| b'\r'));
         let spool = match spool {
             Spooling::Begun(spool) => Some(spool),
             Spooling::Ready(..) | Spooling::Off => None,
         };
-        Written { to, way, bytes: (!passes).then_some(held), shown, spool }
+        Written { to, way, bytes: (!passes).then_some(held), shown, unread, spool }
     }
 }
 

@@ -176,7 +176,7 @@ impl Watched {
             }
         }
         for at in gone {
-            self.channels.get_mut(at).map(|channel| channel.from.take());
+            self.channels.get_mut(at).map(Channel::close);
         }
         for at in readable {
             self.channels.get_mut(at).map_or(Ok(()), Channel::take)?;

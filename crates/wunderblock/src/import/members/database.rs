@@ -8,6 +8,7 @@ use crate::import::opened::Stamp;
 use crate::import::rows_read::RowsRead;
 use crate::limits::{DATABASE_WAIT, MAX_MEMBERS};
 use crate::store::codec::checksum;
+use crate::store::sqlite::guard;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use std::fs::File;
 use std::io::Read;
@@ -30,6 +31,7 @@ pub(super) fn is_database(path: &Path) -> bool {
 fn open(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(path, flags).map_err(|error| failed(path, &error))?;
+    guard(&database)?;
     database.busy_timeout(DATABASE_WAIT).map_err(|error| failed(path, &error))?;
     Ok(database)
 }

@@ -2,7 +2,7 @@
 
 use super::failure::failure;
 use super::read::json;
-use super::sql::{author_sql, handle_sql, row, run, spans_sql};
+use super::sql::{author_sql, handle_sql, put, row, run, spans_sql};
 use crate::store::StoreError;
 use crate::store::codec::{self, commitment};
 use crate::store::row::{StreamInfo, StreamNo, TenantNo};
@@ -52,7 +52,7 @@ pub(super) fn append(
     }
     let info = &growing.info;
     let tags = (!info.tags.is_empty()).then(|| json(&info.tags)).transpose()?;
-    run(
+    put(
         db,
         "UPDATE streams SET head = ?2, messages = ?3, text = ?4, first_user = ?5, updated_at = ?6, said = ?7,
              said_at = ?8, title = ?9, tags = ?10, branch = ?11, model = ?12
@@ -117,7 +117,7 @@ fn insert(
     event: &PackedEvent,
 ) -> Result<Seq, StoreError> {
     let seq = info.grow(event);
-    run(
+    put(
         db,
         "INSERT INTO events (tenant, stream, seq, id, at, kind, mark, version, messages, text, origin, salt, proof,
              covers, checksum, role, tool, path, lane, payload, author, spans)
@@ -159,7 +159,7 @@ fn insert(
         place(db, tenant, (info.no, seq), *record)?;
     }
     if let Some(usage) = event.facets.session.as_ref().and_then(|session| session.usage.as_ref()) {
-        run(
+        put(
             db,
             "INSERT OR REPLACE INTO usage (tenant, stream, key, seq, at, model, input, cache_read, cache_write, output)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
@@ -200,7 +200,7 @@ pub(super) fn place(
     let sql = "INSERT OR IGNORE INTO records (tenant, record, stream, seq) VALUES (?1, ?2, ?3, ?4)";
     if run(db, sql, params![tenant.0, record, stream.0, seq.0])? == 0 {
         let sql = "UPDATE records SET seq = max(seq, ?4) WHERE tenant = ?1 AND record = ?2 AND stream = ?3";
-        run(db, sql, params![tenant.0, record, stream.0, seq.0])?;
+        put(db, sql, params![tenant.0, record, stream.0, seq.0])?;
     }
     Ok(())
 }
@@ -219,7 +219,7 @@ fn keep(db: &Connection, tenant: TenantNo, blob: &PackedBlob) -> Result<i64, Sto
         Some((no, hash)) if hash == blob.hash => Ok(no),
         Some(_) => Err(StoreError::HandleTaken(blob.handle)),
         None => {
-            run(
+            put(
                 db,
                 "INSERT INTO blobs (tenant, handle, hash, bytes, data) VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![tenant.0, handle, blob.hash, blob.bytes.0, blob.data],

@@ -1,7 +1,8 @@
 //! Checks of the file's structure and of the ledger's counters.
 
 use super::open::standing;
-use super::place::{beside, open_to_others};
+use super::place::{beside, link_count, open_to_others};
+use super::schema;
 use super::sql::rows;
 use crate::store::StoreError;
 use rusqlite::Connection;
@@ -9,14 +10,27 @@ use std::path::Path;
 
 /// Rule violated by a ledger that anyone other than its owner can read.
 pub const OPEN_TO_OTHERS: &str = "only its owner can read the ledger";
+/// Rule violated by a file with several hard links.
+const ONE_NAME: &str = "the file has one name";
 /// Rule violated by erased content that may still be in the files.
 pub const UNSCRUBBED: &str = "nothing of erased content is left in the files";
+
+/// Rule violated by a trigger, a view or another object that does not belong to the format, or that differs from it.
+pub(super) const SCHEMA: &str = "the schema is that of the format";
 
 /// Result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Problems found.
     pub found: Vec<FileProblem>,
+}
+
+impl Checked {
+    /// Returns whether the file has another schema than the format, so that queries may fail.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.found.iter().any(|problem| problem.rule == SCHEMA)
+    }
 }
 
 /// A problem found in the file.
@@ -106,6 +120,11 @@ pub(super) fn check(db: &Connection, path: &Path) -> Result<Checked, StoreError>
         let detail = format!("erased content may still be in {} or in free pages", log.display());
         checked.found.push(FileProblem { rule: UNSCRUBBED, detail, derived: true });
     }
+    let links = path.metadata().map_or(1, |meta| link_count(&meta));
+    if links > 1 {
+        let detail = StoreError::Linked { path: path.display().to_string(), links }.to_string();
+        checked.found.push(FileProblem { rule: ONE_NAME, detail, derived: false });
+    }
     // The limits here and below keep the report on a badly damaged ledger short.
     let pages = rows(db, "PRAGMA integrity_check(20)", [], |row| row.get::<_, String>(0))?;
     checked.found.extend(pages.into_iter().filter(|line| line != "ok").map(|detail| FileProblem {
@@ -113,8 +132,15 @@ pub(super) fn check(db: &Connection, path: &Path) -> Result<Checked, StoreError>
         detail,
         derived: false,
     }));
+    let schema = schema::differences(db)?.into_iter().take(100);
+    checked.found.extend(schema.map(|detail| FileProblem { rule: SCHEMA, detail, derived: false }));
+    let is_foreign = checked.is_foreign();
     for (rule, derived, sql) in RULES {
-        let broken = rows(db, &format!("{sql} LIMIT 100"), [], |row| row.get::<_, String>(0))?;
+        let broken = match rows(db, &format!("{sql} LIMIT 100"), [], |row| row.get::<_, String>(0)) {
+            // A query fails if its table is not what it should be, which is reported above.
+            Err(_) if is_foreign => continue,
+            broken => broken?,
+        };
         checked.found.extend(broken.into_iter().map(|detail| FileProblem { rule, detail, derived }));
     }
     Ok(checked)

@@ -4,7 +4,7 @@ use super::access::{Access, BUSY};
 use super::create::at;
 use super::failure::{StoreResult, failure};
 use super::log;
-use super::open::{check_format, connect, format};
+use super::open::{check_format, connect, format, guard};
 use super::place::private;
 use super::threads::spawn;
 use crate::store::StoreError;
@@ -25,6 +25,7 @@ pub(super) fn copy(from: &Connection, to: &Path) -> StoreResult<()> {
     // own.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(|error| failure(&error))?;
+    guard(&target)?;
     // Nobody reads the copy before it is complete, and one sync at the end makes it durable.
     let settings = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
     target.execute_batch(settings).map_err(|error| failure(&error))?;

@@ -8,8 +8,8 @@
 use super::access::{APPLICATION_ID, FORMAT};
 use super::failure::StoreResult;
 use super::failure::failure;
-use super::open::{is_blank, is_too_short, traces};
-use super::place::{FolderLock, folder, make_private, place, private};
+use super::open::{guard, is_blank, is_too_short, traces};
+use super::place::{BUILDING, FolderLock, beside, folder, make_private, place, private, sweep};
 use crate::store::StoreError;
 use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
 use std::io::Write;
@@ -23,12 +23,8 @@ pub(super) fn create(path: &Path, patience: Duration) -> StoreResult<()> {
     std::fs::create_dir_all(parent).map_err(|error| at(parent, &error))?;
     match path.metadata() {
         Ok(meta) if meta.is_dir() || is_too_short(&meta) => return Ok(()),
-        Ok(meta) => {
-            if names(&meta) > 1 {
-                sweep(path, &lock(path, patience)?);
-            }
-            return if meta.len() > BLANK { Ok(()) } else { complete(path, patience) };
-        }
+        Ok(meta) if meta.len() > BLANK => return Ok(()),
+        Ok(_) => return complete(path, patience),
         Err(_) => {}
     }
     let lock = lock(path, patience)?;
@@ -52,53 +48,30 @@ fn lock(path: &Path, patience: Duration) -> StoreResult<FolderLock> {
     FolderLock::take(path, patience).map_err(|_| StoreError::Locked)
 }
 
-/// Returns the number of hard links to a file.
-fn names(meta: &std::fs::Metadata) -> u64 {
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::MetadataExt::nlink(meta)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = meta;
-        1
-    }
-}
-
 /// Maximum size of a file without content, in bytes: one page of SQLite's maximum page size. A ledger always has more
 /// pages.
 const BLANK: u64 = 65_536;
-const BUILDING: &str = ".creating-";
-
 fn temporary(path: &Path) -> PathBuf {
-    super::place::beside(path, &format!("{BUILDING}{}", std::process::id()))
-}
-
-/// Removes temporary files of dead creators. A creator holds the folder's lock while it builds, so a temporary file
-/// found under the lock has no living creator.
-fn sweep(path: &Path, lock: &FolderLock) {
-    let Some(name) = path.file_name().filter(|_| lock.is_held()) else { return };
-    let prefix = format!("{}{BUILDING}", name.to_string_lossy());
-    let Ok(entries) = std::fs::read_dir(folder(path)) else { return };
-    for entry in entries.flatten() {
-        if entry.file_name().to_string_lossy().starts_with(&prefix) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
+    beside(path, &format!("{BUILDING}{}", std::process::id()))
 }
 
 /// Writes an empty ledger into a new file.
 fn build(to: &Path) -> StoreResult<()> {
-    let mut memory = Connection::open_in_memory().map_err(|error| failure(&error))?;
-    memory.execute_batch(PAGE_SIZE).map_err(|error| failure(&error))?;
-    fill(&memory)?;
-    let mut bytes = memory.serialize(MAIN_DB).map_err(|error| failure(&error))?.to_vec();
+    let mut bytes = empty_ledger()?.serialize(MAIN_DB).map_err(|error| failure(&error))?.to_vec();
     // Bytes 18 and 19 are SQLite's file format write and read versions; 2 means WAL.
     for version in bytes.iter_mut().skip(18).take(2) {
         *version = 2;
     }
     let written = private(to).and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
     written.map_err(|error| at(to, &error))
+}
+
+/// Returns an empty ledger in memory.
+pub(super) fn empty_ledger() -> StoreResult<Connection> {
+    let memory = Connection::open_in_memory().map_err(|error| failure(&error))?;
+    memory.execute_batch(PAGE_SIZE).map_err(|error| failure(&error))?;
+    fill(&memory)?;
+    Ok(memory)
 }
 
 /// Page size of 8 KiB, which stores most compressed bodies without overflow pages. SQLite accepts the setting only
@@ -131,6 +104,7 @@ fn complete(path: &Path, patience: Duration) -> StoreResult<()> {
 fn try_complete(path: &Path, patience: Duration) -> StoreResult<()> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let Ok(mut connection) = Connection::open_with_flags(path, flags) else { return Ok(()) };
+    guard(&connection)?;
     connection.busy_timeout(patience).map_err(|error| failure(&error))?;
     // A file that is not a database, or not empty, is left to the format check.
     if !is_blank(&connection).unwrap_or(false) {

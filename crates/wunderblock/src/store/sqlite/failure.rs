@@ -1,7 +1,7 @@
 //! Conversion of SQLite errors into store errors.
 
 use crate::store::StoreError;
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 pub(super) type StoreResult<T> = Result<T, StoreError>;
 
@@ -17,20 +17,41 @@ pub(super) fn failure(error: &rusqlite::Error) -> StoreError {
         Some(ErrorCode::DiskFull) => StoreError::Full,
         // A quota or a file-size limit stops writes as a full disk would, but SQLite reports either case as a failed
         // write.
-        Some(ErrorCode::SystemIoFailure)
-            if extended_code(error) == Some(rusqlite::ffi::SQLITE_IOERR_WRITE) =>
-        {
-            StoreError::Full
-        }
+        Some(ErrorCode::SystemIoFailure) if extended_code(error).is_some_and(is_full) => StoreError::Full,
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
+        // Every statement suits the format's schema and sound values, so an error in one of them, as in a table that
+        // is missing or in a list that cannot be read, is damage.
+        Some(_) if extended_code(error) == Some(ffi::SQLITE_ERROR) => StoreError::Damaged(error.to_string()),
+        Some(ErrorCode::SystemIoFailure) if extended_code(error).is_some_and(is_unreadable) => {
+            StoreError::Damaged(error.to_string())
+        }
         Some(ErrorCode::NotADatabase) => StoreError::Foreign("the file".to_owned()),
         _ => StoreError::Io(error.to_string()),
     }
 }
 
 fn extended_code(error: &rusqlite::Error) -> Option<i32> {
-    match error {
-        rusqlite::Error::SqliteFailure(code, _) => Some(code.extended_code),
-        _ => None,
-    }
+    error.sqlite_error().map(|error| error.extended_code)
+}
+
+/// Returns whether a code means that a file cannot grow: the log, or the shared memory that readers need, too.
+fn is_full(code: i32) -> bool {
+    matches!(
+        code,
+        ffi::SQLITE_IOERR_WRITE
+            | ffi::SQLITE_IOERR_SHMOPEN
+            | ffi::SQLITE_IOERR_SHMSIZE
+            | ffi::SQLITE_IOERR_SHMMAP
+    )
+}
+
+/// Returns whether a code means that bytes of the file cannot be read: it is too short, or the disk is broken.
+fn is_unreadable(code: i32) -> bool {
+    matches!(
+        code,
+        ffi::SQLITE_IOERR_READ
+            | ffi::SQLITE_IOERR_SHORT_READ
+            | ffi::SQLITE_IOERR_CORRUPTFS
+            | ffi::SQLITE_IOERR_DATA
+    )
 }

@@ -23,6 +23,8 @@ mod marked;
 mod open;
 pub(crate) mod place;
 mod read;
+mod schema;
+mod snapshot;
 mod source;
 mod sql;
 mod threads;
@@ -51,6 +53,7 @@ use wunderblock_core::units::Millis;
 pub use access::{Access, FORMAT};
 pub use check::{Checked, FileProblem, OPEN_TO_OTHERS, UNSCRUBBED};
 pub(crate) use copy::{Replacement, copy_file, renew};
+pub(crate) use open::{guard, only_name};
 pub(crate) use place::{KEPT, RESTORING};
 /// Maximum number of queued writes before senders block.
 const QUEUE: usize = 256;
@@ -243,6 +246,11 @@ impl Sqlite {
             sent?;
             answer.await.map_err(|_| gone())?
         })
+    }
+
+    /// Returns the number of erasures whose content may still be in the files.
+    pub(crate) fn unscrubbed(&self) -> Answering<'_, u64> {
+        self.read(|connection| Ok(open::standing(connection)?.unscrubbed))
     }
 
     /// Checks the file with SQLite's own integrity check, and the ledger's counters for consistency.

@@ -2,7 +2,7 @@
 
 use super::access::{APPLICATION_ID, Access, BUSY, FORMAT};
 use super::failure::{StoreResult, failure};
-use super::place::{KEPT, RESTORING, beside, folder};
+use super::place::{FolderLock, KEPT, RESTORING, beside, folder, link_count, sweep};
 use super::sql::row;
 use super::upgrade::upgrade;
 use crate::store::StoreError;
@@ -33,8 +33,13 @@ pub(super) fn standing(connection: &Connection) -> StoreResult<FileState> {
 pub(super) fn still(connection: &Connection, opened: [u8; 16]) -> StoreResult<()> {
     match standing(connection) {
         Ok(now) if now.generation == opened => Ok(()),
+        Ok(_) => Err(StoreError::Replaced),
         // A file without the table holds a ledger of an older format, so it is not the ledger that was opened.
-        Ok(_) | Err(StoreError::Io(_)) => Err(StoreError::Replaced),
+        Err(StoreError::Damaged(_))
+            if pragma(connection, "user_version").is_ok_and(|found| found < FORMAT) =>
+        {
+            Err(StoreError::Replaced)
+        }
         Err(error) => Err(error),
     }
 }
@@ -76,6 +81,22 @@ pub(super) fn is_too_short(meta: &Metadata) -> bool {
     (1..512).contains(&meta.len())
 }
 
+/// Fails if a ledger that is about to be written has more than one hard link. SQLite names the log after the path, so
+/// each name would have a log of its own, and what one process acknowledges another would overwrite.
+///
+/// The folder's lock keeps out a creator that is about to remove its own second name.
+pub(crate) fn only_name(path: &Path, lock: &FolderLock) -> StoreResult<()> {
+    let links = || path.metadata().map_or(1, |meta| link_count(&meta));
+    if links() > 1 {
+        // A link in another folder than the file has none of the temporary names beside it.
+        sweep(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), lock);
+    }
+    match links() {
+        0 | 1 => Ok(()),
+        links => Err(StoreError::Linked { path: path.display().to_string(), links }),
+    }
+}
+
 pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreResult<Connection> {
     let Ok(meta) = path.metadata() else { return Err(missing(path)) };
     if meta.is_dir() {
@@ -83,6 +104,10 @@ pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreR
     }
     if is_too_short(&meta) {
         return Err(StoreError::Foreign(path.display().to_string()));
+    }
+    if access != Access::Read && link_count(&meta) > 1 {
+        let lock = FolderLock::take(path, patience).map_err(|_| StoreError::Locked)?;
+        only_name(path, &lock)?;
     }
     let mode = if access == Access::Read {
         OpenFlags::SQLITE_OPEN_READ_ONLY
@@ -92,17 +117,59 @@ pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreR
     let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
     match settle(&connection, access, patience) {
-        Err(error) if access == Access::Read && !beside(path, "-wal").exists() => {
-            // In a read-only folder, SQLite cannot create the shared-memory file. Without a log, the file is complete
-            // and has no writer, so it can be opened as immutable.
-            let uri = format!("file:{}?immutable=1", uri_path(path));
-            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-            let connection = Connection::open_with_flags(uri, flags).map_err(|_| error.clone())?;
-            settle(&connection, access, patience).map_err(|_| error)?;
-            Ok(connection)
+        Err(error) if access == Access::Read => {
+            drop(connection);
+            without_shared_memory(path, &error, patience).map_err(|_| error)
         }
         other => other.map(|()| connection),
     }
+}
+
+/// Opens a ledger for reading where SQLite cannot create the shared-memory file: in a read-only folder, or on a full
+/// disk.
+fn without_shared_memory(path: &Path, error: &StoreError, patience: Duration) -> StoreResult<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if beside(path, "-wal").metadata().map_or(0, |meta| meta.len()) == 0 {
+        // Without a log, the file is complete and has no writer, so it can be opened as immutable.
+        let uri = format!("file:{}?immutable=1", uri_path(path));
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(uri, flags).map_err(|error| failure(&error))?;
+        settle(&connection, Access::Read, patience)?;
+        return Ok(connection);
+    }
+    if !matches!(error, StoreError::Full | StoreError::Io(_) | StoreError::ReadOnly) {
+        return Err(error.clone());
+    }
+    // A connection that excludes all others keeps the index of the log on the heap. The lock needs a writable handle,
+    // but nothing is written: queries cannot write, and the log stays as it is when the connection closes.
+    let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| failure(&error))?;
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE").map_err(|error| failure(&error))?;
+    settle(&connection, Access::Read, patience)?;
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        .map_err(|error| failure(&error))?;
+    Ok(connection)
+}
+
+/// Returns whether a connection excludes all others, so that there can be only one.
+pub(super) fn is_exclusive(connection: &Connection) -> bool {
+    let mode = connection.query_row("PRAGMA locking_mode", [], |row| row.get::<_, String>(0));
+    mode.is_ok_and(|mode| mode == "exclusive")
+}
+
+/// Turns off what a schema can run by itself. The file may come from anywhere, and the format has no triggers and no
+/// views.
+pub(crate) fn guard(connection: &Connection) -> StoreResult<()> {
+    let runs = [
+        DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER,
+        DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW,
+        DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+    ];
+    for what in runs {
+        connection.set_db_config(what, false).map_err(|error| failure(&error))?;
+    }
+    Ok(())
 }
 
 fn settle(connection: &Connection, access: Access, patience: Duration) -> StoreResult<()> {
@@ -114,6 +181,7 @@ fn settle(connection: &Connection, access: Access, patience: Duration) -> StoreR
         "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864;
          PRAGMA wal_autocheckpoint = 4096; PRAGMA cache_size = -32768"
     };
+    guard(connection)?;
     connection
         .busy_timeout(patience)
         .and_then(|()| connection.execute_batch(settings))

@@ -20,6 +20,8 @@ pub(crate) const KEPT: &str = ".before-restore-";
 pub(crate) const KEEPING: &str = ".keeping";
 /// Suffix of a backup that is not complete yet, added to the backup's name.
 pub(crate) const PARTIAL: &str = ".partial";
+/// Suffix of a ledger that is being created, added to the ledger's name and followed by the creator's process id.
+pub(super) const BUILDING: &str = ".creating-";
 
 /// Returns a path with a suffix added to its file name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -81,6 +83,19 @@ pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
     }
 }
 
+/// Returns the number of hard links to a file.
+pub(crate) fn link_count(meta: &std::fs::Metadata) -> u64 {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::MetadataExt::nlink(meta)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = meta;
+        1
+    }
+}
+
 /// Moves a complete file to its final name. Fails if the final name already exists.
 ///
 /// Creating a hard link is atomic. On file systems without hard links, the name is checked first, so callers that
@@ -139,5 +154,18 @@ impl FolderLock {
     /// is held.
     pub(crate) fn is_held(&self) -> bool {
         self.0.is_some()
+    }
+}
+
+/// Removes temporary files of dead creators. A creator holds the folder's lock while it builds, so a temporary file
+/// found under the lock has no living creator.
+pub(super) fn sweep(path: &Path, lock: &FolderLock) {
+    let Some(name) = path.file_name().filter(|_| lock.is_held()) else { return };
+    let prefix = format!("{}{BUILDING}", name.to_string_lossy());
+    let Ok(entries) = std::fs::read_dir(folder(path)) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(&prefix) {
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }

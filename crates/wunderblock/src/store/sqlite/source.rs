@@ -5,7 +5,7 @@
 //! next importer can continue after the last commit. Revisions of format 1 may share their first bytes with the
 //! previous revision.
 
-use super::sql::{handle_of, handle_sql, row, rows, run, stream_id};
+use super::sql::{handle_of, handle_sql, put, row, rows, run, stream_id};
 use crate::store::query::SourceBy;
 use crate::store::row::{Chunk, Owner, RevisionInfo, SourceInfo, SourceNo, TenantNo};
 use crate::store::write::{Begin, PackedChunk, Written};
@@ -81,7 +81,7 @@ pub(super) fn take(
             let Some((source, ..)) = newest.filter(|newest| (newest.1, newest.2) == (revision, len)) else {
                 return Err(StoreError::SourceMoved);
             };
-            run(
+            put(
                 db,
                 "UPDATE source_revisions SET owner = ?3, until = ?4, whole = 0 WHERE source = ?1 AND revision = ?2",
                 params![source, revision, owner.token, owner.until.0],
@@ -104,7 +104,7 @@ fn begin_revision(
     (after, handle): (u32, Handle),
     owner: &Owner,
 ) -> Result<i64, StoreError> {
-    run(
+    put(
         db,
         "INSERT INTO sources (tenant, handle, key, revision) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (tenant, key) DO UPDATE SET revision = excluded.revision",
@@ -120,7 +120,7 @@ fn begin_revision(
         "UPDATE source_revisions SET owner = NULL, until = NULL WHERE source = ?1 AND revision = ?2",
         params![source, after],
     )?;
-    run(
+    put(
         db,
         "INSERT INTO source_revisions (source, revision, handle, format, shared, len, whole, owner, until)
          VALUES (?1, ?2, ?3, ?4, 0, 0, 0, ?5, ?6)",
@@ -161,7 +161,7 @@ pub(super) fn extend(
     for (from, to) in growth.erased {
         note_erased(db, revision, *from..*to)?;
     }
-    run(
+    put(
         db,
         "UPDATE source_revisions SET len = ?3, until = ?4 WHERE source = ?1 AND revision = ?2",
         params![revision.source.0, revision.no, len, owner.until.0],
@@ -170,22 +170,20 @@ pub(super) fn extend(
 }
 
 fn put_chunk(db: &Connection, revision: Revision, chunk: &PackedChunk) -> Result<(), StoreError> {
-    run(
+    put(
         db,
         "INSERT INTO source_chunks (source, revision, start, len, checksum, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![revision.source.0, revision.no, chunk.offset, chunk.len, chunk.checksum, chunk.data],
     )
-    .map(|_| ())
 }
 
 pub(super) fn note_erased(db: &Connection, revision: Revision, range: Range<u64>) -> Result<(), StoreError> {
-    run(
+    put(
         db,
         "INSERT INTO source_erased (source, revision, start, len) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (source, revision, start) DO UPDATE SET len = max(len, excluded.len)",
         params![revision.source.0, revision.no, range.start, range.end.saturating_sub(range.start)],
     )
-    .map(|_| ())
 }
 
 pub(super) fn whole(
@@ -195,7 +193,7 @@ pub(super) fn whole(
     whole: &WholeRevision<'_>,
 ) -> Result<Written, StoreError> {
     owned(db, revision, token)?;
-    run(
+    put(
         db,
         "UPDATE source_revisions SET whole = 1, owner = NULL, until = NULL, modified = ?3, reader = ?4,
              leaf = coalesce(?5, leaf) WHERE source = ?1 AND revision = ?2",

@@ -14,6 +14,15 @@ pub(super) fn run(db: &Connection, sql: &str, values: impl rusqlite::Params) -> 
         .map_err(|error| failure(&error))
 }
 
+/// Runs a cached statement that stores or changes a row. Fails if it did neither: a constraint of another origin can
+/// drop a row without an error, and the caller must not acknowledge what is not stored.
+pub(super) fn put(db: &Connection, sql: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
+    match run(db, sql, values)? {
+        0 => Err(StoreError::Damaged(format!("a row was not stored: {}", sql.lines().next().unwrap_or(sql)))),
+        _ => Ok(()),
+    }
+}
+
 /// Returns all rows of a cached query.
 pub(super) fn rows<T>(
     db: &Connection,

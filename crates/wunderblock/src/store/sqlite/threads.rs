@@ -1,7 +1,7 @@
 //! The ledger's threads: one writer and several readers.
 
 use super::failure::{StoreResult, failure};
-use super::open::still;
+use super::open::{is_exclusive, still};
 use super::{log, write};
 use crate::store::write::{Write, Written};
 use crate::store::{Commit, StoreError};
@@ -64,6 +64,8 @@ pub(super) struct ReaderPool {
     /// Number of jobs that are waiting or running.
     open: Arc<AtomicUsize>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
+    /// Maximum number of threads.
+    most: usize,
     connect: Arc<dyn Fn() -> StoreResult<Connection> + Send + Sync>,
 }
 
@@ -76,12 +78,17 @@ impl ReaderPool {
             jobs,
             open: Arc::default(),
             threads: Mutex::default(),
+            most: READERS,
             connect: Arc::new(connect),
         }
     }
 
-    /// Starts a thread that reads through the given connection.
-    pub(super) fn start(&self, connection: Connection) -> StoreResult<()> {
+    /// Starts a thread that reads through the given connection. No other thread follows if the connection excludes all
+    /// others.
+    pub(super) fn start(&mut self, connection: Connection) -> StoreResult<()> {
+        if is_exclusive(&connection) {
+            self.most = 1;
+        }
         self.begin(move || Ok(connection))
     }
 
@@ -108,7 +115,7 @@ impl ReaderPool {
             let _ = reply.send(done);
         };
         let running = self.threads().len();
-        if busy >= running && running < READERS {
+        if busy >= running && running < self.most {
             let connect = Arc::clone(&self.connect);
             // A failure to start is ignored: the job then waits for a running reader.
             let _ = self.begin(move || connect());

@@ -2,6 +2,8 @@
 //! are replaced by a restore.
 
 mod create;
+mod forged;
+mod progress;
 mod races;
 mod restore;
 mod scene;

@@ -1,6 +1,7 @@
 //! Promises of the library, tested at its boundary.
 
 mod apis;
+mod bounds;
 mod care;
 mod cases;
 mod copies;
