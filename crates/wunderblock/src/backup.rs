@@ -4,7 +4,7 @@ use crate::error::{Error, file_error};
 use crate::future::BoxFuture;
 use crate::maintenance::Ledger;
 use crate::store::StoreError;
-use crate::store::sqlite::place::{beside, place};
+use crate::store::sqlite::place::{PARTIAL, beside, place};
 use std::path::Path;
 
 impl Ledger<'_> {
@@ -27,7 +27,7 @@ impl Ledger<'_> {
             if to.symlink_metadata().is_ok() {
                 return Err(exists());
             }
-            let partial = beside(to, ".partial");
+            let partial = beside(to, PARTIAL);
             // An interrupted backup may have left this file behind.
             let _ = std::fs::remove_file(&partial);
             let done = file.backup(&partial).await.map_err(Error::from).and_then(|()| {

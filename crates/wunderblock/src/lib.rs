@@ -133,7 +133,7 @@ pub use latest::latest_session;
 pub use maintenance::Ledger;
 pub use maintenance::Maintenance;
 pub use note::SavedNote;
-pub use originals::originals;
+pub use originals::{originals, was_imported};
 pub use output::{Keep, Output, OutputOptions, ShortenedOutput};
 pub use page::Page;
 pub use placement::{Advice, Placement};

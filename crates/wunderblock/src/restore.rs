@@ -16,7 +16,7 @@ use crate::maintenance::Ledger;
 use crate::originals::list_revisions;
 use crate::query_batch::{EVERY, marked};
 use crate::report::lossy;
-use crate::store::sqlite::place::{FolderLock, beside, folder, place, sync_folder};
+use crate::store::sqlite::place::{FolderLock, KEEPING, beside, folder, place, sync_folder};
 use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, renew};
 use crate::store::{Answer, Erasure, Marked, Query, SourceSpan, StoreError, Write};
 use crate::stored::decode_event;
@@ -29,8 +29,6 @@ use wunderblock_core::event::{EventSource, Fact};
 use wunderblock_core::id::{StreamId, TenantId};
 use wunderblock_core::units::Seq;
 
-/// Suffix of the copy of the old ledger while the copy is incomplete.
-const KEEPING: &str = ".keeping";
 /// Maximum time that a restore waits for another restore, or for a ledger that is being created in the folder.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Maximum number of times that a restore starts again because content was erased while it was being prepared.

@@ -3,6 +3,7 @@
 mod backup;
 
 use crate::args::{Global, Init};
+use crate::atomic_file::replace;
 use crate::columns::plural;
 use crate::console::{is_agreed, print, say};
 use crate::exit::{Exit, FAILED, Failure, REFUSED, unwritten, wrong};
@@ -179,18 +180,7 @@ fn write(change: &SettingsChange) -> Result<(), Failure> {
     let Some(bytes) = &change.after else { return std::fs::remove_file(&path).map_err(failed) };
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let beside = folder.join(format!(".{name}.wunderblock-{}", std::process::id()));
-    let replaced = std::fs::write(&beside, bytes)
-        .and_then(|()| match path.metadata() {
-            Ok(meta) => std::fs::set_permissions(&beside, meta.permissions()),
-            Err(_) => Ok(()),
-        })
-        .and_then(|()| std::fs::rename(&beside, &path));
-    if replaced.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    replaced.map_err(failed)
+    replace(&path, bytes).map_err(failed)
 }
 
 fn report(global: &Global, agents: &[HookAgent], undo: bool) {

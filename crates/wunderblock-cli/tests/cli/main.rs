@@ -51,3 +51,4 @@ mod through_run;
 mod transcripts;
 mod unfit;
 mod wrapped;
+mod written;
