@@ -2,7 +2,7 @@
 
 mod backup;
 
-use crate::args::{Global, Init};
+use crate::args::{DigestArg, Global, Init};
 use crate::atomic_file::replace;
 use crate::columns::plural;
 use crate::console::{is_agreed, print, say};
@@ -23,8 +23,8 @@ pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     let places = places(Vec::new())?;
     let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let Init { no_digest, recall, run_commands, .. } = *wanted;
-    let options = HookOptions { no_digest, recall, run_commands }.text();
+    let Init { recall, run_commands, .. } = *wanted;
+    let options = HookOptions { digest: Some(wanted.digest.chosen()), recall, run_commands }.text();
     let installation = |agent| {
         let (options, runs_commands) = (&*options, run_commands);
         Installation { agent, program: &program, options, runs_commands, folder: &folder }
@@ -65,7 +65,7 @@ pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     if wanted.undo {
         backups.remove(&changes)?;
     }
-    report(global, &agents, wanted.undo);
+    report(global, &agents, wanted);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -91,27 +91,27 @@ fn chosen<'a>(
 /// Options of the hook in entries.
 #[derive(Clone, Copy)]
 pub(super) struct HookOptions {
-    pub(super) no_digest: bool,
+    /// `None` in entries of older versions, which state no choice.
+    pub(super) digest: Option<DigestArg>,
     pub(super) recall: bool,
     pub(super) run_commands: bool,
 }
 
 impl HookOptions {
     fn all() -> impl Iterator<Item = Self> {
-        (0..8).map(|bits| Self { no_digest: bits & 1 > 0, recall: bits & 2 > 0, run_commands: bits & 4 > 0 })
+        let digests = [None].into_iter().chain(DigestArg::ALL.map(Some));
+        digests.flat_map(|digest| {
+            (0..4).map(move |bits| Self { digest, recall: bits & 1 > 0, run_commands: bits & 2 > 0 })
+        })
     }
 
     pub(super) fn text(self) -> String {
         let options = [
-            (self.no_digest, "--no-digest"),
-            (self.recall, "--recall"),
-            (self.run_commands, "--run-commands"),
+            self.digest.map(DigestArg::option),
+            self.recall.then_some("--recall"),
+            self.run_commands.then_some("--run-commands"),
         ];
-        options
-            .into_iter()
-            .filter_map(|(is_set, option)| is_set.then_some(option))
-            .collect::<Vec<_>>()
-            .join(" ")
+        options.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -183,13 +183,14 @@ fn write(change: &SettingsChange) -> Result<(), Failure> {
     replace(&path, bytes).map_err(failed)
 }
 
-fn report(global: &Global, agents: &[HookAgent], undo: bool) {
+fn report(global: &Global, agents: &[HookAgent], wanted: &Init) {
     let names: Vec<&str> = agents.iter().map(|agent| title(*agent)).collect();
-    if undo {
+    if wanted.undo {
         say(global, &format!("{}: the entries are removed", names.join(", ")));
         return;
     }
     say(global, &format!("{}: connected from the next session on", names.join(", ")));
+    say(global, wanted.digest.chosen().words());
     if agents.contains(&HookAgent::Codex) {
         say(global, "Codex runs a hook only once you trust it: type /hooks in Codex");
     }

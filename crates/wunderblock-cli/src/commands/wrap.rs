@@ -24,8 +24,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Wrap) -> 
     let places = places(Vec::new())?;
     let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let Wrap { no_digest, recall, run_commands, .. } = *wanted;
-    let options = &*HookOptions { no_digest, recall, run_commands }.text();
+    let Wrap { recall, run_commands, .. } = *wanted;
+    let options = &*HookOptions { digest: Some(wanted.digest.chosen()), recall, run_commands }.text();
     let installation =
         Installation { agent, program: &program, options, runs_commands: run_commands, folder: &folder };
     let refused =

@@ -18,7 +18,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     let engine = call.ledger.open(LedgerUse::Existing).await?;
     let session = call.named_session(&engine).await?;
     let (regex, ignore_case) = (arguments.flag("regex"), arguments.flag("ignore_case"));
-    let options = GrepOptions { session, regex, ignore_case, ..GrepOptions::default() };
+    let options = GrepOptions { session, regex, ignore_case, masked: true, ..GrepOptions::default() };
     let limit = arguments.limit(LIMIT);
     let mut matches: Vec<Match> = Vec::new();
     let mut more = false;

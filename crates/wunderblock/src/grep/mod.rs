@@ -10,6 +10,7 @@ use crate::future::BoxFuture;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE, GREP_SCAN};
 use crate::parallel;
 use crate::query_batch::{EVERY, NEWEST};
+use crate::redact::Redactor;
 use crate::store::codec::Unpacker;
 use crate::store::{
     Answer, Answering, EventFilter, Query, ReadOrder, StoreError, StoredEvent, StreamFilter, StreamInfo,
@@ -40,6 +41,8 @@ pub struct GrepOptions {
     pub sessions: StreamFilter,
     /// Filter for the events.
     pub events: EventFilter,
+    /// Whether secrets in the lines are shown as asterisks.
+    pub masked: bool,
 }
 
 /// A matching line.
@@ -92,6 +95,8 @@ pub(crate) struct StreamScan<'a> {
     pub(crate) filter: EventFilter,
     /// The only positions to search, newest first; `None` for all.
     pub(crate) places: Option<Vec<Seq>>,
+    /// Masks the secrets of lines.
+    pub(crate) masks: Option<&'a Redactor>,
 }
 
 /// Number of events that one thread searches at a time.
@@ -198,6 +203,7 @@ impl Engine {
                 context: options.context,
                 filter: options.events.clone(),
                 places: None,
+                masks: options.masked.then_some(&*self.config.redactor),
             };
             if let Some(session) = &options.session {
                 let _ = grep_stream(self, &scan(session), &pattern, found).await?;
@@ -339,7 +345,7 @@ fn grep_page(
     let matches = parallel::map(shares, |share| {
         let (mut matches, mut unpacker) = (Vec::new(), Unpacker::default());
         let (stream, context) = (scan.stream, scan.context);
-        let looking = GrepRun { stream, pattern, packed: &page.packed, context };
+        let looking = GrepRun { stream, pattern, packed: &page.packed, context, masks: scan.masks };
         for (row, fact) in share {
             if let Some(fact) = fact {
                 looking.search_event(row, fact, &mut unpacker, &mut matches)?;
@@ -361,6 +367,7 @@ struct GrepRun<'a> {
     pattern: &'a Pattern,
     packed: &'a HashMap<Handle, Vec<u8>>,
     context: usize,
+    masks: Option<&'a Redactor>,
 }
 
 impl GrepRun<'_> {
@@ -392,9 +399,15 @@ impl GrepRun<'_> {
                     None => continue,
                 },
             };
-            for (line, start, end) in self.pattern.lines(text) {
-                let shown = String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned();
-                let [before, after] = lines_around(text, (start, end), self.context);
+            let lines = self.pattern.lines(text);
+            let masked = self.masks.filter(|_| !lines.is_empty()).zip(std::str::from_utf8(text).ok());
+            let masked = masked.map(|(masks, text)| masks.mask(text));
+            let shown_text = masked.as_ref().map_or(text, |masked| masked.as_bytes());
+            for (line, start, end) in lines {
+                let found =
+                    text.get(start..end).and_then(|line| self.pattern.range(line)).unwrap_or_default();
+                let line_bytes = shown_text.get(start..end).unwrap_or_default();
+                let [before, after] = lines_around(shown_text, (start, end), self.context);
                 matches.push(Match {
                     session: self.stream.clone(),
                     seq: row.seq,
@@ -403,8 +416,8 @@ impl GrepRun<'_> {
                     handle: body.handle(),
                     line,
                     // A match that continues on the next line is shown only to the end of its first line.
-                    found: self.pattern.range(shown.as_bytes()).unwrap_or_default(),
-                    text: shown,
+                    found,
+                    text: String::from_utf8_lossy(line_bytes).into_owned(),
                     before,
                     after,
                 });

@@ -1,4 +1,4 @@
-//! Removes secrets from texts before they are indexed or summarised.
+//! Removes secrets from texts before they are indexed or summarised, or handed to an agent.
 //!
 //! Rules are data: `rules.toml`, and additional rules from a caller. One pass searches for the keywords of all rules,
 //! and a rule's regex is tried only near its keywords. A match is replaced by a visible placeholder if it is random
@@ -9,12 +9,14 @@
 //! recorded. Originals remain exact, and protecting them is a separate task.
 
 mod placeholder;
+mod pushed;
 mod rule;
 mod scan;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use placeholder::PLACEHOLDER_WORD;
+pub use pushed::PushedText;
 pub use rule::RuleError;
 
 use crate::limits::MAX_SECRET_RULES;
