@@ -125,7 +125,9 @@ pub use found::Found;
 pub use future::BoxFuture;
 pub use grep::{GrepOptions, Match};
 pub use hint::Hint;
-pub use import::{HistoryFile, ImportNotice, Imported, OnBytes, Transcripts, holds_sessions, transcripts};
+pub use import::{
+    HistoryFile, ImportNotice, Imported, OnBytes, Transcripts, holds_sessions, transcripts, was_imported,
+};
 pub use incoming::{Clock, IdSource, IntoEvents, Stamp};
 pub use lane::SessionLane;
 pub use lane::built::LaneBuilt;
@@ -133,7 +135,7 @@ pub use latest::latest_session;
 pub use maintenance::Ledger;
 pub use maintenance::Maintenance;
 pub use note::SavedNote;
-pub use originals::{originals, was_imported};
+pub use originals::originals;
 pub use output::{Keep, Output, OutputOptions, ShortenedOutput};
 pub use page::Page;
 pub use placement::{Advice, Placement};

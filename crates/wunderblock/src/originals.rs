@@ -3,7 +3,6 @@
 use crate::engine::{Engine, unexpected};
 use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
-use crate::import::members::holds_sessions;
 use crate::store::codec::name_handle;
 use crate::store::{Answer, Query, SourceBy, SourceInfo, SourceNo, codec};
 use std::path::Path;
@@ -60,25 +59,6 @@ pub(crate) async fn newest_source(engine: &Engine, path: &Path) -> Result<Option
     let by = SourceBy::Key(path.to_string_lossy().into_owned());
     let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
     Ok(engine.ask(query, Answer::source).await?.map(|info| *info))
-}
-
-/// Returns whether a file was imported into the ledger: the file itself, or sessions in the database or the export that
-/// it is. `false` for a path that does not exist.
-///
-/// # Errors
-/// Returns an error if the ledger cannot be read.
-pub fn was_imported<'a>(engine: &'a Engine, path: &'a Path) -> BoxFuture<'a, bool> {
-    Box::pin(async move {
-        let Ok(path) = dunce::canonicalize(path) else { return Ok(false) };
-        if newest_source(engine, &path).await?.is_some() {
-            return Ok(true);
-        }
-        if !holds_sessions(&path) {
-            return Ok(false);
-        }
-        let all = engine.ask(Query::Sources { tenant: engine.tenant.no }, Answer::sources).await?;
-        Ok(all.iter().any(|source| Path::new(&*source.key).parent() == Some(&path)))
-    })
 }
 
 /// Returns the handle of the source for a path.

@@ -174,7 +174,7 @@ fn a_full_disk_leaves_the_old_content() {
     write(desk.path("old.jsonl"), "old").unwrap();
     let message = serde_json::json!({ "role": "user", "content": "0123456789".repeat(30_000) });
     desk.feed(&["append", "long"], &message.to_string()).exits(0);
-    // The maximum size of a file stands for a full disk: 100 KiB.
+    // The maximum size of a file acts like a full disk: 100 KiB.
     let done = desk.shell("ulimit -f 200; exec \"$WB\" export long -o old.jsonl").exits(1);
     assert!(done.err.contains("too large"), "{}", done.err);
     assert_eq!(read_to_string(desk.path("old.jsonl")).unwrap(), "old");

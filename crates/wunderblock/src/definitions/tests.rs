@@ -388,9 +388,7 @@ fn a_link_of_a_project_counts_only_inside_the_project() {
         .with("private/role.toml", "developer_instructions = \"of the person\"\n")
         .with("garden/shared/plum.md", &agent("plum", ""))
         .with("garden/shared/hello.md", command)
-        .with("garden/.codex/config.toml", &format!(
-            "[agents.role]\ndescription = \"R\"\nconfig_file = \"../../private/role.toml\"\n[agents.own]\ndescription = \"O\"\nconfig_file = \"own.toml\"\n"
-        ))
+        .with("garden/.codex/config.toml", "[agents.role]\ndescription = \"R\"\nconfig_file = \"../../private/role.toml\"\n[agents.own]\ndescription = \"O\"\nconfig_file = \"own.toml\"\n")
         .with("garden/.codex/own.toml", "developer_instructions = \"of the project\"\n");
     for folder in [
         "garden/.claude/agents",

@@ -159,7 +159,7 @@ async fn events_page(
     let pages = grid.pages(line.length);
     let number = checked_page(wanted.page, pages)?;
     let found = find_on_page(engine, &stream.id, &line, (&grid, number)).await?;
-    let pieces = page_pieces(engine, (stream.handle, wanted), found, (&grid, number)).await?;
+    let pieces = page_pieces(engine, stream.handle, found, (wanted, number)).await?;
     Ok(finished(address, Shows::Events, pieces, PageNo { page: number, pages }, wanted.page_tokens))
 }
 
@@ -197,10 +197,11 @@ async fn find_on_page(
 
 async fn page_pieces(
     engine: &Engine,
-    (stream, wanted): (Handle, &Expand),
+    stream: Handle,
     found: Vec<PlacedMessage>,
-    (grid, page): (&Grid, u64),
+    (wanted, page): (&Expand, u64),
 ) -> Result<Vec<PagePiece>, Error> {
+    let grid = Grid::of(wanted.page_tokens);
     let facts = found.iter().filter_map(|placed| placed.fact.as_ref());
     let handles: Vec<Handle> = facts.flat_map(shown_bodies).collect();
     let texts = read_texts(engine, handles).await?;
@@ -213,7 +214,7 @@ async fn page_pieces(
     for ((row, fact), place) in events.iter().zip(places) {
         reader.note(fact.as_ref());
         let entry = reader.entry(row.seq, &row.kind, fact.as_ref(), place);
-        pieces.extend(entry.into_iter().flat_map(|entry| entry.pieces(grid, page)));
+        pieces.extend(entry.into_iter().flat_map(|entry| entry.pieces(&grid, page)));
     }
     Ok(pieces)
 }

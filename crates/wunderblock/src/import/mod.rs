@@ -47,7 +47,7 @@ use take::finish_import;
 use crate::engine::{Engine, unexpected};
 use crate::error::{Error, ImportReason, file_error};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
-use crate::store::{Query, SourceBy, SourceInfo, StoreError};
+use crate::store::{Answer, Query, SourceBy, SourceInfo, StoreError};
 use feed::Feed;
 use opened::{OpenedFile, read_head, refused};
 use saved::Saved;
@@ -208,6 +208,25 @@ async fn note_time(engine: &Engine, old: &SourceInfo, opened: &OpenedFile<'_>) -
     let write = crate::store::Write::Whole { source, revision: number, token, modified, reader, leaf: None };
     engine.storage.commit(vec![write]).await?;
     Ok(())
+}
+
+/// Returns whether a file was imported into the ledger: the file itself, or sessions in the database or the export that
+/// it is. `false` for a path that does not exist.
+///
+/// # Errors
+/// Returns an error if the ledger cannot be read.
+pub fn was_imported<'a>(engine: &'a Engine, path: &'a Path) -> BoxFuture<'a, bool> {
+    Box::pin(async move {
+        let Ok(path) = dunce::canonicalize(path) else { return Ok(false) };
+        if newest_source(engine, &path).await?.is_some() {
+            return Ok(true);
+        }
+        if !holds_sessions(&path) {
+            return Ok(false);
+        }
+        let all = engine.ask(Query::Sources { tenant: engine.tenant.no }, Answer::sources).await?;
+        Ok(all.iter().any(|source| Path::new(&*source.key).parent() == Some(&path)))
+    })
 }
 
 fn unchanged_import(path: &Path, old: &SourceInfo) -> Result<Imported, Error> {

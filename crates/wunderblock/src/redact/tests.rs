@@ -190,6 +190,31 @@ fn an_aws_secret_is_found_by_the_id_before_it() {
     assert_eq!(Redactor::embedded().redact(&digest).found.len(), 1);
 }
 
+/// Ordinary texts about passwords, flags and headers.
+const ABOUT_SECRETS: [&str; 21] = [
+    "  -p, --password string   password of the registry",
+    "usage: tool --password PASSWORD [--token TOKEN] --max-tokens 4096",
+    "run it with --password-stdin, or --password and the value",
+    "docker build --secret id=npmrc,src=.npmrc .",
+    "curl -u user:password https://example.com and curl -s http://localhost:8080/a",
+    "PASSWORD=$(cat /run/secrets/db) DB_PASSWORD=$DB_PASSWORD ./start",
+    "process.env.DB_PASSWORD, os.environ['DB_PASSWORD'], getenv(\"PGPASSWORD\")",
+    "PWD=/home/me/project OLDPWD=/home/me",
+    "password: string; passwordHash: string; password2?: string",
+    "password: string\npassword: Optional[str]\npassword: required\n{\"password\": \"hidden\"}",
+    "password: hashedPassword, token: accessToken",
+    "user.password = await hash(password, 12);",
+    "if (password === confirmPassword2) return;",
+    "the password is wrong; the password was reset; password: required",
+    "Cookie: none; cookies are off. const cookie = document.cookie;",
+    "token: ghost tokenize=unicode61 nextToken=undefined",
+    "login me with the password field, then password reset",
+    "SECRET_NAME=prod-db-credentials TOKEN_URL=https://auth/token KEY_ID=1",
+    "mysql -u root -p shop < dump.sql; mkdir -p /tmp/x; docker run -p 8080:80 x",
+    "host:5432:shop",
+    "Bearer authentication is required for this endpoint",
+];
+
 /// Returns ordinary texts that a careless rule would take for secrets.
 fn innocent() -> Vec<String> {
     let x = |length| random(HEX, length, 21);
@@ -238,31 +263,11 @@ fn innocent() -> Vec<String> {
         "twilio is a company. Its SDK is at version 8.2.1.",
         "E0425: cannot find value `token` in this scope",
         "密码：请输入至少十二个字符 password：「必填」",
-        "  -p, --password string   password of the registry",
-        "usage: tool --password PASSWORD [--token TOKEN] --max-tokens 4096",
-        "run it with --password-stdin, or --password and the value",
-        "docker build --secret id=npmrc,src=.npmrc .",
-        "curl -u user:password https://example.com and curl -s http://localhost:8080/a",
-        "PASSWORD=$(cat /run/secrets/db) DB_PASSWORD=$DB_PASSWORD ./start",
-        "process.env.DB_PASSWORD, os.environ['DB_PASSWORD'], getenv(\"PGPASSWORD\")",
-        "PWD=/home/me/project OLDPWD=/home/me",
-        "password: string; passwordHash: string; password2?: string",
-        "password: string\npassword: Optional[str]\npassword: required\n{\"password\": \"hidden\"}",
-        "password: hashedPassword, token: accessToken",
-        "user.password = await hash(password, 12);",
-        "if (password === confirmPassword2) return;",
-        "the password is wrong; the password was reset; password: required",
-        "Cookie: none; cookies are off. const cookie = document.cookie;",
-        "token: ghost tokenize=unicode61 nextToken=undefined",
-        "login me with the password field, then password reset",
-        "SECRET_NAME=prod-db-credentials TOKEN_URL=https://auth/token KEY_ID=1",
-        "mysql -u root -p shop < dump.sql; mkdir -p /tmp/x; docker run -p 8080:80 x",
-        "host:5432:shop",
-        "Bearer authentication is required for this endpoint",
         "",
     ]
     .map(str::to_owned)
     .to_vec();
+    texts.extend(ABOUT_SECRETS.map(str::to_owned));
     texts.extend([
         format!("commit {}", x(40)),
         format!("HEAD is now at {} fix token refresh", x(7)),
