@@ -7,6 +7,7 @@ use crate::atomic_file::replace;
 use crate::columns::plural;
 use crate::console::{is_agreed, print, say};
 use crate::exit::{Exit, FAILED, Failure, REFUSED, unwritten, wrong};
+use crate::input::read_usual;
 use crate::settings::places;
 use crate::terminal::{clean, clean_lines};
 use backup::Backups;
@@ -154,7 +155,7 @@ pub(super) fn title(agent: HookAgent) -> &'static str {
 pub(super) fn read_all(paths: &[PathBuf]) -> Result<ExistingFiles, Failure> {
     let mut existing = ExistingFiles::new();
     for path in paths {
-        match std::fs::read(path) {
+        match read_usual(path) {
             Ok(bytes) => {
                 existing.insert(path.clone(), bytes);
             }
@@ -168,7 +169,7 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<ExistingFiles, Failure> {
 /// Writes a file, unless it has changed since it was read. A link stays a link, and the file keeps its permissions.
 fn write(change: &SettingsChange) -> Result<(), Failure> {
     let path = dunce::canonicalize(&change.path).unwrap_or_else(|_| change.path.clone());
-    let current = std::fs::read(&path).ok();
+    let current = read_usual(&path).ok();
     if current != change.before {
         let text = format!(
             "{} has changed in the meantime: nothing is written to it; run the command again",

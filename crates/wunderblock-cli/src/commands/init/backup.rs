@@ -2,6 +2,7 @@
 
 use crate::atomic_file::replace;
 use crate::exit::{FAILED, Failure, unwritten};
+use crate::input::read_usual;
 use crate::settings::state_folder;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -28,7 +29,7 @@ impl Backups {
             Failure::Door(FAILED, "no home directory, so there is no place for a backup".to_owned())
         })?;
         let path = folder.join("settings-backup.json");
-        let rows: Vec<BackupRow> = match std::fs::read(&path) {
+        let rows: Vec<BackupRow> = match read_usual(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
                 Failure::Door(
                     FAILED,
