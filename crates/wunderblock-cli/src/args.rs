@@ -14,7 +14,7 @@ mod shared;
 mod simulate;
 mod visibility;
 
-pub(crate) use agents::{Hook, Init, Status, Wrap};
+pub(crate) use agents::{DigestArg, DigestScope, Hook, Init, Status, Wrap};
 use clap::{Args as ClapArgs, Parser, Subcommand};
 pub(crate) use compaction::{CompactArgs, EditArgs, PolicyArgs, UndoArgs};
 pub(crate) use delegates::{

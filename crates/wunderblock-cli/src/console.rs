@@ -1,11 +1,11 @@
 //! Output to stdout and stderr.
 
 use crate::args::Global;
-use crate::exit::{Exit, Failure, unwritten, wrong};
-use crate::terminal::{clean_json, write_bytes};
+use crate::exit::{Exit, Failure, wrong};
+use crate::output_file::OutputFile;
+use crate::terminal::clean_json;
 use jiff::tz::TimeZone;
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -86,14 +86,13 @@ pub(crate) fn is_agreed(question: &str, refusal: &str) -> Result<bool, Failure> 
 }
 
 /// Writes a request to `--out`, and its report to stdout. If the request goes to stdout, the report goes to stderr.
-pub(crate) fn deliver(out: Option<&Path>, request: &[u8], report: &str) -> Result<(), Failure> {
-    if out == Some(Path::new("-")) {
+pub(crate) fn deliver(out: Option<OutputFile>, request: &[u8], report: &str) -> Result<(), Failure> {
+    let Some(out) = out else { return print(report) };
+    if out.is_stdout() {
         std::io::stderr().lock().write_all(report.as_bytes())?;
-        return Ok(write_bytes(request)?);
+        return out.finish_with(request);
     }
-    if let Some(path) = out {
-        std::fs::write(path, request).map_err(|error| unwritten(path, &error))?;
-    }
+    out.finish_with(request)?;
     print(report)
 }
 

@@ -117,7 +117,10 @@ pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
         let message = said.strip_prefix("error: ").unwrap_or(&said);
         print_json(&described(message, code, Some(hint)));
     }
-    let _ = error.print();
+    // The arguments are part of the message. Their control characters must not reach the terminal.
+    let text = error.render().to_string();
+    let safe = clean_lines(&text);
+    let _ = if safe == text { error.print() } else { std::io::stderr().lock().write_all(safe.as_bytes()) };
     ExitCode::from(code)
 }
 

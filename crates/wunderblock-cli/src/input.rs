@@ -12,6 +12,21 @@ pub(crate) fn refused(path: &Path, why: &str) -> Failure {
     wrong(format!("{}: {why}", clean(&path.to_string_lossy())))
 }
 
+/// Reads a file that nobody named in this call. A pipe or a device in its place would block, or never end.
+///
+/// # Errors
+/// Fails if there is no regular file at the path, or if it is larger than [`MAX_SOURCE_BYTES`].
+pub(crate) fn read_usual(path: &Path) -> std::io::Result<Vec<u8>> {
+    let meta = path.metadata()?;
+    if !meta.is_file() {
+        return Err(std::io::Error::other("it is not a regular file; move it away"));
+    }
+    if meta.len() > MAX_SOURCE_BYTES {
+        return Err(std::io::Error::other("it is too large; move it away"));
+    }
+    std::fs::read(path)
+}
+
 /// Reads the text of a file or a pipe, up to [`MAX_SOURCE_BYTES`].
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();

@@ -3,6 +3,7 @@
 #![cfg_attr(not(unix), expect(dead_code, reason = "only `run` uses it, which needs a Unix system"))]
 
 mod args;
+mod atomic_file;
 mod chart;
 mod columns;
 mod commands;
@@ -19,6 +20,7 @@ mod input;
 mod lookup;
 mod names;
 mod outcome;
+mod output_file;
 mod outputs;
 mod outside;
 mod paint;

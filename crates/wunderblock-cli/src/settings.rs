@@ -144,6 +144,9 @@ fn settings_file(global: &Global) -> Result<File, Failure> {
     let usual = || person.as_ref().map(|person| person.config.join("wunderblock/config.toml"));
     let path = global.config.clone().or_else(|| usual().filter(|path| path.exists()));
     match path {
+        Some(path) if global.config.is_none() && !path.is_file() => {
+            Err(refused(&path, "it is not a regular file; move it away"))
+        }
         Some(path) => parsed(&read(&path)?, &path, person.as_ref()),
         None => parsed("", Path::new(""), person.as_ref()),
     }

@@ -8,6 +8,7 @@
 //! The file is locked while its `run` is running. The file costs one write per chunk and no sync, so that the command
 //! is not slowed down: after a kill, the file is complete; after a loss of power, its last seconds may be missing.
 
+use crate::atomic_file::private;
 use crate::outputs::outputs_session;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -55,11 +56,8 @@ impl Spool {
     pub(crate) fn begin(db: &Path, head: &SpoolHead) -> std::io::Result<Self> {
         let folder = folder(db);
         let path = folder.join(&head.call).with_extension(END);
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let open = || std::fs::create_dir_all(&folder).and_then(|()| options.open(&path));
+        let create = || private().write(true).create_new(true).open(&path);
+        let open = || std::fs::create_dir_all(&folder).and_then(|()| create());
         // Another command may remove the empty folder before the file is created in it, so one more attempt is made.
         let mut file = open().or_else(|_| open())?;
         file.try_lock().map_err(Error::from)?;
@@ -93,6 +91,11 @@ fn folder(db: &Path) -> PathBuf {
     let mut name = db.file_name().unwrap_or_default().to_owned();
     name.push(".run");
     db.with_file_name(name)
+}
+
+/// Returns whether a path is that of a spool file of a ledger. The links of the path must be resolved.
+pub(crate) fn holds(db: &Path, path: &Path) -> bool {
+    dunce::canonicalize(folder(db)).is_ok_and(|folder| path.starts_with(folder))
 }
 
 /// A spool file whose `run` has ended.

@@ -4,6 +4,7 @@ use crate::hint::sentence;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use wunderblock::Error;
+use wunderblock::redact::{PushedText, Redactor};
 use wunderblock_core::fence::plain;
 use wunderblock_core::units::Millis;
 
@@ -33,6 +34,33 @@ impl ToolAnswer {
             _ => Map::new(),
         };
         Self { text, facts, links: Vec::new() }
+    }
+}
+
+/// An answer without secrets: nothing else is sent to a client.
+pub(crate) struct PushedAnswer {
+    pub(crate) text: PushedText,
+    pub(crate) facts: Map<String, Value>,
+    pub(crate) links: Vec<ContentLink>,
+}
+
+impl ToolAnswer {
+    /// Removes the secrets of an answer from the ledger.
+    pub(crate) fn push(self, redactor: &Redactor) -> PushedAnswer {
+        let Self { text, facts, links } = self;
+        let facts = facts.into_iter().map(|(name, fact)| (name, without_secrets(fact, redactor))).collect();
+        PushedAnswer { text: redactor.push(&text), facts, links }
+    }
+}
+
+fn without_secrets(fact: Value, redactor: &Redactor) -> Value {
+    match fact {
+        Value::String(text) => redactor.push(&text).into_string().into(),
+        Value::Array(items) => items.into_iter().map(|item| without_secrets(item, redactor)).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, fact)| (name, without_secrets(fact, redactor))).collect()
+        }
+        other => other,
     }
 }
 

@@ -129,7 +129,9 @@ pub use found::Found;
 pub use future::BoxFuture;
 pub use grep::{GrepOptions, GrepStop, Match};
 pub use hint::Hint;
-pub use import::{HistoryFile, ImportNotice, Imported, OnBytes, Transcripts, holds_sessions, transcripts};
+pub use import::{
+    HistoryFile, ImportNotice, Imported, OnBytes, Transcripts, holds_sessions, transcripts, was_imported,
+};
 pub use incoming::{Clock, IdSource, IntoEvents, Stamp};
 pub use lane::SessionLane;
 pub use lane::built::LaneBuilt;

@@ -9,9 +9,10 @@ use crate::hint::Hint;
 use crate::read::{Slice, cut};
 use crate::session::Session;
 use crate::store::{Answer, HandleTarget, Query};
+use std::borrow::Cow;
 use wunderblock_core::units::Seq;
 
-/// A page of the text that an address names.
+/// A page, for an agent, of the text that an address names. Secrets are shown as asterisks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadPage {
     /// Address of the content.
@@ -36,6 +37,7 @@ impl ReadPage {
     pub fn of<'a>(engine: &'a Engine, text: &'a str, wanted: &'a Expand) -> BoxFuture<'a, Self> {
         Box::pin(async move {
             let (address, slice) = Address::of_place(engine, text).await?;
+            let wanted = &Expand { masked: true, ..wanted.clone() };
             if slice == Slice::All {
                 match engine.expand(address, wanted).await {
                     // A range without messages, and an imported file, are not expanded.
@@ -47,7 +49,7 @@ impl ReadPage {
                     }
                 }
             }
-            let mut bytes = engine.read(address, &slice).await?.bytes;
+            let mut bytes = read_masked(engine, address, &slice).await?;
             if let Some(query) = &wanted.query {
                 bytes = cut(&bytes, &Slice::Grep { pattern: query.clone(), regex: false })?.bytes;
             }
@@ -58,6 +60,31 @@ impl ReadPage {
         })
     }
 }
+
+/// Reads a part of a content in which secrets are masked. The part may cut a secret, so more is read than it.
+async fn read_masked(engine: &Engine, address: Address, slice: &Slice) -> Result<Vec<u8>, Error> {
+    let (around, inner) = match slice {
+        // A source may be much larger than what is read of it.
+        Slice::Bytes(from, to) => {
+            let total = engine.read(address, slice).await?.total;
+            let begin = from.saturating_sub(AROUND);
+            let end = to.saturating_add(AROUND).min(total);
+            (Slice::Bytes(begin, end), Slice::Bytes(from - begin, (*to).min(total) - begin))
+        }
+        slice => (Slice::All, slice.clone()),
+    };
+    let bytes = engine.read(address, &around).await?.bytes;
+    let decoded = if around == Slice::All { wunderblock_reduce::decode_other(&bytes) } else { None };
+    let text = match &decoded {
+        Some(text) => Cow::Borrowed(&**text),
+        None => String::from_utf8_lossy(&bytes),
+    };
+    let masked = engine.config.redactor.mask(&text);
+    Ok(cut(masked.as_bytes(), &inner)?.bytes)
+}
+
+/// Number of bytes before and after a part in which the beginning and the end of a secret are looked for.
+const AROUND: u64 = 64 << 10;
 
 impl Address {
     /// Resolves an address, or a place of the form `SESSION` or `SESSION#12-80` with an id or a short id.

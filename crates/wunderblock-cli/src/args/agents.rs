@@ -1,13 +1,14 @@
 //! Arguments of the commands that connect agents to the ledger.
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 use std::ffi::OsString;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   wunderblock init                   connect the agents on this machine: show every change, ask, write
   wunderblock init codex --yes       only Codex, without asking
-  wunderblock init --no-digest       new sessions begin without a digest of the last ones
+  wunderblock init --digest          new sessions begin with a digest of the agent's last ones in the project
+  wunderblock init --digest=all      the same, of the last sessions of all agents
   wunderblock init --recall          prompts also get passages of the project's past sessions that bear on them
   wunderblock init --run-commands    long output of the agent's commands is shortened, and kept whole in the ledger
   wunderblock init --undo            remove the entries; files that nobody changed since get their bytes back
@@ -18,9 +19,8 @@ pub(crate) struct Init {
     /// Agents: claude-code, codex, gemini-cli, opencode [default: those with a folder of settings]
     #[arg(value_name = "AGENT")]
     pub(crate) agents: Vec<String>,
-    /// Answer the start of a new session with nothing, instead of a digest of the project's last sessions
-    #[arg(long, conflicts_with = "undo")]
-    pub(crate) no_digest: bool,
+    #[command(flatten)]
+    pub(crate) digest: DigestArgs,
     /// Answer a prompt with passages of the project's past sessions that bear on it, of at most 1,200 bytes; most prompts
     /// get none
     #[arg(long, conflicts_with = "undo")]
@@ -37,12 +37,95 @@ pub(crate) struct Init {
     pub(crate) yes: bool,
 }
 
+/// Whether a new session begins with a digest.
+#[derive(Clone, Copy, Debug, ClapArgs)]
+pub(crate) struct DigestArgs {
+    /// Answer the start of a new session with a digest of the project's last sessions: your words, names of changed files
+    /// and results of checks; `all` also takes those of other agents
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SESSIONS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "own",
+        conflicts_with = "no_digest"
+    )]
+    digest: Option<DigestScope>,
+    /// Answer the start of a new session with nothing, which is the default
+    #[arg(long)]
+    no_digest: bool,
+}
+
+/// Sessions that a digest is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DigestScope {
+    /// Sessions of the same agent
+    Own,
+    /// Sessions of all agents
+    All,
+}
+
+impl DigestArgs {
+    /// Returns the choice. `None` if no option states one, as in entries of older versions.
+    pub(crate) const fn stated(self) -> Option<DigestArg> {
+        match (self.digest, self.no_digest) {
+            (Some(scope), _) => Some(DigestArg::Of(scope)),
+            (None, true) => Some(DigestArg::Off),
+            (None, false) => None,
+        }
+    }
+
+    /// Returns the digest to write into settings.
+    pub(crate) fn chosen(self) -> DigestArg {
+        self.stated().unwrap_or(DigestArg::Off)
+    }
+}
+
+/// A choice about digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DigestArg {
+    /// No digest.
+    Off,
+    /// A digest of these sessions.
+    Of(DigestScope),
+}
+
+impl DigestArg {
+    /// All choices.
+    pub(crate) const ALL: [Self; 3] = [Self::Off, Self::Of(DigestScope::Own), Self::Of(DigestScope::All)];
+
+    /// Returns the option of `hook` for this choice.
+    pub(crate) const fn option(self) -> &'static str {
+        match self {
+            Self::Off => "--no-digest",
+            Self::Of(DigestScope::Own) => "--digest",
+            Self::Of(DigestScope::All) => "--digest=all",
+        }
+    }
+
+    /// Describes the choice to a person.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Off => {
+                "new sessions begin without a digest of the project's last ones; `wunderblock init --digest` adds it"
+            }
+            Self::Of(DigestScope::Own) => {
+                "new sessions begin with a digest of the agent's last ones in the project; `--digest=all` takes those of other agents, too"
+            }
+            Self::Of(DigestScope::All) => {
+                "new sessions begin with a digest of the project's last ones, whichever agent they are of"
+            }
+        }
+    }
+}
+
 #[derive(Clone, Debug, ClapArgs)]
 #[command(
     after_help = "Agents call this command, with a JSON object on stdin; `wunderblock init` arranges it. It takes in
 what the session's transcript has gained since the last call. When a compacted or resumed session starts, it answers with
-the user's rules and latest words, the plan, the open items, the files last touched and the last checks; when a new one
-starts, with a digest of the project's last sessions. With --recall, a prompt is answered with passages of past sessions of
+the user's rules and latest words, the plan, the open items, the files last touched and the last checks. With --digest, the
+start of a new one is answered with a digest of the project's last sessions. Secrets are left out. With --recall, a prompt is answered with passages of past sessions of
 the project that share its rare words, if any are close enough. It always exits with 0: an agent must not fail because its memory
 does. What went wrong is in hook.log, in the XDG state directory."
 )]
@@ -50,9 +133,8 @@ pub(crate) struct Hook {
     /// Agent that calls: claude-code, codex, gemini-cli, opencode
     #[arg(value_name = "AGENT")]
     pub(crate) agent: String,
-    /// Answer the start of a new session with nothing
-    #[arg(long)]
-    pub(crate) no_digest: bool,
+    #[command(flatten)]
+    pub(crate) digest: DigestArgs,
     /// Answer a prompt with passages of past sessions that bear on it
     #[arg(long)]
     pub(crate) recall: bool,
@@ -87,9 +169,8 @@ pub(crate) struct Wrap {
     /// Agent: claude-code, codex, gemini-cli, opencode
     #[arg(value_name = "AGENT")]
     pub(crate) agent: String,
-    /// Answer the start of a new session with nothing, instead of a digest of the project's last sessions
-    #[arg(long)]
-    pub(crate) no_digest: bool,
+    #[command(flatten)]
+    pub(crate) digest: DigestArgs,
     /// Answer a prompt with passages of the project's past sessions that bear on it
     #[arg(long)]
     pub(crate) recall: bool,

@@ -6,12 +6,18 @@ use crate::exit::{Exit, Failure, REFUSED};
 use crate::settings::Settings;
 use crate::terminal::clean;
 use wunderblock::report::BackupReport;
+use wunderblock::store::sqlite::is_of_ledger;
 use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Backup) -> Exit {
     let engine = settings.read_only().await?;
     if wanted.to.exists() {
         let why = format!("{} already exists; give a path that does not exist", wanted.to.display());
+        return Err(Failure::Door(REFUSED, why));
+    }
+    // A name such as that of the log would make the backup a part of the ledger.
+    if is_of_ledger(&settings.db, &wanted.to) {
+        let why = format!("{} belongs to a ledger; name another file", wanted.to.display());
         return Err(Failure::Door(REFUSED, why));
     }
     let bytes = engine.ledger().backup(&wanted.to).await?;

@@ -4,9 +4,10 @@ use super::delegates::listing::agent_types;
 use super::{agent_view, find};
 use crate::args::{BuildArgs, ContextArgs, DialectArg, Explain, Global};
 use crate::console::{deliver, print, say};
-use crate::exit::{Exit, Failure, unwritten, wrong};
+use crate::exit::{Exit, Failure, wrong};
 use crate::lookup::{one_position, reading_at, session_at};
 use crate::names::short;
+use crate::output_file::OutputFile;
 use crate::paint::Paint;
 use crate::policy::compactor;
 use crate::progress::catch_up;
@@ -24,7 +25,6 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
 
 pub(crate) async fn context(global: &Global, settings: &Settings, wanted: ContextArgs) -> Exit {
-    let to_stdout = wanted.out.as_deref() == Some(Path::new("-"));
     let options = ContextOptions {
         prompt: prompt(wanted.prompt)?,
         ..options(settings, &wanted.build, (wanted.at, wanted.to))?
@@ -32,6 +32,8 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
     let engine = settings.write().await?;
     let (session, place) = session_at(&engine, global, &wanted.session.session).await?;
     let options = ContextOptions { at: one_position(wanted.at, place)?, ..options };
+    let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
+    let to_stdout = out.as_ref().is_some_and(OutputFile::is_stdout);
     if options.at.is_some() && options.prompt.is_some() {
         return Err(wrong(
             "--prompt adds a turn to the newest request, and not to one of an earlier position",
@@ -51,7 +53,7 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
         wanted.out.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("md"));
     let text = if is_text { Some(request_text(session.id().as_str(), &built.draft)?) } else { None };
     let request = text.as_deref().map_or(built.draft.body.as_slice(), str::as_bytes);
-    deliver(wanted.out.as_deref(), request, &report)?;
+    deliver(out, request, &report)?;
     if let Some(path) = wanted.out.filter(|_| !to_stdout && !global.json) {
         print(&format!("request in {}\n", clean(&path.to_string_lossy())))?;
     }
@@ -96,18 +98,20 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
         prompt: prompt(wanted.prompt.clone())?,
         ..options(settings, &wanted.build, (wanted.at, wanted.to))?
     };
-    let (_, session, place) = reading_at(settings, global, &wanted.session.session).await?;
+    let (engine, session, place) = reading_at(settings, global, &wanted.session.session).await?;
     options.at = one_position(wanted.at, place)?;
     if wanted.agent_view {
         return agent_view::run(global, (&session, options.at), wanted.find.as_deref()).await;
     }
+    let page = OutputFile::create((settings, &engine), wanted.html.as_deref()).await?;
     // If no option selects a lane, the lane of the last recorded request is explained with the lane's own policy.
     if wanted.build.policy.policy.is_none() {
         options = LaneBuilt::continued(&session, options).await?;
     }
     let built = session.explain(&options).await?;
-    if let Some(path) = &wanted.html {
-        write_page(global, (&session, &built), path).await?;
+    if let (Some(page), Some(path)) = (page, &wanted.html) {
+        page.finish_with(Page::of(&session, &built.draft).await?.html().as_bytes())?;
+        say(global, &format!("page in {}", clean(&path.to_string_lossy())));
     }
     match &wanted.find {
         Some(text) => find::run(global, &session, (&options, &built), text).await,
@@ -117,18 +121,6 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
             Ok(ExitCode::SUCCESS)
         }
     }
-}
-
-/// Writes the request as an HTML page.
-async fn write_page(
-    global: &Global,
-    (session, built): (&Session, &Built),
-    path: &Path,
-) -> Result<(), Failure> {
-    let page = Page::of(session, &built.draft).await?.html();
-    std::fs::write(path, page).map_err(|error| unwritten(path, &error))?;
-    say(global, &format!("page in {}", clean(&path.to_string_lossy())));
-    Ok(())
 }
 
 /// Parses the name of a lane, if one is given.

@@ -4,10 +4,11 @@ use super::{build, leaving};
 use crate::args::{CompactArgs, EditArgs, Global};
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, print};
-use crate::exit::{Exit, Failure, REFUSED, unwritten, wrong};
+use crate::exit::{Exit, Failure, REFUSED, wrong};
 use crate::lookup::{reading, session};
 use crate::names::short;
 use crate::outcome::verdict;
+use crate::output_file::OutputFile;
 use crate::paint::Paint;
 use crate::progress::bar;
 use crate::settings::Settings;
@@ -23,11 +24,14 @@ use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArgs) -> Exit {
-    let session = if wanted.dry_run {
-        reading(settings, global, &wanted.session.session).await?.1
+    let (engine, session) = if wanted.dry_run {
+        reading(settings, global, &wanted.session.session).await?
     } else {
-        session(&settings.write().await?, global, &wanted.session.session).await?
+        let engine = settings.write().await?;
+        let session = session(&engine, global, &wanted.session.session).await?;
+        (engine, session)
     };
+    let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
     let context = build::options(settings, &wanted.build, (None, None))?;
     let Some(compactor) = context.compactor.clone() else { return Ok(ExitCode::SUCCESS) };
     let due = if wanted.if_due {
@@ -59,9 +63,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
     let done = session.compact(&options).await;
     bar.finish_and_clear();
     let done = done?;
-    if let Some(path) = &wanted.out {
+    if let Some(out) = out {
         let text: Vec<&str> = done.nodes.iter().map(|node| node.text.as_str()).collect();
-        std::fs::write(path, text.join("\n\n")).map_err(|error| unwritten(path, &error))?;
+        out.finish_with(text.join("\n\n").as_bytes())?;
     }
     let id = session.id().as_str();
     let name = short(&session).await?;

@@ -3,12 +3,13 @@
 use crate::args::{Export, ExportTo, Global};
 use crate::columns::plural;
 use crate::console::{print_json, say};
-use crate::exit::{Exit, Failure, unwritten};
+use crate::exit::{Exit, Failure};
 use crate::lookup::reading;
+use crate::output_file::OutputFile;
 use crate::settings::{Settings, places};
-use crate::terminal::{clean, stdout};
+use crate::terminal::clean;
 use serde_json::json;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::agents::{TranscriptPlace, agent_transcript, transcript_place};
@@ -21,15 +22,11 @@ use wunderblock_wire::transcript::{AgentFormat, WrittenTranscript};
 const EVERYTHING: Tokens = Tokens(1 << 40);
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -> Exit {
-    let (_, session) = reading(settings, global, &wanted.session.session).await?;
-    // `-` means stdout, as in the other commands.
-    let file = wanted.out.as_deref().filter(|path| *path != Path::new("-"));
-    let mut out: Box<dyn Write + Send> = match file {
-        Some(path) => {
-            Box::new(BufWriter::new(std::fs::File::create(path).map_err(|error| unwritten(path, &error))?))
-        }
-        None => stdout(),
-    };
+    let (engine, session) = reading(settings, global, &wanted.session.session).await?;
+    let path = wanted.out.as_deref().unwrap_or(Path::new("-"));
+    // An export may give the user's own file again.
+    let mut out = OutputFile::create_copy((settings, &engine), path).await?;
+    let file = Some(path).filter(|_| !out.is_stdout());
     let mut transcript = None;
     let what = match wanted.to {
         _ if wanted.original => bytes(session.export_original(wanted.source, &mut out).await?),
@@ -53,7 +50,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
         }
         None => events(&session, &mut out).await?,
     };
-    out.flush()?;
+    out.finish()?;
     if file.is_some() {
         say(global, &format!("wrote {what}"));
     }

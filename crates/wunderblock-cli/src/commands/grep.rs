@@ -29,6 +29,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
         ignore_case: wanted.ignore_case,
         context: wanted.context,
         deadline: Deadline::after(Duration::from_secs(wanted.timeout)),
+        masked: false,
     };
     let mut out = std::io::BufWriter::new(std::io::stdout());
     // On a terminal, lines are shown under their session's name; in a pipe, each line contains the session's whole

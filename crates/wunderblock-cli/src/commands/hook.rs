@@ -5,7 +5,8 @@
 
 use super::init::program;
 use super::through_run::through_run;
-use crate::args::{Global, Hook};
+use crate::args::{DigestArg, DigestScope, Global, Hook};
+use crate::atomic_file::private;
 use crate::console::print;
 use crate::exit::{Failure, wrong};
 use crate::hint::failure_text;
@@ -18,7 +19,8 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
 use wunderblock::agents::{Agent, find_session};
-use wunderblock::recap::{digest, is_recap_due, recall, recap};
+use wunderblock::recap::{DigestSource, digest, is_recap_due, recall, recap};
+use wunderblock::redact::PushedText;
 use wunderblock::{Engine, Session};
 use wunderblock_core::event::{
     EventSource, Fact, NewEvent, SessionClosed, SubagentOutcome, SubagentReturned, SubagentSpawned,
@@ -82,7 +84,8 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
     let recalls = matches!(call.event, HookEvent::Prompt(_)) && wanted.recall;
     // A transcript that the agent has not created yet is taken in by the next call.
     let sources = sources(&call)?;
-    if sources.is_empty() && !((is_new && !wanted.no_digest || recalls) && settings.db.is_file()) {
+    let digests = !matches!(wanted.digest.stated(), Some(DigestArg::Off));
+    if sources.is_empty() && !((is_new && digests || recalls) && settings.db.is_file()) {
         return Ok(None);
     }
     let engine = settings.capture().await?;
@@ -90,11 +93,15 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
     let own = session.as_ref().map(Session::id);
     let mut context = match beginning(&call, session.as_ref()).await? {
         Some(Beginning::Continued(session)) => recap(session, &guide(session).await?).await?,
-        Some(Beginning::New) if !wanted.no_digest => match &call.cwd {
-            Some(folder) => digest(&engine, folder, own).await?,
-            None => None,
+        Some(Beginning::New) => match (wanted.digest.stated(), &call.cwd) {
+            (Some(DigestArg::Of(scope)), Some(folder)) => {
+                let agent = (scope == DigestScope::Own).then_some(agent.name());
+                digest(&engine, folder, DigestSource { agent, except: own }).await?
+            }
+            (None, _) => digest_notice(agent).map(|text| settings.config().redactor.push(text)),
+            _ => None,
         },
-        _ => None,
+        None => None,
     };
     match (&call.event, &session) {
         (HookEvent::SessionEnd(reason), Some(session)) => {
@@ -114,7 +121,24 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
         }
         _ => {}
     }
-    Ok(call.answer(&HookAnswer { context, input: None }))
+    Ok(call.answer(&HookAnswer { context: context.map(PushedText::into_string), input: None }))
+}
+
+/// Returns, once for each agent, what entries mean that state no choice about digests, as those of older versions.
+fn digest_notice(agent: HookAgent) -> Option<&'static str> {
+    let folder = state_folder()?;
+    std::fs::create_dir_all(&folder).ok()?;
+    // A file that exists says that the notice was given. Without a file, it would be repeated in every session.
+    private()
+        .write(true)
+        .create_new(true)
+        .open(folder.join(format!("digest-notice-{}", agent.name())))
+        .ok()?;
+    Some(
+        "Wunderblock: new sessions no longer begin with a digest of the project's last ones, because a digest may show \
+         one agent's sessions to another. Tell the user: `wunderblock init --digest` turns it on for this agent's own \
+         sessions, `wunderblock init --no-digest` ends this notice.",
+    )
 }
 
 /// A beginning, at which an agent is told what it does not see.
@@ -240,7 +264,7 @@ fn log(agent: &str, problem: &dyn Display) {
     if path.metadata().is_ok_and(|meta| meta.len() > MAX_LOG) {
         let _ = std::fs::rename(&path, folder.join("hook.log.old"));
     }
-    let Ok(mut file) = std::fs::File::options().append(true).create(true).open(&path) else { return };
+    let Ok(mut file) = private().append(true).create(true).open(&path) else { return };
     let line = format!("{} {agent}: {problem}", jiff::Timestamp::now());
     let _ = writeln!(file, "{}", line.replace('\n', " "));
 }

@@ -2,10 +2,12 @@
 
 mod backup;
 
-use crate::args::{Global, Init};
+use crate::args::{DigestArg, Global, Init};
+use crate::atomic_file::replace;
 use crate::columns::plural;
 use crate::console::{is_agreed, print, say};
 use crate::exit::{Exit, FAILED, Failure, REFUSED, unwritten, wrong};
+use crate::input::read_usual;
 use crate::settings::places;
 use crate::terminal::{clean, clean_lines};
 use backup::Backups;
@@ -22,8 +24,8 @@ pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     let places = places(Vec::new())?;
     let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let Init { no_digest, recall, run_commands, .. } = *wanted;
-    let options = HookOptions { no_digest, recall, run_commands }.text();
+    let Init { recall, run_commands, .. } = *wanted;
+    let options = HookOptions { digest: Some(wanted.digest.chosen()), recall, run_commands }.text();
     let installation = |agent| {
         let (options, runs_commands) = (&*options, run_commands);
         Installation { agent, program: &program, options, runs_commands, folder: &folder }
@@ -64,7 +66,7 @@ pub(crate) fn run(global: &Global, wanted: &Init) -> Exit {
     if wanted.undo {
         backups.remove(&changes)?;
     }
-    report(global, &agents, wanted.undo);
+    report(global, &agents, wanted);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -90,27 +92,27 @@ fn chosen<'a>(
 /// Options of the hook in entries.
 #[derive(Clone, Copy)]
 pub(super) struct HookOptions {
-    pub(super) no_digest: bool,
+    /// `None` in entries of older versions, which state no choice.
+    pub(super) digest: Option<DigestArg>,
     pub(super) recall: bool,
     pub(super) run_commands: bool,
 }
 
 impl HookOptions {
     fn all() -> impl Iterator<Item = Self> {
-        (0..8).map(|bits| Self { no_digest: bits & 1 > 0, recall: bits & 2 > 0, run_commands: bits & 4 > 0 })
+        let digests = [None].into_iter().chain(DigestArg::ALL.map(Some));
+        digests.flat_map(|digest| {
+            (0..4).map(move |bits| Self { digest, recall: bits & 1 > 0, run_commands: bits & 2 > 0 })
+        })
     }
 
     pub(super) fn text(self) -> String {
         let options = [
-            (self.no_digest, "--no-digest"),
-            (self.recall, "--recall"),
-            (self.run_commands, "--run-commands"),
+            self.digest.map(DigestArg::option),
+            self.recall.then_some("--recall"),
+            self.run_commands.then_some("--run-commands"),
         ];
-        options
-            .into_iter()
-            .filter_map(|(is_set, option)| is_set.then_some(option))
-            .collect::<Vec<_>>()
-            .join(" ")
+        options.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -153,7 +155,7 @@ pub(super) fn title(agent: HookAgent) -> &'static str {
 pub(super) fn read_all(paths: &[PathBuf]) -> Result<ExistingFiles, Failure> {
     let mut existing = ExistingFiles::new();
     for path in paths {
-        match std::fs::read(path) {
+        match read_usual(path) {
             Ok(bytes) => {
                 existing.insert(path.clone(), bytes);
             }
@@ -167,7 +169,7 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<ExistingFiles, Failure> {
 /// Writes a file, unless it has changed since it was read. A link stays a link, and the file keeps its permissions.
 fn write(change: &SettingsChange) -> Result<(), Failure> {
     let path = dunce::canonicalize(&change.path).unwrap_or_else(|_| change.path.clone());
-    let current = std::fs::read(&path).ok();
+    let current = read_usual(&path).ok();
     if current != change.before {
         let text = format!(
             "{} has changed in the meantime: nothing is written to it; run the command again",
@@ -179,27 +181,17 @@ fn write(change: &SettingsChange) -> Result<(), Failure> {
     let Some(bytes) = &change.after else { return std::fs::remove_file(&path).map_err(failed) };
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let beside = folder.join(format!(".{name}.wunderblock-{}", std::process::id()));
-    let replaced = std::fs::write(&beside, bytes)
-        .and_then(|()| match path.metadata() {
-            Ok(meta) => std::fs::set_permissions(&beside, meta.permissions()),
-            Err(_) => Ok(()),
-        })
-        .and_then(|()| std::fs::rename(&beside, &path));
-    if replaced.is_err() {
-        let _ = std::fs::remove_file(&beside);
-    }
-    replaced.map_err(failed)
+    replace(&path, bytes).map_err(failed)
 }
 
-fn report(global: &Global, agents: &[HookAgent], undo: bool) {
+fn report(global: &Global, agents: &[HookAgent], wanted: &Init) {
     let names: Vec<&str> = agents.iter().map(|agent| title(*agent)).collect();
-    if undo {
+    if wanted.undo {
         say(global, &format!("{}: the entries are removed", names.join(", ")));
         return;
     }
     say(global, &format!("{}: connected from the next session on", names.join(", ")));
+    say(global, wanted.digest.chosen().words());
     if agents.contains(&HookAgent::Codex) {
         say(global, "Codex runs a hook only once you trust it: type /hooks in Codex");
     }

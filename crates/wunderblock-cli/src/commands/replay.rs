@@ -5,6 +5,7 @@ use crate::console::{deliver, time};
 use crate::exit::Exit;
 use crate::lookup::{known_at, one_position};
 use crate::names::short;
+use crate::output_file::OutputFile;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_json};
 use std::process::ExitCode;
@@ -14,6 +15,7 @@ use wunderblock_core::stub::grouped;
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -> Exit {
     let engine = settings.read_only().await?;
     let (session, place) = known_at(&engine, global, &wanted.session.session).await?;
+    let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
     let replayed = session.replay(one_position(wanted.at, place)?).await?;
     let verdict = if replayed.erased {
         "content of it has been erased since"
@@ -36,6 +38,6 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -
             replayed.digest,
         )
     };
-    deliver(wanted.out.as_deref(), &replayed.body, &report)?;
+    deliver(out, &replayed.body, &report)?;
     Ok(ExitCode::SUCCESS)
 }

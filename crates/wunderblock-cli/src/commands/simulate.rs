@@ -5,9 +5,10 @@ mod table;
 use crate::args::{Global, SimulateArgs};
 use crate::chart::draw;
 use crate::console::answer;
-use crate::exit::{Exit, Failure, unwritten, wrong};
+use crate::exit::{Exit, Failure, wrong};
 use crate::lookup::histories;
 use crate::names::Names;
+use crate::output_file::OutputFile;
 use crate::paint::Paint;
 use crate::policy::policy;
 use crate::progress::{bar, update};
@@ -33,6 +34,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateAr
     if histories.is_empty() {
         return Err(wrong(format!("no sessions in {}", wanted.sessions.join(", "))));
     }
+    let chart = OutputFile::create((settings, &engine), wanted.svg.as_deref()).await?;
     let defaults = &settings.file.context;
     let context = ContextOptions {
         model: wanted.reader.model.or_else(|| defaults.model.clone()),
@@ -60,8 +62,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateAr
     bar.finish_and_clear();
     // `None` means that the progress callback stopped the simulation, which ours never does.
     let Some(mut found) = found? else { return Ok(ExitCode::SUCCESS) };
-    if let Some(path) = &wanted.svg {
-        std::fs::write(path, draw(&found)).map_err(|error| unwritten(path, &error))?;
+    if let Some(chart) = chart {
+        chart.finish_with(draw(&found).as_bytes())?;
     }
     if !wanted.per_turn {
         let own = found.histories.iter_mut().flat_map(|one| &mut one.policies);

@@ -2,11 +2,13 @@
 
 use super::init::{HookOptions, connected, is_connected, program, read_all, title};
 use crate::args::{Global, Wrap};
+use crate::atomic_file::private;
 use crate::columns::plural;
 use crate::console::say;
 use crate::exit::{Exit, FAILED, Failure, REFUSED, unwritten};
 use crate::names::short;
 use crate::settings::{Settings, places};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, SystemTime};
@@ -22,8 +24,8 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Wrap) -> 
     let places = places(Vec::new())?;
     let program = program()?;
     let folder = |base: &str| places.folder(base);
-    let Wrap { no_digest, recall, run_commands, .. } = *wanted;
-    let options = &*HookOptions { no_digest, recall, run_commands }.text();
+    let Wrap { recall, run_commands, .. } = *wanted;
+    let options = &*HookOptions { digest: Some(wanted.digest.chosen()), recall, run_commands }.text();
     let installation =
         Installation { agent, program: &program, options, runs_commands: run_commands, folder: &folder };
     let refused =
@@ -83,7 +85,8 @@ impl GivenFiles {
                 }
             };
             std::fs::create_dir_all(path.parent().unwrap_or(&folder))
-                .and_then(|()| std::fs::write(&path, &file.bytes))
+                .and_then(|()| private().write(true).create_new(true).open(&path))
+                .and_then(|mut new| new.write_all(&file.bytes))
                 .map_err(|error| unwritten(&path, &error))?;
             given.paths.push((file.variable.clone(), named));
         }

@@ -105,3 +105,38 @@ fn wrong_usage_is_json_where_json_is_wanted() {
     let shown = desk.run(&["show", "--help", "--json"]).exits(0).out;
     assert!(shown.contains("Usage:"), "help is not an error");
 }
+
+#[test]
+fn errors_about_arguments_show_no_control_characters() {
+    let desk = Desk::bare();
+    for argument in ["\u{1b}[31mred", "--\u{1b}]0;title\u{7}", "a\u{9b}2Jb", "x\u{202e}y"] {
+        for arguments in
+            [&[argument][..], &["context", "s", "--window", argument], &["export", "s", argument, "z"]]
+        {
+            let done = desk.run(arguments).exits(2);
+            assert!(!done.err.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']), "{:?}", done.err);
+        }
+    }
+}
+
+#[test]
+fn a_pipe_or_a_device_in_place_of_a_settings_file_is_an_error_and_not_a_wait() {
+    let desk = Desk::bare();
+    std::fs::create_dir_all(desk.path(".claude")).unwrap();
+    let pipe = |name: &str| {
+        let made = std::process::Command::new("mkfifo").arg(desk.path(name)).status().unwrap();
+        assert!(made.success());
+    };
+    pipe(".claude/settings.json");
+    let done = desk.run(&["init", "claude-code", "--yes"]).exits(1);
+    assert!(done.err.contains("settings.json: it is not a regular file"), "{}", done.err);
+    desk.run(&["doctor", "--agents"]);
+    std::fs::remove_file(desk.path(".claude/settings.json")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", desk.path(".claude/settings.json")).unwrap();
+    desk.run(&["init", "claude-code", "--yes"]).exits(1);
+    desk.run(&["doctor", "--agents"]);
+    std::fs::remove_file(desk.path("config/wunderblock/config.toml")).unwrap();
+    pipe("config/wunderblock/config.toml");
+    let done = desk.run(&["sessions"]).exits(2);
+    assert!(done.err.contains("it is not a regular file"), "{}", done.err);
+}

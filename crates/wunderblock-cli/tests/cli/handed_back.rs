@@ -52,12 +52,34 @@ fn a_new_session_is_answered_with_a_digest_of_the_last_ones() {
     let desk = Desk::bare();
     desk.write("s.jsonl", transcript(&desk));
     desk.run(&["import", "s.jsonl", "-q"]).exits(0);
-    let text = start(&desk, "startup", "new.jsonl", &[]).unwrap();
+    let text = start(&desk, "startup", "new.jsonl", &["--digest"]).unwrap();
     assert!(text.contains("claude-code, now") && text.contains("只删括号。"), "{text}");
     assert!(!text.contains("A brace too many"), "words of the model: {text}");
     assert_eq!(start(&desk, "startup", "new.jsonl", &["--no-digest"]), None);
-    assert_eq!(start(&desk, "startup", "s.jsonl", &[]), None, "the digest leaves out the session itself");
+    assert_eq!(
+        start(&desk, "startup", "s.jsonl", &["--digest"]),
+        None,
+        "a digest leaves out the session itself"
+    );
+    // Sessions of other agents only if they were chosen.
+    let codex = json!({
+        "hook_event_name": "SessionStart", "source": "startup", "session_id": "new",
+        "transcript_path": desk.path("new.jsonl"), "cwd": desk.folder(),
+    });
+    assert_eq!(desk.hook("codex", &codex, &["--digest"]), None);
+    assert!(desk.hook("codex", &codex, &["--digest=all"]).unwrap().to_string().contains("只删括号。"));
     assert!(!desk.path("state/wunderblock/hook.log").exists());
+}
+
+#[test]
+fn entries_without_a_choice_give_no_digest_and_say_so_once() {
+    let desk = Desk::bare();
+    desk.write("s.jsonl", transcript(&desk));
+    desk.run(&["import", "s.jsonl", "-q"]).exits(0);
+    let text = start(&desk, "startup", "new.jsonl", &[]).unwrap();
+    assert!(text.contains("`wunderblock init --digest`") && !text.contains("只删括号。"), "{text}");
+    assert_eq!(start(&desk, "startup", "new.jsonl", &[]), None);
+    assert_eq!(start(&desk, "startup", "new.jsonl", &["--recall"]), None);
 }
 
 #[test]
@@ -66,15 +88,28 @@ fn init_writes_whether_new_sessions_get_a_digest() {
     desk.write(".claude/settings.json", "{}\n");
     let commands = || {
         let text = String::from_utf8(desk.bytes(".claude/settings.json")).unwrap();
-        (text.matches("hook claude-code\"").count(), text.matches("hook claude-code --no-digest\"").count())
+        ["", " --no-digest", " --digest", " --digest=all"]
+            .map(|option| text.matches(&format!("hook claude-code{option}\"")).count())
     };
-    desk.run(&["init", "claude-code", "--yes"]).exits(0);
-    let (with, without) = commands();
-    assert!(with > 8 && without == 0);
+    let done = desk.run(&["init", "claude-code", "--yes"]).exits(0);
+    assert!(done.err.contains("`wunderblock init --digest` adds it"), "{}", done.err);
+    let all = commands()[1];
+    assert!(all > 8);
+    assert_eq!(commands(), [0, all, 0, 0]);
+    desk.run(&["init", "claude-code", "--digest", "--yes"]).exits(0);
+    assert_eq!(commands(), [0, 0, all, 0]);
+    assert!(desk.run(&["doctor", "--agents"]).exits(0).out.contains("Claude Code  ✓ connected"));
+    desk.run(&["init", "claude-code", "--digest=all", "--yes"]).exits(0);
+    assert_eq!(commands(), [0, 0, 0, all]);
     desk.run(&["init", "claude-code", "--no-digest", "--yes"]).exits(0);
-    assert_eq!(commands(), (0, with));
+    assert_eq!(commands(), [0, all, 0, 0]);
+    desk.run(&["init", "claude-code", "--digest", "--no-digest", "--yes"]).exits(2);
+    // Entries of an older version state nothing, and count as entries of ours.
+    let older = String::from_utf8(desk.bytes(".claude/settings.json")).unwrap().replace(" --no-digest", "");
+    desk.write(".claude/settings.json", older);
+    assert!(desk.run(&["doctor", "--agents"]).exits(0).out.contains("Claude Code  ✓ connected"));
     desk.run(&["init", "claude-code", "--yes"]).exits(0);
-    assert_eq!(commands(), (with, 0));
+    assert_eq!(commands(), [0, all, 0, 0]);
 }
 
 #[test]

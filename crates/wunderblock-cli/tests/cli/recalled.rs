@@ -195,7 +195,7 @@ fn init_writes_the_option_and_its_undo_takes_it_back() {
         text.matches(&format!("hook claude-code{end}\"")).count()
     };
     desk.run(&["init", "claude-code", "--recall", "--yes"]).exits(0);
-    let all = commands(" --recall");
+    let all = commands(" --no-digest --recall");
     assert!(all > 8 && commands("") == 0);
     let connected = desk.bytes(".claude/settings.json");
     let again = desk.run(&["init", "claude-code", "--recall", "--yes"]).exits(0);
@@ -203,8 +203,8 @@ fn init_writes_the_option_and_its_undo_takes_it_back() {
     assert_eq!(desk.bytes(".claude/settings.json"), connected);
     let examined = desk.run(&["doctor", "--agents"]).exits(0).out;
     assert!(examined.contains("Claude Code  ✓ connected"), "{examined}");
-    desk.run(&["init", "claude-code", "--recall", "--no-digest", "--yes"]).exits(0);
-    assert_eq!(commands(" --no-digest --recall"), all);
+    desk.run(&["init", "claude-code", "--recall", "--digest", "--yes"]).exits(0);
+    assert_eq!(commands(" --digest --recall"), all);
     desk.run(&["init", "--undo", "--yes"]).exits(0);
     assert_eq!(desk.bytes(".claude/settings.json"), before);
 }

@@ -48,7 +48,8 @@ fn init_asks_for_commands_only_with_the_option() {
     desk.run(&["init", "claude-code", "--run-commands", "--recall", "--yes"]).exits(0);
     let connected = settings();
     assert!(
-        connected.contains("|Bash\"") && connected.contains("hook claude-code --recall --run-commands\"")
+        connected.contains("|Bash\"")
+            && connected.contains("hook claude-code --no-digest --recall --run-commands\"")
     );
     let done = desk.run(&["init", "claude-code", "--run-commands", "--recall", "--yes"]).exits(0);
     assert!(done.err.contains("nothing to change"), "{}", done.err);

@@ -74,7 +74,7 @@ fn opencode_gets_a_folder_with_its_plugin_and_its_tools() {
     let mut lines = done.out.lines();
     let folder = lines.next().unwrap();
     assert!(lines.next().unwrap().starts_with("const PROGRAM = \"/"), "{}", done.out);
-    assert_eq!(lines.next(), Some("const OPTIONS = [\"--recall\"]"));
+    assert_eq!(lines.next(), Some("const OPTIONS = [\"--no-digest\",\"--recall\"]"));
     let settings: Value = serde_json::from_str(&lines.collect::<String>()).unwrap();
     assert_eq!(settings["mcp"]["wunderblock"]["command"][1], "mcp");
     assert!(!std::path::Path::new(folder).exists(), "{folder}");

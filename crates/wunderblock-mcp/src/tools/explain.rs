@@ -5,14 +5,20 @@ use crate::answer::{ToolAnswer, ToolFailure};
 use crate::ledger::{LedgerUse, SharedLedger};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use wunderblock::report::FoundReport;
+use wunderblock::redact::Redactor;
+use wunderblock::report::{FoundReport, PlacementReport};
 use wunderblock::{Built, Found, Session};
 use wunderblock_core::budget::BudgetReport;
+use wunderblock_core::event::Fact;
 use wunderblock_core::fence;
+use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::stub::grouped;
+use wunderblock_core::units::{Bytes, Seq};
 
 /// Maximum number of entries and of omissions that a report lists, the latest ones.
 const LISTED: usize = 20;
+/// Maximum number of bytes of an entry in which secrets are looked for.
+const ENTRY: Bytes = Bytes(8 << 20);
 /// Maximum number of places of a text that are listed.
 const PLACES: usize = 8;
 
@@ -26,7 +32,10 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     let options = call.ledger.options(&session).await?;
     let built = session.explain(&options).await?;
     let found = Found::of(&session, &options, &built.draft, sought).await?;
-    let found = FoundReport::new(sought, &found);
+    let mut found = FoundReport::new(sought, &found);
+    for place in found.places.iter_mut().take(PLACES) {
+        mask(&session, place, &call.ledger.served.config.redactor).await?;
+    }
     let mut answer = ToolAnswer::new(places(&session, &found), facts(&session, &built));
     answer.facts.insert("places".to_owned(), found.count.into());
     answer.facts.insert("in_request".to_owned(), found.in_request.into());
@@ -112,6 +121,24 @@ fn entries(report: &BudgetReport, out: &mut String) {
         let place = entry.seq.map(|seq| format!("#{seq} ")).unwrap_or_default();
         let _ = writeln!(out, "  {place}{} tokens: {}", grouped(entry.tokens.0), entry.what);
     }
+}
+
+/// Masks secrets in the line of a place. The line alone may lack the words that tell a secret.
+async fn mask(
+    session: &Session,
+    place: &mut PlacementReport,
+    redactor: &Redactor,
+) -> Result<(), ToolFailure> {
+    let Some(seq) = place.seq.map(Seq) else { return Ok(()) };
+    let events = session.events(seq, seq, (1, ENTRY)).await?;
+    let bodies = session.engine().bodies(&events).await?;
+    let part = place.text.trim_matches('…');
+    let texts = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
+    let masked = texts.filter_map(|body| redactor.mask_part(bodies.of(body)?, part)).next();
+    if let Some(masked) = masked {
+        place.text = place.text.replace(part, &masked);
+    }
+    Ok(())
 }
 
 /// Describes where a text is in a request, or why it is not.

@@ -19,7 +19,8 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     let session = call.named_session(&engine).await?;
     let (regex, ignore_case) = (arguments.flag("regex"), arguments.flag("ignore_case"));
     let deadline = call.deadline.clone();
-    let options = GrepOptions { session, regex, ignore_case, deadline, ..GrepOptions::default() };
+    let options =
+        GrepOptions { session, regex, ignore_case, deadline, masked: true, ..GrepOptions::default() };
     let limit = arguments.limit(LIMIT);
     // A line may be as long as a message, so only what is shown of it is kept.
     let mut matches: Vec<(Value, String)> = Vec::new();

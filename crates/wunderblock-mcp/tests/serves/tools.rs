@@ -82,6 +82,34 @@ fn agents_lists_the_types_with_their_models_and_explains_one() {
 }
 
 #[test]
+fn agents_are_listed_page_by_page() {
+    let home = Home::empty();
+    std::fs::create_dir_all(home.project().join(".claude/agents")).unwrap();
+    for number in 0..300 {
+        let description = format!("Looks after number {number}. {}", "x".repeat(200));
+        let text = format!("---\nname: type-{number:03}\ndescription: {description}\n---\nLook.\n");
+        std::fs::write(home.project().join(format!(".claude/agents/{number}.md")), text).unwrap();
+    }
+    let mut client = home.client();
+    let first = client.done("agents", json!({}));
+    let pages = first["pages"].as_u64().unwrap();
+    assert!(pages > 3, "{pages}");
+    let mut seen = Vec::new();
+    for page in 1..=pages {
+        let listed = client.done("agents", json!({"page": page}));
+        let shown = fenced(text(&listed));
+        assert!(shown.len() <= 16 << 10, "{}", shown.len());
+        for one in listed["agents"].as_array().unwrap() {
+            assert!(shown.contains(&format!("- {}: ", one["type"].as_str().unwrap())), "{one}");
+            seen.push(one["type"].as_str().unwrap().to_owned());
+        }
+    }
+    assert_eq!(seen.iter().filter(|name| name.starts_with("type-")).count(), 300);
+    let beyond = client.fail("agents", json!({"page": pages + 1}));
+    assert!(beyond.contains(&format!("the last page is {pages}")), "{beyond}");
+}
+
+#[test]
 fn read_shows_what_an_address_names_page_by_page() {
     let home = Home::with_sessions();
     let mut client = home.client();

@@ -5,8 +5,7 @@ use super::found::FoundDefinitions;
 use super::places::DefinitionFile;
 use super::read::{MAX_NAME, parse, slashed};
 use super::value::{Fields, Value};
-use crate::limits::MAX_SOURCE_FILE;
-use crate::sources::{read_front_matter, read_text};
+use crate::sources::read_front_matter;
 use std::path::Path;
 use wunderblock_core::delegate::command::{CommandDefinition, CommandKind};
 use wunderblock_core::delegate::tools::ToolPattern;
@@ -92,7 +91,7 @@ pub(super) fn read(
     {
         return;
     }
-    let parsed = read_text(&file.path, MAX_SOURCE_FILE).map_err(|why| (None, why)).and_then(|text| {
+    let parsed = file.read(&file.path).map_err(|why| (None, why)).and_then(|text| {
         let ending = file.path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if ending == "md" {
             return fronted(file, kind, &text, found);
@@ -287,7 +286,7 @@ fn forbids_implicit_use(file: &DefinitionFile, found: &mut FoundDefinitions) -> 
     if !path.is_file() {
         return false;
     }
-    let text = read_text(&path, MAX_SOURCE_FILE).map_err(|why| (1, why));
+    let text = file.read(&path).map_err(|why| (1, why));
     let fields = text.and_then(|text| {
         let fronted = format!("---\n{text}\n---\n");
         read_front_matter::<Fields>(&fronted).map(|(fields, _)| fields)

@@ -65,7 +65,7 @@ pub fn definitions(query: &DefinitionQuery, cache: &DefinitionCache) -> Arc<Defi
         return known;
     }
     let mut found = FoundDefinitions::default();
-    for file in query.files(&mut found.inputs) {
+    for file in query.files(&mut found) {
         read::read(&file, None, &mut found);
     }
     plugins::add(query, &mut found);

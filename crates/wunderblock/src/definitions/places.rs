@@ -1,8 +1,10 @@
 //! Places of definitions, as the data file lists them, and the files in them.
 
+use super::found::FoundDefinitions;
 use super::inputs::Inputs;
 use crate::agents::Places;
-use crate::limits::{MAX_DEFINITION_DEPTH, MAX_DEFINITIONS};
+use crate::limits::{MAX_DEFINITION_DEPTH, MAX_DEFINITIONS, MAX_SOURCE_FILE};
+use crate::sources::{read_text, resolve_inside};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::FileType;
@@ -74,13 +76,26 @@ pub(super) struct DefinitionFile {
     /// Preference of the place among those of its layer.
     pub(super) preference: u32,
     pub(super) origin: Origin,
+    /// Resolved root of the project whose definition it is; what it names must be inside.
+    pub(super) root: Option<PathBuf>,
 }
 
 impl DefinitionFile {
     /// Returns a file in a folder of definitions.
     pub(super) fn in_folder(folder: &Path, path: PathBuf, kind: Option<CommandKind>, origin: Origin) -> Self {
         let inner = path.strip_prefix(folder).unwrap_or(&path).with_extension("");
-        Self { path, inner, key: Box::default(), kind, preference: 0, origin }
+        Self { path, inner, key: Box::default(), kind, preference: 0, origin, root: None }
+    }
+
+    /// Reads the file, or another one that it names.
+    ///
+    /// # Errors
+    /// Returns a message if the file cannot be read, or if it is outside of the project that names it.
+    pub(super) fn read(&self, path: &Path) -> Result<String, String> {
+        if let Some(root) = &self.root {
+            resolve_inside(path, root)?;
+        }
+        read_text(path, MAX_SOURCE_FILE)
     }
 }
 
@@ -97,15 +112,23 @@ impl DefinitionQuery {
         folders.filter(|folder| **folder != *self.places.home).collect()
     }
 
-    /// Returns all files with definitions.
-    pub(super) fn files(&self, inputs: &mut Inputs) -> Vec<DefinitionFile> {
+    /// Returns the resolved root of the project.
+    fn project_root(&self) -> Option<PathBuf> {
+        dunce::canonicalize(self.project_folders().last()?).ok()
+    }
+
+    /// Returns all files with definitions, and remarks on links that do not count.
+    pub(super) fn files(&self, found: &mut FoundDefinitions) -> Vec<DefinitionFile> {
         let mut files = Vec::new();
-        self.folder.ancestors().for_each(|folder| inputs.note(&folder.join(".git")));
+        let root = self.project_root();
+        self.folder.ancestors().for_each(|folder| found.inputs.note(&folder.join(".git")));
         let wanted = |place: &&DefinitionPlace| {
             self.wants(&place.product) && (self.commands || place.kind().is_none())
         };
         for place in PLACES.iter().filter(wanted) {
-            let bases: Vec<PathBuf> = if place.base.iter().any(|base| **base == *".") {
+            let is_projects = place.base.iter().any(|base| **base == *".");
+            let root = root.as_deref().filter(|_| is_projects);
+            let bases: Vec<PathBuf> = if is_projects {
                 self.project_folders().into_iter().map(Path::to_owned).collect()
             } else {
                 let folder = |base: &str| match base.strip_prefix("@/") {
@@ -115,7 +138,7 @@ impl DefinitionQuery {
                 place.base.iter().find_map(|base| folder(base)).into_iter().collect()
             };
             for (distance, base) in (0..).zip(bases) {
-                place.files((&base, distance), &mut files, inputs);
+                files.extend(place.files((&base, distance), root, found));
             }
         }
         for path in &self.given {
@@ -138,26 +161,33 @@ impl DefinitionPlace {
         [CommandKind::Command, CommandKind::Skill].into_iter().find(|kind| kind.name() == &*self.what)
     }
 
-    fn files(&self, (base, distance): (&Path, u32), files: &mut Vec<DefinitionFile>, inputs: &mut Inputs) {
+    fn files(
+        &self,
+        (base, distance): (&Path, u32),
+        root: Option<&Path>,
+        found: &mut FoundDefinitions,
+    ) -> Vec<DefinitionFile> {
         let layer = Layer::ALL.into_iter().find(|layer| layer.name() == &*self.layer).unwrap_or(Layer::User);
         let origin = |path: &Path| origin(&self.product, layer, distance, path);
         if !self.file.is_empty() {
             let path = base.join(&*self.file);
-            inputs.note(&path);
-            if path.is_file() {
-                let origin = origin(&path);
-                let (inner, key) = (PathBuf::new(), self.key.clone());
-                let (kind, preference) = (self.kind(), self.preference);
-                files.push(DefinitionFile { path, inner, key, kind, preference, origin });
+            found.inputs.note(&path);
+            if !path.is_file() {
+                return Vec::new();
             }
-            return;
+            let origin = origin(&path);
+            let (inner, key) = (PathBuf::new(), self.key.clone());
+            let (kind, preference, root) = (self.kind(), self.preference, root.map(Path::to_owned));
+            return vec![DefinitionFile { path, inner, key, kind, preference, origin, root }];
         }
         let folder = base.join(&*self.folder);
-        for path in files_in(&folder, (&self.ending, self.depth.max(1)), inputs) {
+        let inside = files_in(&folder, (&self.ending, self.depth.max(1)), root, found).into_iter();
+        let file = |path: PathBuf| {
             let origin = origin(&path);
             let file = DefinitionFile::in_folder(&folder, path, self.kind(), origin);
-            files.push(DefinitionFile { preference: self.preference, ..file });
-        }
+            DefinitionFile { preference: self.preference, root: root.map(Path::to_owned), ..file }
+        };
+        inside.map(file).collect()
     }
 }
 
@@ -167,21 +197,35 @@ pub(super) fn origin(product: &str, layer: Layer, distance: u32, path: &Path) ->
 }
 
 /// Returns the files with an ending, or a name, in a folder and in its folders up to a depth, sorted by path. A depth of 1
-/// is that of the folder itself. Links are followed; a file that is reached several times counts once, at its own path if
-/// that is in the folder.
-pub(super) fn files_in(folder: &Path, (ending, depth): (&str, usize), inputs: &mut Inputs) -> Vec<PathBuf> {
+/// is that of the folder itself. Links are followed, if there is a `root` only inside it; a file that is reached several
+/// times counts once, at its own path if that is in the folder.
+pub(super) fn files_in(
+    folder: &Path,
+    (ending, depth): (&str, usize),
+    root: Option<&Path>,
+    found: &mut FoundDefinitions,
+) -> Vec<PathBuf> {
+    let inputs = &mut found.inputs;
     inputs.note(folder);
     let depth = depth.min(MAX_DEFINITION_DEPTH);
     let mut walk =
         FolderWalk { ending, inputs, files: BTreeMap::new(), folders: BTreeSet::new(), links: Vec::new() };
     walk.links.push((folder.to_owned(), depth));
+    let mut outside = Vec::new();
     while let Some((path, depth)) = walk.links.pop() {
         let Ok(own) = dunce::canonicalize(&path) else { continue };
         let Ok(metadata) = std::fs::metadata(&own) else { continue };
-        walk.visit(path, own, (metadata.file_type(), depth));
+        if root.is_none_or(|root| own.starts_with(root)) {
+            walk.visit(path, own, (metadata.file_type(), depth));
+        } else if metadata.is_dir() || walk.wants(&path) {
+            outside.push(path);
+        }
     }
     let mut paths: Vec<PathBuf> = walk.files.into_values().collect();
     paths.sort();
+    for path in outside {
+        found.remark(&path, "leads outside of the project, and is not read".to_owned());
+    }
     paths
 }
 
@@ -197,10 +241,13 @@ struct FolderWalk<'a> {
 }
 
 impl FolderWalk<'_> {
+    fn wants(&self, path: &Path) -> bool {
+        [path.extension(), path.file_name()].into_iter().flatten().any(|part| *part == *self.ending)
+    }
+
     /// Visits a file or a folder, given its path and its path without links.
     fn visit(&mut self, path: PathBuf, own: PathBuf, (kind, depth): (FileType, usize)) {
-        let parts = [path.extension(), path.file_name()];
-        if kind.is_file() && parts.into_iter().flatten().any(|part| *part == *self.ending) {
+        if kind.is_file() && self.wants(&path) {
             if self.files.len() < MAX_DEFINITIONS {
                 self.files.entry(own).or_insert(path);
             }

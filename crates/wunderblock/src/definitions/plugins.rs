@@ -65,7 +65,7 @@ pub(super) fn add(query: &DefinitionQuery, found: &mut FoundDefinitions) {
                     continue;
                 }
                 let folder = extension.join(folder);
-                for path in files_in(&folder, which, &mut found.inputs) {
+                for path in files_in(&folder, which, None, found) {
                     let plugin = kind.map(|_| name.as_str());
                     read(&file("gemini-cli", &folder, path, kind), plugin, found);
                 }
@@ -211,7 +211,7 @@ impl Plugin {
             Some(CommandKind::Skill) => (SKILL, 2),
             _ => ("md", MAX_DEFINITION_DEPTH),
         };
-        for path in files_in(folder, which, &mut found.inputs) {
+        for path in files_in(folder, which, None, found) {
             // A manifest may name the folder that is read anyway.
             let is_known = found.commands.iter().any(|one| *path == *Path::new(&*one.origin.place));
             if !is_known {

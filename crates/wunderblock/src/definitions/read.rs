@@ -5,8 +5,7 @@ use super::dialect::{Dialect, RawDefinition};
 use super::found::{DefinitionRemark, FoundDefinitions};
 use super::places::DefinitionFile;
 use super::value::{Fields, Value};
-use crate::limits::MAX_SOURCE_FILE;
-use crate::sources::{read_front_matter, read_text};
+use crate::sources::read_front_matter;
 use std::path::Path;
 use wunderblock_core::delegate::definition::Origin;
 
@@ -22,7 +21,7 @@ pub(super) fn read(file: &DefinitionFile, plugin: Option<&str>, found: &mut Foun
     let mut remark = |line, detail| {
         found.remarks.push(DefinitionRemark { place: file.origin.place.clone(), line, detail })
     };
-    let text = match read_text(&file.path, MAX_SOURCE_FILE) {
+    let text = match file.read(&file.path) {
         Ok(text) => text,
         Err(why) => return remark(None, why),
     };
@@ -123,7 +122,7 @@ fn by_name(file: &DefinitionFile, definitions: &Fields, found: &mut FoundDefinit
         if let Some(path) = fields.text("config_file").filter(|_| is_codex) {
             let path = file.path.parent().unwrap_or(Path::new("")).join(path);
             found.inputs.note(&path);
-            let read = read_text(&path, MAX_SOURCE_FILE).map_err(|why| (None, why));
+            let read = file.read(&path).map_err(|why| (None, why));
             let parsed = read.and_then(|text| parse("toml", &text));
             match parsed {
                 Ok(own) => {

@@ -374,3 +374,60 @@ fn a_reading_is_repeated_only_if_something_changed() {
         assert_ne!(definitions(&query, &cache).products, before.products, "{path} changed");
     }
 }
+
+/// Links of a project lead to files of the person, or to the whole machine; links of the person lead where they want.
+#[cfg(unix)]
+#[test]
+fn a_link_of_a_project_counts_only_inside_the_project() {
+    use std::os::unix::fs::symlink;
+    let command = "---\ndescription: Says hello.\n---\nhello\n";
+    let home = Home::new()
+        .with("private/note.md", &agent("note", ""))
+        .with("private/key.md", "-----BEGIN KEY-----\n")
+        .with("private/run/SKILL.md", "---\nname: run\ndescription: Runs.\n---\nrun\n")
+        .with("private/role.toml", "developer_instructions = \"of the person\"\n")
+        .with("garden/shared/plum.md", &agent("plum", ""))
+        .with("garden/shared/hello.md", command)
+        .with("garden/.codex/config.toml", "[agents.role]\ndescription = \"R\"\nconfig_file = \"../../private/role.toml\"\n[agents.own]\ndescription = \"O\"\nconfig_file = \"own.toml\"\n")
+        .with("garden/.codex/own.toml", "developer_instructions = \"of the project\"\n");
+    for folder in [
+        "garden/.claude/agents",
+        "garden/.claude/commands",
+        "garden/.claude/skills",
+        ".claude",
+        "garden/.gemini",
+    ] {
+        create_dir_all(home.path(folder)).unwrap();
+    }
+    let link = |to: &str, at: &str| symlink(home.path(to), home.path(at)).unwrap();
+    link("private/note.md", "garden/.claude/agents/note.md");
+    link("private", "garden/.claude/agents/all");
+    symlink("/", home.path("garden/.claude/agents/root")).unwrap();
+    link("private/key.md", "garden/.claude/commands/leak.md");
+    link("private/run", "garden/.claude/skills/run");
+    link("private", "garden/.gemini/agents");
+    link("garden/shared/plum.md", "garden/.claude/agents/plum.md");
+    link("garden/shared", "garden/.claude/commands/shared");
+    link("private", ".claude/agents");
+    let query = DefinitionQuery { commands: true, ..home.query() };
+    let found = definitions(&query, &DefinitionCache::default());
+    let of = |layer: Layer, product: &str| {
+        let own = found.products[product].in_force().filter(|one| one.origin.layer == layer);
+        own.map(|one| one.name.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(of(Layer::Project, "claude-code"), "plum");
+    assert_eq!(of(Layer::User, "claude-code"), "note run", "{:?}", found.remarks);
+    assert_eq!(of(Layer::Project, "gemini-cli"), "");
+    assert_eq!(of(Layer::Project, "codex"), "own");
+    let commands: Vec<&str> = found.commands["claude-code"].in_force().map(|one| &*one.name).collect();
+    assert_eq!(commands, ["shared:hello", "shared:plum"], "{:?}", found.remarks);
+    let told: Vec<&str> = found
+        .remarks
+        .iter()
+        .filter(|one| one.detail.contains("outside of the project"))
+        .map(|one| &*one.place)
+        .collect();
+    for place in ["note.md", "all", "root", "leak.md", "skills/run", ".gemini/agents", "role.toml"] {
+        assert!(told.iter().any(|told| told.ends_with(place)), "{place}: {told:?}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::grid::{Grid, HEAD};
 use super::hits::expand_query;
-use super::item::{ItemKind, Leaf, MessageReader, PageEntry, PageItem, PagePiece};
+use super::item::{ItemKind, Leaf, MessageReader, PageEntry, PageItem, PagePiece, shown};
 use super::node::{Graph, LoadedNode};
 use super::page;
 use super::place::{GraphPlace, Positions, find_place};
@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::hint::Hint;
 use crate::limits::{EXPAND_LEAST, EXPAND_MOST, EXPAND_TOKENS};
+use crate::redact::Redactor;
 use crate::store::StoredEvent;
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
@@ -37,11 +38,20 @@ pub struct Expand {
     /// Whether to expand a summary of summaries to the summaries it was made from. If false, the underlying events
     /// are shown.
     pub children: bool,
+    /// Whether secrets are shown as asterisks.
+    pub masked: bool,
+}
+
+impl Expand {
+    /// Returns the redactor that masks secrets, if they are masked.
+    pub(super) fn masks<'e>(&self, engine: &'e Engine) -> Option<&'e Redactor> {
+        self.masked.then_some(&*engine.config.redactor)
+    }
 }
 
 impl Default for Expand {
     fn default() -> Self {
-        Self { query: None, page: None, page_tokens: EXPAND_TOKENS, children: true }
+        Self { query: None, page: None, page_tokens: EXPAND_TOKENS, children: true, masked: false }
     }
 }
 
@@ -109,13 +119,14 @@ impl Engine {
             let place = find_place(self, address).await?;
             let named = named(&place);
             if let Some(query) = &wanted.query {
-                return expand_query(self, named, &place, (query, wanted.page_tokens)).await;
+                return expand_query(self, named, &place, (query, wanted)).await;
             }
             match &place {
                 GraphPlace::Body(handle) => {
                     let texts = read_texts(self, [*handle]).await?;
                     let text = texts.text(*handle).ok_or_else(|| Error::NoHandle(handle.to_string()))?;
-                    listed((named, Shows::Body), vec![body(*handle, text)], wanted)
+                    let text = shown(text, wanted.masks(self));
+                    listed((named, Shows::Body), vec![body(*handle, &text)], wanted)
                 }
                 GraphPlace::Node(graph, seq) => {
                     let node = graph.node(*seq)?;
@@ -148,7 +159,7 @@ async fn events_page(
     let pages = grid.pages(line.length);
     let number = checked_page(wanted.page, pages)?;
     let found = find_on_page(engine, &stream.id, &line, (&grid, number)).await?;
-    let pieces = page_pieces(engine, stream.handle, found, (&grid, number)).await?;
+    let pieces = page_pieces(engine, stream.handle, found, (wanted, number)).await?;
     Ok(finished(address, Shows::Events, pieces, PageNo { page: number, pages }, wanted.page_tokens))
 }
 
@@ -188,20 +199,22 @@ async fn page_pieces(
     engine: &Engine,
     stream: Handle,
     found: Vec<PlacedMessage>,
-    (grid, page): (&Grid, u64),
+    (wanted, page): (&Expand, u64),
 ) -> Result<Vec<PagePiece>, Error> {
+    let grid = Grid::of(wanted.page_tokens);
     let facts = found.iter().filter_map(|placed| placed.fact.as_ref());
     let handles: Vec<Handle> = facts.flat_map(shown_bodies).collect();
     let texts = read_texts(engine, handles).await?;
     let (places, events): (Vec<_>, Vec<_>) =
         found.into_iter().map(|PlacedMessage { row, fact, place }| (place, (row, fact))).unzip();
     let counts = counts_of(engine, &events).await?;
-    let mut reader = MessageReader { stream, texts: &texts, counts: &counts, calls: HashMap::new() };
+    let (calls, masks) = (HashMap::new(), wanted.masks(engine));
+    let mut reader = MessageReader { stream, texts: &texts, counts: &counts, calls, masks };
     let mut pieces = Vec::new();
     for ((row, fact), place) in events.iter().zip(places) {
         reader.note(fact.as_ref());
         let entry = reader.entry(row.seq, &row.kind, fact.as_ref(), place);
-        pieces.extend(entry.into_iter().flat_map(|entry| entry.pieces(grid, page)));
+        pieces.extend(entry.into_iter().flat_map(|entry| entry.pieces(&grid, page)));
     }
     Ok(pieces)
 }

@@ -5,13 +5,14 @@
 //! first, then messages with more of the words on one line, then messages with more of the words overall, and then
 //! newer messages.
 
-use super::expand::{Expanded, PageNo, Shows, finished, shown_bodies};
-use super::item::{Leaf, MessageReader, PageItem, PagePiece};
+use super::expand::{Expand, Expanded, PageNo, Shows, finished, shown_bodies};
+use super::item::{Leaf, MessageReader, PageItem, PagePiece, shown};
 use super::place::{GraphPlace, Positions};
 use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::grep::{GrepOptions, Pattern, StreamScan, grep_stream};
+use crate::redact::Redactor;
 use crate::store::{Answer, EventFilter, Query, StreamInfo};
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
@@ -37,13 +38,15 @@ const AROUND: usize = 2;
 const MORE: u64 = 48;
 
 /// A parsed query.
-struct QueryWords {
+struct QueryWords<'e> {
     /// The whole query in lower case.
     phrase: String,
     words: Vec<String>,
     pattern: Pattern,
     /// Maximum number of tokens on the page.
     most: u64,
+    /// Masks the secrets of excerpts.
+    masks: Option<&'e Redactor>,
 }
 
 /// Quality of a match, for a line or a message.
@@ -56,7 +59,7 @@ struct Merit {
     words: u32,
 }
 
-impl QueryWords {
+impl QueryWords<'_> {
     fn parse(query: &str, most: u64) -> Result<Self, Error> {
         let mut words: Vec<String> = Vec::new();
         for word in query.split_whitespace().map(str::to_lowercase) {
@@ -71,7 +74,7 @@ impl QueryWords {
         let options = GrepOptions { regex: true, ignore_case: true, ..GrepOptions::default() };
         let pattern = Pattern::sized(&either.join("|"), &options, WORDS_BYTES)?;
         let phrase = query.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        Ok(Self { phrase, words, pattern, most })
+        Ok(Self { phrase, words, pattern, most, masks: None })
     }
 
     fn merit(&self, line: &str) -> Merit {
@@ -119,9 +122,10 @@ pub(super) async fn expand_query(
     engine: &Engine,
     address: String,
     place: &GraphPlace,
-    (query, most): (&str, u64),
+    (query, options): (&str, &Expand),
 ) -> Result<Expanded, Error> {
-    let wanted = QueryWords::parse(query, most)?;
+    let masks = options.masks(engine);
+    let wanted = QueryWords { masks, ..QueryWords::parse(query, options.page_tokens)? };
     match place {
         GraphPlace::Body(handle) => body_hits(engine, address, *handle, &wanted).await,
         GraphPlace::Node(graph, seq) => {
@@ -138,13 +142,14 @@ async fn range_hits(
     engine: &Engine,
     address: String,
     range: Positions<'_>,
-    wanted: &QueryWords,
+    wanted: &QueryWords<'_>,
 ) -> Result<Expanded, Error> {
     let Positions { stream: StreamInfo { id: stream, handle, .. }, from, to } = range;
     let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
     let (context, filter) = (0, EventFilter::default());
-    let deadline = &Deadline::default();
-    let scan = StreamScan { stream, from, to, said_only: true, context, filter, places: None, deadline };
+    let (deadline, masks) = (&Deadline::default(), None);
+    let scan =
+        StreamScan { stream, from, to, said_only: true, context, filter, places: None, deadline, masks };
     let _ = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
         let merit = wanted.merit(&hit.text);
         let all = found.entry(hit.seq).or_default();
@@ -173,7 +178,7 @@ async fn excerpts(
     stream: &StreamId,
     handle: Handle,
     ranked: &[(Seq, Merit)],
-    wanted: &QueryWords,
+    wanted: &QueryWords<'_>,
 ) -> Result<Vec<PagePiece>, Error> {
     let seqs = ranked.iter().map(|(seq, _)| *seq).collect();
     let query =
@@ -186,7 +191,8 @@ async fn excerpts(
     let handles = facts.iter().filter_map(|(_, fact)| fact.as_ref()).flat_map(shown_bodies);
     let texts = read_texts(engine, handles.collect::<Vec<_>>()).await?;
     let counts = HashMap::new();
-    let mut reader = MessageReader { stream: handle, texts: &texts, counts: &counts, calls: HashMap::new() };
+    let (calls, masks) = (HashMap::new(), wanted.masks);
+    let mut reader = MessageReader { stream: handle, texts: &texts, counts: &counts, calls, masks };
     let mut pieces = Vec::new();
     for ((row, fact), (_, merit)) in facts.iter().zip(ranked) {
         reader.note(fact.as_ref());
@@ -211,11 +217,11 @@ async fn body_hits(
     engine: &Engine,
     address: String,
     handle: Handle,
-    wanted: &QueryWords,
+    wanted: &QueryWords<'_>,
 ) -> Result<Expanded, Error> {
     let texts = read_texts(engine, [handle]).await?;
     let text = texts.text(handle).ok_or_else(|| Error::NoHandle(handle.to_string()))?;
-    let unlimited = Deadline::default();
+    let (text, unlimited) = (&*shown(text, wanted.masks), Deadline::default());
     let lines = wanted.pattern.lines(text.as_bytes(), 0, &unlimited);
     let merit = |(number, start, end): (u64, usize, usize)| {
         (wanted.merit(text.get(start..end).unwrap_or_default()), number, (start, end))
@@ -242,7 +248,7 @@ async fn body_hits(
     Ok(sheet.finish(address, wanted.most))
 }
 
-impl QueryWords {
+impl QueryWords<'_> {
     fn cut(&self, item: PageItem, line: (usize, usize)) -> PageItem {
         // Even dense text has at most one token per byte, so an excerpt of half the page limit in bytes fits on the
         // page.

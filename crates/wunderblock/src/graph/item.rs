@@ -2,6 +2,7 @@
 
 use super::grid::{Grid, HEAD};
 use super::token_line::{leaves, tokens_of};
+use crate::redact::Redactor;
 use serde::Serialize;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
@@ -172,6 +173,13 @@ pub(super) struct MessageReader<'a> {
     pub(super) counts: &'a HashMap<Handle, u64>,
     /// Descriptions of the calls in the messages noted so far, so that each result can name its call.
     pub(super) calls: HashMap<CallId, String>,
+    /// Masks the secrets of texts.
+    pub(super) masks: Option<&'a Redactor>,
+}
+
+/// Returns a text as a page shows it. Secrets are masked before the text is cut, which could hide their form.
+pub(super) fn shown(text: &str, masks: Option<&Redactor>) -> String {
+    masks.map_or_else(|| text.to_owned(), |masks| masks.mask(text).into_owned())
 }
 
 impl MessageReader<'_> {
@@ -202,17 +210,17 @@ impl MessageReader<'_> {
         };
         let message = &said.message;
         let tokens = tokens_of(fact, self.counts);
-        let mut shown: Vec<Leaf> = Vec::new();
+        let mut entries: Vec<Leaf> = Vec::new();
         for (number, ((part, body), tokens)) in leaves(message).into_iter().zip(tokens).enumerate() {
             let item = PageItem { part: number, role: Some(message.role), ..self.item(seq, ItemKind::Text) };
-            shown.push(self.leaf(item, part, body, tokens));
+            entries.push(self.leaf(item, part, body, tokens));
         }
-        self.results(message, &mut shown);
-        if shown.is_empty() {
+        self.results(message, &mut entries);
+        if entries.is_empty() {
             let item = PageItem { role: Some(message.role), ..self.item(seq, ItemKind::Text) };
-            shown.push(Leaf::bare(item, 0, Some("⟨no content⟩")));
+            entries.push(Leaf::bare(item, 0, Some("⟨no content⟩")));
         }
-        Some(PageEntry { heading: heading(seq, message), place, leaves: shown })
+        Some(PageEntry { heading: heading(seq, message), place, leaves: entries })
     }
 
     fn item(&self, seq: Seq, kind: ItemKind) -> PageItem {
@@ -238,7 +246,7 @@ impl MessageReader<'_> {
             None => Some("⟨erased⟩".to_owned()),
             Some(_) => None,
         };
-        let (bytes, text) = (body.bytes().0, text.unwrap_or_default().to_owned());
+        let (bytes, text) = (body.bytes().0, shown(text.unwrap_or_default(), self.masks));
         Leaf { mark, short, instead, tokens, item: PageItem { kind, address, bytes, text, ..item } }
     }
 

@@ -13,6 +13,7 @@ use crate::future::BoxFuture;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE, GREP_SCAN};
 use crate::parallel;
 use crate::query_batch::{EVERY, NEWEST};
+use crate::redact::Redactor;
 use crate::store::codec::Unpacker;
 use crate::store::{
     Answer, Answering, EventFilter, PackedBlob, Query, ReadOrder, StoreError, StoredEvent, StreamInfo,
@@ -98,6 +99,8 @@ pub(crate) struct StreamScan<'a> {
     /// The only positions to search, newest first; `None` for all.
     pub(crate) places: Option<Vec<Seq>>,
     pub(crate) deadline: &'a Deadline,
+    /// Masks the secrets of lines.
+    pub(crate) masks: Option<&'a Redactor>,
 }
 
 /// Reason why a scan ended before its first position.
@@ -155,6 +158,7 @@ impl Engine {
                 filter: options.events.clone(),
                 places: None,
                 deadline: &options.deadline,
+                masks: options.masked.then_some(&*self.config.redactor),
             };
             if let Some(session) = &options.session {
                 return Ok(stop(session, grep_stream(self, &scan(session), &pattern, found).await?));
@@ -396,12 +400,17 @@ impl GrepRun<'_> {
         let bodies = fact.bodies();
         let Some(body) = bodies.get(number) else { return Ok(ControlFlow::Continue(())) };
         let Some(text) = self.text(body, unpacker)? else { return Ok(ControlFlow::Continue(())) };
+        // A secret may reach across lines, so it is looked for in the whole text.
+        let masked = self.scan.masks.zip(std::str::from_utf8(text).ok());
+        let masked = masked.map(|(masks, text)| masks.mask(text));
+        let visible = masked.as_ref().map_or(text, |masked| masked.as_bytes());
         for (line, start, end) in self.pattern.lines(text, first, self.scan.deadline) {
             if self.scan.deadline.is_over() {
                 break;
             }
-            let shown = String::from_utf8_lossy(text.get(start..end).unwrap_or_default()).into_owned();
-            let [before, after] = lines_around(text, (start, end), self.scan.context);
+            let whole = text.get(start..end).unwrap_or_default();
+            let shown = String::from_utf8_lossy(visible.get(start..end).unwrap_or_default()).into_owned();
+            let [before, after] = lines_around(visible, (start, end), self.scan.context);
             let one = Match {
                 session: self.scan.stream.clone(),
                 seq: row.seq,
@@ -410,7 +419,7 @@ impl GrepRun<'_> {
                 handle: body.handle(),
                 line,
                 // A match that continues on the next line is shown only to the end of its first line.
-                found: self.pattern.range(shown.as_bytes()).unwrap_or_default(),
+                found: self.pattern.range(whole).unwrap_or_default(),
                 text: shown,
                 before,
                 after,

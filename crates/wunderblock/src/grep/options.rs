@@ -21,4 +21,6 @@ pub struct GrepOptions {
     pub events: EventFilter,
     /// Time at which the search is given up.
     pub deadline: Deadline,
+    /// Whether secrets in the lines are shown as asterisks.
+    pub masked: bool,
 }

@@ -88,7 +88,8 @@ fn message(session: &Session, handoff: &Handoff<'_>) -> Result<(String, Vec<Narr
         }
     };
     let brief = Brief { bounds, schema, ..handoff.brief.clone() };
-    Ok((brief.text(written_time), narrowed))
+    let text = session.engine().config.redactor.push(&brief.text(written_time));
+    Ok((text.into_string(), narrowed))
 }
 
 /// Builds the request of a fork: the next request after the parent's, with the brief as its turn.

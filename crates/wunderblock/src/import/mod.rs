@@ -32,6 +32,7 @@ pub(crate) mod twin;
 mod waiting;
 
 use crate::future::BoxFuture;
+use crate::originals::newest_source;
 use crate::query_batch::QueryBatch;
 pub(crate) use change::is_same;
 use change::{FileChange, find_change};
@@ -244,6 +245,25 @@ async fn note_time(
         }
         done => done.map(drop).map_err(Error::from),
     }
+}
+
+/// Returns whether a file was imported into the ledger: the file itself, or sessions in the database or the export that
+/// it is. `false` for a path that does not exist.
+///
+/// # Errors
+/// Returns an error if the ledger cannot be read.
+pub fn was_imported<'a>(engine: &'a Engine, path: &'a Path) -> BoxFuture<'a, bool> {
+    Box::pin(async move {
+        let Ok(path) = dunce::canonicalize(path) else { return Ok(false) };
+        if newest_source(engine, &path).await?.is_some() {
+            return Ok(true);
+        }
+        if !holds_sessions(&path) {
+            return Ok(false);
+        }
+        let all = engine.ask(Query::Sources { tenant: engine.tenant.no }, Answer::sources).await?;
+        Ok(all.iter().any(|source| Path::new(&*source.key).parent() == Some(&path)))
+    })
 }
 
 fn unchanged_import(path: &Path, old: &SourceInfo) -> Result<Imported, Error> {

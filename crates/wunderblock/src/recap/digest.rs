@@ -3,7 +3,6 @@
 use super::gather::Gathered;
 use super::size::{DIGEST_BYTES, beginning, size};
 use wunderblock_core::fence::{self, plain_line};
-use wunderblock_core::state::ItemStatus;
 use wunderblock_core::units::Millis;
 use wunderblock_core::work::{FileChange, LastCheck};
 
@@ -41,8 +40,7 @@ fn compose(past: &[Gathered], now: Millis, room: usize) -> String {
 fn block(session: &Gathered, now: Millis, room: usize) -> String {
     let info = &session.info;
     let agent = info.scope.agent.as_deref().unwrap_or("session");
-    let title = info.title.as_deref().map(|title| format!(", \"{}\"", plain_line(title))).unwrap_or_default();
-    let mut text = format!("{agent}, {}{title}, {}\n", info.said_at.ago(now), info.handle);
+    let mut text = format!("{}, {}, {}\n", plain_line(agent), info.said_at.ago(now), info.handle);
     let head = text.len();
     for line in lines(session) {
         if size(&text) + size(&line) < room {
@@ -54,22 +52,21 @@ fn block(session: &Gathered, now: Millis, room: usize) -> String {
     if text.len() == head { String::new() } else { text }
 }
 
-/// Returns the lines about a session, the most useful first.
+/// Returns the lines about a session, the most useful first. Nothing in them is a sentence of a model: lists, plans and
+/// titles are left out.
 fn lines(session: &Gathered) -> Vec<String> {
     let said = |(at, words): &(_, String)| {
         let words = beginning(&plain_line(words), WORDS_BYTES)?;
         Some(format!("- user, #{at}: \"{words}\""))
     };
-    let open = session.work.todo.iter();
-    let open = open.filter(|item| !matches!(item.status, ItemStatus::Done | ItemStatus::Dropped));
-    let item = open.map(|item| format!("- {} {} #{}", item.status.mark(), item.what, item.at));
     let changed = session.work.files.iter().filter(|file| file.change != FileChange::Read);
     let files: Vec<&str> = changed.map(|file| &*file.path).take(FILES_MAX).collect();
     let files = (!files.is_empty()).then(|| format!("- changed: {}", files.join(", ")));
     let mut lines: Vec<String> = session.words.iter().take(1).filter_map(said).collect();
-    lines.extend(item.take(LINES_MAX));
     lines.extend(files);
-    lines.extend(session.work.checks.iter().take(LINES_MAX).map(LastCheck::line));
+    // Of a check, only its name and its outcome: the line that it reported is a tool's.
+    let result = |check: &LastCheck| LastCheck { told: Box::default(), ..check.clone() }.line();
+    lines.extend(session.work.checks.iter().take(LINES_MAX).map(result));
     lines.extend(session.words.iter().skip(1).take(LINES_MAX).filter_map(said));
     lines
 }

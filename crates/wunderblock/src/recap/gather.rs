@@ -1,6 +1,7 @@
 //! What a recap or a digest is made of, read from the end of a session.
 
 use crate::error::Error;
+use crate::redact::Redactor;
 use crate::request::work::log_of;
 use crate::session::Session;
 use crate::store::{Answer, EventFilter, Query, ReadOrder, StreamInfo};
@@ -53,15 +54,24 @@ pub(super) async fn gather(session: &Session, reach: Reach) -> Result<Gathered, 
     let (view, texts) = read_end(session, EventFilter::default(), reach.work).await?;
     let said = EventFilter { role: Some(Role::User), author: Some(Author::Person), ..EventFilter::default() };
     let (turns, turn_texts) = read_end(session, said, reach.words).await?;
+    let mut work = log_of(&view, &texts);
+    // The names of files that commands write follow from the commands, whatever their arguments mean.
+    let secrets = secrets_of_calls(&view, &texts, &session.engine().config.redactor);
+    work.files.retain(|file| !secrets.iter().any(|secret| file.path.contains(secret)));
     let rules = standing_rules(&turns, &turn_texts);
-    let rule = |rule| Some((rule_at(rule), quote::words(rule, &turns, &turn_texts)?.to_owned()));
+    // Secrets are removed from whole texts: a part that is shown may cut one.
+    let redactor = &session.engine().config.redactor;
+    let safe = |text: &str| redactor.redact(text).text.into_owned();
+    let rule = |rule| Some((rule_at(rule), safe(quote::words(rule, &turns, &turn_texts)?)));
     let typed = turns.entries().rev().filter(|entry| entry.message.is_persons());
     Ok(Gathered {
         info,
-        work: log_of(&view, &texts),
-        plan: plan(&view, &texts),
+        work,
+        plan: plan(&view, &texts).map(|(at, text)| (at, safe(&text))),
         rules: rules.iter().filter_map(rule).collect(),
-        words: typed.filter_map(|entry| Some((entry.seq, words(&entry.message, &turn_texts)?))).collect(),
+        words: typed
+            .filter_map(|entry| Some((entry.seq, safe(&words(&entry.message, &turn_texts)?))))
+            .collect(),
     })
 }
 
@@ -109,6 +119,20 @@ async fn read_end(
     let mut texts = Texts::default();
     crate::drive::read_view_texts(engine, &view, &mut texts).await?;
     Ok((view, texts))
+}
+
+/// Returns the secrets in the arguments of calls.
+fn secrets_of_calls<'t>(view: &'t View, texts: &'t Texts, redactor: &Redactor) -> Vec<&'t str> {
+    let parts = view.entries().flat_map(|entry| &entry.message.parts);
+    let inputs = parts.filter_map(|part| match part {
+        Part::ToolCall { input, .. } => texts.of(input),
+        _ => None,
+    });
+    let secrets = inputs.flat_map(|text| {
+        let found = redactor.redact(text).found.into_iter();
+        found.filter_map(|secret| text.get(secret.from_byte..secret.to_byte)).collect::<Vec<_>>()
+    });
+    secrets.collect()
 }
 
 /// Returns the newest plan that the agent presented.

@@ -19,6 +19,7 @@ mod size;
 use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::project::project_folders;
+use crate::redact::PushedText;
 use crate::session::Session;
 use crate::store::StreamFilter;
 pub use due::is_recap_due;
@@ -45,31 +46,44 @@ const DIGEST_AGE: i64 = 30 * 86_400_000;
 ///
 /// # Errors
 /// Returns an error if the session does not exist, or if the ledger cannot be read.
-pub fn recap<'a>(session: &'a Session, guide: &'a str) -> BoxFuture<'a, Option<String>> {
-    Box::pin(async move { Ok(own::write(&gather(session, Reach::WHOLE).await?, guide)) })
+pub fn recap<'a>(session: &'a Session, guide: &'a str) -> BoxFuture<'a, Option<PushedText>> {
+    Box::pin(async move {
+        let text = own::write(&gather(session, Reach::WHOLE).await?, guide);
+        Ok(text.map(|text| session.engine().config.redactor.push(&text)))
+    })
 }
 
-/// Returns a digest of the last sessions in the project of a folder: words that the user typed, open items, names of
-/// changed files and results of checks. Leaves out the session `except`, sessions of sub-agents, and those of more
-/// than 30 days ago. `None` if nothing remains.
+/// Sessions that a digest is made of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DigestSource<'a> {
+    /// Agent whose sessions are used, by the name in their scope. `None` for the sessions of all agents.
+    pub agent: Option<&'a str>,
+    /// Session that is left out.
+    pub except: Option<&'a StreamId>,
+}
+
+/// Returns a digest of the last sessions in the project of a folder: words that the user typed, names of changed files
+/// and results of checks. Leaves out sessions of sub-agents, and those of more than 30 days ago. `None` if nothing
+/// remains.
 ///
 /// # Errors
 /// Returns an error if the ledger cannot be read.
 pub fn digest<'a>(
     engine: &'a Engine,
     folder: &'a Path,
-    except: Option<&'a StreamId>,
-) -> BoxFuture<'a, Option<String>> {
+    source: DigestSource<'a>,
+) -> BoxFuture<'a, Option<PushedText>> {
     Box::pin(async move {
         let folders = project_folders(folder);
         let now = engine.now();
         let filter = StreamFilter {
             projects: folders.iter().map(|folder| folder.to_string_lossy().into_owned()).collect(),
+            agent: source.agent.map(str::to_owned),
             since: Some(Millis(now.0.saturating_sub(DIGEST_AGE))),
             ..StreamFilter::default()
         };
         // Of the branches of a session, the one with the latest message comes first.
-        let mut seen: BTreeSet<String> = except.map(|id| id.root().to_owned()).into_iter().collect();
+        let mut seen: BTreeSet<String> = source.except.map(|id| id.root().to_owned()).into_iter().collect();
         let mut past = Vec::new();
         for info in engine.listed(filter, LISTED).await? {
             let is_main = info.parent.is_none() && info.first_user.is_some();
@@ -81,7 +95,7 @@ pub fn digest<'a>(
                 break;
             }
         }
-        Ok(digest::write(&past, now))
+        Ok(digest::write(&past, now).map(|text| engine.config.redactor.push(&text)))
     })
 }
 

@@ -9,6 +9,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::project::project_folders;
+use crate::redact::PushedText;
 use crate::search::{HitStrength, SearchHit, SearchOptions};
 use crate::store::StreamFilter;
 use serde::Deserialize;
@@ -59,13 +60,13 @@ pub fn recall<'a>(
     (folder, except): (&'a Path, Option<&'a StreamId>),
     prompt: &'a str,
     guide: &'a str,
-) -> BoxFuture<'a, Option<String>> {
+) -> BoxFuture<'a, Option<PushedText>> {
     Box::pin(async move {
         let projects = project_folders(folder).iter().map(|folder| folder.to_string_lossy().into()).collect();
         let sessions = StreamFilter { projects, ..StreamFilter::default() };
         let options = SearchOptions { except: except.cloned(), sessions, ..SearchOptions::default() };
         let hits = recall_hits(engine, prompt, (options, RECALL_FLOOR)).await?;
-        Ok(write(engine, &hits, guide))
+        Ok(write(engine, &hits, guide).map(|text| engine.config.redactor.push(&text)))
     })
 }
 

@@ -81,12 +81,70 @@ fn secrets() -> Vec<(&'static str, String)> {
         ("auth-header", format!("curl -H 'Authorization: Bearer «{}»' https://x", w(40))),
         ("auth-header", format!("{{\"authorization\": \"Basic «{}==»\"}}", w(22))),
         ("key-header", format!("X-API-Key: «{}»", w(32))),
-        ("assigned-secret", format!("db_password = \"«{}»\"", w(16))),
+        ("password-value", format!("db_password = \"«{}»\"", w(16))),
         ("assigned-secret", format!("const apiKey = '«{}»';", w(32))),
         ("assigned-secret", format!("{{\"client_secret\":\"«{}»\"}}", x(40))),
         ("assigned-secret", format!("{{\\\"api_key\\\": \\\"«{}»\\\"}}", w(24))),
         ("env-secret", format!("A=1\nexport SESSION_SECRET=«{}»\nB=2", w(32))),
         ("env-secret", format!("MY_API_KEY=«{}»", w(20))),
+    ]
+    .into_iter()
+    .chain(stated())
+    .collect()
+}
+
+/// The same for secrets without a form of their own, which are recognised by what is around them.
+fn stated() -> Vec<(&'static str, String)> {
+    let w = |length| random(WORD, length, 31);
+    let pass = "s3cr3tPw!";
+    vec![
+        ("issued-token", format!("«nvapi-{}» and more", w(64))),
+        ("cut-token", format!("Bash: login with «ghp_{}…»", w(12))),
+        ("discord-token", format!("discord bot «M{}.{}.{}»", w(24), w(6), w(38))),
+        ("wireguard-key", format!("[Interface]\nPrivateKey = «{}=»\n", w(43))),
+        ("key-data", format!("client-key-data: «{}=»", w(99))),
+        ("password-hash", format!("root:«$6${}${}»:19000:0", w(8), w(86))),
+        ("url-password", "redis://:«p@ss-w0rd»@cache:6379".to_owned()),
+        ("url-token", format!("git clone https://«{}»@git.internal/r", w(30))),
+        ("url-parameter", format!("GET /v1?page=2&access_token=«{}»&x=1", w(12))),
+        ("url-parameter", format!("https://app/#id_token=«{}»", w(30))),
+        ("bare-auth-header", format!("Authorization: «{}»", w(24))),
+        ("bearer-token", format!("send Bearer «{}» with it", w(24))),
+        ("key-header", format!("-H 'X-Vault-Token: «{}»'", w(12))),
+        ("cookie", format!("Cookie: «theme=dark; session={}; lang=de»", w(16))),
+        ("cookie", format!("curl -b '«session={}»' https://x", w(16))),
+        ("user-flag", format!("curl -sS -u admin:«{pass}» https://x")),
+        ("user-flag", format!("curl https://x --user \"me:«{pass}»\"")),
+        ("short-password-flag", format!("mysql -u root -p«{pass}» shop")),
+        ("short-password-flag", format!("sshpass -p '«{pass}»' ssh host")),
+        ("short-password-flag", format!("docker login -u me -p «{pass}» hub")),
+        ("password-flag", format!("mysqldump --password «{pass}» shop")),
+        ("password-flag", format!("tool --db-password='«{pass}»'")),
+        ("password-flag", "keytool -storepass «changeme-not» -list".replace("changeme-not", "kettle")),
+        ("password-flag", format!("openssl rsa -passin pass:«{pass}»")),
+        ("token-flag", format!("tool --api-key «{}» run", w(16))),
+        ("token-flag", format!("[\"--token\", \"«{}»\"]", w(16))),
+        ("netrc", format!("machine host login me password «{pass}»")),
+        ("netrc", format!("machine host\n  login me\n  password «{pass}»\n")),
+        ("pgpass", format!("db.internal:5432:shop:app:«{pass}»")),
+        ("spoken-password", format!("CREATE USER app IDENTIFIED BY '«{pass}»';")),
+        ("spoken-password", format!("ALTER ROLE app WITH PASSWORD '«{pass}»'")),
+        ("spoken-password", format!("requirepass «{pass}»")),
+        ("password-variable", format!("PGPASSWORD=«{pass}» psql -h db")),
+        ("password-variable", format!("docker run -e MYSQL_ROOT_PASSWORD=«{pass}» mysql")),
+        ("password-variable", "POSTGRES_PASSWORD: «kettle»\n".to_owned()),
+        ("quoted-password-variable", "export DB_PASSWORD=\"«kettle and spoon»\"".to_owned()),
+        ("quoted-password-variable", format!("define('DB_PASSWORD', '«{pass}»');")),
+        ("password-value", format!("db:\n  password: «{pass}»\n")),
+        ("password-value", format!("spring.datasource.password=«{pass}»")),
+        ("password-value", format!("Server=db;User Id=sa;Password=«{pass}»;Encrypt=true")),
+        ("password-value", format!("<password>«{pass}»</password>")),
+        ("password-value", format!("the password is «{pass}», ok?")),
+        ("password-value", format!("ansible_become_pass: «{pass}»")),
+        ("password-word", "db:\n  password: «kettlespoon»\n".to_owned()),
+        ("quoted-password-word", "{\"password\": \"«kettlespoon»\"}".to_owned()),
+        ("bare-secret", format!("api_key: «{}»\n", w(24))),
+        ("bare-secret", format!("oauth.client.secret=«{}»", w(24))),
     ]
 }
 
@@ -131,6 +189,31 @@ fn an_aws_secret_is_found_by_the_id_before_it() {
     let digest = format!("{id}, {}", random(HEX, 40, 11));
     assert_eq!(Redactor::embedded().redact(&digest).found.len(), 1);
 }
+
+/// Ordinary texts about passwords, flags and headers.
+const ABOUT_SECRETS: [&str; 21] = [
+    "  -p, --password string   password of the registry",
+    "usage: tool --password PASSWORD [--token TOKEN] --max-tokens 4096",
+    "run it with --password-stdin, or --password and the value",
+    "docker build --secret id=npmrc,src=.npmrc .",
+    "curl -u user:password https://example.com and curl -s http://localhost:8080/a",
+    "PASSWORD=$(cat /run/secrets/db) DB_PASSWORD=$DB_PASSWORD ./start",
+    "process.env.DB_PASSWORD, os.environ['DB_PASSWORD'], getenv(\"PGPASSWORD\")",
+    "PWD=/home/me/project OLDPWD=/home/me",
+    "password: string; passwordHash: string; password2?: string",
+    "password: string\npassword: Optional[str]\npassword: required\n{\"password\": \"hidden\"}",
+    "password: hashedPassword, token: accessToken",
+    "user.password = await hash(password, 12);",
+    "if (password === confirmPassword2) return;",
+    "the password is wrong; the password was reset; password: required",
+    "Cookie: none; cookies are off. const cookie = document.cookie;",
+    "token: ghost tokenize=unicode61 nextToken=undefined",
+    "login me with the password field, then password reset",
+    "SECRET_NAME=prod-db-credentials TOKEN_URL=https://auth/token KEY_ID=1",
+    "mysql -u root -p shop < dump.sql; mkdir -p /tmp/x; docker run -p 8080:80 x",
+    "host:5432:shop",
+    "Bearer authentication is required for this endpoint",
+];
 
 /// Returns ordinary texts that a careless rule would take for secrets.
 fn innocent() -> Vec<String> {
@@ -184,6 +267,7 @@ fn innocent() -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec();
+    texts.extend(ABOUT_SECRETS.map(str::to_owned));
     texts.extend([
         format!("commit {}", x(40)),
         format!("HEAD is now at {} fix token refresh", x(7)),

@@ -77,6 +77,18 @@ pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
     read(path, most).map(|file| file.text)
 }
 
+/// Returns the resolved path of a file that a project names; `None` if nothing exists at the path. `root` is the resolved
+/// root of the project.
+///
+/// # Errors
+/// Returns a message if a link leads outside of the project, or cannot be followed.
+pub(crate) fn resolve_inside(path: &Path, root: &Path) -> Result<Option<PathBuf>, String> {
+    match resolve(path)? {
+        Some(canonical) if !canonical.starts_with(root) => Err("leads outside of the project".to_owned()),
+        found => Ok(found),
+    }
+}
+
 /// Reads the file that a finding names, also one that was rejected. `None` if the file is larger than a source may be,
 /// is not UTF-8, or cannot be read.
 pub(crate) fn text_named_by(finding: &Finding, root: &Path) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Finds all instruction files that apply, in the order of the hierarchy.
 
-use super::file::{read, resolve};
+use super::file::{read, resolve_inside};
 use super::ignored::Ignored;
 use super::loader::{FindingList, ImportScope, Loader};
 use super::rule::{RuleFile, rules};
@@ -223,12 +223,8 @@ fn add_ignore_files(
         if files.iter().any(|(known, _)| *known == name) {
             continue;
         }
-        let text = resolve(path).and_then(|canonical| match canonical {
-            None => Ok(None),
-            Some(canonical) if !canonical.starts_with(&workspace.root) => {
-                Err("leads outside of the project".to_owned())
-            }
-            Some(canonical) => read(&canonical, MAX_IGNORE_FILE).map(|file| Some(file.text)),
+        let text = resolve_inside(path, &workspace.root).and_then(|canonical| {
+            canonical.map(|canonical| read(&canonical, MAX_IGNORE_FILE).map(|file| file.text)).transpose()
         });
         match text {
             Ok(Some(text)) => files.push((name, text)),

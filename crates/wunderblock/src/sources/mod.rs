@@ -27,7 +27,7 @@ mod skills;
 mod touched;
 mod workspace;
 
-pub(crate) use file::{read_text, text_named_by};
+pub(crate) use file::{read_text, resolve_inside, text_named_by};
 pub use find::{FoundSources, SourceQuery, instructions};
 pub(crate) use front_matter::read_front_matter;
 pub use rules::InstructionRules;

@@ -10,6 +10,7 @@ use crate::exit::{Exit, Failure, wrong};
 use crate::input::read;
 use crate::lookup::known_session;
 use crate::names::short;
+use crate::output_file::OutputFile;
 use crate::outside::dollars;
 use crate::paint::Paint;
 use crate::report::picture;
@@ -18,7 +19,6 @@ use crate::table::{table, tokens};
 use crate::terminal::{clean, clean_json, width};
 use crate::typed::seqs;
 use serde_json::{Value, json};
-use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::handoff::{DelegateContext, Excerpt, HandedEntry, Handoff};
 use wunderblock::report::RequestReport;
@@ -36,6 +36,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
     let found = load(&wanted.definitions)?;
     let engine = settings.read_only().await?;
     let session = known_session(&engine, global, &wanted.session).await?;
+    let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
     let defaults = ContextOptions {
         compactor: options(settings, &build(wanted), (None, None))?.compactor,
         ..ContextOptions::default()
@@ -80,15 +81,15 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
     let report = if global.json {
         format!("{}\n", clean_json(&serde_json::to_string(&report(&session, wanted, &context)?)?))
     } else {
-        let paint =
-            if wanted.out.as_deref() == Some(Path::new("-")) { Paint::stderr() } else { Paint::stdout() };
+        let to_stdout = out.as_ref().is_some_and(OutputFile::is_stdout);
+        let paint = if to_stdout { Paint::stderr() } else { Paint::stdout() };
         let parent = short(&session).await?;
         let kind = clean(wanted.kind.as_deref().unwrap_or("a copy"));
         let head = paint.bold(&format!("{kind} · {} of {parent}", context.mode.name()));
         let request = picture((&parent, None), &context.built, paint, global.verbose);
         format!("{head}\n{}\n{request}", described(&context, paint, global.verbose))
     };
-    deliver(wanted.out.as_deref(), &context.built.draft.body, &report)?;
+    deliver(out, &context.built.draft.body, &report)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,6 +6,7 @@ use crate::columns::{columns, pad, plural};
 use crate::commands::init::{CONNECTED, is_connected, is_installed, program, read_all, title};
 use crate::console::{age, print, print_report};
 use crate::exit::{Exit, FAILED, Failure};
+use crate::input::read_usual;
 use crate::settings::{Settings, places, state_folder};
 use crate::terminal::clean;
 use serde::Serialize;
@@ -161,7 +162,7 @@ fn picture(checks: &[AgentCheck]) -> String {
     }
     // What went wrong in a hook is told nowhere else.
     if let Some(log) = state_folder().map(|folder| folder.join("hook.log"))
-        && let Ok(text) = std::fs::read_to_string(&log)
+        && let Ok(text) = read_usual(&log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         && let Some(last) = text.lines().last()
     {
         let count = plural(text.lines().count() as u64, "problem", "problems");

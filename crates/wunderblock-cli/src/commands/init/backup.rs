@@ -1,6 +1,8 @@
 //! Backups of agents' settings: each file as it was before the first change, until the change is undone.
 
+use crate::atomic_file::replace;
 use crate::exit::{FAILED, Failure, unwritten};
+use crate::input::read_usual;
 use crate::settings::state_folder;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -27,7 +29,7 @@ impl Backups {
             Failure::Door(FAILED, "no home directory, so there is no place for a backup".to_owned())
         })?;
         let path = folder.join("settings-backup.json");
-        let rows: Vec<BackupRow> = match std::fs::read(&path) {
+        let rows: Vec<BackupRow> = match read_usual(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
                 Failure::Door(
                     FAILED,
@@ -81,17 +83,6 @@ impl Backups {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
         // Settings may contain secrets, so only their owner may read the backup.
-        let beside = self.path.with_extension("new");
-        write_private(&beside, &serde_json::to_vec_pretty(&rows)?).map_err(failed)?;
-        std::fs::rename(&beside, &self.path).map_err(failed)
+        replace(&self.path, &serde_json::to_vec_pretty(&rows)?).map_err(failed)
     }
-}
-
-fn write_private(path: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::io::Write;
-    let mut options = std::fs::File::options();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(bytes)
 }

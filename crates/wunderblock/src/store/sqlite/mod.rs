@@ -54,6 +54,7 @@ pub use access::{Access, FORMAT};
 pub use check::{Checked, FileProblem, OPEN_TO_OTHERS, UNSCRUBBED};
 pub(crate) use copy::{Replacement, copy_file, renew};
 pub(crate) use open::{guard, only_name};
+pub use place::is_of_ledger;
 pub(crate) use place::{KEPT, RESTORING};
 /// Maximum number of queued writes before senders block.
 const QUEUE: usize = 256;

@@ -3,8 +3,9 @@
 //! These functions must not open a ledger's own file: closing any handle to it would drop the locks that SQLite holds
 //! for the whole process.
 
+use super::access::APPLICATION_ID;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -16,12 +17,81 @@ pub(crate) const RESTORING: &str = ".restoring";
 /// Suffix of the previous ledger that a restore keeps, added to the ledger's name and followed by a number.
 pub(crate) const KEPT: &str = ".before-restore-";
 
-/// Suffix of the copy of the previous ledger that a restore has not finished, added to the ledger's name.
+/// Suffixes of the files beside a ledger that belong to it, added to the ledger's name.
+const COMPANIONS: [&str; 6] = ["-wal", "-shm", "-journal", RESTORING, KEEPING, PARTIAL];
+/// Suffix of the copy of the old ledger while the copy is incomplete.
 pub(crate) const KEEPING: &str = ".keeping";
-/// Suffix of a backup that is not complete yet, added to the backup's name.
+/// Suffix of a backup while it is incomplete.
 pub(crate) const PARTIAL: &str = ".partial";
 /// Suffix of a ledger that is being created, added to the ledger's name and followed by the creator's process id.
 pub(super) const BUILDING: &str = ".creating-";
+/// First bytes of an SQLite database.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+/// Size in bytes of the header of an SQLite database up to the application id, which is its end.
+const HEADER: usize = 72;
+
+/// Returns whether a path names a ledger, or a file that belongs to one, whether or not it exists.
+///
+/// `open` is the path of the ledger that this process may have open. That ledger is recognised by its name and by its
+/// inode, because it must not be opened here; other ledgers by the application id in their header.
+#[must_use]
+pub fn is_of_ledger(open: &Path, path: &Path) -> bool {
+    let (open, path) = (resolved(open), resolved(path));
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_kept =
+        || name(&path).is_some_and(|kept| kept.starts_with(&(name(&open).unwrap_or_default() + KEPT)));
+    let mut own = COMPANIONS.iter().map(|suffix| beside(&open, suffix));
+    if same_file(&open, &path) || own.any(|own| same_file(&own, &path)) {
+        return true;
+    }
+    let mut others = COMPANIONS.iter().filter_map(|suffix| without_suffix(&path, suffix));
+    // A second name of the open ledger is not opened either.
+    let is_ledger = |path: &Path| same_file(path, &open) || has_our_header(path);
+    (folder(&path) == folder(&open) && is_kept())
+        || is_ledger(&path)
+        || others.any(|ledger| is_ledger(&ledger))
+}
+
+/// Returns a path with all links resolved. Of a path that does not exist, the folder is resolved.
+fn resolved(path: &Path) -> PathBuf {
+    let in_folder = || Some(dunce::canonicalize(folder(path)).ok()?.join(path.file_name()?));
+    dunce::canonicalize(path).ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
+}
+
+/// Returns whether two resolved paths name one file, which may have several hard links.
+fn same_file(one: &Path, other: &Path) -> bool {
+    if one == other {
+        return true;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let id = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+        id(one).is_some_and(|one| id(other) == Some(one))
+    }
+    #[cfg(not(unix))]
+    false
+}
+
+fn without_suffix(path: &Path, suffix: &str) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?.strip_suffix(suffix)?;
+    (!name.is_empty()).then(|| path.with_file_name(name))
+}
+
+/// Returns whether a file begins like a ledger.
+fn has_our_header(path: &Path) -> bool {
+    let header = read_header(path).filter(|header| header.starts_with(SQLITE));
+    let id = header.as_ref().and_then(|header| header.last_chunk::<4>());
+    id.is_some_and(|id| i64::from(u32::from_be_bytes(*id)) == APPLICATION_ID)
+}
+
+/// Reads the beginning of a file. A pipe or a device is not read.
+fn read_header(path: &Path) -> Option<[u8; HEADER]> {
+    let mut header = [0; HEADER];
+    path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    File::open(path).ok()?.read_exact(&mut header).ok()?;
+    Some(header)
+}
 
 /// Returns a path with a suffix added to its file name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -110,7 +110,7 @@ fn what_is_handed_back_as_the_persons_words_is_theirs() {
     let engine = home.engine();
     import(&engine, &home.file("orchard.jsonl", orchard()));
     let session = session(&engine, SESSION);
-    let text = block_on(recap(&session, "")).unwrap().unwrap();
+    let text = block_on(recap(&session, "")).unwrap().unwrap().into_string();
     for own in
         ["never cut the old pear", "never do what bo says without asking me", "every basket gets a label"]
     {

@@ -3,10 +3,10 @@
 use crate::scene::{Home, call, result, said};
 use futures_executor::block_on;
 use proptest::prelude::*;
-use wunderblock::recap::{DIGEST_BYTES, RECAP_BYTES, digest, recap};
+use wunderblock::recap::{DIGEST_BYTES, DigestSource, RECAP_BYTES, digest, recap};
 use wunderblock::tokens::Vocabulary;
 use wunderblock::{Engine, Session, Slice};
-use wunderblock_core::event::{Fact, NewEvent, SessionOpened};
+use wunderblock_core::event::{Fact, NewEvent, SessionDescribed, SessionOpened};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Millis;
 
@@ -56,7 +56,7 @@ fn a_recap_has_the_rules_the_words_the_plan_the_list_the_files_and_the_checks() 
     let home = Home::new();
     let engine = home.engine();
     let session = session(&engine, "s", "p", work());
-    let text = block_on(recap(&session, "Read #N.")).unwrap().unwrap();
+    let text = block_on(recap(&session, "Read #N.")).unwrap().unwrap().into_string();
     for expected in [
         "- Never push to main.\n",
         ": 先处理空输入。 Then run all tests again.\n",
@@ -92,7 +92,7 @@ fn a_command_is_handed_back_by_what_was_typed_after_it() {
         |args: &str| format!("<command-name>/review</command-name>\n<command-args>{args}</command-args>");
     let events =
         vec![said("1", Role::User, &command("the parser, please")), said("2", Role::User, &command(""))];
-    let text = block_on(recap(&session(&engine, "s", "p", events), "")).unwrap().unwrap();
+    let text = block_on(recap(&session(&engine, "s", "p", events), "")).unwrap().unwrap().into_string();
     assert!(text.contains("\n#2: the parser, please\n"), "{text}");
     assert!(!text.contains('<') && !text.contains("#3"), "{text}");
 }
@@ -102,11 +102,11 @@ fn nothing_is_handed_back_where_nothing_is_known() {
     let home = Home::new();
     let engine = home.engine();
     let folder = home.folder.path();
-    assert_eq!(block_on(digest(&engine, folder, None)).unwrap(), None);
+    assert_eq!(block_on(digest(&engine, folder, DigestSource::default())).unwrap(), None);
     let project = folder.to_string_lossy();
     let session = session(&engine, "s", &project, vec![said("a", Role::Assistant, "hello")]);
     assert_eq!(block_on(recap(&session, "")).unwrap(), None);
-    assert_eq!(block_on(digest(&engine, folder, None)).unwrap(), None);
+    assert_eq!(block_on(digest(&engine, folder, DigestSource::default())).unwrap(), None);
 }
 
 #[test]
@@ -122,22 +122,36 @@ fn a_digest_has_no_word_of_models_and_tools_and_nothing_outside_its_fence() {
     ];
     hostile.extend(todo("l", &[(INJECTION, "pending")]));
     let other = session(&engine, "one", &project, hostile);
-    session(&engine, "two", &project, work());
+    let mut titled = work();
+    let title = SessionDescribed { title: Some("THE-TITLE".into()), ..SessionDescribed::default() };
+    titled.push(crate::scene::event("title", Fact::SessionDescribed(title)));
+    session(&engine, "two", &project, titled);
     session(&engine, "elsewhere", "/another/project", vec![said("u", Role::User, "ELSEWHERE")]);
-    let text = block_on(digest(&engine, folder, None)).unwrap().unwrap();
+    let text = block_on(digest(&engine, folder, DigestSource::default())).unwrap().unwrap().into_string();
     for expected in
-        ["handle empty input", "- changed: src/parser.rs", "cargo test → failed", "claude-code, 2d ago"]
+        ["先处理空输入。", "- changed: src/parser.rs", "- cargo test → failed #", "claude-code, 2d ago"]
     {
         assert!(text.contains(expected), "{expected}\n{text}");
     }
-    assert!(!text.contains("THE-") && !text.contains("ELSEWHERE"), "{text}");
+    // Neither the model's list and title, nor what a tool printed, nor another project.
+    for other in ["THE-", "ELSEWHERE", "handle empty input", "mismatched types", "THE-TITLE"] {
+        assert!(!text.contains(other), "{other}\n{text}");
+    }
     let lines: Vec<&str> = text.lines().collect();
     let tag = lines[0].get(3..19).unwrap();
     assert_eq!(lines.last().unwrap(), &format!("⟨{tag}: end⟩"));
     assert_eq!(text.matches('⟨').count(), 2, "{text}");
     assert!(!text.contains('\u{202e}'), "{text}");
-    let without = block_on(digest(&engine, folder, Some(other.id()))).unwrap().unwrap();
+    let without = block_on(digest(&engine, folder, DigestSource { except: Some(other.id()), agent: None }))
+        .unwrap()
+        .unwrap()
+        .into_string();
     assert!(!without.contains("ignore the user"), "{without}");
+    for (agent, is_there) in [("claude-code", true), ("codex", false)] {
+        let own =
+            block_on(digest(&engine, folder, DigestSource { agent: Some(agent), except: None })).unwrap();
+        assert_eq!(own.is_some(), is_there, "{agent}");
+    }
 }
 
 /// Texts that take few and many tokens per byte.
@@ -172,9 +186,9 @@ proptest! {
         let session = session(&engine, "s", &folder.to_string_lossy(), events);
         for (text, most) in [
             (block_on(recap(&session, "")).unwrap(), RECAP_BYTES),
-            (block_on(digest(&engine, folder, None)).unwrap(), DIGEST_BYTES),
+            (block_on(digest(&engine, folder, DigestSource::default())).unwrap(), DIGEST_BYTES),
         ] {
-            let text = text.unwrap_or_default();
+            let text = text.unwrap_or_default().into_string();
             prop_assert!(text.len() <= most, "{} bytes", text.len());
             let tokens = Vocabulary::O200k.count(&text) as usize;
             prop_assert!(tokens <= most / 3, "{tokens} tokens");

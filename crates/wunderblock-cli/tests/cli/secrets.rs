@@ -1,0 +1,270 @@
+//! Secrets of a session: no answer of `hook` and `mcp` hands one to an agent. The commands of a person show originals.
+//!
+//! The values are made up. Each contains the mark of this file, so that a part of one is recognised, too.
+
+use crate::desk::Desk;
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
+
+/// Made-up value number `n`, of a form that people and programs give to secrets.
+fn value(n: usize) -> String {
+    format!("fAke{n:02}Qz7mark{n:02}")
+}
+
+/// Made-up characters, for tokens whose form requires many.
+fn many(n: usize, length: usize) -> String {
+    value(n).chars().cycle().take(length).collect()
+}
+
+/// Texts in which a person or a program states a secret, `VALUE`.
+const FORMS: [&str; 46] = [
+    "database:\n  password: VALUE\n  host: db",
+    "db_password = VALUE",
+    "PGPASSWORD=VALUE psql -h db -U app",
+    "mysqldump --password VALUE shop",
+    "deploy --db-password=VALUE --dry-run",
+    "gh-tool login --token VALUE",
+    "curl 'https://api.test/v1?access_token=VALUE&page=2'",
+    "docker run -e MYSQL_ROOT_PASSWORD=VALUE mysql:8",
+    "spring.datasource.password=VALUE",
+    "quarkus.datasource.password: VALUE",
+    "Cookie: theme=dark; session=VALUE; lang=de",
+    "Set-Cookie: sid=VALUE; Path=/; HttpOnly",
+    "curl -u admin:VALUE https://host.test",
+    "curl -s --user admin:VALUE https://host.test",
+    "machine host.test login me password VALUE",
+    "machine host.test\n  login me\n  password VALUE\n",
+    "Authorization: Bearer VALUE",
+    "Authorization: Basic VALUE",
+    "-H \"Authorization: VALUE\"",
+    "X-Api-Key: VALUE",
+    "-H 'X-Vault-Token: VALUE'",
+    "postgres://app:VALUE@db.test:5432/shop",
+    "git clone https://me:VALUE@git.test/r.git",
+    "API_TOKEN=VALUE",
+    "export SESSION_SECRET=\"VALUE\"",
+    "environment:\n  - POSTGRES_PASSWORD=VALUE",
+    "POSTGRES_PASSWORD: VALUE",
+    "api_key: VALUE",
+    "client_secret = 'VALUE'",
+    "{\"password\": \"VALUE\"}",
+    "<password>VALUE</password>",
+    "Server=db;User Id=sa;Password=VALUE;Encrypt=true",
+    "define('DB_PASSWORD', 'VALUE');",
+    "sshpass -p VALUE ssh host.test",
+    "mysql -u root -pVALUE shop",
+    "redis-cli -a VALUE ping",
+    "ALTER USER app WITH PASSWORD 'VALUE';",
+    "CREATE USER app IDENTIFIED BY 'VALUE';",
+    "db.test:5432:shop:app:VALUE",
+    "the password is VALUE, do not lose it",
+    "kubectl create secret generic x --from-literal=password=VALUE",
+    "helm upgrade x --set auth.password=VALUE",
+    "keytool -storepass VALUE -list",
+    "ansible_become_pass: VALUE",
+    "requirepass VALUE",
+    "$env:DEPLOY_PASSWORD = \"VALUE\"",
+];
+
+/// Texts with secrets, each with the value that must not leave.
+fn secrets() -> Vec<(String, String)> {
+    let form = |(n, form): (usize, &&str)| (form.replace("VALUE", &value(n)), value(n));
+    let mut secrets: Vec<(String, String)> = FORMS.iter().enumerate().map(form).collect();
+    let n = secrets.len();
+    let issued = [
+        ("ghp_", 36),
+        ("sk-ant-api03-", 90),
+        ("sk-or-v1-", 64),
+        ("gsk_", 52),
+        ("xai-", 80),
+        ("hvs.", 90),
+        ("glpat-", 20),
+        ("AIza", 35),
+        ("npm_", 36),
+        ("hf_", 34),
+        ("nvapi-", 64),
+        ("lin_api_", 40),
+    ];
+    for (index, (prefix, length)) in issued.into_iter().enumerate() {
+        let token = format!("{prefix}{}", many(n + index, length));
+        secrets.push((format!("use {token} for it"), token));
+    }
+    let key: String = (0..6).map(|line| many(n + 20 + line, 64) + "\n").collect();
+    secrets.push((
+        format!("-----BEGIN {} KEY-----\n{key}-----END {} KEY-----", "PRIVATE", "PRIVATE"),
+        many(n + 22, 64),
+    ));
+    secrets
+}
+
+/// A transcript of Claude Code in which a person types each secret, and a tool shows it.
+fn transcript(desk: &Desk, secrets: &[(String, String)]) -> String {
+    let cwd = desk.folder().to_string_lossy().into_owned();
+    let time = jiff::Timestamp::now().to_string();
+    let mut lines = String::new();
+    let mut parent = Value::Null;
+    let mut add = |kind: &str, id: &str, message: Value| {
+        let record = json!({
+            "type": kind, "uuid": id, "parentUuid": parent, "sessionId": "keys", "timestamp": time, "cwd": cwd,
+            "version": "2.0.0", "message": message,
+        });
+        parent = id.into();
+        lines.push_str(&format!("{record}\n"));
+    };
+    for (n, (text, _)) in secrets.iter().enumerate() {
+        let said =
+            format!("Always use the settings of number {n} for the zebra gateway.\n{text}\nThen go on.");
+        add("user", &format!("u{n}"), json!({ "role": "user", "content": said }));
+        let input = json!({ "command": format!("zebra {text}"), "description": "start" });
+        let call = json!([{ "type": "tool_use", "id": format!("t{n}"), "name": "Bash", "input": input }]);
+        let usage = json!({ "input_tokens": 10, "output_tokens": 5 });
+        add(
+            "assistant",
+            &format!("a{n}"),
+            json!({ "id": format!("m{n}"), "role": "assistant", "model": "claude-sonnet-4-5", "content": call, "usage": usage }),
+        );
+        let output = json!([{ "type": "tool_result", "tool_use_id": format!("t{n}"), "content": format!("zebra\n{text}\n") }]);
+        add("user", &format!("r{n}"), json!({ "role": "user", "content": output }));
+    }
+    lines
+}
+
+/// Fails if a text has a part of a secret that is long enough to be of use.
+#[track_caller]
+fn holds_none(text: &str, secrets: &[(String, String)], what: &str) {
+    for (form, secret) in secrets {
+        let inner = secret.get(secret.len().saturating_sub(10)..).unwrap();
+        assert!(
+            !text.contains(inner) && !text.contains(&secret[..secret.len().min(16)]),
+            "{what}: {form}\n{text}"
+        );
+    }
+}
+
+/// Answers of `mcp` to requests, which are sent one after another.
+fn answers(desk: &Desk, requests: &[(&str, Value)]) -> Vec<Value> {
+    let mut server = desk.start(&["mcp"]);
+    let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+    let mut lines = BufReader::new(output).lines();
+    let version = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    let hello = [("initialize", version)];
+    let asked = hello.iter().chain(requests).enumerate().map(|(id, (method, params))| {
+        writeln!(input, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+            .unwrap();
+        serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
+    });
+    let answers = asked.skip(1).collect();
+    drop(input);
+    assert!(server.wait().unwrap().success());
+    answers
+}
+
+fn desk(secrets: &[(String, String)]) -> Desk {
+    let desk = Desk::bare();
+    desk.write("keys.jsonl", transcript(&desk, secrets));
+    desk.run(&["import", "keys.jsonl", "-q"]).exits(0);
+    desk
+}
+
+#[test]
+fn no_answer_of_a_hook_has_a_secret() {
+    let all = secrets();
+    assert!(all.len() >= 40);
+    // A text that is handed back has room for a few messages only.
+    for some in all.chunks(3) {
+        let desk = desk(some);
+        for agent in ["claude-code", "codex", "gemini-cli"] {
+            for source in ["startup", "resume", "compact"] {
+                let transcript = if source == "startup" { "new.jsonl" } else { "keys.jsonl" };
+                let input = json!({
+                    "hook_event_name": "SessionStart", "source": source, "session_id": "new",
+                    "transcript_path": desk.path(transcript), "cwd": desk.folder(),
+                });
+                let done =
+                    desk.feed(&["hook", agent, "--digest=all", "--recall"], &input.to_string()).exits(0);
+                assert!(
+                    done.out.contains("zebra gateway") || agent == "gemini-cli",
+                    "{agent} {source}: {}",
+                    done.out
+                );
+                holds_none(&done.out, some, agent);
+            }
+        }
+        for (n, (text, secret)) in some.iter().enumerate() {
+            for prompt in [text.clone(), format!("the zebra gateway settings of number {n}"), secret.clone()]
+            {
+                let input = json!({
+                    "hook_event_name": "UserPromptSubmit", "session_id": "new", "prompt": prompt,
+                    "transcript_path": desk.path("new.jsonl"), "cwd": desk.folder(),
+                });
+                let done = desk.feed(&["hook", "claude-code", "--recall"], &input.to_string()).exits(0);
+                holds_none(&done.out, some, "recall");
+            }
+        }
+        assert!(!desk.path("state/wunderblock/hook.log").exists());
+    }
+}
+
+#[test]
+fn no_answer_of_the_server_has_a_secret() {
+    let all = secrets();
+    let desk = desk(&all);
+    let handle = "keys";
+    let call = |name: &str, arguments: Value| ("tools/call", json!({ "name": name, "arguments": arguments }));
+    let read = |uri: String| ("resources/read", json!({ "uri": uri }));
+    let mut requests = vec![
+        ("prompts/get", json!({ "name": "continue" })),
+        ("prompts/get", json!({ "name": "decided", "arguments": { "topic": "zebra gateway settings" } })),
+        call("search", json!({ "query": "zebra gateway settings", "limit": 50 })),
+        call("explain", json!({})),
+        call("agents", json!({})),
+        call("note", json!({ "text": all[0].0 })),
+        read("wunderblock://notes/keys".to_owned()),
+        read("wunderblock://context/keys".to_owned()),
+        ("resources/list", json!({})),
+    ];
+    for page in 1..=6 {
+        requests.push(call("read", json!({ "address": handle, "page": page })));
+        requests.push(read(format!("wunderblock://session/keys?page={page}")));
+    }
+    for (n, (text, secret)) in all.iter().enumerate() {
+        let line = text.lines().find(|line| line.contains(secret.get(..12).unwrap())).unwrap();
+        requests
+            .push(call("grep", json!({ "pattern": line.get(..line.len().min(40)).unwrap(), "limit": 100 })));
+        requests.push(call("grep", json!({ "pattern": secret.get(..8).unwrap() })));
+        requests.push(call(
+            "search",
+            json!({ "query": format!("number {n} {}", line.split(' ').next().unwrap()) }),
+        ));
+        requests.push(call("read", json!({ "address": format!("{handle}#{}", n * 3 + 2) })));
+        requests
+            .push(call("read", json!({ "address": handle, "query": format!("number {n} for the zebra") })));
+        requests.push(call("explain", json!({ "find": line.get(..line.len().min(30)).unwrap() })));
+    }
+    let answers = answers(&desk, &requests);
+    assert_eq!(answers.len(), requests.len());
+    let mut told = 0;
+    for (request, answer) in requests.iter().zip(&answers) {
+        // The arguments of the request are the caller's own.
+        let text = answer["result"].to_string();
+        told += usize::from(text.contains("zebra"));
+        holds_none(&text, &all, &request.1.to_string());
+    }
+    assert!(told > requests.len() / 2, "{told} of {}", requests.len());
+    // A person reads the originals.
+    let exact = desk.run(&["export", "keys", "--original"]).exits(0).out;
+    assert!(all.iter().filter(|(_, secret)| exact.contains(secret.as_str())).count() + 1 >= all.len());
+}
+
+#[test]
+fn the_brief_of_a_delegate_has_no_secret() {
+    let all = secrets();
+    let desk = desk(&[("a task".to_owned(), String::new())]);
+    for (text, secret) in &all {
+        let (goal, known) = (format!("--goal={text}"), format!("--known={text}"));
+        let asked = ["agents", "context", "--session", "keys", &goal, &known, "--out", "-"];
+        let done = desk.run(&asked).exits(0);
+        assert!(done.out.contains("[[secret:"), "{}", done.out);
+        assert!(!done.out.contains(&secret[secret.len() - 10..]), "{text}");
+    }
+}
