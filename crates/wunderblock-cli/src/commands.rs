@@ -39,6 +39,7 @@ mod visibility;
 mod wrap;
 
 use crate::args::{Args, Command};
+use crate::console::say;
 use crate::exit::Exit;
 use crate::help;
 use crate::settings::Settings;
@@ -54,21 +55,21 @@ pub(crate) async fn run(args: Args) -> Exit {
         Command::Completions(wanted) => {
             let mut script = Vec::new();
             clap_complete::generate(wanted.shell, &mut help::listed(), "wunderblock", &mut script);
-            std::io::stdout().lock().write_all(&script)?;
-            return Ok(ExitCode::SUCCESS);
+            return written(&script);
         }
         Command::Man => {
             let mut page = Vec::new();
             clap_mangen::Man::new(help::listed()).render(&mut page)?;
-            std::io::stdout().lock().write_all(&page)?;
-            return Ok(ExitCode::SUCCESS);
+            return written(&page);
         }
         // These commands are handled before the settings are read, so that invalid settings cannot stop them.
         Command::Hook(wanted) => return Ok(hook::run(global, wanted)),
         Command::OnTerminal(wanted) => return run::on_terminal(&wanted.command),
         #[cfg(target_os = "linux")]
         Command::Guarded(wanted) => return run::guarded(global, wanted),
-        Command::Run(wanted) => return run::run(global, &Settings::read_or_default(global)?, wanted).await,
+        Command::Run(wanted) => {
+            return run::run(global, &Settings::read_or_default(global, say)?, wanted).await;
+        }
         _ => {}
     }
     let settings = Settings::read(global)?;
@@ -116,4 +117,9 @@ pub(crate) async fn run(args: Args) -> Exit {
         | Command::Man
         | Command::OnTerminal(_) => Ok(ExitCode::SUCCESS),
     }
+}
+
+fn written(page: &[u8]) -> Exit {
+    std::io::stdout().lock().write_all(page)?;
+    Ok(ExitCode::SUCCESS)
 }

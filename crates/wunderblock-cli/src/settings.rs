@@ -3,7 +3,6 @@
 
 use crate::args::Global;
 use crate::config::{File, Person, parsed};
-use crate::console::say;
 use crate::exit::{FAILED, Failure, wrong};
 use crate::input::{read, refused};
 use crate::spool::{self, OrphanSpool};
@@ -35,15 +34,13 @@ impl Settings {
         Self::resolve(global, settings_file(global)?)
     }
 
-    /// Reads the settings for a command that must run whatever they hold. Unusable settings are reported, and the
-    /// defaults are used instead.
-    pub(crate) fn read_or_default(global: &Global) -> Result<Self, Failure> {
+    /// Reads the settings for a command that must run whatever they hold. The defaults are used instead of unusable
+    /// settings, which `tell` reports.
+    pub(crate) fn read_or_default(global: &Global, tell: fn(&Global, &str)) -> Result<Self, Failure> {
         Self::read(global).or_else(|failure| {
             let text = failure.text();
-            say(
-                global,
-                &format!("wunderblock: the defaults are used, because the settings cannot be: {text}"),
-            );
+            let text = format!("wunderblock: the defaults are used, because the settings cannot be: {text}");
+            tell(global, &text);
             Self::resolve(global, parsed("", Path::new(""), person().as_ref())?)
         })
     }

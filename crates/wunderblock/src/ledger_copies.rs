@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::maintenance::Ledger;
 use crate::store::sqlite::Access;
-use crate::store::sqlite::place::{FolderLock, KEEPING, KEPT, PARTIAL, RESTORING, beside, folder};
+use crate::store::sqlite::place::{FolderLock, KEEPING, PARTIAL, RESTORING, beside};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wunderblock_core::id::StreamId;
@@ -30,11 +30,8 @@ impl Ledger<'_> {
     pub fn copies(&self) -> BoxFuture<'_, Vec<PathBuf>> {
         Box::pin(async move {
             let Some(file) = &self.0.file else { return Ok(Vec::new()) };
-            let backups = file.backups().await?;
-            remove_leftovers(file.path(), &backups);
-            let mut copies = kept(file.path());
-            copies.extend(backups.into_iter().filter(|backup| backup.exists()));
-            Ok(copies)
+            remove_leftovers(file.path(), &file.backups().await?);
+            Ok(file.copies().await?)
         })
     }
 
@@ -72,21 +69,6 @@ async fn holds(path: &Path, config: Config, part: ErasedPart<'_>) -> Result<bool
             Ok(false)
         }
     }
-}
-
-/// Returns the ledgers that restores kept beside a ledger.
-fn kept(ledger: &Path) -> Vec<PathBuf> {
-    let begins = beside(ledger, KEPT);
-    let begins = begins.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let is_kept = |name: &str| {
-        let number = name.strip_prefix(&begins).unwrap_or_default();
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let entries = std::fs::read_dir(folder(ledger)).into_iter().flatten().flatten();
-    let kept = entries.filter(|entry| is_kept(&entry.file_name().to_string_lossy()));
-    let mut kept: Vec<PathBuf> = kept.map(|entry| entry.path()).collect();
-    kept.sort();
-    kept
 }
 
 /// Removes the files of restores and backups that were killed. A running restore holds the folder's lock, and a running

@@ -173,7 +173,7 @@ fn is_gone(program: &Sandbox, session: &str, gone: &[String]) -> ChoreResult<()>
         }
     }
     match scan::found(&program.path("ledger.db"), gone)?.first() {
-        Some(found) => Err(format!("{found}").into()),
+        Some(found) => Err(found.clone().into()),
         None => Ok(()),
     }
 }

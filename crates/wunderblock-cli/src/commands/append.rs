@@ -56,7 +56,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Append) -
     while let Ok((group, broken)) = groups.recv() {
         let mut out = std::io::stdout().lock();
         for answer in handle(&session, group).await {
-            refused |= has_status(&answer, "conflict") || has_status(&answer, "refused");
+            refused |= ["conflict", "refused", "erased"].iter().any(|status| has_status(&answer, status));
             failed |= has_status(&answer, "error");
             writeln!(out, "{}", clean_json(&answer.to_string()))?;
         }
@@ -242,8 +242,14 @@ async fn commit(session: &Session, lines: Vec<(u64, ReadyEvent)>) -> Vec<Value> 
             .iter()
             .zip(done)
             .map(|((number, event), one)| {
+                let (id, seq) = (event.id().as_str(), one.seq.0);
                 let status = if one.duplicate { "duplicate" } else { "appended" };
-                json!({ "line": number, "id": event.id().as_str(), "seq": one.seq.0, "status": status })
+                match one.erased {
+                    true => {
+                        json!({ "line": number, "id": id, "seq": seq, "status": "erased", "error": ERASED })
+                    }
+                    false => json!({ "line": number, "id": id, "seq": seq, "status": status }),
+                }
             })
             .collect(),
         // An error of the ledger would affect every line, so the lines are not retried one by one.
@@ -259,6 +265,10 @@ async fn commit(session: &Session, lines: Vec<(u64, ReadyEvent)>) -> Vec<Value> 
         }
     }
 }
+
+/// Why a line with the id of an erased event is not stored.
+const ERASED: &str =
+    "the event with this id was erased, and nothing is stored under it again; give another id";
 
 fn is_of_one_line(error: &Error) -> bool {
     use wunderblock::store::StoreError;

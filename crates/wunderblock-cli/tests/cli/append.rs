@@ -260,3 +260,15 @@ fn a_printed_short_id_continues_its_session_and_another_beginning_is_new() {
         .collect();
     assert_eq!(heads, [2, 3], "latest first");
 }
+
+/// An id is taken for ever, so another message under the id of an erased one is not stored, and the answer says so.
+#[test]
+fn the_id_of_an_erased_message_is_refused() {
+    let desk = Desk::bare();
+    desk.feed(&["append", "s"], "{\"id\":\"1\",\"role\":\"user\",\"content\":\"x\"}\n").exits(0);
+    desk.run(&["erase", "s", "--at", "2", "--yes"]).exits(0);
+    let line = "{\"id\":\"1\",\"role\":\"user\",\"content\":\"another message\"}\n";
+    let done = desk.feed(&["append", "s"], line).exits(3);
+    assert!(done.out.contains(r#""status":"erased""#) && done.out.contains("another id"), "{}", done.out);
+    assert!(!desk.run(&["export", "s"]).exits(0).out.contains("another message"));
+}

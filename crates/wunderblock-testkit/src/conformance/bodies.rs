@@ -3,13 +3,13 @@
 use super::derived::{count, counted, put, segment, segments, tally};
 use super::sources::{import, source};
 use super::tenant::{
-    TestTenant, answered, body, handle, happened, holding, placed, said, seqs, span, stream_id, texts,
+    TestTenant, answered, body, handle, happened, holding, said, seqs, span, stream_id, texts,
 };
 use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
-    Answer, BodyCount, Erasure, EventFilter, EventMark, Gone, HandleTarget, Marked, PackedBlob, PackedEvent,
-    Query, SourceBy, Storage, StoreError, Write, Written,
+    Answer, Appended, BodyCount, Erasure, EventFilter, EventMark, Gone, HandleTarget, Marked, PackedBlob,
+    PackedEvent, Query, SourceBy, Storage, StoreError, Write, Written,
 };
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
@@ -245,7 +245,7 @@ pub(super) fn erased_ids_stay_taken(scene: &TestTenant<'_>) {
     scene.open_with("s", vec![holding("1", &["secret"]), said("2", "2")]);
     scene.fork("f", "s", 1);
     scene.erase("s", &[1], Vec::new());
-    let placed = Ok(vec![placed(1, true)]);
+    let placed = Ok(vec![Appended::known(Seq(1), true)]);
     for stream in ["s", "f"] {
         assert_eq!(scene.try_append(stream, vec![holding("1", &["secret"])]), placed);
         assert_eq!(scene.try_append(stream, vec![said("1", "something else")]), placed);

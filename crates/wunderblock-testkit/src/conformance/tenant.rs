@@ -329,7 +329,7 @@ pub(super) fn span(source: &str, revision: u32, offset: u64, len: u64) -> Source
 
 /// Answer of an append: the event's position, and whether it was a duplicate.
 pub(super) fn placed(seq: u64, duplicate: bool) -> Appended {
-    Appended { seq: Seq(seq), duplicate }
+    if duplicate { Appended::known(Seq(seq), false) } else { Appended::written(Seq(seq)) }
 }
 
 /// The positions of events.

@@ -166,7 +166,7 @@ impl LedgerTables {
             // The caller may have lost the answer to an earlier attempt: if all events are stored, report them as
             // duplicates.
             let there = events.iter().map(|event| self.find(&lineage, row.info.head, event).ok().flatten());
-            let there: Option<Vec<Seq>> = there.collect();
+            let there: Option<Vec<(Seq, bool)>> = there.collect();
             let there = there.filter(|seqs| !seqs.is_empty());
             let moved = StoreError::HeadMoved { expected, actual: row.info.head };
             return there.map(repeated).ok_or(moved);
@@ -175,16 +175,22 @@ impl LedgerTables {
         for event in events {
             let there = self.find(&lineage, row.info.head, &event)?;
             appended.push(match there {
-                Some(seq) => Appended { seq, duplicate: true },
-                None => Appended { seq: self.add(&mut row, event)?, duplicate: false },
+                Some((seq, erased)) => Appended::known(seq, erased),
+                None => Appended::written(self.add(&mut row, event)?),
             });
         }
         self.streams.put(no, row);
         Ok(appended)
     }
 
-    /// Position of an event that is already stored, in the stream itself or in its shared history.
-    fn find(&self, lineage: &[Stretch], head: Seq, event: &PackedEvent) -> Result<Option<Seq>, StoreError> {
+    /// Position of an event that is already stored, in the stream itself or in its shared history, and whether it is
+    /// erased.
+    fn find(
+        &self,
+        lineage: &[Stretch],
+        head: Seq,
+        event: &PackedEvent,
+    ) -> Result<Option<(Seq, bool)>, StoreError> {
         for (nearness, span) in lineage.iter().enumerate() {
             // The lineage ends at the old head, but earlier events of the same write count too.
             let to = if nearness == 0 { head } else { span.to };
@@ -196,7 +202,7 @@ impl LedgerTables {
             let proof = self.events.get(&(span.no, *seq)).and_then(|row| row.event.proof);
             let same = proof.is_none_or(|(salt, proof)| commitment(&salt, &event.content) == proof);
             return if same {
-                Ok(Some(*seq))
+                Ok(Some((*seq, proof.is_none())))
             } else {
                 Err(StoreError::Conflict { id: event.id.clone(), seq: *seq })
             };
@@ -381,8 +387,8 @@ impl LedgerTables {
     }
 }
 
-fn repeated(seqs: Vec<Seq>) -> Vec<Appended> {
-    seqs.into_iter().map(|seq| Appended { seq, duplicate: true }).collect()
+fn repeated(seqs: Vec<(Seq, bool)>) -> Vec<Appended> {
+    seqs.into_iter().map(|(seq, erased)| Appended::known(seq, erased)).collect()
 }
 
 /// Next number in a table: numbers start at 1, and rows of numbered tables are never removed.

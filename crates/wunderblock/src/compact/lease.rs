@@ -3,11 +3,11 @@
 //! A lease is not a lock: it only keeps two workers from writing the same summaries. The append alone decides whose
 //! compaction is published.
 
-use crate::engine::random;
+use super::holder::is_dead;
 use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
-use crate::store::{Commit, Write, Written};
+use crate::store::{Commit, Lease, Write, Written};
 use futures_channel::oneshot;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -32,16 +32,26 @@ pub(super) async fn claim_lease(
     lane: &LaneId,
     holder: &str,
 ) -> Result<Option<String>, Error> {
-    let now = session.engine.now();
-    let claim = Write::Claim {
-        tenant: session.engine.tenant.no,
-        key: lease_key(session, lane),
-        holder: holder.to_owned(),
-        now,
-        until: Millis(now.0.saturating_add(LEASE)),
-    };
-    match session.engine.storage.commit(Commit::raw(vec![claim])).await?.pop() {
-        Some(Written::Claimed(Some(lease))) if lease.holder != holder => Ok(Some(lease.holder)),
+    let (tenant, key, now) = (session.engine.tenant.no, lease_key(session, lane), session.engine.now());
+    let until = Millis(now.0.saturating_add(LEASE));
+    let mut writes = vec![Write::Claim { tenant, key: key.clone(), holder: holder.to_owned(), now, until }];
+    let mut other = claim(session, writes.clone()).await?.filter(|lease| lease.holder != holder);
+    if let Some(lease) = other.as_ref().filter(|lease| is_void(lease, now)) {
+        writes.insert(0, Write::Release { tenant, key, holder: lease.holder.clone() });
+        other = claim(session, writes).await?.filter(|lease| lease.holder != holder);
+    }
+    Ok(other.map(|lease| lease.holder))
+}
+
+/// Returns whether nobody renews a lease: its holder's process has ended, or it ends further in the future than any
+/// lease, because a clock was wrong.
+pub(super) fn is_void(lease: &Lease, now: Millis) -> bool {
+    lease.until.0.saturating_sub(now.0) > 2 * LEASE || is_dead(&lease.holder)
+}
+
+async fn claim(session: &Session, writes: Vec<Write>) -> Result<Option<Lease>, Error> {
+    match session.engine.storage.commit(Commit::raw(writes)).await?.pop() {
+        Some(Written::Claimed(lease)) => Ok(lease),
         _ => Ok(None),
     }
 }
@@ -86,12 +96,6 @@ pub(super) async fn release_lease(session: &Session, lane: &LaneId, holder: &str
 
 pub(super) fn lease_key(session: &Session, lane: &LaneId) -> String {
     format!("compact:{}:{lane}", session.engine.stream_handle(&session.id))
-}
-
-/// Returns a random name for this worker.
-pub(super) fn new_holder() -> Result<String, Error> {
-    let bytes: [u8; 8] = random()?;
-    Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
 }
 
 /// Thread that wakes its waiting task once per [`PULSE`]. This thread makes the lease independent of executors with

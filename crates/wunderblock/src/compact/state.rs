@@ -1,7 +1,7 @@
 //! State of a lane: whether it is being compacted, and how many model calls its summaries took.
 
 use super::history::find_newest;
-use super::lease::lease_key;
+use super::lease::{is_void, lease_key};
 use crate::error::Error;
 use crate::lane::built::find_lane;
 use crate::limits;
@@ -35,7 +35,8 @@ pub enum LaneState {
 pub(crate) async fn read_lane_state(session: &Session, lane: &LaneId) -> Result<LaneState, Error> {
     let query = Query::Lease { tenant: session.engine.tenant.no, key: lease_key(session, lane) };
     let lease = session.engine.ask(query, Answer::lease).await?;
-    let held = lease.filter(|lease| lease.until > session.engine.now());
+    let now = session.engine.now();
+    let held = lease.filter(|lease| lease.until > now && !is_void(lease, now));
     Ok(held.map_or(LaneState::Active, |lease| LaneState::Compacting {
         worker: lease.holder,
         until: lease.until,

@@ -6,10 +6,11 @@ use crate::erase::native;
 use crate::error::Error;
 use crate::import::known::known_events;
 use crate::originals::source_info;
-use crate::store::{StreamInfo, codec};
+use crate::store::{Answer, Query, StreamInfo, codec};
 use crate::stored::with_whole_texts;
+use std::time::UNIX_EPOCH;
 use wunderblock_core::event::{Event, Fact};
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Millis, Seq};
 
 /// Returns notes about a session. These notes state whether the session's import was interrupted, and whether an
 /// earlier version created the session from a copied file.
@@ -38,6 +39,26 @@ pub(super) async fn notes_on(
             info.id,
             of = of.id
         ));
+    }
+    Ok(notes)
+}
+
+/// Returns notes about copies of the ledger that are older than an erasure.
+pub(super) async fn notes_on_copies(engine: &Engine) -> Result<Vec<String>, Error> {
+    let Some(file) = &engine.file else { return Ok(Vec::new()) };
+    let mut notes = Vec::new();
+    for path in file.copies().await? {
+        let modified = path.metadata().and_then(|meta| meta.modified()).ok();
+        let since = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let since = since.map(|since| Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)));
+        let query = Query::OfKinds { tenant: engine.tenant.no, kinds: vec!["content.erased"], since };
+        if !engine.ask(query, Answer::events).await?.is_empty() {
+            notes.push(format!(
+                "{} was made before content was erased, and may still have it: repeat the erasure with its copies, or \
+                 delete the file",
+                path.display()
+            ));
+        }
     }
     Ok(notes)
 }

@@ -44,7 +44,8 @@ impl Feed<'_> {
         self.waiting_bytes = 0;
         let batch = std::mem::take(&mut self.waiting);
         let chunks = std::mem::take(&mut self.bytes.chunks);
-        if batch.is_empty() && chunks.is_empty() && self.notes.is_empty() {
+        let is_bare = self.notes.is_empty() && self.openings.is_empty();
+        if batch.is_empty() && chunks.is_empty() && is_bare {
             return Ok(());
         }
         let (chunks, events) = self.ready(chunks, &batch)?;
@@ -60,6 +61,7 @@ impl Feed<'_> {
             erased: std::mem::take(&mut self.bytes.erased),
         }];
         self.claim.len += len;
+        first.append(&mut self.openings);
         for (stream, records) in std::mem::take(&mut self.notes) {
             first.push(Write::Records { tenant: self.engine.tenant.no, stream, records });
         }
@@ -118,10 +120,10 @@ impl Feed<'_> {
         let Some(Sent { answer, first, batch }) = self.sent.take() else { return Ok(()) };
         match answer.into_inner().unwrap_or_else(PoisonError::into_inner).await {
             Ok(written) => {
-                let mut appended = written.into_iter().filter_map(|written| match written {
-                    Written::Appended(appended) => Some(appended),
-                    _ => None,
-                });
+                let mut appended = appended_of(written);
+                // The events that open sessions come before the batch.
+                appended.drain(..appended.len().saturating_sub(batch.len()));
+                let mut appended = appended.into_iter();
                 for waiting in &batch {
                     let appended = appended.next().ok_or_else(unexpected)?;
                     self.note(waiting.session, waiting.branch, &appended);
@@ -190,11 +192,7 @@ impl Feed<'_> {
             match self.commit(all).await {
                 Ok(written) => {
                     writes.clear();
-                    let done = written.into_iter().find_map(|written| match written {
-                        Written::Appended(done) => Some(done),
-                        _ => None,
-                    });
-                    appended.extend(done.ok_or_else(unexpected)?);
+                    appended.extend(appended_of(written).pop().ok_or_else(unexpected)?);
                 }
                 Err(StoreError::Conflict { .. }) if part.events.len() > 1 => {
                     // Halving finds the conflicting event with few commits.
@@ -226,4 +224,13 @@ impl Feed<'_> {
         }
         Ok(appended)
     }
+}
+
+/// Returns the results of the appends among the results of writes.
+fn appended_of(written: Vec<Written>) -> Vec<Vec<Appended>> {
+    let appended = written.into_iter().filter_map(|written| match written {
+        Written::Appended(appended) => Some(appended),
+        _ => None,
+    });
+    appended.collect()
 }

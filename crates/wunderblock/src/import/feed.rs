@@ -55,6 +55,8 @@ pub(super) struct Feed<'e> {
     /// For records without events: the stream, the hashes of the records' ids, and the positions that the records
     /// follow.
     pub(super) notes: Vec<(StreamId, Vec<(i64, Seq)>)>,
+    /// Writes that open the sessions of the next batch.
+    pub(super) openings: Vec<Write>,
     /// Known data about the current records, from the ledger.
     pub(super) known: KnownRecords,
     /// Epoch of the snapshot since which `lost` is known to be complete.
@@ -96,6 +98,7 @@ impl<'e> Feed<'e> {
             waiting_events: 0,
             waiting_bytes: 0,
             notes: Vec::new(),
+            openings: Vec::new(),
             known: KnownRecords::default(),
             lost: HashMap::new(),
             newest: Millis(0),

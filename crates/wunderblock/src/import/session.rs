@@ -193,9 +193,9 @@ async fn open_session(
     let at = record.at.unwrap_or(feed.newest);
     let from = Some((feed.claim.source, feed.claim.revision));
     let is_delegates = opened.parent.is_some();
-    feed.arrive().await?;
-    let writes = opening_writes(feed.engine, StreamStart { stream: &stream, at, from }, opened)?;
-    begin_stream(feed, writes).await?;
+    // The stream is opened with its first batch: a commit of its own would cost a sync per session.
+    feed.openings.extend(opening_writes(feed.engine, StreamStart { stream: &stream, at, from }, opened)?);
+    feed.done.appended += 1;
     let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
     let mut tree = SessionTree::new(stream, name, SessionOrigin::Open { before: false }, branch);
     tree.is_delegates = is_delegates;
@@ -235,13 +235,8 @@ pub(super) async fn fork_stream(
 ) -> Result<(), Error> {
     let scope = feed.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
     let from = Some((feed.claim.source, feed.claim.revision));
-    let writes = forking_writes(feed.engine, StreamStart { stream, at, from }, forked, scope)?;
-    begin_stream(feed, writes).await
-}
-
-async fn begin_stream(feed: &mut Feed<'_>, opening: Vec<Write>) -> Result<(), Error> {
     let mut writes = vec![feed.claim.renewal(feed.engine.now())];
-    writes.extend(opening);
+    writes.extend(forking_writes(feed.engine, StreamStart { stream, at, from }, forked, scope)?);
     feed.commit(writes).await?;
     feed.done.appended += 1;
     Ok(())

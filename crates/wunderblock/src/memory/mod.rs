@@ -142,7 +142,7 @@ impl MemoryLane {
     /// Adds an event that passed the checks, unless it is a duplicate.
     fn take(&mut self, event: NewEvent, content: Option<[u8; 32]>) -> Appended {
         if let Some((seq, _)) = self.ids.get(&event.id) {
-            return Appended { seq: *seq, duplicate: true };
+            return Appended::known(*seq, false);
         }
         let NewEvent { id, at, source, mut fact } = event;
         normalise(&mut fact);
@@ -155,7 +155,7 @@ impl MemoryLane {
         }
         let (tenant, stream) = (self.config.tenant.clone(), self.stream.clone());
         self.hear(Event { tenant, stream, seq, id, at, source, fact: Some(fact), erased: None });
-        Appended { seq, duplicate: false }
+        Appended::written(seq)
     }
 
     fn hear(&mut self, event: Event) {

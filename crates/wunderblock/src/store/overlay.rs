@@ -235,13 +235,13 @@ impl Tail {
             let own = self.rows.values().find(|row| row.event.id == event.id);
             let own = own.map(|row| KnownEvent { seq: row.event.seq, proof: row.event.proof });
             let Some(there) = known(&event).or(own) else {
-                appended.push(Appended { seq: self.insert(event), duplicate: false });
+                appended.push(Appended::written(self.insert(event)));
                 continue;
             };
             if there.proof.is_some_and(|(salt, proof)| commitment(&salt, &event.content) != proof) {
                 return Err(StoreError::Conflict { id: event.id, seq: there.seq });
             }
-            appended.push(Appended { seq: there.seq, duplicate: true });
+            appended.push(Appended::known(there.seq, there.proof.is_none()));
         }
         Ok(appended)
     }

@@ -444,6 +444,22 @@ pub struct Appended {
     pub seq: Seq,
     /// Whether the same event was already stored, so that nothing was written.
     pub duplicate: bool,
+    /// Whether the stored event with this id has been erased, so that its content could not be compared.
+    pub erased: bool,
+}
+
+impl Appended {
+    /// Returns the result of an event that was written.
+    #[must_use]
+    pub const fn written(seq: Seq) -> Self {
+        Self { seq, duplicate: false, erased: false }
+    }
+
+    /// Returns the result of an event that was stored before.
+    #[must_use]
+    pub const fn known(seq: Seq, erased: bool) -> Self {
+        Self { seq, duplicate: true, erased }
+    }
 }
 
 /// A segment as a caller saw it. Between two erasures, a segment changes only when it absorbs others, which adds

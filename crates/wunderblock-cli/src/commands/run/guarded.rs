@@ -10,6 +10,7 @@
 
 use super::{command, not_started};
 use crate::args::{Global, GuardedArgs};
+use crate::console::say;
 use crate::exit::{Exit, FAILED};
 use crate::settings::Settings;
 use crate::spool::{Spool, SpoolHead};
@@ -34,7 +35,7 @@ const LOOKS: usize = 500;
 
 /// Runs a command, and ends it and all that it has started at a signal or with the server.
 pub(crate) fn guarded(global: &Global, wanted: &GuardedArgs) -> Exit {
-    let settings = Settings::read_or_default(global)?;
+    let settings = Settings::read_or_default(global, say)?;
     let signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
     set_parent_process_death_signal(Some(Signal::TERM)).map_err(std::io::Error::from)?;
     set_child_subreaper(Some(getpid())).map_err(std::io::Error::from)?;

@@ -1,6 +1,7 @@
 //! Answers queries from a snapshot.
 
-use super::erase::erasures;
+use super::basis;
+use super::erase::{erased, erasures};
 use super::lease::lease;
 use super::marked::{Newest, marked, of_kinds, places_of_kinds};
 use super::read;
@@ -49,12 +50,10 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
             Answer::Streams(read::read_from(db, *tenant, *source, *revision)?)
         }
         Query::Sources { tenant } => Answer::Sources(source::all(db, *tenant)?),
-        Query::Chunks { source, revision, from, to, limit } => Answer::Chunks(source::chunks(
-            db,
-            Revision { source: *source, no: *revision },
-            *from..*to,
-            *limit,
-        )?),
+        Query::Chunks { source, revision, from, to, limit } => {
+            let revision = Revision { source: *source, no: *revision };
+            Answer::Chunks(source::chunks(db, revision, *from..*to, *limit)?)
+        }
         Query::Records { tenant, records } => {
             Answer::Places(each(records, |record| read::places(db, *tenant, *record))?)
         }
@@ -68,10 +67,10 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Behind { tenant, limit } => Answer::Streams(read::behind(db, *tenant, *limit)?),
         Query::Usage { tenant, filter } => Answer::Usage(read::usage(db, *tenant, filter)?),
         Query::Lease { tenant, key } => Answer::Lease(lease(db, *tenant, key)?),
-        Query::Epoch { tenant } => Answer::Epoch(super::basis::epoch(db, *tenant)?),
-        Query::Erased { tenant, names } => Answer::Erasures(super::erase::erased(db, *tenant, names)?),
+        Query::Epoch { tenant } => Answer::Epoch(basis::epoch(db, *tenant)?),
+        Query::Erased { tenant, names } => Answer::Erasures(erased(db, *tenant, names)?),
         Query::Lost { since, stream, from, to } => {
-            Answer::Lost(super::basis::lost(db, *since, stream, (*from, *to))?)
+            Answer::Lost(basis::lost(db, *since, stream, (*from, *to))?)
         }
         Query::Segments { tenant } => Answer::Segments(read::segments(db, *tenant)?),
         Query::Blocks { tenant, wanted } => {

@@ -33,11 +33,11 @@ pub(super) fn append(
     let mut growing = GrowingStream { info, ancestors };
     if let Some(expected) = expect_head.filter(|expected| *expected != head) {
         // The append may be a retry whose first answer was lost, in which case all of the events are already stored.
-        let there: Result<Option<Vec<Seq>>, StoreError> =
+        let there: Result<Option<Vec<(Seq, bool)>>, StoreError> =
             events.iter().map(|event| seen(db, tenant, &growing, event)).collect();
         return match there {
             Ok(Some(seqs)) if !seqs.is_empty() => {
-                Ok(seqs.into_iter().map(|seq| Appended { seq, duplicate: true }).collect())
+                Ok(seqs.into_iter().map(|(seq, erased)| Appended::known(seq, erased)).collect())
             }
             Ok(_) | Err(StoreError::Conflict { .. }) => Err(StoreError::HeadMoved { expected, actual: head }),
             Err(error) => Err(error),
@@ -46,8 +46,8 @@ pub(super) fn append(
     let mut appended = Vec::with_capacity(events.len());
     for event in events {
         appended.push(match seen(db, tenant, &growing, event)? {
-            Some(seq) => Appended { seq, duplicate: true },
-            None => Appended { seq: insert(db, tenant, &mut growing.info, event)?, duplicate: false },
+            Some((seq, erased)) => Appended::known(seq, erased),
+            None => Appended::written(insert(db, tenant, &mut growing.info, event)?),
         });
     }
     let info = &growing.info;
@@ -75,13 +75,13 @@ pub(super) fn append(
     Ok(appended)
 }
 
-/// Returns the position of a stored event with this id. The same id with different content is a conflict.
+/// Returns the position of a stored event with this id, and whether it is erased. The same id with different content is a conflict.
 fn seen(
     db: &Connection,
     tenant: TenantNo,
     growing: &GrowingStream,
     event: &PackedEvent,
-) -> Result<Option<Seq>, StoreError> {
+) -> Result<Option<(Seq, bool)>, StoreError> {
     let own = (growing.info.no, growing.info.head);
     for (stream, to) in std::iter::once(&own).chain(&growing.ancestors) {
         let found = db
@@ -104,7 +104,7 @@ fn seen(
             Some(salt) if commitment(&salt, &event.content) != proof => {
                 Err(StoreError::Conflict { id: EventId::clone(&event.id), seq })
             }
-            _ => Ok(Some(seq)),
+            salt => Ok(Some((seq, salt.is_none()))),
         };
     }
     Ok(None)

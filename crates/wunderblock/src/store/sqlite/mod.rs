@@ -223,7 +223,19 @@ impl Sqlite {
     /// # Errors
     /// Fails if the ledger cannot be read.
     pub(crate) fn backups(&self) -> Answering<'_, Vec<PathBuf>> {
-        self.read(|snapshot| backups::list(snapshot))
+        self.read(backups::list)
+    }
+
+    /// Returns the copies of the ledger that are known and exist: the ledgers that restores kept, and backups.
+    ///
+    /// # Errors
+    /// Fails if the ledger cannot be read.
+    pub(crate) fn copies(&self) -> Answering<'_, Vec<PathBuf>> {
+        let noted = self.backups();
+        Box::pin(async move {
+            let noted = noted.await?.into_iter().filter(|backup| backup.exists());
+            Ok(backups::kept(&self.path).into_iter().chain(noted).collect())
+        })
     }
 
     /// Waits up to ten seconds until no erased content remains in the files.

@@ -83,6 +83,21 @@ fn one_lane_is_compacted_by_one_at_a_time() {
     assert_eq!(scene.problems(), [""; 0]);
 }
 
+/// A lease that ends further in the future than any lease can was claimed while a clock was wrong.
+#[test]
+fn a_claim_of_a_clock_that_was_wrong_holds_nobody_up() {
+    let scene = Scene::of(30);
+    let options = by_hand(&small(), WINDOW);
+    scene.wait(30 * 365 * 24 * 3_600_000);
+    let slow = Slow::start(scene.session.clone(), options.clone());
+    scene.wait(-30 * 365 * 24 * 3_600_000);
+    assert_eq!(block_on(scene.elsewhere().lane(LaneId::main()).state()).unwrap(), LaneState::Active);
+    let other = block_on(scene.elsewhere().compact(&options)).unwrap();
+    assert_eq!(other.outcome, CompactionResult::Compacted);
+    assert_eq!(slow.end().outcome, CompactionResult::Overtaken);
+    scene.is_whole();
+}
+
 /// While a model writes summaries, however long it takes, no other worker writes the same summaries.
 #[test]
 fn a_claim_is_renewed_while_its_worker_works() {
