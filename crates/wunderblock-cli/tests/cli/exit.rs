@@ -4,7 +4,11 @@ use crate::desk::Desk;
 
 /// Each event as described in `docs/exit-codes.md`, its exit code, and the commands that cause the event.
 const TABLE: [(&str, u8, &[&[&str]]); 14] = [
-    ("`grep` or `search` finds nothing", 1, &[&["grep", "xylophone"], &["search", "xylophone"]]),
+    (
+        "`grep` or `search` finds nothing, or is given up before it has searched everything",
+        1,
+        &[&["grep", "xylophone"], &["search", "xylophone"]],
+    ),
     (
         "`explain --find` or `erase --text` finds the text nowhere",
         1,

@@ -27,7 +27,12 @@ impl Written {
             "hook_event_name": event, "timestamp": "2026-01-02T03:04:05Z",
         });
         input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        Some(self.desk.hook("gemini-cli", &input, &[])?["additionalContext"].as_str().unwrap().to_owned())
+        Some(
+            self.desk.hook("gemini-cli", &input, &["--no-digest"])?["additionalContext"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+        )
     }
 
     /// A turn: the prompt is recorded with the context that the hook adds, and answered.

@@ -59,7 +59,7 @@ fn what_a_server_has_started_ends_with_it() {
         let script = format!(
             "mkfifo in; \"$WB\" mcp <in >out.txt & server=$!; exec 3>in; cat talk.jsonl >&3; \
              until [ -e running ]; do sleep 0.05; done; kill -{signal} $server; wait $server; echo \"code $?\"; exec 3>&-; \
-             n=0; while kill -0 $(cat running) $(cat apart) 2>/dev/null && [ $n -lt 100 ]; do sleep 0.1; n=$((n+1)); done; \
+             n=0; while {{ kill -0 $(cat running) || kill -0 $(cat apart); }} 2>/dev/null && [ $n -lt 100 ]; do sleep 0.1; n=$((n+1)); done; \
              for left in $(cat running) $(cat apart); do kill -0 $left 2>/dev/null && echo left; done; true"
         );
         let done = desk.shell(&script).exits(0);

@@ -57,7 +57,12 @@ impl Written {
     fn hook(&self, event: &str, session: &str, fields: &Value) -> Option<String> {
         let mut input = json!({ "hook_event_name": event, "session_id": session, "cwd": self.desk.folder() });
         input.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        Some(self.desk.hook("opencode", &input, &[])?["additionalContext"].as_str().unwrap().to_owned())
+        Some(
+            self.desk.hook("opencode", &input, &["--digest"])?["additionalContext"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+        )
     }
 
     /// A turn: the prompt is stored with the context that the hook adds, and answered.
