@@ -52,9 +52,7 @@ const HELD_BYTES: usize = 256 << 10;
 /// records back.
 pub(crate) async fn end_line(feed: &mut Feed<'_>, reader: &TranscriptReader) -> Result<(), Error> {
     if feed.held.is_empty() && feed.bytes.waiting() >= SOURCE_CHUNK {
-        let checkpoint = reader.checkpoint();
-        let read = feed.bytes.read;
-        feed.bytes.release(checkpoint.map_or(0, |checkpoint| checkpoint.resume.unwrap_or(read)));
+        feed.bytes.release(reader.returned(feed.bytes.read));
     }
     if feed.waiting_events >= IMPORT_BATCH_EVENTS
         || feed.waiting_bytes >= IMPORT_BATCH_BYTES

@@ -55,23 +55,32 @@ impl TranscriptReader {
     /// An earlier checkpoint of the file stays valid. Making a checkpoint usually takes 10 µs.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
-        let (holds, open) = match &self.state {
-            FormatState::Codex(state) => (state.holds(), None),
-            FormatState::Aider(state) => (false, state.open()),
-            _ => (false, None),
-        };
-        if self.ended || holds {
+        if !self.can_continue() {
             return None;
         }
         let state = serde_json::value::to_raw_value(&self.state).ok()?;
         let mut sealed = Sealed { version: VERSION, format: self.format.name(), check: 0, state: &state };
         sealed.check = sealed.sum();
         let state = serde_json::to_vec(&sealed).ok().filter(|state| state.len() <= MAX_STATE)?;
-        Some(Checkpoint {
-            state,
-            resume: open.map(|span| span.offset),
-            resume_line: open.map(|span| span.line),
-        })
+        let (resume, resume_line) = self.open_line().unzip();
+        Some(Checkpoint { state, resume, resume_line })
+    }
+
+    /// Returns the offset before which all records of the lines read so far, up to `read`, have been returned. Unlike a
+    /// checkpoint, the answer takes no time that grows with the number of sessions.
+    #[must_use]
+    pub fn returned(&self, read: u64) -> u64 {
+        if self.can_continue() { self.open_line().map_or(read, |(offset, _)| offset) } else { 0 }
+    }
+
+    fn can_continue(&self) -> bool {
+        !self.ended && !matches!(&self.state, FormatState::Codex(state) if state.holds())
+    }
+
+    /// Returns the offset and the number of the first line whose records wait for later lines.
+    fn open_line(&self) -> Option<(u64, u64)> {
+        let FormatState::Aider(state) = &self.state else { return None };
+        state.open().map(|span| (span.offset, span.line))
     }
 
     /// Creates a reader that continues from a [`Checkpoint::state`]. `name` is the current name of the file.
