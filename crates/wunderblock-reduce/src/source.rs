@@ -63,22 +63,18 @@ impl SourceText<'_> {
         self.without_controls().without_columns()
     }
 
-    fn without_columns(mut self) -> Self {
+    fn without_columns(self) -> Self {
         let mut places = SourceMap::default();
         let shown = crate::ci_log::without_columns(&self.text, &mut |shown, source, len| {
             places.start_line(shown, source, len);
         });
-        let Some((text, gone)) = shown else { return self };
-        places.add(text.len(), self.text.len(), 0);
-        places.compose(&self.places);
-        let loss = whole_text_gap(self.len, gone, "job, step and time before each line");
-        self.losses.push(shifted(loss, self.before));
-        self.text = Cow::Owned(text);
-        self.places = places;
-        self
+        match shown {
+            Some(shown) => self.showing(shown, places, "job, step and time before each line"),
+            None => self,
+        }
     }
 
-    fn without_controls(mut self) -> Self {
+    fn without_controls(self) -> Self {
         if memchr::memchr3(0x1b, b'\r', 0x08, self.text.as_bytes()).is_none() {
             return self;
         }
@@ -89,9 +85,15 @@ impl SourceText<'_> {
         if gone == 0 {
             return self;
         }
+        self.showing((text, gone), places, "terminal controls and overwritten text")
+    }
+
+    /// Shows another text in place of this one, with a mark for the bytes that it lacks. `places` has its positions in
+    /// this text.
+    fn showing(mut self, (text, gone): (String, u64), mut places: SourceMap, lacks: &str) -> Self {
         places.add(text.len(), self.text.len(), 0);
         places.compose(&self.places);
-        let loss = whole_text_gap(self.len, gone, "terminal controls and overwritten text");
+        let loss = whole_text_gap(self.len, gone, lacks);
         self.losses.push(shifted(loss, self.before));
         self.text = Cow::Owned(text);
         self.places = places;
