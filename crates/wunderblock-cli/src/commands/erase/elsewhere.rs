@@ -21,8 +21,10 @@ pub(super) async fn copies(
     let found = engine.ledger().copies_with(part).await?;
     let Some(erase) = erase.filter(|_| !found.is_empty()) else { return Ok(found) };
     for path in found {
-        let copy = Engine::open_with(&path, Access::Write, settings.config()).await?;
-        erase(&copy).await?;
+        // A copy that cannot be opened, such as a backup that is being made, is named below.
+        if let Ok(copy) = Engine::open_with(&path, Access::Write, settings.config()).await {
+            erase(&copy).await?;
+        }
     }
     Ok(engine.ledger().copies_with(part).await?)
 }

@@ -226,14 +226,16 @@ impl Sqlite {
         self.read(backups::list)
     }
 
-    /// Returns the copies of the ledger that are known and exist: the ledgers that restores kept, and backups.
+    /// Returns the copies of the ledger that are known and exist: the ledgers that restores kept, and backups, also
+    /// those that are being made.
     ///
     /// # Errors
     /// Fails if the ledger cannot be read.
     pub(crate) fn copies(&self) -> Answering<'_, Vec<PathBuf>> {
         let noted = self.backups();
         Box::pin(async move {
-            let noted = noted.await?.into_iter().filter(|backup| backup.exists());
+            let partial = |backup: PathBuf| [place::beside(&backup, place::PARTIAL), backup];
+            let noted = noted.await?.into_iter().flat_map(partial).filter(|copy| copy.exists());
             Ok(backups::kept(&self.path).into_iter().chain(noted).collect())
         })
     }
