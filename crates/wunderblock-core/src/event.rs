@@ -6,6 +6,7 @@ mod body;
 mod delegation;
 mod place;
 mod session;
+mod skeleton;
 
 use crate::budget::Budget;
 use crate::calibration::{Calibration, Overhead};

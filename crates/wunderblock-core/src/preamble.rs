@@ -209,6 +209,12 @@ pub struct Preamble {
 }
 
 impl Preamble {
+    /// Returns whether nothing is left of the preamble. Such a lane has no preamble.
+    #[must_use]
+    pub fn is_erased(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Returns all bodies, in order.
     pub fn bodies(&self) -> impl Iterator<Item = &Body> {
         let blocks = self.blocks.iter().flat_map(|block| std::iter::once(&block.text).chain(&block.body));

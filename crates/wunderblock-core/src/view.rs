@@ -120,7 +120,8 @@ impl View {
                 }
             }
             Fact::PreambleChanged(changed) if changed.lane == self.lane => {
-                self.preamble = Some((event.seq, Arc::new(changed.preamble.clone())));
+                let preamble = Some(&changed.preamble).filter(|preamble| !preamble.is_erased());
+                self.preamble = preamble.map(|preamble| (event.seq, Arc::new(preamble.clone())));
                 self.absorb(event.seq, &changed.takes_in);
             }
             // A trim names the summaries to show: this lane's own, or those of another lane with which this lane

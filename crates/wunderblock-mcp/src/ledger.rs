@@ -77,7 +77,9 @@ impl SharedLedger {
             Err(Error::Store(error)) if error.may_be_read() => open(Access::Read).await?,
             opened => opened?,
         };
-        *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());
+        if !engine.excludes_others() {
+            *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());
+        }
         Ok(engine)
     }
 

@@ -151,6 +151,13 @@ impl Engine {
         Ok(engines)
     }
 
+    /// Returns whether other processes cannot open the ledger as long as this engine is open. See
+    /// [`Sqlite::excludes_others`](crate::store::sqlite::Sqlite::excludes_others).
+    #[must_use]
+    pub fn excludes_others(&self) -> bool {
+        self.file.as_ref().is_some_and(|file| file.excludes_others())
+    }
+
     /// Waits until the ledger's files contain no erased content.
     pub(crate) async fn scrubbed(&self) -> Result<(), Error> {
         match &self.file {

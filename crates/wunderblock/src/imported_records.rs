@@ -9,13 +9,15 @@ use crate::engine::Engine;
 use crate::erase::family::native;
 use crate::error::{Error, file_error};
 use crate::import::file_name::file_name;
+use crate::import::known::is_unique;
 use crate::import::name::{event_id, raw_of, record_name, session_name};
+use crate::lost::LostContent;
 use crate::originals::{copy_source, readers_of};
-use crate::store::{Answer, Erasure, Gone, Query, REPEATED_MIN, SourceInfo, SourceSpan};
+use crate::store::{Answer, Query, REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use wunderblock_core::id::Handle;
@@ -29,12 +31,12 @@ pub(crate) struct RecordQuery {
     pub(crate) sessions: BTreeSet<String>,
     /// Whether all records of the sessions are wanted.
     pub(crate) whole: bool,
-    /// Ids of the events whose records are wanted, within `sessions`.
+    /// Ids of the events whose records are wanted: within `sessions`, and in any session if they are unique.
     pub(crate) events: BTreeSet<String>,
     /// Places in the imported files from which the wanted events were read.
     pub(crate) spans: BTreeSet<SourceSpan>,
     /// Content erased earlier, by session.
-    pub(crate) records: BTreeMap<String, Lost>,
+    pub(crate) records: LostContent,
     /// Beginnings of texts to find in records that produce no event, escaped as in a JSON string.
     pub(crate) beginnings: Vec<String>,
     /// Text to find in any record.
@@ -50,43 +52,6 @@ pub(crate) struct RecordHit {
     pub(crate) session: String,
     /// Id of the record, or `r` and its offset if the record has none.
     pub(crate) record: String,
-}
-
-/// Content that a session has lost by erasure.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lost {
-    /// Whether the whole session was erased.
-    pub(crate) whole: bool,
-    /// Ids of erased events.
-    pub(crate) events: BTreeSet<String>,
-    /// Names of erased records of imported files.
-    pub(crate) records: BTreeSet<String>,
-}
-
-impl Lost {
-    /// Groups recorded erasures by session.
-    pub(crate) fn by_session(erasures: &[Erasure]) -> BTreeMap<String, Self> {
-        let mut all: BTreeMap<String, Self> = BTreeMap::new();
-        for Erasure { session, what } in erasures {
-            let lost = all.entry(session.clone()).or_default();
-            match what {
-                Gone::Session => lost.whole = true,
-                Gone::Event(id) => _ = lost.events.insert(id.clone()),
-                Gone::Record(id) => _ = lost.records.insert(id.clone()),
-            }
-        }
-        all
-    }
-
-    /// Returns whether a record or one of its events was erased.
-    pub(crate) fn has_record(&self, record: &TranscriptRecord, name: &str) -> bool {
-        self.has_named(name) || made_one(record, name, &self.events)
-    }
-
-    /// Returns whether a record with this name, or its first event, was erased.
-    pub(crate) fn has_named(&self, name: &str) -> bool {
-        self.records.contains(name) || self.events.contains(name)
-    }
 }
 
 /// Returns whether a record produced one of these events.
@@ -183,7 +148,8 @@ impl Finder {
     fn take(&mut self, Heard { record, session, name, raw }: Heard<'_>) {
         let whole = self.span(record.offset, record.len);
         let ours = self.wanted.sessions.contains(&session);
-        let ours = ours && (self.wanted.whole || made_one(record, &name, &self.wanted.events));
+        let ours = ours && self.wanted.whole
+            || (ours || is_unique(&name)) && made_one(record, &name, &self.wanted.events);
         let lost = self.wanted.records.get(&session);
         let lost = lost.is_some_and(|lost| lost.has_record(record, &name));
         let spans = if ours || lost || self.wanted.spans.contains(&whole) {
@@ -431,7 +397,7 @@ pub(crate) async fn holds_erased_text(
 ) -> Result<bool, Error> {
     let (tenant, sessions) = (engine.tenant.no, Vec::new());
     let erasures = engine.ask(Query::Erasures { tenant, sessions }, Answer::erasures).await?;
-    let (lost, mut holds) = (Lost::by_session(&erasures), true);
+    let (lost, mut holds) = (LostContent::of(&engine.tenant.key, &erasures), true);
     let look = |Heard { record, session, name, .. }: Heard<'_>| {
         let end = record.offset + record.len;
         let is_there = source.revision.erased.iter().any(|(from, to)| *from < end && record.offset < *to);

@@ -1,12 +1,18 @@
 //! Copies of a ledger in other files, which an erasure in the ledger does not change.
 
-use crate::engine::{Config, Engine};
-use crate::erase::{TextFound, stays};
+use crate::engine::Engine;
+use crate::erase::family::{Streams, own_streams};
+use crate::erase::{TextFound, has_content};
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::maintenance::Ledger;
+use crate::query_batch::NEWEST;
+use crate::restore::erased_ranges;
+use crate::store::StreamInfo;
 use crate::store::sqlite::Access;
-use crate::store::sqlite::place::{FolderLock, KEEPING, PARTIAL, RESTORING, beside};
+use crate::store::sqlite::place::{
+    FolderLock, KEEPING, PARTIAL, RESTORING, beside, has_current_header, remove_ours,
+};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wunderblock_core::id::StreamId;
@@ -15,9 +21,20 @@ use wunderblock_core::units::Seq;
 /// Content that was erased from a ledger, to be looked for in its copies.
 #[derive(Clone, Copy, Debug)]
 pub enum ErasedPart<'a> {
+    /// A session with its branches.
+    Session(&'a StreamId),
     /// Positions of a session.
     Positions(&'a StreamId, Seq, Seq),
     /// An exact text.
+    Text(&'a str),
+}
+
+/// Positions of a stream.
+type Place = (StreamId, Seq, Seq);
+
+/// Content to be looked for in a copy.
+enum Wanted<'a> {
+    Places(Vec<Place>),
     Text(&'a str),
 }
 
@@ -35,40 +52,106 @@ impl Ledger<'_> {
         })
     }
 
-    /// Returns the copies of the ledger that have some of the erased content, or cannot be read.
+    /// Returns the copies of the ledger that have some of the erased content, or cannot be read as they are.
     ///
     /// # Errors
     /// Fails if the ledger cannot be read.
     pub fn copies_with<'a>(&'a self, part: ErasedPart<'a>) -> BoxFuture<'a, Vec<PathBuf>> {
         Box::pin(async move {
-            let mut found = Vec::new();
-            for path in self.copies().await? {
-                if holds(&path, self.0.config.clone(), part).await.unwrap_or(true) {
-                    found.push(path);
-                }
+            let copies = self.copies().await?;
+            if copies.is_empty() {
+                return Ok(copies);
             }
-            Ok(found)
+            let streams = self.0.streams("", u64::from(u32::MAX)).await?;
+            let wanted = match part {
+                ErasedPart::Text(text) => Wanted::Text(text),
+                ErasedPart::Session(id) => {
+                    let own = own_streams(id, &streams).into_iter();
+                    Wanted::Places(own.map(|id| (id, Seq(1), NEWEST)).collect())
+                }
+                ErasedPart::Positions(id, from, to) => Wanted::Places(places(&streams, id, (from, to))),
+            };
+            copies_holding(self.0, copies, &wanted).await
         })
+    }
+
+    /// Returns the copies of the ledger that have some of the content that any erasure removed, or cannot be read as
+    /// they are.
+    ///
+    /// # Errors
+    /// Fails if the ledger cannot be read.
+    pub(crate) async fn outdated_copies(&self) -> Result<Vec<PathBuf>, Error> {
+        let Some(file) = &self.0.file else { return Ok(Vec::new()) };
+        let copies = file.copies().await?;
+        if copies.is_empty() {
+            return Ok(copies);
+        }
+        let streams = self.0.streams("", u64::from(u32::MAX)).await?;
+        let mut all = Vec::new();
+        for info in &streams {
+            for (id, from, to) in erased_ranges(self.0, &info.id, info.head).await? {
+                all.extend(places(&streams, &id, (from, to)));
+            }
+        }
+        copies_holding(self.0, copies, &Wanted::Places(all)).await
+    }
+
+    /// Returns whether another ledger is a copy of this one, so that a position means the same in both.
+    #[must_use]
+    pub fn has_copy(&self, other: &Engine) -> bool {
+        self.0.tenant.key == other.tenant.key
     }
 }
 
-/// Returns whether a copy has erased content.
-async fn holds(path: &Path, config: Config, part: ErasedPart<'_>) -> Result<bool, Error> {
-    let engine = Engine::open_with(path, Access::Read, config).await?;
-    match part {
-        ErasedPart::Text(text) => Ok(!TextFound::of(&engine, text, &mut |_| {}).await?.is_empty()),
-        ErasedPart::Positions(stream, from, to) => {
-            let Some(info) = engine.info(stream).await? else { return Ok(false) };
-            let session = engine.session_by_id(stream.clone());
-            let mut pages = session.pages(from.max(Seq(1)), to.min(info.head));
-            while let Some(events) = pages.next().await? {
-                if events.iter().any(|event| !stays(event)) {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
+/// Returns the positions of a session by the streams that hold them.
+fn places(streams: &[StreamInfo], id: &StreamId, (from, to): (Seq, Seq)) -> Vec<Place> {
+    let all = Streams::new(streams);
+    let line = all.get(id).map(|info| all.line(info)).unwrap_or_default();
+    let parts =
+        line.into_iter().map(|(holder, first, last)| (holder.id.clone(), from.max(first), to.min(last)));
+    parts.filter(|(_, from, to)| from <= to).collect()
+}
+
+/// Returns the copies that have some of the content, or cannot be read as they are.
+async fn copies_holding(
+    engine: &Engine,
+    copies: Vec<PathBuf>,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    for path in copies {
+        if holds(&path, engine, wanted).await.unwrap_or(true) {
+            found.push(path);
         }
     }
+    Ok(found)
+}
+
+/// Returns whether a copy has some of the content. Another ledger under the copy's name has none.
+async fn holds(path: &Path, original: &Engine, wanted: &Wanted<'_>) -> Result<bool, Error> {
+    // Opening a copy of an older format would upgrade it.
+    if !has_current_header(path) {
+        return Ok(true);
+    }
+    let engine = Engine::open_with(path, Access::Read, original.config.clone()).await?;
+    if !original.ledger().has_copy(&engine) {
+        return Ok(false);
+    }
+    let places = match wanted {
+        Wanted::Text(text) => return Ok(!TextFound::of(&engine, text, &mut |_| {}).await?.is_empty()),
+        Wanted::Places(places) => places,
+    };
+    for (stream, from, to) in places {
+        let Some(info) = engine.info(stream).await? else { continue };
+        let session = engine.session_by_id(stream.clone());
+        let mut pages = session.pages((*from).max(Seq(1)), (*to).min(info.head));
+        while let Some(events) = pages.next().await? {
+            if events.iter().any(has_content) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Removes the files of restores and backups that were killed. A running restore holds the folder's lock, and a running
@@ -80,11 +163,7 @@ fn remove_leftovers(ledger: &Path, backups: &[PathBuf]) {
     if lock.is_some() {
         left.extend([RESTORING, KEEPING].map(|suffix| beside(ledger, suffix)));
     }
-    for path in left {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            let _ = std::fs::remove_file(beside(&path, suffix));
-        }
-    }
+    left.iter().for_each(|path| remove_ours(path));
 }
 
 /// Time after which a backup that has not grown counts as killed.

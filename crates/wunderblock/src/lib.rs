@@ -55,6 +55,7 @@ mod latest;
 #[cfg(feature = "sqlite")]
 mod ledger_copies;
 pub mod limits;
+mod lost;
 mod maintenance;
 pub mod memory;
 #[cfg(feature = "http")]
@@ -105,6 +106,7 @@ pub use wunderblock_core as core;
 
 pub use address::Address;
 pub use agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
+pub use backup::BackedUp;
 pub use catch_up::Progress;
 pub use command::{CommandResult, ShellCommand};
 pub use compact::account::{Compacted, CompactedRequest, CompactionResult, MadeNode};

@@ -60,6 +60,8 @@ pub const COUNT_AT_ONCE: Bytes = Bytes(64 << 10);
 pub const CATCH_UP_EVENTS: u64 = 1_024;
 /// Maximum time that an erasure waits for an import of the content that it erases, and for writers to pause.
 pub const ERASE_WAIT: Duration = Duration::from_secs(30);
+/// Minimum number of attempts of an erasure, however long they take, before it gives up because of other writers.
+pub const ERASE_TRIES: u32 = 3;
 /// Maximum number of attempts to commit what was made from the ledger when content is erased in the meantime.
 pub const COMMIT_RETRIES: usize = 3;
 /// Maximum number of attempts by the background work or an erasure when another process changes the index in the

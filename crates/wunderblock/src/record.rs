@@ -28,7 +28,7 @@ impl Salts {
         Ok(Self(blake3::Hasher::new_keyed(&seed).finalize_xof()))
     }
 
-    fn next(&mut self) -> [u8; 16] {
+    pub(crate) fn next(&mut self) -> [u8; 16] {
         let mut salt = [0; 16];
         self.0.fill(&mut salt);
         salt

@@ -11,7 +11,8 @@ use crate::engine::{Config, Engine};
 use crate::erase::native;
 use crate::error::{Error, file_error};
 use crate::future::BoxFuture;
-use crate::imported_records::{Lost, RecordQuery, find_records};
+use crate::imported_records::{RecordQuery, find_records};
+use crate::lost::LostContent;
 use crate::maintenance::Ledger;
 use crate::originals::list_revisions;
 use crate::query_batch::{EVERY, marked};
@@ -220,6 +221,8 @@ struct Erasures {
     ranges: BTreeMap<TenantId, BTreeSet<(StreamId, Seq, Seq)>>,
     /// Erasures that imports must respect, and overwritten bytes of imported files.
     coordinates: BTreeMap<TenantId, Coordinates>,
+    /// Copies of the ledger, which later erasures name.
+    backups: Vec<PathBuf>,
     /// Whether the ledger is too damaged to list everything.
     unread: bool,
 }
@@ -242,6 +245,10 @@ impl Erasures {
             None => None,
         };
         let Some(engine) = engine else { return Ok(erasures) };
+        if let Some(file) = &engine.file {
+            let backups = file.backups().await.map_err(Error::Store);
+            erasures.backups = erasures.read(backups)?.unwrap_or_default();
+        }
         for engine in erasures.read(engine.every_tenant().await)?.unwrap_or_default() {
             let coordinates = find_coordinates(&engine).await;
             if let Some(coordinates) = erasures.read(coordinates)? {
@@ -293,7 +300,7 @@ async fn find_coordinates(engine: &Engine) -> Result<Coordinates, Error> {
 }
 
 /// Returns the ranges of a session that were erased according to its receipts.
-async fn erased_ranges(
+pub(crate) async fn erased_ranges(
     engine: &Engine,
     stream: &StreamId,
     to: Seq,
@@ -319,14 +326,14 @@ async fn forget_again(engine: &Engine, old: &Coordinates) -> Result<(), Error> {
     let mut spans = spans.clone();
     // The old ledger may never have held a file of the backup. A ledger that never held a file has no erased ranges
     // for it, so the records themselves are searched.
-    let wanted = RecordQuery { records: Lost::by_session(erasures), ..RecordQuery::default() };
+    let wanted = RecordQuery { records: LostContent::of(&old.key, erasures), ..RecordQuery::default() };
     for source in list_revisions(engine).await? {
         spans.extend(find_records(engine, source, wanted.clone()).await?.into_iter().map(|hit| hit.span));
     }
     let write = Write::Erase {
         tenant: engine.tenant.no,
         stream: StreamId::new("restore")?,
-        seqs: Vec::new(),
+        events: Vec::new(),
         spans,
         erasures: erasures.clone(),
     };
@@ -351,9 +358,9 @@ async fn returning_ranges(
     erasures: &[Erasure],
 ) -> Result<Vec<(StreamId, (Seq, Seq))>, Error> {
     let mut found: Vec<(StreamId, (Seq, Seq))> = Vec::new();
-    let lost = Lost::by_session(erasures);
+    let lost = LostContent::of(&engine.tenant.key, erasures);
     for info in engine.streams("", u64::from(u32::MAX)).await? {
-        let Some(lost) = lost.get(native(&info.id)).filter(|lost| !lost.events.is_empty()) else {
+        let Some(lost) = lost.get(native(&info.id)).filter(|lost| lost.has_events()) else {
             continue;
         };
         let session = engine.session_by_id(info.id.clone());
@@ -361,7 +368,7 @@ async fn returning_ranges(
         let mut pages = session.pages(from, info.head);
         while let Some(events) = pages.next().await? {
             for event in events.iter().filter(|event| event.fact.is_some()) {
-                if matches!(event.source, EventSource::Engine) || !lost.events.contains(event.id.as_str()) {
+                if matches!(event.source, EventSource::Engine) || !lost.has_event(&event.id) {
                     continue;
                 }
                 match found.last_mut() {
@@ -380,6 +387,11 @@ async fn returning_ranges(
 async fn carry_erasures(old: &Erasures, new: &Path, config: &Config) -> Result<u64, Error> {
     let known = Erasures::of(new, config).await?;
     let engine = Engine::with(Sqlite::open(new, Access::Write)?, false, config.clone()).await?;
+    for path in old.backups.iter().filter_map(|path| path.to_str()) {
+        if let Some(file) = &engine.file {
+            file.note_backup(path, engine.now()).await?;
+        }
+    }
     let mut again = 0;
     for engine in engine.every_tenant().await? {
         let tenant = &engine.config.tenant;

@@ -1,10 +1,11 @@
 //! `backup`: copies the ledger to a new file.
 
 use crate::args::{Backup, Global};
-use crate::console::answer;
+use crate::console::{answer, say};
 use crate::exit::{Exit, Failure, REFUSED};
 use crate::settings::Settings;
 use crate::terminal::clean;
+use wunderblock::BackedUp;
 use wunderblock::report::BackupReport;
 use wunderblock::store::sqlite::is_of_ledger;
 use wunderblock_core::stub::grouped;
@@ -20,7 +21,13 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Backup) -
         let why = format!("{} belongs to a ledger; name another file", wanted.to.display());
         return Err(Failure::Door(REFUSED, why));
     }
-    let bytes = engine.ledger().backup(&wanted.to).await?;
-    let report = BackupReport { path: &wanted.to, bytes };
+    let BackedUp { bytes, noted } = engine.ledger().backup(&wanted.to).await?;
+    if !noted {
+        say(
+            global,
+            "the ledger cannot be written, so it does not know this backup: a later erasure does not look into it",
+        );
+    }
+    let report = BackupReport { path: &wanted.to, bytes, noted };
     answer(global, &report, || format!("{}: {} bytes\n", clean(&wanted.to.to_string_lossy()), grouped(bytes)))
 }

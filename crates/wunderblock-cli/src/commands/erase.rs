@@ -49,9 +49,12 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     };
     drop(waiting);
     let erased = erased?;
-    let (id, ends) = (session.id(), positions.map_or(Seq(i64::MAX.unsigned_abs()), |(_, to)| to));
+    let id = session.id();
     let again = async |copy: &Engine| erase_in_copy(copy, id, positions, wanted).await;
-    let part = ErasedPart::Positions(id, from, ends);
+    let part = match positions {
+        Some((from, to)) => ErasedPart::Positions(id, from, to),
+        None => ErasedPart::Session(id),
+    };
     let left_in = elsewhere::copies(settings, &engine, part, wanted.with_kept.then_some(again)).await?;
     if global.json {
         let (session, to_seq) = (session.id(), to.min(head));

@@ -7,9 +7,9 @@ use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
     Answer, Begin, BodyCount, Commit, Epoch, Erasure, EventFilter, EventMark, EventUsage, Facets, Gone,
-    Marked, Opening, PackedEvent, PackedSegment, Query, ReadOrder, SegmentInfo, SegmentReach, SessionFacets,
-    SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, StreamNo,
-    TenantNo, Write, Written,
+    LostEvent, Marked, Opening, PackedEvent, PackedSegment, Query, ReadOrder, Rest, SegmentInfo,
+    SegmentReach, SessionFacets, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError,
+    StreamFilter, StreamInfo, StreamNo, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -385,10 +385,16 @@ fn erase(
     Write::Erase {
         tenant,
         stream: stream(number),
-        seqs: seqs.iter().map(|seq| Seq(u64::from(*seq))).collect(),
+        events: seqs.iter().map(|seq| lost(*seq)).collect(),
         spans: bytes.into_iter().map(span).collect(),
         erasures: erasure.into_iter().map(erased).collect(),
     }
+}
+
+/// The loss of an event, of which something remains at every third position.
+fn lost(seq: u8) -> LostEvent {
+    let rest = || Rest { payload: b"{}".to_vec(), content: [seq; 32], salt: [seq; 16] };
+    LostEvent { seq: Seq(u64::from(seq)), rest: seq.is_multiple_of(3).then(rest) }
 }
 
 /// Opens a stream. The stream is a fork if `of` is odd and names another stream.

@@ -3,15 +3,15 @@
 use super::derived::{count, counted, put, segment, segments, tally};
 use super::sources::{import, source};
 use super::tenant::{
-    TestTenant, answered, body, handle, happened, holding, said, seqs, span, stream_id, texts,
+    TestTenant, answered, body, handle, happened, happened_in, holding, said, seqs, span, stream_id, texts,
 };
 use futures_executor::block_on;
-use wunderblock::store::codec::record_key;
+use wunderblock::store::codec::{commitment, erased_id, record_checksum, record_key};
 use wunderblock::store::{
-    Answer, Appended, BodyCount, Erasure, EventFilter, EventMark, Gone, HandleTarget, Marked, PackedBlob,
-    PackedEvent, Query, SourceBy, Storage, StoreError, Write, Written,
+    Answer, Appended, BodyCount, Erasure, EventFilter, EventMark, Gone, HandleTarget, LostEvent, Marked,
+    PackedBlob, PackedEvent, Query, Rest, SourceBy, Storage, StoreError, Write, Written,
 };
-use wunderblock_core::id::Handle;
+use wunderblock_core::id::{EventId, Handle, LaneId};
 use wunderblock_core::units::Seq;
 
 /// A tenant stores a body once and removes it with the last event that contains it.
@@ -227,7 +227,8 @@ pub(super) fn erasing_leaves_the_place(scene: &TestTenant<'_>) {
     assert_eq!(texts(&scene.all("s")), ["-", "-", "-", "stays"], "shared history is one");
     assert_eq!((scene.info("s"), scene.tallies("s", &[1, 2, 3, 4])), (before.0, before.1));
     for (now, then) in scene.all("s").iter().zip(&before.2).take(3) {
-        assert_eq!((now.seq, &now.id, now.at, &now.kind), (then.seq, &then.id, then.at, &then.kind));
+        let hashed = erased_id(&scene.tenant.key, &then.id);
+        assert_eq!((now.seq, &now.id, now.at, &now.kind), (then.seq, &hashed, then.at, &then.kind));
         assert!(then.checksum.is_some());
         assert_eq!((&now.payload, now.proof, now.checksum), (&None, None, None));
     }
@@ -238,6 +239,44 @@ pub(super) fn erasing_leaves_the_place(scene: &TestTenant<'_>) {
     assert_eq!(scene.erase("f", &[1, 2], Vec::new()), (0, 0, 0), "there is nothing left to erase");
     let nowhere = scene.erasing("nowhere", &[1], Vec::new(), Vec::new());
     assert_eq!(scene.try_commit(vec![nowhere]), Err(StoreError::NoStream(stream_id("nowhere"))));
+}
+
+/// What remains of an event is what its eraser gave, in its lane; the id is hashed once.
+pub(super) fn what_remains_is_stored(scene: &TestTenant<'_>) {
+    let lane = |id: &str| PackedEvent { origin: Some(vec![1]), ..happened_in("lane", id, "kind") };
+    scene.open_with("s", vec![lane("1"), lane("2"), lane("3")]);
+    let rest = Rest { payload: b"rest".to_vec(), content: [5; 32], salt: [6; 16] };
+    let events = vec![LostEvent { seq: Seq(1), rest: Some(rest) }, LostEvent::new(Seq(2))];
+    let (tenant, stream) = (scene.tenant.no, stream_id("s"));
+    let erase = || Write::Erase {
+        tenant,
+        stream: stream.clone(),
+        events: events.clone(),
+        spans: Vec::new(),
+        erasures: Vec::new(),
+    };
+    for _ in 0..2 {
+        scene.commit(erase());
+        let all = scene.all("s");
+        assert_eq!(texts(&all), ["rest", "-", ""]);
+        for (event, id) in all.iter().zip(["1", "2"]) {
+            let has_rest = event.payload.is_some();
+            let hashed = erased_id(&scene.tenant.key, &EventId::new(id).unwrap());
+            assert_eq!(
+                (&event.id, event.proof),
+                (&hashed, has_rest.then_some(([6; 16], commitment(&[6; 16], &[5; 32]))))
+            );
+            assert_eq!(event.origin, has_rest.then(|| vec![1]));
+            let stated = (&hashed, event.at, event.kind.as_str());
+            let checksum = event.payload.as_ref().map(|rest| record_checksum((rest, Some(&[1])), stated));
+            assert_eq!(event.checksum, checksum);
+        }
+        let lanes: Vec<bool> = all.iter().map(|event| event.lane.is_some()).collect();
+        assert_eq!(lanes, [true, false, true]);
+        let of = Marked::OfLane("kind", LaneId::new("lane").unwrap());
+        assert_eq!(seqs(&scene.marked("s", of, (9, 9))), [3, 1]);
+    }
+    assert_eq!(scene.try_append("s", vec![said("1", "another")]), Ok(vec![Appended::known(Seq(1), true)]));
 }
 
 /// An id whose content was erased stays erased, whatever new content is appended under it.

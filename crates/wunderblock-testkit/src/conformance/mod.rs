@@ -95,6 +95,7 @@ cases! {
     tenants_see_only_their_own,
     erasing_leaves_the_place,
     erased_ids_stay_taken,
+    what_remains_is_stored,
     what_was_read_before_an_erasure_is_not_written_after,
     an_epoch_belongs_to_a_tenant,
     losses_are_found_along_a_stream,

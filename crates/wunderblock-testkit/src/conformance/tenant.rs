@@ -3,9 +3,9 @@
 use futures_executor::block_on;
 use wunderblock::store::codec::{checksum, pack, record_key};
 use wunderblock::store::{
-    Answer, Appended, Basis, Commit, Erasure, EventFilter, EventMark, Facets, HandleTarget, Marked, Opening,
-    PackedBlob, PackedEvent, Query, ReadOrder, SegmentReach, SourceNo, SourceSpan, Storage, StoreError,
-    StoredEvent, StreamFilter, StreamInfo, TallyRow, Tenant, Write, Written,
+    Answer, Appended, Basis, Commit, Erasure, EventFilter, EventMark, Facets, HandleTarget, LostEvent,
+    Marked, Opening, PackedBlob, PackedEvent, Query, ReadOrder, SegmentReach, SourceNo, SourceSpan, Storage,
+    StoreError, StoredEvent, StreamFilter, StreamInfo, TallyRow, Tenant, Write, Written,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -270,8 +270,8 @@ impl<'a> TestTenant<'a> {
         spans: Vec<SourceSpan>,
         erasures: Vec<Erasure>,
     ) -> Write {
-        let seqs = seqs.iter().copied().map(Seq).collect();
-        Write::Erase { tenant: self.tenant.no, stream: stream_id(id), seqs, spans, erasures }
+        let events = seqs.iter().map(|seq| LostEvent::new(Seq(*seq))).collect();
+        Write::Erase { tenant: self.tenant.no, stream: stream_id(id), events, spans, erasures }
     }
 
     /// Erases content, and returns the numbers of erased events, bodies and source bytes.

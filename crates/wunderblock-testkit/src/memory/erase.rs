@@ -1,12 +1,14 @@
 //! Erasure in memory: events, bodies, bytes of revisions, and the list of erasures.
 
-use super::rows::{LedgerTables, SourceTables, within};
+use super::rows::{LedgerTables, MarkKey, SourceTables, within};
 use super::sources::note_erased;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock::store::{
-    Chunk, Erasure, Gone, SourceNo, SourceSpan, StoreError, StreamNo, TenantNo, Written, codec,
+    Chunk, Erasure, Gone, LostEvent, SourceNo, SourceSpan, StoreError, StoredEvent, StreamNo, TenantNo,
+    Written, codec,
 };
-use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::{Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
 impl LedgerTables {
@@ -14,14 +16,16 @@ impl LedgerTables {
         &mut self,
         tenant: TenantNo,
         stream: &StreamId,
-        seqs: Vec<Seq>,
+        events: Vec<LostEvent>,
         (spans, erasures): (&[SourceSpan], Vec<Erasure>),
     ) -> Result<Written, StoreError> {
         // Without positions, the stream is not used, so an unknown stream is not an error.
         let lineage =
-            if seqs.is_empty() { Vec::new() } else { self.lineage(self.must_find(tenant, stream)?) };
-        let (mut events, mut blobs) = (0, 0);
-        for seq in BTreeSet::from_iter(seqs) {
+            if events.is_empty() { Vec::new() } else { self.lineage(self.must_find(tenant, stream)?) };
+        let (mut count, mut blobs) = (0, 0);
+        let mut changed: BTreeSet<StreamNo> = BTreeSet::new();
+        for lost in events {
+            let seq = lost.seq;
             let Some(part) = lineage.iter().find_map(|span| within(span, seq, seq)) else { continue };
             let key = (part.no, seq);
             self.forget_records(tenant, key);
@@ -29,9 +33,9 @@ impl LedgerTables {
             else {
                 continue;
             };
-            (row.event.payload, row.event.proof) = (None, None);
-            (row.event.origin, row.event.checksum) = (None, None);
-            (row.facets.tool, row.facets.path, row.event.authors) = (None, None, None);
+            changed.insert(key.0);
+            self.strip(tenant, &mut row.event, lost);
+            (row.facets.tool, row.facets.path) = (None, None);
             for handle in std::mem::take(&mut row.blobs) {
                 self.refs.remove(&(tenant, handle, key.0, seq));
                 blobs += u64::from(self.drop_unheld(tenant, handle));
@@ -39,18 +43,57 @@ impl LedgerTables {
             self.forget_facets(key, &row.event.kind);
             self.events.put(key, row);
             self.losses.put((tenant, self.epoch(tenant).no + 1, key.0, seq), ());
-            events += 1;
+            count += 1;
         }
+        changed.into_iter().for_each(|stream| self.forget_model(stream));
         let source_bytes = self.sources.overwrite_all(tenant, spans)?;
         for Erasure { session, what } in erasures {
             self.erasures.put((tenant, session, what), ());
         }
-        Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
+        Ok(Written::Erased { events: count, blobs, source_bytes: Bytes(source_bytes) })
+    }
+
+    /// Removes the content of an event except for its rest, and hashes its id.
+    fn strip(&mut self, tenant: TenantNo, event: &mut StoredEvent, lost: LostEvent) {
+        let stream = event.stream;
+        self.event_ids.remove(&(stream, event.id.clone()));
+        event.id = codec::erased_id(&self.key_of(tenant), &event.id);
+        self.event_ids.put((stream, event.id.clone()), event.seq);
+        if let Some(lane) = event.lane.take_if(|_| lost.rest.is_none()) {
+            let kind = Fact::OPEN_KINDS.iter().chain(Fact::ENGINE_KINDS).find(|kind| **kind == event.kind);
+            kind.iter().for_each(|kind| {
+                self.marked.remove(&(stream, MarkKey::OfLane(kind, lane.clone()), event.seq));
+            });
+        }
+        event.origin.take_if(|_| lost.rest.is_none());
+        event.authors = None;
+        let stated = (&event.id, event.at, event.kind.as_str());
+        let origin = event.origin.as_deref();
+        event.checksum =
+            lost.rest.as_ref().map(|rest| codec::record_checksum((&rest.payload, origin), stated));
+        event.proof =
+            lost.rest.as_ref().map(|rest| (rest.salt, codec::commitment(&rest.salt, &rest.content)));
+        event.payload = lost.rest.map(|rest| rest.payload);
+    }
+
+    /// Sets the model of a stream to that of its latest reply that is not erased.
+    fn forget_model(&mut self, stream: StreamNo) {
+        let own = self.events.range((stream, Seq::START)..=(stream, Seq(u64::MAX)));
+        let mut models =
+            own.rev().filter_map(|(_, row)| codec::model_of(&row.event.kind, row.event.payload.as_deref()?));
+        let model = models.next();
+        drop(models);
+        self.streams.change(&stream, |row| row.info.model = model.filter(|_| row.info.model.is_some()));
     }
 
     /// Removes what an erased event said about its whole session.
     fn forget_facets(&mut self, (stream, seq): (StreamNo, Seq), kind: &str) {
         match kind {
+            "session.opened" => {
+                self.streams.change(&stream, |row| {
+                    (row.info.scope, row.info.branch) = (Scope::default(), None);
+                });
+            }
             "session.described" => {
                 self.streams.change(&stream, |row| (row.info.title, row.info.tags) = (None, Vec::new()));
             }

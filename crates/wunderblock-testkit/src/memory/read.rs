@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 use wunderblock::store::{
     Answer, EventFilter, HandleTarget, KnownEvent, Marked, Query, ReadOrder, StoreError, StoredEvent,
-    StreamFilter, StreamInfo, StreamNo, Stretch, TenantNo, UsageRow,
+    StreamFilter, StreamInfo, StreamNo, Stretch, TenantNo, UsageRow, codec,
 };
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::message::Role;
@@ -174,11 +174,20 @@ impl LedgerTables {
     }
 
     fn known(&self, lineage: &[Stretch], id: EventId) -> Option<KnownEvent> {
-        lineage.iter().find_map(|span| {
-            let seq = *self.event_ids.get(&(span.no, id.clone())).filter(|seq| **seq <= span.to)?;
-            let row = self.events.get(&(span.no, seq))?;
-            Some(KnownEvent { seq, proof: row.event.proof })
-        })
+        lineage.iter().find_map(|span| self.known_in(span.no, span.to, &id))
+    }
+
+    /// Event with an id among the first positions of a stream. An erased event has a hashed id and proves nothing.
+    pub(super) fn known_in(&self, stream: StreamNo, to: Seq, id: &EventId) -> Option<KnownEvent> {
+        let hashed = || Some(codec::erased_id(&self.key_of(self.streams.get(&stream)?.tenant), id));
+        let find = |id: EventId| self.event_ids.get(&(stream, id)).filter(|seq| **seq <= to).copied();
+        let seq = find(id.clone()).or_else(|| find(hashed()?))?;
+        let event = &self.events.get(&(stream, seq))?.event;
+        Some(KnownEvent { seq, proof: event.proof.filter(|_| !codec::is_erased_name(event.id.as_str())) })
+    }
+
+    pub(super) fn key_of(&self, tenant: TenantNo) -> [u8; 32] {
+        self.tenants.values().find(|known| known.no == tenant).map(|known| known.key).unwrap_or_default()
     }
 
     pub(super) fn streams_with(&self, tenant: TenantNo, prefix: &str) -> Vec<StreamInfo> {

@@ -3,9 +3,9 @@
 use super::rows::{EventRow, LedgerTables, MarkKey, StreamRow};
 use wunderblock::store::codec::{self, VERSION, commitment};
 use wunderblock::store::{
-    Appended, BodyCount, Facets, Lease, MAX_HOLDERS, Opening, PackedBlob, PackedEvent, PackedSegment,
-    SegmentId, SegmentInfo, SegmentReach, StoreError, StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow,
-    Tenant, TenantNo, UsageRow, Write, Written,
+    Appended, BodyCount, Facets, KnownEvent, Lease, MAX_HOLDERS, Opening, PackedBlob, PackedEvent,
+    PackedSegment, SegmentId, SegmentInfo, SegmentReach, StoreError, StoredEvent, StreamInfo, StreamNo,
+    Stretch, TallyRow, Tenant, TenantNo, UsageRow, Write, Written,
 };
 use wunderblock_core::author::Authors;
 use wunderblock_core::id::{Handle, StreamId};
@@ -55,8 +55,8 @@ impl LedgerTables {
                 Ok(Written::Done)
             }
             Write::DropDerived { tenant } => Ok(self.drop_derived(tenant)),
-            Write::Erase { tenant, stream, seqs, spans, erasures } => {
-                self.erase(tenant, &stream, seqs, (&spans, erasures))
+            Write::Erase { tenant, stream, events, spans, erasures } => {
+                self.erase(tenant, &stream, events, (&spans, erasures))
             }
         }
     }
@@ -194,17 +194,14 @@ impl LedgerTables {
         for (nearness, span) in lineage.iter().enumerate() {
             // The lineage ends at the old head, but earlier events of the same write count too.
             let to = if nearness == 0 { head } else { span.to };
-            let Some(seq) = self.event_ids.get(&(span.no, event.id.clone())).filter(|seq| **seq <= to) else {
-                continue;
-            };
-            // An erased event has no salt to compare with. The id of an erased event stays taken, so its content
+            let Some(KnownEvent { seq, proof }) = self.known_in(span.no, to, &event.id) else { continue };
+            // An erased event has nothing to compare with. The id of an erased event stays taken, so its content
             // cannot be stored again.
-            let proof = self.events.get(&(span.no, *seq)).and_then(|row| row.event.proof);
             let same = proof.is_none_or(|(salt, proof)| commitment(&salt, &event.content) == proof);
             return if same {
-                Ok(Some((*seq, proof.is_none())))
+                Ok(Some((seq, proof.is_none())))
             } else {
-                Err(StoreError::Conflict { id: event.id.clone(), seq: *seq })
+                Err(StoreError::Conflict { id: event.id.clone(), seq })
             };
         }
         Ok(None)

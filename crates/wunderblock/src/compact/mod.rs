@@ -38,6 +38,7 @@ use crate::lane::built::resumed;
 use crate::record::{MadeFrom, append_fact};
 use crate::request::options::ContextOptions;
 use crate::session::Session;
+use crate::store::StoreError;
 use account::{Compacted, CompactionResult, MadeNode};
 use call_budget::CallBudget;
 use due::{check_breaker, count_rounds};
@@ -53,7 +54,7 @@ use sweep::{Swept, sweep};
 use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_core::units::Seq;
 
 impl Session {
     /// Compacts a lane.
@@ -121,7 +122,7 @@ async fn compact_held(
     let asked = hook::before(options, &prepared, &due, &session.id).await;
     if let Some(why) = asked.veto {
         let account = Compacted::empty(options, lane.clone(), due, CompactionResult::Vetoed(why));
-        return reject(session, account, prepared.tokens).await;
+        return reject(session, account, &prepared).await;
     }
     let mut options = options.clone();
     options.focus = options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
@@ -158,7 +159,7 @@ async fn compact_held(
             }
             return Ok(account);
         }
-        return reject(session, account, prepared.tokens).await;
+        return reject(session, account, &prepared).await;
     }
     match publish(session, &prepared, &climbed, &account, options).await? {
         Some((recorded, shift)) => {
@@ -172,7 +173,7 @@ async fn compact_held(
         }
         None => {
             account.outcome = CompactionResult::Overtaken;
-            reject(session, account, prepared.tokens).await
+            reject(session, account, &prepared).await
         }
     }
 }
@@ -240,10 +241,18 @@ async fn publish_ahead(
 }
 
 /// Records a compaction that changed nothing, with the number of such compactions in a row.
-async fn reject(session: &Session, account: Compacted, tokens: Tokens) -> Result<Compacted, Error> {
+async fn reject(session: &Session, account: Compacted, prepared: &Prepared) -> Result<Compacted, Error> {
     let round = count_rounds(session, &account.lane).await?.map_or(0, |(round, _)| round);
-    let mut rejected = account.rejection(tokens, round);
+    let mut rejected = account.rejection(prepared.tokens, round);
     rejected.round = rejected.round.saturating_add(u32::from(rejected.counts()));
-    append_fact(session, Fact::CompactionRejected(rejected), MadeFrom::Nothing).await?;
+    let from = MadeFrom::session(prepared.bench.epoch, prepared.bench.view.head());
+    match append_fact(session, Fact::CompactionRejected(rejected.clone()), from).await {
+        // The reasons for rejecting a summary quote what the summary lacks, and that was erased.
+        Err(Error::Store(StoreError::EpochMoved { .. })) => {
+            rejected.rejected.clear();
+            append_fact(session, Fact::CompactionRejected(rejected), MadeFrom::Nothing).await?;
+        }
+        done => _ = done?,
+    }
     Ok(account)
 }

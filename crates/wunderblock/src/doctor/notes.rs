@@ -6,11 +6,11 @@ use crate::erase::native;
 use crate::error::Error;
 use crate::import::known::known_events;
 use crate::originals::source_info;
-use crate::store::{Answer, Query, StreamInfo, codec};
+use crate::store::{StreamInfo, codec};
 use crate::stored::with_whole_texts;
-use std::time::UNIX_EPOCH;
+use std::path::PathBuf;
 use wunderblock_core::event::{Event, Fact};
-use wunderblock_core::units::{Millis, Seq};
+use wunderblock_core::units::Seq;
 
 /// Returns notes about a session. These notes state whether the session's import was interrupted, and whether an
 /// earlier version created the session from a copied file.
@@ -43,24 +43,17 @@ pub(super) async fn notes_on(
     Ok(notes)
 }
 
-/// Returns notes about copies of the ledger that are older than an erasure.
+/// Returns notes about copies of the ledger that have erased content.
 pub(super) async fn notes_on_copies(engine: &Engine) -> Result<Vec<String>, Error> {
-    let Some(file) = &engine.file else { return Ok(Vec::new()) };
-    let mut notes = Vec::new();
-    for path in file.copies().await? {
-        let modified = path.metadata().and_then(|meta| meta.modified()).ok();
-        let since = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let since = since.map(|since| Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)));
-        let query = Query::OfKinds { tenant: engine.tenant.no, kinds: vec!["content.erased"], since };
-        if !engine.ask(query, Answer::events).await?.is_empty() {
-            notes.push(format!(
-                "{} was made before content was erased, and may still have it: repeat the erasure with its copies, or \
-                 delete the file",
-                path.display()
-            ));
-        }
-    }
-    Ok(notes)
+    let outdated = engine.ledger().outdated_copies().await?;
+    let note = |path: &PathBuf| {
+        format!(
+            "{} has content that was erased since, or cannot be read: repeat the erasure with --with-kept, or delete the \
+             file",
+            path.display()
+        )
+    };
+    Ok(outdated.iter().map(note).collect())
 }
 
 /// Returns whether one of the first messages of a session also exists in another session, with the same id and

@@ -256,7 +256,9 @@ impl Loading<'_> {
                     first.trim = Some((event, trim));
                 }
                 Some(Fact::CompactionUndone(_)) => first.undone = Some(event.seq),
-                Some(Fact::PreambleChanged(changed)) => first.preamble = Some(changed.preamble.clone()),
+                Some(Fact::PreambleChanged(changed)) if !changed.preamble.is_erased() => {
+                    first.preamble = Some(changed.preamble.clone());
+                }
                 _ => {}
             }
             // A view that ignores steps does not contain the lane's earlier steps and requests.

@@ -1,7 +1,7 @@
 //! Finds what was made from erased content: summaries, recalled copies, shortened texts, and entries of the index.
 
 use super::family::Streams;
-use super::loss::{Loss, Run, stays};
+use super::loss::{Depth, Loss, Run};
 use crate::catch_up::join::read_segment;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -14,7 +14,8 @@ use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
 
 /// Kinds of events that are made from others.
-const DERIVED: [&str; 3] = ["context.injected", "session.compacted", "content.reduced"];
+const DERIVED: [&str; 4] =
+    ["context.injected", "session.compacted", "content.reduced", "compaction.rejected"];
 
 /// A stream that shows erased positions.
 pub(super) struct Shown<'s> {
@@ -47,7 +48,10 @@ pub(super) fn showing<'s>(streams: &'s [StreamInfo], runs: &[Run]) -> Vec<Shown<
 }
 
 /// Returns the events of streams that were made from positions of the runs that the streams show.
-pub(super) async fn made_from(engine: &Engine, shown: &[Shown<'_>]) -> Result<Vec<Loss>, Error> {
+pub(super) async fn made_from(
+    engine: &Engine,
+    (runs, shown): (&[Run], &[Shown<'_>]),
+) -> Result<Vec<Loss<'static>>, Error> {
     let query = Query::PlacesOfKinds { tenant: engine.tenant.no, kinds: DERIVED.to_vec() };
     let mut places: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
     for (stream, seq) in engine.ask(query, Answer::holders).await? {
@@ -61,14 +65,17 @@ pub(super) async fn made_from(engine: &Engine, shown: &[Shown<'_>]) -> Result<Ve
         asked.push((one, batch.ask(Query::At { tenant, stream, seqs, filter }, Answer::events)));
     }
     let mut answers = engine.ask_all(batch).await?;
-    let mut losses: Vec<Loss> = Vec::new();
+    let mut losses: Vec<Loss<'_>> = Vec::new();
     for (one, key) in asked {
         for row in answers.take(key)? {
             let event = decode_event(engine, &one.info.id, &row)?;
             let run = one.runs.iter().find(|(_, from, to)| carries(&event, (*from, *to)));
-            let Some((run, ..)) = run.filter(|_| !stays(&event)) else { continue };
-            let mut loss = Loss::holding(*run, &(one.info, event.seq, event.seq));
-            loss.seqs.insert(event.seq);
+            let Some((number, run)) = run.and_then(|(number, ..)| Some((*number, runs.get(*number)?))) else {
+                continue;
+            };
+            let part = (one.info, event.seq, event.seq);
+            let mut loss = Loss::holding((number, run), &part, Depth::Texts);
+            loss.take(&event)?;
             losses.push(loss);
         }
     }
@@ -87,6 +94,8 @@ fn carries(event: &Event, (from, to): (Seq, Seq)) -> bool {
             made.summary.is_some() && made.from_seq <= to && from <= made.to_seq
         }
         Some(Fact::ContentReduced(reduced)) => inside(reduced.target),
+        // The reasons for rejecting a summary quote what the summary lacks.
+        Some(Fact::CompactionRejected(made)) => !made.rejected.is_empty() && from < event.seq,
         _ => false,
     }
 }
@@ -95,9 +104,9 @@ fn carries(event: &Event, (from, to): (Seq, Seq)) -> bool {
 pub(super) async fn unindex_writes(
     engine: &Engine,
     segments: &[SegmentInfo],
-    losses: &[Loss],
+    losses: &[Loss<'_>],
 ) -> Result<Vec<Write>, Error> {
-    let gone = losses.iter().flat_map(|loss| loss.seqs.iter().map(|seq| (loss.no.0, seq.0)));
+    let gone = losses.iter().flat_map(|loss| loss.events.keys().map(|seq| (loss.no.0, seq.0)));
     let gone: BTreeSet<(u32, u64)> = gone.collect();
     let is_gone = |key: DocKey| gone.contains(&(key.stream, key.seq));
     let mut writes = Vec::new();

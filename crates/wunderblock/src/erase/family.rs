@@ -6,22 +6,22 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
 
 /// All streams of a ledger, by id.
-pub(super) struct Streams<'s>(HashMap<&'s StreamId, &'s StreamInfo>);
+pub(crate) struct Streams<'s>(HashMap<&'s StreamId, &'s StreamInfo>);
 
 /// Positions of a stream that are stored in a stream of its line: the stream, the first and the last position.
-pub(super) type LinePart<'s> = (&'s StreamInfo, Seq, Seq);
+pub(crate) type LinePart<'s> = (&'s StreamInfo, Seq, Seq);
 
 impl<'s> Streams<'s> {
-    pub(super) fn new(streams: &'s [StreamInfo]) -> Self {
+    pub(crate) fn new(streams: &'s [StreamInfo]) -> Self {
         Self(streams.iter().map(|info| (&info.id, info)).collect())
     }
 
-    pub(super) fn get(&self, id: &StreamId) -> Option<&'s StreamInfo> {
+    pub(crate) fn get(&self, id: &StreamId) -> Option<&'s StreamInfo> {
         self.0.get(id).copied()
     }
 
     /// Returns the streams that hold a stream's positions; the stream itself comes first.
-    pub(super) fn line(&self, info: &'s StreamInfo) -> Vec<LinePart<'s>> {
+    pub(crate) fn line(&self, info: &'s StreamInfo) -> Vec<LinePart<'s>> {
         let mut line = Vec::new();
         let (mut at, mut to) = (info, info.head);
         loop {
@@ -55,7 +55,7 @@ pub(crate) fn native(id: &StreamId) -> &str {
 }
 
 /// Returns a session and its branches: `ID`, `ID~2`, `ID~3` and so on, if they forked from each other.
-pub(super) fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
+pub(crate) fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
     let mut joined: BTreeMap<&StreamId, Vec<&StreamId>> = BTreeMap::new();
     for info in streams.iter().filter(|info| root(&info.id) == root(id)) {
         if let Some((parent, _)) = info.fork.as_ref().filter(|(parent, _)| root(parent) == root(id)) {

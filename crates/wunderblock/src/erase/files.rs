@@ -3,10 +3,10 @@
 use super::loss::Raw;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::imported_records::{RecordHit, RecordQuery, find_records};
+use crate::imported_records::{RecordQuery, find_records};
 use crate::originals::{readers_of, source_info};
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, Erasure, Gone, HandleTarget, Query, SourceInfo, SourceSpan, Write};
+use crate::store::{Answer, HandleTarget, Query, SourceInfo, SourceSpan, Write};
 use std::collections::BTreeSet;
 use wunderblock_core::id::{Handle, StreamId};
 
@@ -38,9 +38,8 @@ impl Raw {
         if alone {
             self.spans.insert(SourceSpan { source: handle, revision, offset: 0, len: u64::MAX });
         }
-        for RecordHit { span, session, record } in find_records(engine, source, wanted.clone()).await? {
-            self.spans.extend(Some(span).filter(|_| !alone));
-            self.erasures.insert(Erasure { session, what: Gone::Record(record) });
+        for hit in find_records(engine, source, wanted.clone()).await? {
+            self.take(&engine.tenant.key, &hit);
         }
         Ok(())
     }

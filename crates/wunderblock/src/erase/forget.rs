@@ -6,13 +6,13 @@ use super::files::{sources_of, unshared_writes};
 use super::loss::{Loss, Raw, Run};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::import::claim::is_abandoned;
+use crate::import::claim::{is_abandoned, is_void};
 use crate::imported_records::RecordQuery;
-use crate::limits::{ERASE_WAIT, IMPORT_POLL};
+use crate::limits::{ERASE_TRIES, ERASE_WAIT, IMPORT_POLL};
 use crate::originals::source_info;
 use crate::parallel::on_thread;
 use crate::query_batch::QueryBatch;
-use crate::record::pack;
+use crate::record::{Salts, pack};
 use crate::store::{
     Answer, Basis, Commit, Epoch, HandleTarget, Query, Seen, SeenStream, SegmentInfo, SourceInfo, SourceNo,
     StoreError, StreamFilter, StreamInfo, Write, Written,
@@ -21,7 +21,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 use wunderblock_core::event::{ContentErased, EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, Handle, StreamId};
-use wunderblock_core::units::Seq;
 
 /// An erasure whose own content is known.
 pub(super) struct Forgetting<'e> {
@@ -32,7 +31,7 @@ pub(super) struct Forgetting<'e> {
     pub(super) own: BTreeSet<StreamId>,
     pub(super) runs: Vec<Run>,
     /// What the positions of the runs hold.
-    pub(super) losses: Vec<Loss>,
+    pub(super) losses: Vec<Loss<'e>>,
     /// Records to search for in the sources of the sessions.
     pub(super) wanted: RecordQuery,
     /// What files lose.
@@ -49,13 +48,12 @@ struct State {
     sources: BTreeMap<SourceNo, SourceInfo>,
 }
 
-impl Forgetting<'_> {
+impl<'e> Forgetting<'e> {
     /// Erases the content with everything made from it, and appends a receipt for each run.
     pub(super) async fn run(mut self) -> Result<Erased, Error> {
-        let (each, heads) = self.remove().await?;
+        let (each, epoch) = self.remove().await?;
         let mut receipts: BTreeMap<&StreamId, Vec<NewEvent>> = BTreeMap::new();
         for (erased, Run { stream, from, to }) in each.iter().zip(&self.runs) {
-            let head = heads.get(stream).copied().unwrap_or_default();
             let fact = Fact::ContentErased(ContentErased {
                 from_seq: *from,
                 to_seq: *to,
@@ -64,7 +62,7 @@ impl Forgetting<'_> {
                 source_bytes: erased.source_bytes,
                 reason: self.reason.map(Into::into),
             });
-            let id = EventId::new(format!("content.erased@{}:{from}-{to}", head.next()))?;
+            let id = EventId::new(format!("content.erased@{epoch}:{from}-{to}"))?;
             let (at, source) = (self.engine.now(), EventSource::Engine);
             receipts.entry(stream).or_default().push(NewEvent { id, at, source, fact });
         }
@@ -86,16 +84,21 @@ impl Forgetting<'_> {
         Ok(sum)
     }
 
-    /// Removes the content. Returns what each run lost, and the heads of the streams.
-    async fn remove(&mut self) -> Result<(Vec<Erased>, BTreeMap<StreamId, Seq>), Error> {
+    /// Removes the content. Returns what each run lost, and the epoch that ended.
+    async fn remove(&mut self) -> Result<(Vec<Erased>, u64), Error> {
         let (began, mut searched) = (Instant::now(), BTreeMap::new());
+        let mut tries = 0;
         loop {
             let mut state = State::read(self.engine).await?;
             let streams = std::mem::take(&mut state.streams);
             let shown = showing(&streams, &self.runs);
             let seen = self.search(&mut state, &shown, &mut searched).await?;
+            if self.is_held(&state.sources) {
+                self.wait(&state.sources, began).await?;
+                continue;
+            }
             let mut losses = self.losses.clone();
-            losses.extend(made_from(self.engine, &shown).await?);
+            losses.extend(made_from(self.engine, (&self.runs, &shown)).await?);
             let newest = state.sources.values().map(|info| &info.revision);
             let newest = state.sources.keys().zip(newest);
             let basis = Basis::Seen(Box::new(Seen {
@@ -103,23 +106,39 @@ impl Forgetting<'_> {
                 newest: streams.iter().map(|info| info.no).max(),
                 streams: seen,
                 segment: state.segments.iter().map(|info| info.id).max().unwrap_or_default(),
-                sources: newest.map(|(no, revision)| (*no, revision.no, revision.len)).collect(),
+                // What has been added since a source was searched has not been searched.
+                sources: newest
+                    .map(|(no, revision)| {
+                        let len = searched.get(&(*no, revision.no)).copied().unwrap_or(revision.len);
+                        (*no, revision.no, len)
+                    })
+                    .collect(),
                 now: self.engine.now(),
             }));
-            let writes = self.writes(&state, &losses).await?;
+            tries += 1;
+            let is_last = tries >= ERASE_TRIES && began.elapsed() > ERASE_WAIT;
+            let writes = match self.writes(&state, &losses).await {
+                // The segment was merged into another one after its name was read.
+                Err(Error::Index(_)) if !is_last => continue,
+                writes => writes?,
+            };
             match self.engine.storage.commit(Commit { basis, writes }).await {
-                Err(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. }) => {
-                    if began.elapsed() > ERASE_WAIT {
-                        return Err(Error::Restless);
-                    }
+                Err(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. }) if is_last => {
+                    return Err(Error::Restless);
                 }
-                Err(StoreError::Held { .. }) => self.wait(&state.sources, began).await?,
-                done => {
-                    let sums = self.sums(&losses, &done?);
-                    return Ok((sums, streams.into_iter().map(|info| (info.id, info.head)).collect()));
-                }
+                Err(
+                    StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. } | StoreError::Held { .. },
+                ) => {}
+                done => return Ok((self.sums(&losses, &done?), state.epoch.no)),
             }
         }
+    }
+
+    /// Returns whether an import owns one of the sources.
+    fn is_held(&self, sources: &BTreeMap<SourceNo, SourceInfo>) -> bool {
+        let now = self.engine.now();
+        let owners = sources.values().filter_map(|info| info.revision.owner.as_ref());
+        owners.into_iter().any(|owner| owner.until > now)
     }
 
     /// Searches the sources of the streams for records, as far as they have grown since the last search. Returns the
@@ -141,7 +160,9 @@ impl Forgetting<'_> {
         for (Shown { info, .. }, sources) in shown.iter().zip(linked) {
             let (stream, head) = (info.id.clone(), info.head);
             seen.push(SeenStream { stream, head, links: sources.len() as u64 });
-            for source in sources.into_iter().filter(|_| self.own.contains(&info.id)) {
+            // Forks and resumed sessions repeat records of a range. A whole session names its copies instead.
+            let is_searched = !self.wanted.whole || self.own.contains(&info.id);
+            for source in sources.into_iter().filter(|_| is_searched) {
                 let (key, len) = ((source.no, source.revision.no), source.revision.len);
                 if searched.insert(key, len) != Some(len) {
                     self.raw.search(engine, source, (&self.wanted, &self.own)).await?;
@@ -151,21 +172,22 @@ impl Forgetting<'_> {
         Ok(seen)
     }
 
-    async fn writes(&self, state: &State, losses: &[Loss]) -> Result<Vec<Write>, Error> {
+    async fn writes(&self, state: &State, losses: &[Loss<'_>]) -> Result<Vec<Write>, Error> {
         let tenant = self.engine.tenant.no;
         let spans: Vec<_> = self.raw.spans.iter().copied().collect();
         let mut writes = unindex_writes(self.engine, &state.segments, losses).await?;
         writes.extend(unshared_writes(self.engine, &spans, &self.own).await?);
         let erasures = self.raw.erasures.iter().cloned().collect();
         let stream = self.own.first().cloned().map_or_else(|| StreamId::new("files"), Ok)?;
-        writes.push(Write::Erase { tenant, stream, seqs: Vec::new(), spans, erasures });
+        writes.push(Write::Erase { tenant, stream, events: Vec::new(), spans, erasures });
+        let mut salts = Salts::new()?;
         for loss in losses {
-            let (stream, seqs) = (loss.stream.clone(), loss.seqs.iter().copied().collect());
-            let records = loss.places.clone();
+            let (stream, records) = (loss.stream.clone(), loss.places.clone());
+            let events = loss.events.iter().map(|(seq, rest)| rest.lost(*seq, &mut salts));
             writes.push(Write::Erase {
                 tenant,
                 stream: stream.clone(),
-                seqs,
+                events: events.collect::<Result<_, _>>()?,
                 spans: Vec::new(),
                 erasures: Vec::new(),
             });
@@ -177,7 +199,7 @@ impl Forgetting<'_> {
     }
 
     /// Returns what each run lost. What files lost counts with the first run.
-    fn sums(&self, losses: &[Loss], done: &[Written]) -> Vec<Erased> {
+    fn sums(&self, losses: &[Loss<'_>], done: &[Written]) -> Vec<Erased> {
         let done = done.iter().filter(|written| matches!(written, Written::Erased { .. }));
         let mut each = vec![Erased::default(); self.runs.len().max(1)];
         for (run, written) in std::iter::once(0).chain(losses.iter().map(|loss| loss.run)).zip(done) {
@@ -192,7 +214,7 @@ impl Forgetting<'_> {
         let held = sources.values().filter_map(|info| Some((info, info.revision.owner.as_ref()?)));
         for (info, owner) in held {
             let path = info.key.clone();
-            if on_thread(move || is_abandoned(path.as_ref())).await? {
+            if is_void(owner, self.engine.now()) || on_thread(move || is_abandoned(path.as_ref())).await? {
                 let (source, revision) = (info.no, info.revision.no);
                 let disown = Write::Disown { source, revision, token: owner.token.clone() };
                 self.engine.storage.commit(Commit::raw(vec![disown])).await?;
@@ -200,7 +222,9 @@ impl Forgetting<'_> {
                 return Err(Error::Importing { path: info.key.clone() });
             }
         }
-        on_thread(|| std::thread::sleep(IMPORT_POLL)).await
+        // The longer an import takes, the less often its owner is looked up.
+        let pause = (began.elapsed() / 8).max(IMPORT_POLL);
+        on_thread(move || std::thread::sleep(pause)).await
     }
 }
 

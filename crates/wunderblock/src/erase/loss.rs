@@ -1,10 +1,14 @@
 //! Content that streams and imported files lose in an erasure.
 
 use super::family::LinePart;
+use crate::error::Error;
 use crate::import::name::nameless;
-use crate::imported_records::RecordHit;
-use crate::store::{Erasure, Gone, SourceSpan, StreamNo, codec};
-use std::collections::BTreeSet;
+use crate::imported_records::{Needle, RecordHit};
+use crate::lost::gone_record;
+use crate::record::Salts;
+use crate::store::codec::{self, CodecError};
+use crate::store::{Erasure, LostEvent, Rest, SourceSpan, StreamNo};
+use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
@@ -18,21 +22,81 @@ pub(super) struct Run {
 
 /// Content that a stream's own positions lose in the erasure of one run.
 #[derive(Clone)]
-pub(super) struct Loss {
+pub(super) struct Loss<'t> {
     pub(super) run: usize,
     pub(super) no: StreamNo,
     pub(super) stream: StreamId,
     /// First and last position that the stream holds.
     held: (Seq, Seq),
-    pub(super) seqs: BTreeSet<Seq>,
+    depth: Depth<'t>,
+    pub(super) events: BTreeMap<Seq, Remainder>,
     /// Hashes for finding erased records without ids later, together with the records' positions.
     pub(super) places: Vec<(i64, Seq)>,
 }
 
-impl Loss {
-    pub(super) fn holding(run: usize, (holder, from, to): &LinePart<'_>) -> Self {
+/// What remains of an event's fact.
+#[derive(Clone)]
+pub(super) struct Remainder(Option<Fact>);
+
+impl Remainder {
+    /// Returns the loss as a store takes it.
+    pub(super) fn lost(&self, seq: Seq, salts: &mut Salts) -> Result<LostEvent, CodecError> {
+        let rest = |fact: &Fact| {
+            let (payload, content) = (codec::encode(fact)?, codec::content_hash(fact)?);
+            Ok(Rest { payload, content, salt: salts.next() })
+        };
+        let rest = self.0.as_ref().map(rest).transpose()?;
+        Ok(LostEvent { seq, rest })
+    }
+}
+
+/// How much of its events a stream loses.
+#[derive(Clone, Copy)]
+pub(super) enum Depth<'t> {
+    /// Their texts.
+    Texts,
+    /// Their texts, and also a name if it contains this text.
+    Names(&'t Needle),
+    /// Everything, because all of its own events are erased.
+    Stream,
+}
+
+impl Depth<'_> {
+    /// Returns what remains of an event; `None` if the event loses nothing.
+    fn remainder(self, event: &Event) -> Result<Option<Remainder>, Error> {
+        let Some(fact) = &event.fact else { return Ok(None) };
+        let goes = |fact: &Fact| match self {
+            Self::Texts => Ok(false),
+            Self::Names(text) => contains(fact, text),
+            Self::Stream => Ok(fact.lane().is_some()),
+        };
+        let rest = match fact.skeleton() {
+            Some(rest) if !goes(&rest)? => Some(rest),
+            _ => None,
+        };
+        let has_id =
+            !matches!(event.source, EventSource::Engine) && !codec::is_erased_name(event.id.as_str());
+        Ok((has_id || rest.as_ref() != Some(fact)).then_some(Remainder(rest)))
+    }
+}
+
+/// Returns whether a fact contains a text.
+pub(super) fn contains(fact: &Fact, text: &Needle) -> Result<bool, Error> {
+    let written = serde_json::to_vec(fact).map_err(|error| Error::Internal(error.to_string()))?;
+    Ok(text.is_in(&written))
+}
+
+impl<'t> Loss<'t> {
+    /// Creates the loss of the positions that a stream holds of a run.
+    pub(super) fn holding(
+        (number, run): (usize, &Run),
+        (holder, from, to): &LinePart<'_>,
+        depth: Depth<'t>,
+    ) -> Self {
         let (no, stream, held) = (holder.no, holder.id.clone(), (*from, *to));
-        Self { run, no, stream, held, seqs: BTreeSet::new(), places: Vec::new() }
+        let is_whole = run.from <= *from && holder.head <= run.to;
+        let depth = if is_whole { Depth::Stream } else { depth };
+        Self { run: number, no, stream, held, depth, events: BTreeMap::new(), places: Vec::new() }
     }
 
     /// Returns whether the stream holds a position.
@@ -40,12 +104,13 @@ impl Loss {
         self.held.0 <= seq && seq <= self.held.1
     }
 
-    /// Adds an event, unless it has no content to lose.
-    pub(super) fn take(&mut self, event: &Event) {
-        if !stays(event) {
-            self.seqs.insert(event.seq);
+    /// Adds an event, unless it has nothing to lose.
+    pub(super) fn take(&mut self, event: &Event) -> Result<(), Error> {
+        if let Some(rest) = self.depth.remainder(event)? {
+            self.events.insert(event.seq, rest);
             self.places.extend(erased_place(event).map(|place| (place, event.seq)));
         }
+        Ok(())
     }
 }
 
@@ -57,11 +122,10 @@ pub(super) struct Raw {
 }
 
 impl Raw {
-    pub(super) fn take(&mut self, hits: Vec<RecordHit>) {
-        for RecordHit { span, session, record } in hits {
-            self.spans.insert(span);
-            self.erasures.insert(Erasure { session, what: Gone::Record(record) });
-        }
+    /// Adds a record of a tenant with a secret key.
+    pub(super) fn take(&mut self, key: &[u8; 32], RecordHit { span, session, record }: &RecordHit) {
+        self.spans.insert(*span);
+        self.erasures.insert(gone_record(key, session, record));
     }
 }
 
@@ -72,17 +136,8 @@ fn erased_place(event: &Event) -> Option<i64> {
     (event.id.as_str() == nameless(offset)).then(|| codec::erased_key(offset, len))
 }
 
-/// Returns whether an event keeps its payload: events that open a stream, steer a view or record an erasure have no
-/// content.
-pub(crate) fn stays(event: &Event) -> bool {
-    matches!(
-        event.fact,
-        None | Some(
-            Fact::SessionForked(_)
-                | Fact::ContentErased(_)
-                | Fact::ContentHidden(_)
-                | Fact::ViewTrimmed(_)
-                | Fact::SessionOpened(_)
-        )
-    )
+/// Returns whether an event has content. A receipt has none: its reason says why something else was erased.
+pub(crate) fn has_content(event: &Event) -> bool {
+    let fact = event.fact.as_ref().filter(|fact| !matches!(fact, Fact::ContentErased(_)));
+    fact.is_some_and(|fact| fact.skeleton().as_ref() != Some(fact))
 }

@@ -24,15 +24,16 @@ pub use text::{TextFound, TextPlace, TextRecord};
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::lost::gone_event;
 use crate::session::Session;
-use crate::store::{Answer, Erasure, Gone, Query, SourceSpan, StreamInfo, Stretch};
-use family::{Streams, base, children, copies, own_streams};
+use crate::store::{Answer, Query, SourceSpan, StreamInfo, Stretch};
+use family::{LinePart, Streams, base, children, copies, own_streams};
 use forget::Forgetting;
-pub(crate) use loss::stays;
-use loss::{Loss, Raw, Run};
+pub(crate) use loss::has_content;
+use loss::{Depth, Loss, Raw, Run};
 use std::collections::BTreeSet;
 use wunderblock_core::event::{Event, EventSource, Fact};
-use wunderblock_core::id::StreamId;
+use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
@@ -42,7 +43,7 @@ use wunderblock_core::units::Seq;
 struct Range {
     spans: BTreeSet<SourceSpan>,
     /// Ids of events. The ids of a live agent's events are also the ids of the records in its future transcript.
-    events: BTreeSet<String>,
+    events: BTreeSet<EventId>,
     /// Beginnings of the events' texts.
     beginnings: Vec<String>,
 }
@@ -65,7 +66,7 @@ impl Session {
                     info.head
                 )));
             }
-            let erased = erase_runs(self, &[(from, to)], reason, Raw::default()).await?;
+            let erased = erase_runs(self, &[(from, to)], reason, (Raw::default(), Depth::Texts)).await?;
             self.engine.scrubbed().await?;
             Ok(erased)
         })
@@ -120,19 +121,19 @@ impl Session {
 /// Adds a stream's own positions to an erasure.
 async fn lose_whole(forgetting: &mut Forgetting<'_>, info: &StreamInfo, run: Run) -> Result<(), Error> {
     let session = forgetting.engine.session_by_id(info.id.clone());
-    let mut loss = Loss::holding(forgetting.runs.len(), &(info, run.from, run.to));
-    let name = native(&info.id);
+    let part = (info, run.from, run.to);
+    let mut loss = Loss::holding((forgetting.runs.len(), &run), &part, Depth::Texts);
+    let (key, name) = (forgetting.engine.tenant.key, native(&info.id));
     let mut pages = session.pages(run.from, run.to);
     while let Some(events) = pages.next().await? {
-        events.iter().for_each(|event| loss.take(event));
-        // A live agent's events have no file yet, but a later transcript must not bring them back, so their ids are
-        // recorded.
-        let named = events.iter().filter(|event| is_named(event));
-        let erasure = |event: &Event| Erasure {
-            session: name.to_owned(),
-            what: Gone::Event(event.id.as_str().to_owned()),
-        };
-        forgetting.raw.erasures.extend(named.map(erasure));
+        for event in &events {
+            loss.take(event)?;
+            // A live agent's events have no file yet, but a later transcript must not bring them back, so their ids
+            // are recorded.
+            if is_named(event) {
+                forgetting.raw.erasures.insert(gone_event(&key, name, &event.id));
+            }
+        }
     }
     forgetting.losses.push(loss);
     forgetting.runs.push(run);
@@ -144,7 +145,7 @@ async fn erase_runs(
     session: &Session,
     runs: &[(Seq, Seq)],
     reason: Option<&str>,
-    mut raw: Raw,
+    (mut raw, depth): (Raw, Depth<'_>),
 ) -> Result<Erased, Error> {
     let engine = &session.engine;
     let streams = engine.streams("", u64::from(u32::MAX)).await?;
@@ -153,20 +154,20 @@ async fn erase_runs(
     let info = all.get(&session.id).ok_or_else(|| Error::NoSession(session.id.to_string()))?;
     let (mut range, mut losses, mut made) = (Range::default(), Vec::new(), Vec::new());
     for (from, to) in runs.iter().copied() {
-        let holders: Vec<Loss> = all.line(info).iter().map(|part| Loss::holding(made.len(), part)).collect();
         let run = Run { stream: session.id.clone(), from, to };
+        let holding = |part: &LinePart<'_>| Loss::holding((made.len(), &run), part, depth);
+        let holders: Vec<Loss<'_>> = all.line(info).iter().map(holding).collect();
         losses.extend(lose_run(session, &run, holders, &mut range).await?);
         made.push(run);
     }
     range.beginnings.sort_unstable();
     range.beginnings.dedup();
-    let name = native(&session.id).to_owned();
+    let name = native(&session.id);
     raw.spans.extend(&range.spans);
-    let erasure = |id: &String| Erasure { session: name.clone(), what: Gone::Event(id.clone()) };
-    raw.erasures.extend(range.events.iter().map(erasure));
+    raw.erasures.extend(range.events.iter().map(|id| gone_event(&engine.tenant.key, name, id)));
     let wanted = RecordQuery {
-        sessions: BTreeSet::from([name.clone()]),
-        events: range.events,
+        sessions: BTreeSet::from([name.to_owned()]),
+        events: range.events.iter().map(|id| id.as_str().to_owned()).collect(),
         spans: range.spans,
         beginnings: range.beginnings,
         ..RecordQuery::default()
@@ -177,12 +178,12 @@ async fn erase_runs(
 
 /// Reads a run of positions. Returns what each stream of the line loses that holds a part of the run, and adds the
 /// origins of the events and the beginnings of their texts to `range`.
-async fn lose_run(
+async fn lose_run<'t>(
     session: &Session,
     run: &Run,
-    mut losses: Vec<Loss>,
+    mut losses: Vec<Loss<'t>>,
     range: &mut Range,
-) -> Result<Vec<Loss>, Error> {
+) -> Result<Vec<Loss<'t>>, Error> {
     let mut pages = session.pages(run.from, run.to);
     while let Some(events) = pages.next().await? {
         let facts: Vec<&Fact> = events.iter().filter_map(|event| event.fact.as_ref()).collect();
@@ -196,20 +197,20 @@ async fn lose_run(
                 range.spans.insert(SourceSpan { source, revision, offset, len });
             }
             if is_named(event) {
-                range.events.insert(event.id.as_str().to_owned());
+                range.events.insert(event.id.clone());
             }
             if let Some(loss) = losses.iter_mut().find(|loss| loss.holds(event.seq)) {
-                loss.take(event);
+                loss.take(event)?;
             }
         }
     }
-    losses.retain(|loss| !loss.seqs.is_empty());
+    losses.retain(|loss| !loss.events.is_empty());
     Ok(losses)
 }
 
 /// Returns whether a later transcript may have a record with an event's id.
 fn is_named(event: &Event) -> bool {
-    !matches!(event.source, EventSource::Engine) && !stays(event)
+    !matches!(event.source, EventSource::Engine) && has_content(event)
 }
 
 pub(crate) async fn indexed_stretches(engine: &Engine, stream: &StreamId) -> Result<Vec<Stretch>, Error> {

@@ -4,7 +4,7 @@ use super::erase_runs;
 use super::erased::Erased;
 use super::family::{Streams, native};
 use super::forget::Forgetting;
-use super::loss::{Raw, stays};
+use super::loss::{Depth, Raw, contains};
 use crate::catch_up::Progress;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -23,6 +23,8 @@ use wunderblock_core::units::{Millis, Seq};
 /// Places where a text occurs in the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TextFound {
+    #[serde(skip)]
+    text: Box<str>,
     /// Events that contain the text.
     pub events: Vec<TextPlace>,
     /// Records of imported files that contain the text.
@@ -85,7 +87,7 @@ impl TextFound {
                 )));
             }
             let needle = Needle::new(text);
-            let mut found = Self::default();
+            let mut found = Self { text: text.into(), ..Self::default() };
             let mut streams = engine.streams("", u64::from(u32::MAX)).await?;
             streams.sort_unstable_by(|a, b| a.id.cmp(&b.id));
             let total = streams.iter().map(|info| own(info).1).sum();
@@ -133,14 +135,16 @@ impl TextFound {
     /// Fails in the same cases as [`crate::Session::erase`].
     pub fn erase<'a>(&'a self, engine: &'a Engine, reason: Option<&'a str>) -> BoxFuture<'a, Erased> {
         Box::pin(async move {
+            let needle = Needle::new(&self.text);
             let mut by_session: BTreeMap<&str, Raw> = BTreeMap::new();
             for TextRecord { hit, .. } in &self.originals {
-                by_session.entry(&hit.session).or_default().take(vec![hit.clone()]);
+                by_session.entry(&hit.session).or_default().take(&engine.tenant.key, hit);
             }
             let mut sum = Erased::default();
             for (stream, runs) in self.runs() {
                 let raw = by_session.remove(native(stream)).unwrap_or_default();
-                sum.add(erase_runs(&engine.session_by_id(stream.clone()), &runs, reason, raw).await?);
+                let (session, depth) = (engine.session_by_id(stream.clone()), Depth::Names(&needle));
+                sum.add(erase_runs(&session, &runs, reason, (raw, depth)).await?);
             }
             // Titles, queues and the like are not part of any event, so no session can get a receipt for them.
             for (_, raw) in by_session {
@@ -189,26 +193,37 @@ async fn find_in_stream(
     let mut pages = session.pages(own(info).0, info.head);
     while let Some(events) = pages.next().await? {
         read(events.len() as u64);
-        for event in with_whole_texts(engine, events).await? {
+        for event in readable(engine, events).await? {
             if !holds(&event, needle)? {
                 continue;
             }
-            let kind = event.fact.as_ref().map_or("", Fact::kind);
-            if stays(&event) {
-                // An erasure does not remove this event's payload, so the text remains in it.
-                found.names.push(format!("{kind} at position {} of {}", event.seq, info.id));
-            } else {
-                found.events.push(TextPlace {
-                    session: info.id.clone(),
-                    seq: event.seq,
-                    at: event.at,
-                    kind: kind.into(),
-                    shown_in: Vec::new(),
-                });
-            }
+            found.events.push(TextPlace {
+                session: info.id.clone(),
+                seq: event.seq,
+                at: event.at,
+                kind: event.fact.as_ref().map_or("", Fact::kind).into(),
+                shown_in: Vec::new(),
+            });
         }
     }
     Ok(())
+}
+
+/// Returns events with their texts, without those that are erased at the same time.
+async fn readable(engine: &Engine, events: Vec<Event>) -> Result<Vec<Event>, Error> {
+    match with_whole_texts(engine, events.clone()).await {
+        Err(Error::Erased(_)) => {
+            let mut there = Vec::new();
+            for event in events {
+                match with_whole_texts(engine, vec![event]).await {
+                    Err(Error::Erased(_)) => {}
+                    one => there.extend(one?),
+                }
+            }
+            Ok(there)
+        }
+        whole => whole,
+    }
 }
 
 /// Returns the first position stored in the stream itself, and the number of positions stored there.
@@ -217,9 +232,8 @@ fn own(info: &StreamInfo) -> (Seq, u64) {
     (base.next(), info.head.0.saturating_sub(base.0))
 }
 
-/// Returns whether an event's content contains the searched text. The event's texts must already be loaded.
+/// Returns whether an event's content or its id contains the searched text. The event's texts must already be loaded.
 fn holds(event: &Event, needle: &Needle) -> Result<bool, Error> {
     let Some(fact) = &event.fact else { return Ok(false) };
-    let written = serde_json::to_vec(fact).map_err(|error| Error::Internal(error.to_string()))?;
-    Ok(needle.is_in(&written))
+    Ok(needle.is_in(event.id.as_str().as_bytes()) || contains(fact, needle)?)
 }

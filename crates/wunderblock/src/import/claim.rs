@@ -60,6 +60,11 @@ pub(crate) fn is_abandoned(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| lock(&file))
 }
 
+/// Returns whether a lease ends later than any lease can, so that its owner had a wrong clock.
+pub(crate) fn is_void(owner: &Owner, now: Millis) -> bool {
+    owner.until.0 > now.0.saturating_add(2 * IMPORT_LEASE)
+}
+
 /// A revision to be claimed.
 pub(super) struct ToWrite<'a> {
     pub(super) path: &'a Path,

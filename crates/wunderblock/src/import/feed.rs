@@ -10,8 +10,8 @@ use super::tree::{Belongs, Point, SessionTree};
 use super::waiting::{Sent, Waiting};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::imported_records::Lost;
 use crate::limits::{COMMIT_RETRIES, IMPORT_BATCH_CHUNKS, MAX_WARNINGS};
+use crate::lost::{Lost, LostContent, kept_as};
 use crate::originals::source_handle;
 use crate::store::codec::revision_handle;
 use crate::store::{Answer, Commit, Epoch, Query, StoreError, Write, Written};
@@ -137,8 +137,9 @@ impl<'e> Feed<'e> {
     /// Fails with [`StoreError::EpochMoved`] if one does, or after three erasures during the same commit.
     pub(super) async fn renew_epoch(&mut self, ids: Vec<String>) -> Result<(), StoreError> {
         let tenant = self.engine.tenant.no;
-        let sessions: Vec<String> = self.lost.keys().cloned().collect();
-        let names = ids.into_iter().filter(|id| is_unique(id)).collect();
+        let key = self.engine.tenant.key;
+        let sessions: Vec<String> = self.lost.keys().flat_map(|name| kept_as(&key, name.clone())).collect();
+        let names = ids.into_iter().filter(|id| is_unique(id)).flat_map(|id| kept_as(&key, id)).collect();
         let mut queries = vec![Query::Epoch { tenant }, Query::Erased { tenant, names }];
         if !sessions.is_empty() {
             queries.push(Query::Erasures { tenant, sessions });
@@ -147,9 +148,10 @@ impl<'e> Feed<'e> {
         let now = answers.next().and_then(Answer::epoch).unwrap_or(self.epoch);
         let elsewhere = answers.next().and_then(Answer::erasures).unwrap_or_default();
         let erasures = answers.next().and_then(Answer::erasures).unwrap_or_default();
-        let mut lost = Lost::by_session(&erasures);
+        let lost = LostContent::of(&key, &erasures);
         self.refusals += 1;
-        let is_same = |(name, known): (&String, &Lost)| lost.remove(name).unwrap_or_default() == *known;
+        let is_same =
+            |(name, known): (&String, &Lost)| lost.get(name).map_or(known.is_empty(), |lost| lost == known);
         if self.refusals > COMMIT_RETRIES || !elsewhere.is_empty() || !self.lost.iter().all(is_same) {
             return Err(StoreError::EpochMoved { expected: self.epoch.no, actual: now.no });
         }

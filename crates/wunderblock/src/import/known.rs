@@ -3,9 +3,9 @@
 use super::name::{event_id, record_name};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::imported_records::Lost;
+use crate::lost::{Lost, kept_as};
 use crate::store::codec::{commitment, content_hash, erased_key, nameless_key};
-use crate::store::{Answer, Erasure, KnownEvent, Query, Tenant};
+use crate::store::{Answer, KnownEvent, Query, Tenant};
 use std::collections::HashMap;
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::id::{EventId, StreamId};
@@ -32,13 +32,28 @@ pub(super) struct KnownRecords {
     pub(super) lost: Lost,
 }
 
-/// Minimum length of an id that no two records of different sessions share by chance, in characters: 64 random bits in
-/// hexadecimal. Forks and resumed sessions repeat the ids of their records under another name of the session.
+/// Minimum length of a random name in an id, in characters: 64 random bits in hexadecimal.
 const UNIQUE_ID: usize = 16;
 
-/// Returns whether no two records of different sessions have an id by chance.
-pub(super) fn is_unique(id: &str) -> bool {
-    id.chars().count() >= UNIQUE_ID
+/// Length of a UUID, in characters.
+const UUID: usize = 36;
+
+/// Returns whether no two records of different sessions have an id by chance: the id contains a UUID, or a long word of
+/// letters and digits. Forks and resumed sessions repeat the ids of their records under another name of the session.
+pub(crate) fn is_unique(id: &str) -> bool {
+    let is_uuid = |text: &[u8]| {
+        text.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+    };
+    let is_random = |word: &str| {
+        word.len() >= UNIQUE_ID
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+            && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    id.as_bytes().windows(UUID).any(is_uuid)
+        || id.split(|sign: char| !sign.is_ascii_alphanumeric()).any(is_random)
 }
 
 /// Returns the ids of a record and of its events, if they are unique.
@@ -57,10 +72,10 @@ pub(super) async fn lost_of(engine: &Engine, names: Vec<String>) -> Result<Lost,
     if names.is_empty() {
         return Ok(Lost::default());
     }
-    let query = Query::Erased { tenant: engine.tenant.no, names };
-    let erasures = engine.ask(query, Answer::erasures).await?;
-    let everywhere = erasures.into_iter().map(|erasure| Erasure { session: String::new(), ..erasure });
-    Ok(Lost::by_session(&everywhere.collect::<Vec<_>>()).remove("").unwrap_or_default())
+    let Tenant { no: tenant, key } = engine.tenant;
+    let names = names.into_iter().flat_map(|name| kept_as(&key, name)).collect();
+    let erasures = engine.ask(Query::Erased { tenant, names }, Answer::erasures).await?;
+    Ok(Lost::of(&key, &erasures))
 }
 
 /// A record without an id whose first item is a message.
@@ -165,8 +180,10 @@ pub(crate) async fn known_events(
     engine.ask(query, Answer::known).await
 }
 
-/// Returns the erasures of a session.
-pub(crate) async fn erasures_of(engine: &Engine, session: &str) -> Result<Vec<Erasure>, Error> {
-    let query = Query::Erasures { tenant: engine.tenant.no, sessions: vec![session.to_owned()] };
-    engine.ask(query, Answer::erasures).await
+/// Returns what a session has lost by erasure.
+pub(crate) async fn lost_from(engine: &Engine, session: &str) -> Result<Lost, Error> {
+    let Tenant { no: tenant, key } = engine.tenant;
+    let sessions = kept_as(&key, session.to_owned()).to_vec();
+    let erasures = engine.ask(Query::Erasures { tenant, sessions }, Answer::erasures).await?;
+    Ok(Lost::of(&key, &erasures))
 }

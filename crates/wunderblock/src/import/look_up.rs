@@ -7,7 +7,6 @@ use super::known::{
 use super::name::{event_id, has_no_ids, is_of, record_name};
 use super::tree::SessionTree;
 use crate::error::Error;
-use crate::imported_records::Lost;
 use crate::store::codec::record_key;
 use std::collections::HashSet;
 use wunderblock_core::id::{EventId, StreamId};
@@ -40,9 +39,8 @@ impl Feed<'_> {
         }
         if self.epoch.no > 0 {
             let names = records.iter().flat_map(|(record, _)| unique_names(record)).collect();
-            let Lost { events, records, .. } = lost_of(self.engine, names).await?;
-            self.known.lost.events.extend(events);
-            self.known.lost.records.extend(records);
+            let lost = lost_of(self.engine, names).await?;
+            self.known.lost.add(lost);
         }
         let is_new = |(record, _): &(&TranscriptRecord, &[u8])| {
             let key: &str = record.session.as_deref().unwrap_or_default();

@@ -12,7 +12,7 @@
 
 use super::feed::Feed;
 use super::imported::ImportNotice;
-use super::known::{erasures_of, known_events};
+use super::known::{known_events, lost_from};
 use super::name::{event_id, is_of, path_mark, session_name};
 use super::saved::Saved;
 use super::tree::{Belongs, Branch, SessionOrigin, SessionTree};
@@ -21,7 +21,6 @@ use crate::agents::Agent;
 use crate::authors::is_delegates;
 use crate::erase::{indexed_stretches, native, root};
 use crate::error::{Error, ImportReason};
-use crate::imported_records::Lost;
 use crate::project::repository_of;
 use crate::record::{StreamStart, forking_writes, opening_writes};
 use crate::store::codec::{commitment, content_hash, record_key};
@@ -47,8 +46,7 @@ pub(super) async fn session_of(
     }
     let file = name_file(feed, &key).await?;
     let name = session_name(feed.format, &file, record, reader.session());
-    let erasures = erasures_of(feed.engine, &name).await?;
-    let lost = Lost::by_session(&erasures).remove(&name).unwrap_or_default();
+    let lost = lost_from(feed.engine, &name).await?;
     if lost.whole {
         let text =
             format!("{}: session {name} was erased; nothing of it is stored again", feed.path.display());
@@ -82,8 +80,7 @@ async fn erasures_of_kin(feed: &mut Feed<'_>, stream: &StreamId) -> Result<Vec<S
     let line = indexed_stretches(feed.engine, stream).await?;
     let names: BTreeSet<String> = line.iter().map(|part| native(&part.stream).to_owned()).collect();
     for name in &names {
-        let erasures = erasures_of(feed.engine, name).await?;
-        let lost = Lost::by_session(&erasures).remove(name).unwrap_or_default();
+        let lost = lost_from(feed.engine, name).await?;
         feed.lost.entry(name.clone()).or_insert(lost);
     }
     Ok(names.into_iter().collect())
@@ -337,8 +334,7 @@ pub(super) async fn resume_import(
         }
         let of = |stream: &StreamId| said.iter().find(|(id, _)| id == stream).and_then(|(_, said)| *said);
         let Some(mut tree) = tree.tree(of) else { return Ok((feed.reader(), 0, 0)) };
-        let erasures = erasures_of(feed.engine, &tree.name).await?;
-        if !erasures.is_empty() {
+        if !lost_from(feed.engine, &tree.name).await?.is_empty() {
             return Ok((feed.reader(), 0, 0));
         }
         tree.is_delegates = of_delegate;

@@ -19,11 +19,11 @@ use crate::import::session::open_kin;
 use crate::import::session::session_of;
 use crate::import::tree::RecordPlacement;
 use crate::import::tree::SessionTree;
-use crate::imported_records::Lost;
 use crate::limits::IMPORT_BATCH_BYTES;
 use crate::limits::IMPORT_BATCH_CHUNKS;
 use crate::limits::IMPORT_BATCH_EVENTS;
 use crate::limits::SOURCE_CHUNK;
+use crate::lost::Lost;
 use crate::store::Write;
 use crate::store::codec::record_key;
 use wunderblock_core::author;
@@ -209,7 +209,7 @@ pub(crate) fn erased_events(
         // Earlier versions did not take in the end of a sub-agent, so nobody could erase it.
         let is_late = matches!(item, RecordItem::Returned(_)) && gone.last() == Some(&true);
         let id = event_id(name, number)?;
-        gone.push(is_late || lost.iter().any(|lost| lost.events.contains(id.as_str())));
+        gone.push(is_late || lost.iter().any(|lost| lost.has_event(&id)));
     }
     Ok(Some(gone))
 }

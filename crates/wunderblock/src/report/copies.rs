@@ -13,6 +13,8 @@ pub struct BackupReport<'r> {
     pub path: &'r Path,
     /// Size of the copy in bytes.
     pub bytes: u64,
+    /// Whether the ledger notes the copy, so that later erasures look into it.
+    pub noted: bool,
 }
 
 /// A ledger that was restored.

@@ -232,6 +232,34 @@ pub fn erased_key(offset: u64, len: u64) -> i64 {
     record_key(&format!("\0{offset}+{len}"))
 }
 
+/// Returns the name under which an erasure keeps an id: a keyed hash, so that the id is recognised but cannot be read.
+#[must_use]
+pub fn erased_name(key: &[u8; 32], id: &str) -> String {
+    let mut hasher = blake3::Hasher::new_keyed(key);
+    hasher.update(b"erased").update(&[0]).update(id.as_bytes());
+    let hex = hasher.finalize().to_hex();
+    format!("{ERASED_MARK}{}", hex.get(..ERASED_DIGITS).unwrap_or(&hex))
+}
+
+/// Returns whether a name comes from [`erased_name`]. Earlier versions kept the ids themselves.
+#[must_use]
+pub fn is_erased_name(name: &str) -> bool {
+    let digits = name.strip_prefix(ERASED_MARK).unwrap_or_default();
+    digits.len() == ERASED_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns the id that an event has after its erasure.
+#[must_use]
+pub fn erased_id(key: &[u8; 32], id: &EventId) -> EventId {
+    if is_erased_name(id.as_str()) {
+        return id.clone();
+    }
+    EventId::new(erased_name(key, id.as_str())).unwrap_or_else(|_| id.clone())
+}
+
+const ERASED_MARK: char = '~';
+const ERASED_DIGITS: usize = 32;
+
 /// Packs bytes of a source as a chunk to be stored.
 #[must_use]
 pub fn pack_chunk(offset: u64, bytes: &[u8]) -> PackedChunk {
@@ -451,6 +479,19 @@ pub fn decode(kind: &str, version: u32, payload: &[u8]) -> Result<Fact, CodecErr
     let fact = fact.ok_or_else(|| damaged("the kind is not known".to_owned()))?;
     fields.end().map_err(|error| damaged(error.to_string()))?;
     Ok(fact)
+}
+
+/// Returns the model that a stored record names for its whole session; `None` also if the record is damaged.
+#[must_use]
+pub fn model_of(kind: &str, payload: &[u8]) -> Option<Box<str>> {
+    if !matches!(kind, "message.appended" | "usage.measured") {
+        return None;
+    }
+    match decode(kind, VERSION, payload).ok()? {
+        Fact::MessageAppended(said) => said.message.model,
+        Fact::UsageMeasured(usage) => usage.model,
+        _ => None,
+    }
 }
 
 /// Decodes a stored row into an event.

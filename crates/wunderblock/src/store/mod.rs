@@ -26,9 +26,9 @@ pub use row::{
     Tenant, TenantNo, UsageRow,
 };
 pub use write::{
-    Appended, Begin, EventMark, EventUsage, Facets, MAX_HOLDERS, Opening, PackedBlob, PackedChunk,
-    PackedEvent, PackedSegment, REPEATED_MIN, SegmentId, SegmentReach, SessionFacets, SourceSpan, Write,
-    Written,
+    Appended, Begin, EventMark, EventUsage, Facets, LostEvent, MAX_HOLDERS, Opening, PackedBlob, PackedChunk,
+    PackedEvent, PackedSegment, REPEATED_MIN, Rest, SegmentId, SegmentReach, SessionFacets, SourceSpan,
+    Write, Written,
 };
 
 use std::future::Future;

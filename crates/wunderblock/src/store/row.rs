@@ -302,10 +302,11 @@ pub struct KnownEvent {
     pub proof: Option<([u8; 16], [u8; 32])>,
 }
 
-/// Coordinates of erased content. The coordinates contain neither the content nor a hash of it.
+/// Coordinates of erased content. The coordinates contain neither the content nor a hash of it. Ids are keyed hashes
+/// ([`super::codec::erased_name`]); earlier versions kept the ids themselves.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Erasure {
-    /// Session id as assigned by the agent.
+    /// Hash of the session id assigned by the agent.
     pub session: String,
     /// Erased part of the session.
     pub what: Gone,
@@ -316,9 +317,9 @@ pub struct Erasure {
 pub enum Gone {
     /// The whole session. Format 1 did not record which records were erased.
     Session,
-    /// An event, by its id.
+    /// An event, by the hash of its id.
     Event(String),
-    /// A record's bytes in imported files, identified by the record's own id, or by `r` and the record's offset. The
+    /// A record's bytes in imported files, by the hash of the record's own id, or of `r` and the record's offset. The
     /// record's events may still be stored: the erased text may have been in a part of the record that produces no
     /// event.
     Record(String),

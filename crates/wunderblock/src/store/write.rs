@@ -77,7 +77,7 @@ pub struct Facets {
     pub tool: Option<Box<str>>,
     /// File that the event's first tool call refers to.
     pub path: Option<Box<str>>,
-    /// Lane to which the event belongs. The lane is not content, so erasing the event does not remove it.
+    /// Lane to which the event belongs.
     pub lane: Option<LaneId>,
     /// What the event says about its whole session.
     pub session: Option<Box<SessionFacets>>,
@@ -338,13 +338,42 @@ pub enum Write {
         tenant: TenantNo,
         /// Stream that contains the events.
         stream: StreamId,
-        /// Positions to erase, in this stream or in the streams that it continues.
-        seqs: Vec<Seq>,
+        /// Events to erase, in this stream or in the streams that it continues. Their ids become keyed hashes
+        /// ([`super::codec::erased_id`]).
+        events: Vec<LostEvent>,
         /// Bytes of sources to overwrite, as offsets within their revisions.
         spans: Vec<SourceSpan>,
         /// Coordinates of content that a later import must not bring back.
         erasures: Vec<Erasure>,
     },
+}
+
+/// An event that loses its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostEvent {
+    /// Position of the event.
+    pub seq: Seq,
+    /// What remains of the fact; if nothing does, the event no longer belongs to its lane, either.
+    pub rest: Option<Rest>,
+}
+
+impl LostEvent {
+    /// Creates the loss of a whole fact.
+    #[must_use]
+    pub const fn new(seq: Seq) -> Self {
+        Self { seq, rest: None }
+    }
+}
+
+/// Record that remains of an erased fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// Encoded fact.
+    pub payload: Vec<u8>,
+    /// Hash over the kind and the rest.
+    pub content: [u8; 32],
+    /// Salt of the commitment.
+    pub salt: [u8; 16],
 }
 
 /// Revision of a source that a caller wants to write.

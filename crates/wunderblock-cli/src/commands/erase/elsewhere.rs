@@ -6,6 +6,7 @@ use crate::console::say;
 use crate::exit::Failure;
 use crate::settings::Settings;
 use crate::terminal::clean;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Engine, ErasedPart, Error};
@@ -20,13 +21,17 @@ pub(super) async fn copies(
 ) -> Result<Vec<PathBuf>, Failure> {
     let found = engine.ledger().copies_with(part).await?;
     let Some(erase) = erase.filter(|_| !found.is_empty()) else { return Ok(found) };
+    let mut failed = BTreeSet::new();
     for path in found {
-        // A copy that cannot be opened, such as a backup that is being made, is named below.
-        if let Ok(copy) = Engine::open_with(&path, Access::Write, settings.config()).await {
-            erase(&copy).await?;
+        // A copy that cannot be opened, such as a backup that is being made, is named below, and so is one in which the
+        // erasure fails.
+        let Ok(copy) = Engine::open_with(&path, Access::Write, settings.config()).await else { continue };
+        if engine.ledger().has_copy(&copy) && erase(&copy).await.is_err() {
+            failed.insert(path);
         }
     }
-    Ok(engine.ledger().copies_with(part).await?)
+    failed.extend(engine.ledger().copies_with(part).await?);
+    Ok(failed.into_iter().collect())
 }
 
 /// Names the copies that still have the content.

@@ -1,6 +1,7 @@
 //! Appending events: positions, idempotency, bodies.
 
 use super::failure::failure;
+use super::ids::Ids;
 use super::read::json;
 use super::sql::{author_sql, handle_sql, put, row, run, spans_sql};
 use crate::store::StoreError;
@@ -16,6 +17,7 @@ struct GrowingStream {
     info: StreamInfo,
     /// Streams that this one continues, each with the last shared position.
     ancestors: Vec<(StreamNo, Seq)>,
+    ids: Ids,
 }
 
 pub(super) fn append(
@@ -30,7 +32,7 @@ pub(super) fn append(
     let lineage = super::read::lineage(db, tenant, stream)?;
     let ancestors = lineage.iter().skip(1).map(|stretch| (stretch.no, stretch.to)).collect();
     let head = info.head;
-    let mut growing = GrowingStream { info, ancestors };
+    let mut growing = GrowingStream { info, ancestors, ids: Ids::of(db, tenant)? };
     if let Some(expected) = expect_head.filter(|expected| *expected != head) {
         // The append may be a retry whose first answer was lost, in which case all of the events are already stored.
         let there: Result<Option<Vec<(Seq, bool)>>, StoreError> =
@@ -84,27 +86,14 @@ fn seen(
 ) -> Result<Option<(Seq, bool)>, StoreError> {
     let own = (growing.info.no, growing.info.head);
     for (stream, to) in std::iter::once(&own).chain(&growing.ancestors) {
-        let found = db
-            .prepare_cached(
-                "SELECT seq, salt, proof FROM events WHERE tenant = ?1 AND stream = ?2 AND id = ?3 AND seq <= ?4",
-            )
-            .and_then(|mut statement| {
-                statement
-                    .query_row(params![tenant.0, stream.0, event.id.as_str(), to.0], |row| {
-                        Ok((row.get::<_, u64>(0)?, row.get::<_, Option<[u8; 16]>>(1)?, row.get::<_, [u8; 32]>(2)?))
-                    })
-                    .optional()
-            })
-            .map_err(|error| failure(&error))?;
-        let Some((seq, salt, proof)) = found else { continue };
-        let seq = Seq(seq);
-        // An erased event has no salt to compare with. An erased event counts as a duplicate, so that its content
+        let Some(known) = growing.ids.find(db, (tenant, *stream, *to), &event.id)? else { continue };
+        // An erased event has nothing to compare with. An erased event counts as a duplicate, so that its content
         // does not come back.
-        return match salt {
-            Some(salt) if commitment(&salt, &event.content) != proof => {
-                Err(StoreError::Conflict { id: EventId::clone(&event.id), seq })
+        return match known.proof {
+            Some((salt, proof)) if commitment(&salt, &event.content) != proof => {
+                Err(StoreError::Conflict { id: EventId::clone(&event.id), seq: known.seq })
             }
-            salt => Ok(Some((seq, salt.is_none()))),
+            proof => Ok(Some((known.seq, proof.is_none()))),
         };
     }
     Ok(None)

@@ -1,21 +1,22 @@
 //! Erasing content permanently.
 
+use super::failure::failure;
 use super::read::lineage;
 use super::source::{Revision, note_erased, spans};
 use super::sql::{handle_sql, row, rows, run};
 use crate::store::row::{Erasure, Gone, SourceNo, StreamNo, Stretch, TenantNo};
-use crate::store::write::{SourceSpan, Written};
+use crate::store::write::{LostEvent, SourceSpan, Written};
 use crate::store::{StoreError, codec};
 use rusqlite::{Connection, Row, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_core::units::{Bytes, Millis, Seq};
 
 /// Everything that one erasure removes.
 pub(super) struct Erasing<'a> {
-    /// Positions of events in a stream.
-    pub(super) seqs: &'a [Seq],
+    /// Events of a stream.
+    pub(super) events: &'a [LostEvent],
     /// Byte ranges of imported files.
     pub(super) spans: &'a [SourceSpan],
     /// Coordinates that keep the erased content from being imported again.
@@ -28,27 +29,24 @@ pub(super) fn erase(
     stream: &StreamId,
     erasing: &Erasing<'_>,
 ) -> Result<Written, StoreError> {
-    let Erasing { seqs, spans, erasures } = *erasing;
-    let stretches = if seqs.is_empty() { Vec::new() } else { lineage(db, tenant, stream)? };
-    let (mut events, mut blobs) = (0, 0);
+    let Erasing { events, spans, erasures } = *erasing;
+    let stretches = if events.is_empty() { Vec::new() } else { lineage(db, tenant, stream)? };
+    let (mut count, mut blobs) = (0, 0);
     let mut lost: BTreeMap<StreamNo, BTreeSet<Seq>> = BTreeMap::new();
-    forget_records(db, tenant, &stretches, seqs)?;
-    for seq in seqs {
-        let holder = stretches.iter().find(|stretch| stretch.from <= *seq && *seq <= stretch.to);
+    forget_records(db, tenant, &stretches, events)?;
+    let key = tenant_key(db, tenant)?;
+    for event in events {
+        let holder = stretches.iter().find(|stretch| stretch.from <= event.seq && event.seq <= stretch.to);
         let Some(holder) = holder else { continue };
-        let erased = run(
-            db,
-            "UPDATE events SET payload = NULL, salt = NULL, origin = NULL, checksum = NULL, tool = NULL, path = NULL,
-                 author = NULL, spans = NULL
-             WHERE tenant = ?1 AND stream = ?2 AND seq = ?3 AND payload IS NOT NULL",
-            params![tenant.0, holder.no.0, seq.0],
-        )?;
-        if erased > 0 {
-            lost.entry(holder.no).or_default().insert(*seq);
-            events += 1;
+        if strip(db, &key, (tenant, holder.no), event)? {
+            lost.entry(holder.no).or_default().insert(event.seq);
+            count += 1;
         }
-        blobs += unref(db, tenant, (holder.no.0, seq.0))?;
-        forget_facets(db, tenant, (holder.no.0, seq.0))?;
+        blobs += unref(db, tenant, (holder.no.0, event.seq.0))?;
+        forget_facets(db, tenant, (holder.no.0, event.seq.0))?;
+    }
+    for stream in lost.keys() {
+        forget_model(db, tenant, *stream)?;
     }
     note_losses(db, tenant, lost)?;
     let source_bytes = overwrite_all(db, tenant, spans)?;
@@ -61,7 +59,85 @@ pub(super) fn erase(
         let sql = "INSERT OR IGNORE INTO erasures (tenant, session, kind, name) VALUES (?1, ?2, ?3, ?4)";
         run(db, sql, params![tenant.0, session, kind, name])?;
     }
-    Ok(Written::Erased { events, blobs, source_bytes: Bytes(source_bytes) })
+    Ok(Written::Erased { events: count, blobs, source_bytes: Bytes(source_bytes) })
+}
+
+fn tenant_key(db: &Connection, tenant: TenantNo) -> Result<[u8; 32], StoreError> {
+    row(db, "SELECT key FROM tenants WHERE tenant = ?1", params![tenant.0], |row| row.get(0))?
+        .ok_or_else(|| StoreError::Damaged(format!("there is no tenant {}", tenant.0)))
+}
+
+/// Removes the content of an event except for its rest, and hashes its id. Returns whether the event had content.
+fn strip(
+    db: &Connection,
+    key: &[u8; 32],
+    (tenant, stream): (TenantNo, StreamNo),
+    LostEvent { seq, rest }: &LostEvent,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT id, at, kind, origin FROM events
+               WHERE tenant = ?1 AND stream = ?2 AND seq = ?3 AND payload IS NOT NULL";
+    let read = |row: &Row<'_>| {
+        Ok((
+            row.get::<_, String>(0)?,
+            row.get(1)?,
+            row.get::<_, String>(2)?,
+            row.get::<_, Option<Vec<u8>>>(3)?,
+        ))
+    };
+    let Some((id, at, kind, origin)) = row(db, sql, params![tenant.0, stream.0, seq.0], read)? else {
+        return Ok(false);
+    };
+    let id = EventId::new(id).map_err(|error| StoreError::Damaged(error.to_string()))?;
+    let id = codec::erased_id(key, &id);
+    let origin = origin.filter(|_| rest.is_some());
+    let stated = (&id, Millis(at), kind.as_str());
+    let checksum =
+        rest.as_ref().map(|rest| codec::record_checksum((&rest.payload, origin.as_deref()), stated));
+    run(
+        db,
+        "UPDATE events SET id = ?4, payload = ?5, salt = ?6, proof = coalesce(?7, proof), covers = ?8, origin = ?9,
+             checksum = ?10, version = ?11, lane = iif(?5 IS NULL, NULL, lane), tool = NULL, path = NULL, author = NULL, spans = NULL
+         WHERE tenant = ?1 AND stream = ?2 AND seq = ?3",
+        params![
+            tenant.0,
+            stream.0,
+            seq.0,
+            id.as_str(),
+            rest.as_ref().map(|rest| &rest.payload),
+            rest.as_ref().map(|rest| rest.salt),
+            rest.as_ref().map(|rest| codec::commitment(&rest.salt, &rest.content)),
+            codec::COVERS,
+            origin,
+            checksum,
+            codec::VERSION
+        ],
+    )?;
+    Ok(true)
+}
+
+/// Sets the model of a stream to that of its latest reply that is not erased.
+fn forget_model(db: &Connection, tenant: TenantNo, stream: StreamNo) -> Result<(), StoreError> {
+    let sql = "SELECT 1 FROM streams WHERE stream = ?1 AND model IS NOT NULL";
+    if row(db, sql, params![stream.0], |_| Ok(()))?.is_none() {
+        return Ok(());
+    }
+    let sql = "SELECT kind, payload FROM events WHERE tenant = ?1 AND stream = ?2 AND payload IS NOT NULL
+               ORDER BY seq DESC";
+    let model = db
+        .prepare_cached(sql)
+        .and_then(|mut statement| {
+            let mut rows = statement.query(params![tenant.0, stream.0])?;
+            while let Some(row) = rows.next()? {
+                let model = codec::model_of(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_blob()?);
+                if model.is_some() {
+                    return Ok(model);
+                }
+            }
+            Ok(None)
+        })
+        .map_err(|error| failure(&error))?;
+    run(db, "UPDATE streams SET model = ?2 WHERE stream = ?1", params![stream.0, model])?;
+    Ok(())
 }
 
 /// Notes where content was lost, under the number of the epoch that begins with this erasure.
@@ -88,11 +164,17 @@ fn note_losses(
     Ok(())
 }
 
-/// Removes what an erased event said about its whole session: its usage, or a title and tags.
+/// Removes what an erased event said about its whole session: its scope and branch, its usage, or a title and tags.
 fn forget_facets(db: &Connection, tenant: TenantNo, (stream, seq): (u32, u64)) -> Result<(), StoreError> {
     let sql = "SELECT kind FROM events WHERE tenant = ?1 AND stream = ?2 AND seq = ?3";
     let kind: Option<String> = row(db, sql, params![tenant.0, stream, seq], |row| row.get(0))?;
     match kind.as_deref() {
+        Some("session.opened") => {
+            let sql =
+                "UPDATE streams SET user = NULL, project = NULL, agent = NULL, session = NULL, run = NULL,
+                           branch = NULL WHERE stream = ?1";
+            run(db, sql, params![stream])?;
+        }
         Some("session.described") => {
             run(db, "UPDATE streams SET title = NULL, tags = NULL WHERE stream = ?1", params![stream])?;
         }
@@ -110,10 +192,11 @@ fn forget_records(
     db: &Connection,
     tenant: TenantNo,
     stretches: &[Stretch],
-    seqs: &[Seq],
+    events: &[LostEvent],
 ) -> Result<(), StoreError> {
     for part in stretches {
-        let own = seqs.iter().filter(|seq| part.from <= **seq && **seq <= part.to);
+        let seqs = events.iter().map(|event| event.seq);
+        let own = seqs.filter(|seq| part.from <= *seq && *seq <= part.to);
         let own: BTreeSet<u64> = own.map(|seq| seq.0).collect();
         let (Some(first), Some(last)) = (own.first(), own.last()) else { continue };
         let sql = "SELECT record, seq FROM records

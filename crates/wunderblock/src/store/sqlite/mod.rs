@@ -17,6 +17,7 @@ mod copy;
 mod create;
 mod erase;
 mod failure;
+mod ids;
 mod lease;
 mod log;
 mod marked;
@@ -149,6 +150,13 @@ impl Sqlite {
         self.writer.is_some()
     }
 
+    /// Returns whether other processes cannot open the ledger as long as this handle is open: on a full disk, a reader
+    /// cannot share what is in the log.
+    #[must_use]
+    pub fn excludes_others(&self) -> bool {
+        self.readers.excludes_others()
+    }
+
     /// Returns whether an erasure is waiting for another process that reads the log.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
@@ -189,15 +197,16 @@ impl Sqlite {
         self.read(move |connection| copy::copy(connection, &to))
     }
 
-    /// Notes the absolute path of a copy. A path that is not UTF-8 is not noted.
+    /// Notes the absolute path of a copy.
     ///
     /// # Errors
     /// Fails if the ledger cannot be written.
-    pub(crate) fn note_backup(&self, path: &Path, at: Millis) -> Answering<'_, ()> {
+    pub(crate) fn note_backup(&self, path: &str, at: Millis) -> Answering<'_, ()> {
         let (reply, answer) = oneshot::channel();
-        let path = path.to_str().map(ToOwned::to_owned);
+        let (path, generation) = (path.to_owned(), self.generation);
         let job = move |connection: &Connection| {
-            let noted = path.map_or(Ok(()), |path| backups::note(connection, &path, at));
+            let noted =
+                open::still(connection, generation).and_then(|()| backups::note(connection, &path, at));
             drop(reply.send(noted));
         };
         let sent = match &self.writer {

@@ -128,6 +128,9 @@ pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreR
 /// Opens a ledger for reading where SQLite cannot create the shared-memory file: in a read-only folder, or on a full
 /// disk.
 fn without_shared_memory(path: &Path, error: &StoreError, patience: Duration) -> StoreResult<Connection> {
+    if !matches!(error, StoreError::Full | StoreError::Io(_) | StoreError::ReadOnly) {
+        return Err(error.clone());
+    }
     let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if beside(path, "-wal").metadata().map_or(0, |meta| meta.len()) == 0 {
         // Without a log, the file is complete and has no writer, so it can be opened as immutable.
@@ -136,9 +139,6 @@ fn without_shared_memory(path: &Path, error: &StoreError, patience: Duration) ->
         let connection = Connection::open_with_flags(uri, flags).map_err(|error| failure(&error))?;
         settle(&connection, Access::Read, patience)?;
         return Ok(connection);
-    }
-    if !matches!(error, StoreError::Full | StoreError::Io(_) | StoreError::ReadOnly) {
-        return Err(error.clone());
     }
     // A connection that excludes all others keeps the index of the log on the heap. The lock needs a writable handle,
     // but nothing is written: queries cannot write, and the log stays as it is when the connection closes.

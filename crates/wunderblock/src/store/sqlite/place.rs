@@ -3,7 +3,7 @@
 //! These functions must not open a ledger's own file: closing any handle to it would drop the locks that SQLite holds
 //! for the whole process.
 
-use super::access::APPLICATION_ID;
+use super::access::{APPLICATION_ID, FORMAT};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -29,6 +29,8 @@ pub(super) const BUILDING: &str = ".creating-";
 const SQLITE: &[u8] = b"SQLite format 3\0";
 /// Size in bytes of the header of an SQLite database up to the application id, which is its end.
 const HEADER: usize = 72;
+/// Offset of the format in the header.
+const USER_VERSION: usize = 60;
 
 /// Returns whether a path names a ledger, or a file that belongs to one, whether or not it exists.
 ///
@@ -80,9 +82,28 @@ fn without_suffix(path: &Path, suffix: &str) -> Option<PathBuf> {
 
 /// Returns whether a file begins like a ledger.
 fn has_our_header(path: &Path) -> bool {
-    let header = read_header(path).filter(|header| header.starts_with(SQLITE));
-    let id = header.as_ref().and_then(|header| header.last_chunk::<4>());
-    id.is_some_and(|id| i64::from(u32::from_be_bytes(*id)) == APPLICATION_ID)
+    header_number(path, HEADER - 4) == Some(APPLICATION_ID)
+}
+
+/// Returns whether a file begins like a ledger of the format that this program writes.
+pub(crate) fn has_current_header(path: &Path) -> bool {
+    has_our_header(path) && header_number(path, USER_VERSION) == Some(FORMAT)
+}
+
+fn header_number(path: &Path, at: usize) -> Option<i64> {
+    let header = read_header(path).filter(|header| header.starts_with(SQLITE))?;
+    let number = header.get(at..)?.first_chunk::<4>()?;
+    Some(u32::from_be_bytes(*number).into())
+}
+
+/// Removes a temporary file with its companions if it is empty or a ledger. Another file of that name stays.
+pub(crate) fn remove_ours(path: &Path) {
+    if path.metadata().is_ok_and(|meta| meta.len() > 0) && !has_our_header(path) {
+        return;
+    }
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let _ = std::fs::remove_file(beside(path, suffix));
+    }
 }
 
 /// Reads the beginning of a file. A pipe or a device is not read.

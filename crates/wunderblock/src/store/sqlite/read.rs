@@ -1,6 +1,7 @@
 //! Reads rows from a snapshot.
 
 use super::failure::failure;
+use super::ids::Ids;
 use super::sql::{author_sql, authors_of, handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::StoreError;
 use crate::store::query::{Query, ReadOrder};
@@ -194,15 +195,10 @@ pub(super) fn known(
     ids: &[EventId],
 ) -> Result<Vec<Option<KnownEvent>>, StoreError> {
     let stretches = lineage(db, tenant, stream)?;
-    let sql =
-        "SELECT seq, salt, proof FROM events WHERE tenant = ?1 AND stream = ?2 AND id = ?3 AND seq <= ?4";
+    let known = Ids::of(db, tenant)?;
     let find = |id: &EventId| {
         for part in &stretches {
-            let values = params![tenant.0, part.no.0, id.as_str(), part.to.0.min(i64::MAX as u64)];
-            let found = row(db, sql, values, |row| {
-                let (salt, proof): (Option<[u8; 16]>, [u8; 32]) = (row.get(1)?, row.get(2)?);
-                Ok(KnownEvent { seq: Seq(row.get(0)?), proof: salt.map(|salt| (salt, proof)) })
-            })?;
+            let found = known.find(db, (tenant, part.no, part.to), id)?;
             if found.is_some() {
                 return Ok(found);
             }

@@ -52,7 +52,7 @@ CREATE TABLE events (
     tenant   INTEGER NOT NULL,
     stream   INTEGER NOT NULL,
     seq      INTEGER NOT NULL,
-    id       TEXT NOT NULL,
+    id       TEXT NOT NULL,         -- a keyed hash once the event is erased
     at       INTEGER NOT NULL,
     kind     TEXT NOT NULL,
     mark     INTEGER NOT NULL,      -- 0 other message, 1 user's turn, 2 system message, 3 not a message
@@ -63,7 +63,7 @@ CREATE TABLE events (
     salt     BLOB,                  -- erased with the payload
     proof    BLOB NOT NULL,
     covers   INTEGER NOT NULL DEFAULT 1,    -- version of the data that the proof covers
-    checksum INTEGER,               -- of payload and origin; null in records of format 1; erased with the payload
+    checksum INTEGER,               -- of payload, origin, time, kind and id; null in records of format 1; erased with the payload
     role     INTEGER,               -- 0 system, 1 user, 2 assistant, 3 tool; null outside the conversation
     author   INTEGER,               -- of a message in the user's role: 0 person, 1 harness, 2 hook, 3 peer, 4 model, 5 tool;
                                     -- null until it is settled; erased with the payload
@@ -71,7 +71,7 @@ CREATE TABLE events (
     tool     TEXT,                  -- of the first tool call; erased with the payload
     path     TEXT,                  -- file that the first tool call refers to; erased with the payload
     lane     TEXT,                  -- lane of the event; null for events of the session itself
-    payload  BLOB,
+    payload  BLOB,                  -- the fact; once it is erased, its rest, or null
     PRIMARY KEY (tenant, stream, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX events_by_id ON events (tenant, stream, id);
@@ -189,9 +189,9 @@ CREATE INDEX stream_sources_by_source ON stream_sources (source, revision);
 
 CREATE TABLE erasures (              -- coordinates of content that must not come back: neither content nor a hash of it
     tenant  INTEGER NOT NULL,
-    session TEXT NOT NULL,          -- session id as assigned by the agent
+    session TEXT NOT NULL,          -- hash of the session id assigned by the agent; plain if an earlier version wrote it
     kind    INTEGER NOT NULL,       -- 0: a whole session erased in format 1; 1: an event; 2: a record in imported files
-    name    TEXT NOT NULL,          -- id of the event or of the record
+    name    TEXT NOT NULL,          -- hash of the id of the event or of the record; plain if an earlier version wrote it
     PRIMARY KEY (tenant, session, kind, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX erasures_by_name ON erasures (tenant, name);

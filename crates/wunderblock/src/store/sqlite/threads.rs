@@ -64,8 +64,7 @@ pub(super) struct ReaderPool {
     /// Number of jobs that are waiting or running.
     open: Arc<AtomicUsize>,
     threads: Mutex<Vec<thread::JoinHandle<()>>>,
-    /// Maximum number of threads.
-    most: usize,
+    maximum: usize,
     connect: Arc<dyn Fn() -> StoreResult<Connection> + Send + Sync>,
 }
 
@@ -78,7 +77,7 @@ impl ReaderPool {
             jobs,
             open: Arc::default(),
             threads: Mutex::default(),
-            most: READERS,
+            maximum: READERS,
             connect: Arc::new(connect),
         }
     }
@@ -87,9 +86,14 @@ impl ReaderPool {
     /// others.
     pub(super) fn start(&mut self, connection: Connection) -> StoreResult<()> {
         if is_exclusive(&connection) {
-            self.most = 1;
+            self.maximum = 1;
         }
         self.begin(move || Ok(connection))
+    }
+
+    /// Returns whether the readers' connection excludes all others.
+    pub(super) fn excludes_others(&self) -> bool {
+        self.maximum == 1
     }
 
     fn begin(&self, connect: impl FnOnce() -> StoreResult<Connection> + Send + 'static) -> StoreResult<()> {
@@ -115,7 +119,7 @@ impl ReaderPool {
             let _ = reply.send(done);
         };
         let running = self.threads().len();
-        if busy >= running && running < self.most {
+        if busy >= running && running < self.maximum {
             let connect = Arc::clone(&self.connect);
             // A failure to start is ignored: the job then waits for a running reader.
             let _ = self.begin(move || connect());

@@ -72,8 +72,8 @@ fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
         }
         Write::Release { tenant, key, holder } => lease::release(db, *tenant, key, holder),
         Write::DropDerived { tenant } => drop_derived(db, *tenant),
-        Write::Erase { tenant, stream, seqs, spans, erasures } => {
-            erase::erase(db, *tenant, stream, &Erasing { seqs, spans, erasures })
+        Write::Erase { tenant, stream, events, spans, erasures } => {
+            erase::erase(db, *tenant, stream, &Erasing { events, spans, erasures })
         }
     }
 }

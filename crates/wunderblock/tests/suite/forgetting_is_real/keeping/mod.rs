@@ -2,6 +2,7 @@
 //! are replaced by a restore.
 
 mod create;
+mod fields;
 mod forged;
 mod progress;
 mod races;
