@@ -15,6 +15,7 @@ use wunderblock_core::budget::Reason;
 use wunderblock_core::compact::Urgency;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::{Message, Part, Role};
+use wunderblock_core::plan::TrimReason;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_testkit::faults::{FaultTime, PortMethod};
@@ -75,6 +76,13 @@ fn going_on(messages: &[(Seq, Message)], frontier: Seq) -> BTreeSet<Seq> {
             late.extend(own.flatten().copied().chain([*at]));
         }
     }
+    // The records of a reply and their results stand together.
+    let is_answer = |(_, message): &(Seq, Message)| matches!(message.role, Role::Assistant | Role::Tool);
+    for run in messages.chunk_by(|one, next| is_answer(one) && is_answer(next)) {
+        if run.iter().any(|(seq, _)| late.contains(seq)) {
+            late.extend(run.iter().map(|(seq, _)| *seq));
+        }
+    }
     late
 }
 
@@ -106,8 +114,11 @@ fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'stati
             (2.., _) => "it stands twice",
             (_, 2..) => "two summaries tell of it",
             (1, 1) if is_strict && !is_kept => "it stands, and a summary tells of it",
-            // No provider accepts thinking without its signature, or a second result of a call, so no request lacks them.
+            // No provider accepts thinking without its signature, or a second result of a call, so no request lacks them;
+            // nor does a request lack a reply that failed, which is never sent.
             (0, 0) if is_thinking(&message) || is_second(&scene.messages(), seq) => continue,
+            (0, 0) if !message.standing.is_sendable() => continue,
+            (0, 0) if has_no_room(scene) => continue,
             (0, 0) if !is_listed => "nothing tells of it",
             _ => continue,
         };
@@ -118,6 +129,13 @@ fn uncovered(scene: &Scene, built: &Built, is_strict: bool) -> Vec<(Seq, &'stati
 
 fn is_thinking(message: &Message) -> bool {
     message.parts.iter().all(|part| matches!(part, Part::Thinking { .. }))
+}
+
+/// Returns whether the lane's last step had to give up its summaries, because the newest exchange and the protected
+/// entries leave no room for one. It happens in windows of a few thousand tokens.
+fn has_no_room(scene: &Scene) -> bool {
+    let last = scene.steps().pop();
+    last.is_some_and(|(_, step)| step.reason == TrimReason::OverBudget && step.trim.nodes.is_empty())
 }
 
 /// Returns whether a message holds only results of calls that have an earlier result.
