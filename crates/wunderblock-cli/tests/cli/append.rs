@@ -2,7 +2,9 @@
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
+use wunderblock_core::event::Fact;
 
 fn message(id: &str, text: &str) -> String {
     format!(
@@ -178,6 +180,21 @@ fn documented() -> String {
         line.get(from + 1..to + 1).map(|line| format!("{line}\n"))
     });
     lines.collect()
+}
+
+#[test]
+fn the_guide_lists_every_kind_of_event_under_who_may_append_it() {
+    let guide = include_str!("../../../../docs/live.md");
+    let (_, kinds) = guide.split_once("**Kinds of events**").unwrap();
+    let (table, rest) = kinds.split_once("\nAll other kinds").unwrap();
+    let (engines, _) = rest.split_once(". `append`").unwrap();
+    let quoted = |text: &str| -> BTreeSet<String> {
+        text.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect()
+    };
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let known = |kinds: &[&str]| kinds.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+    assert_eq!(rows.flat_map(quoted).collect::<BTreeSet<_>>(), known(Fact::OPEN_KINDS));
+    assert_eq!(quoted(engines), known(Fact::ENGINE_KINDS));
 }
 
 #[test]
