@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use wunderblock::definitions::{DefinitionCache, DefinitionQuery, DelegateRules};
 use wunderblock::store::StoreError;
 use wunderblock::store::sqlite::Access;
-use wunderblock::{Config, ContextOptions, Engine, Error, LaneBuilt, Session, latest_session};
+use wunderblock::{Config, ContextOptions, Engine, Error, LaneBuilt, Session, ShortIds, latest_session};
+use wunderblock_core::fence::plain;
 
 /// What a server serves: a ledger, and the place and the options for which requests are explained.
 #[derive(Debug)]
@@ -103,7 +104,7 @@ impl SharedLedger {
     /// Returns the current session: the one that was named, or else the latest one of the project.
     pub(crate) async fn session(&self, engine: &Engine, named: Option<&str>) -> Result<Session, ToolFailure> {
         let missing = || {
-            let cwd = wunderblock_core::fence::plain(&self.served.cwd.to_string_lossy());
+            let cwd = plain(&self.served.cwd.to_string_lossy());
             ToolFailure::Door(format!(
                 "no session of the project in {cwd} is in the ledger; give `session`, an id as `search` returns it, or \
                  ask the user to run `wunderblock import` on the transcripts of this project"
@@ -113,6 +114,24 @@ impl SharedLedger {
     }
 
     /// Returns the options of a session's next request.
+    /// Returns the current session to write to. A beginning of an id is no name for it, because an agent that mistypes
+    /// an id would write into another session.
+    pub(crate) async fn written_session(
+        &self,
+        engine: &Engine,
+        named: Option<&str>,
+    ) -> Result<Session, ToolFailure> {
+        let session = self.session(engine, named).await?;
+        let Some(name) = named else { return Ok(session) };
+        if ShortIds::around(&session).await?.names(session.id(), name) {
+            return Ok(session);
+        }
+        let (name, id) = (plain(name), plain(session.id().as_str()));
+        Err(ToolFailure::Door(format!(
+            "no session has the id `{name}`; give `{id}` if you mean the session whose id begins with it"
+        )))
+    }
+
     pub(crate) async fn options(&self, session: &Session) -> Result<ContextOptions, Error> {
         let options = self.served.options.clone();
         if self.served.keeps_policy { Ok(options) } else { LaneBuilt::continued(session, options).await }

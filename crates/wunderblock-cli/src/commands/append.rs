@@ -4,7 +4,6 @@ use crate::args::{Append, Global};
 use crate::console::say;
 use crate::exit::{Exit, FAILED, Failure, REFUSED};
 use crate::hint::sentence;
-use crate::names::short;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_json};
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use wunderblock::{Error, ReadyEvent, Session};
+use wunderblock::{Error, ReadyEvent, Session, ShortIds};
 use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::Millis;
@@ -30,13 +29,12 @@ const WAITING_BYTES: usize = 1 << 20;
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Append) -> Exit {
     let engine = settings.write().await?;
     let id = StreamId::new(wanted.session.clone()).map_err(Error::from)?;
-    // The id of a session selects the session's latest branch. An id that merely starts with `session` belongs to
-    // another session.
+    // The id of a session selects the session's latest branch, and so does the short id that lists print. Any other
+    // beginning of an id is an id of its own.
     let is_own = |rest: &str| rest.is_empty() || rest.starts_with('~');
     let session = match engine.find_session(&wanted.session).await {
         Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(is_own) => found,
-        // What lists print as a short id is that session, and any other beginning of an id is an id of its own.
-        Ok(found) if short(&found).await? == wanted.session => {
+        Ok(found) if ShortIds::around(&found).await?.names(found.id(), &wanted.session) => {
             say(global, &format!("`{}` is the session {}", wanted.session, clean(found.id().as_str())));
             found
         }
