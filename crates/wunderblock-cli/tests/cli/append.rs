@@ -289,3 +289,17 @@ fn the_id_of_an_erased_message_is_refused() {
     assert!(done.out.contains(r#""status":"erased""#) && done.out.contains("another id"), "{}", done.out);
     assert!(!desk.run(&["export", "s"]).exits(0).out.contains("another message"));
 }
+
+#[test]
+fn an_answer_says_what_could_not_be_stored_as_it_is() {
+    let desk = Desk::bare();
+    let lines = [
+        r#"{"id":"1","role":"user","content":"cut \ud83d"}"#,
+        r#"{"id":"2","role":"user","content":"whole \ud83d\ude00"}"#,
+        r#"{"id":"3\ud800","role":"user","content":"x"}"#,
+    ];
+    let answers = desk.feed(&["append", "s"], &(lines.join("\n") + "\n")).exits(1).lines();
+    assert_eq!((&answers[0]["status"], &answers[0]["lone_surrogates"]), (&"appended".into(), &1.into()));
+    assert_eq!((&answers[1]["status"], answers[1].get("lone_surrogates")), (&"appended".into(), None));
+    assert_eq!(answers[2]["status"], "error", "another id would be stored");
+}
