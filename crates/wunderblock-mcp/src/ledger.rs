@@ -84,7 +84,8 @@ impl SharedLedger {
 
     /// Closes the ledger after an error that lasts as long as it is open.
     pub(crate) fn note(&self, failure: &ToolFailure) {
-        if matches!(failure, ToolFailure::Engine(Error::Store(StoreError::Replaced))) {
+        let gone = |error: &StoreError| matches!(error, StoreError::Replaced | StoreError::Missing(_));
+        if matches!(failure, ToolFailure::Engine(Error::Store(error)) if gone(error)) {
             *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
     }
@@ -113,7 +114,6 @@ impl SharedLedger {
         self.find_session(engine, named).await?.ok_or_else(missing)
     }
 
-    /// Returns the options of a session's next request.
     /// Returns the current session to write to. A beginning of an id is no name for it, because an agent that mistypes
     /// an id would write into another session.
     pub(crate) async fn written_session(
@@ -132,6 +132,7 @@ impl SharedLedger {
         )))
     }
 
+    /// Returns the options of a session's next request.
     pub(crate) async fn options(&self, session: &Session) -> Result<ContextOptions, Error> {
         let options = self.served.options.clone();
         if self.served.keeps_policy { Ok(options) } else { LaneBuilt::continued(session, options).await }
