@@ -483,8 +483,6 @@ fn erase_takes_an_id_or_a_printed_short_id_and_no_other_beginning() {
     for session in ["sA-outputs", "3f9c0d52-a-long-session-id", "shell"] {
         desk.feed(&["append", session], line).exits(0);
     }
-    // A file of that name does not make the beginning a name.
-    desk.write("sA", "x");
     for (beginning, whole) in [
         ("sA", "give sA-outputs, if"),
         ("sA#2", "give sA-outputs, if"),
@@ -497,6 +495,9 @@ fn erase_takes_an_id_or_a_printed_short_id_and_no_other_beginning() {
         }
         desk.run(&["show", beginning]).exits(0);
     }
+    // A file of that name does not make the beginning a name.
+    desk.write("sA", "x");
+    assert!(desk.run(&["erase", "sA", "--yes"]).exits(2).err.contains("give sA-outputs, if"));
     desk.run(&["erase", "3f9c0d52#2", "--yes"]).exits(0);
     desk.run(&["erase", "shell", "--yes"]).exits(0);
     desk.run(&["erase", "sA-outputs", "--at", "2", "--yes"]).exits(0);
