@@ -6,12 +6,13 @@ use crate::console::say;
 use crate::conversation::{conversation, split};
 use crate::exit::{Failure, wrong};
 use crate::importing::{ImportOptions, import};
+use crate::names::short;
 use crate::settings::Settings;
 use crate::terminal::clean;
 use crate::typed::seqs;
 use std::path::Path;
 use wunderblock::store::StoreError;
-use wunderblock::{Address, Engine, Error, Session, Slice, holds_sessions};
+use wunderblock::{Address, Engine, Error, Session, ShortIds, Slice, holds_sessions};
 use wunderblock_core::units::Seq;
 
 /// Returns the session that an argument refers to. A transcript given by its path is imported first.
@@ -154,6 +155,31 @@ pub(crate) async fn known_at(
     text: &str,
 ) -> Result<(Session, Positions), Failure> {
     with_place(text, async |id| known_session(engine, global, id).await).await
+}
+
+/// Like [`known_at`], but takes no beginning of an id except the short id that lists print: a mistyped id must not
+/// select another session for what cannot be undone.
+pub(crate) async fn named_at(
+    engine: &Engine,
+    global: &Global,
+    text: &str,
+) -> Result<(Session, Positions), Failure> {
+    let (session, place) = known_at(engine, global, text).await?;
+    let name = if place.is_some() { split_place(text).map_or(text, |(name, _)| name) } else { text };
+    let (file, _) = split(name);
+    let is_file = is_transcript(Path::new(file))? && by_id(engine, &quiet(global), file).await?.is_none();
+    if is_file || ShortIds::around(&session).await?.names(session.id(), name) {
+        return Ok((session, place));
+    }
+    let (id, short) = (session.id(), short(&session).await?);
+    let or_short = if short == id.as_str() { String::new() } else { format!(" or {short}") };
+    Err(wrong(format!(
+        "`{name}` is only the beginning of {id}: give {id}{or_short}, if you mean this session"
+    )))
+}
+
+fn quiet(global: &Global) -> Global {
+    Global { quiet: true, ..global.clone() }
 }
 
 /// Like [`session`], but also returns the positions that follow a `#`.

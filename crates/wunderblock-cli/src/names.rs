@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::terminal::clean;
 use std::fmt::Display;
-use wunderblock::{Engine, Session, ShortIds, beginning};
+use wunderblock::{Engine, Session, ShortIds};
 use wunderblock_core::id::StreamId;
 
 /// Short forms of ids, unique in the ledger at this moment.
@@ -13,11 +13,7 @@ pub(crate) struct Names(ShortIds);
 impl Names {
     /// Reads the ids of all sessions.
     pub(crate) async fn all(engine: &Engine) -> Result<Self, Failure> {
-        Self::beginning_with(engine, "").await
-    }
-
-    async fn beginning_with(engine: &Engine, prefix: &str) -> Result<Self, Failure> {
-        let streams = engine.streams(prefix, u64::from(u32::MAX)).await?;
+        let streams = engine.streams("", u64::from(u32::MAX)).await?;
         Ok(Self(ShortIds::among(streams.iter().map(|info| &info.id))))
     }
 
@@ -41,6 +37,5 @@ pub(crate) fn placed(session: &str, address: &str) -> String {
 
 /// Returns the short form of a session's id. Only ids with the same beginning are read.
 pub(crate) async fn short(session: &Session) -> Result<String, Failure> {
-    let names = Names::beginning_with(session.engine(), beginning(session.id())).await?;
-    Ok(names.short(session.id()))
+    Ok(Names(ShortIds::around(session).await?).short(session.id()))
 }

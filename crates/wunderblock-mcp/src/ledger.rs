@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use wunderblock::definitions::{DefinitionCache, DefinitionQuery, DelegateRules};
 use wunderblock::store::StoreError;
 use wunderblock::store::sqlite::Access;
-use wunderblock::{Config, ContextOptions, Engine, Error, LaneBuilt, Session, latest_session};
+use wunderblock::{Config, ContextOptions, Engine, Error, LaneBuilt, Session, ShortIds, latest_session};
+use wunderblock_core::fence::plain;
 
 /// What a server serves: a ledger, and the place and the options for which requests are explained.
 #[derive(Debug)]
@@ -85,7 +86,8 @@ impl SharedLedger {
 
     /// Closes the ledger after an error that lasts as long as it is open.
     pub(crate) fn note(&self, failure: &ToolFailure) {
-        if matches!(failure, ToolFailure::Engine(Error::Store(StoreError::Replaced))) {
+        let gone = |error: &StoreError| matches!(error, StoreError::Replaced | StoreError::Missing(_));
+        if matches!(failure, ToolFailure::Engine(Error::Store(error)) if gone(error)) {
             *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
     }
@@ -105,13 +107,31 @@ impl SharedLedger {
     /// Returns the current session: the one that was named, or else the latest one of the project.
     pub(crate) async fn session(&self, engine: &Engine, named: Option<&str>) -> Result<Session, ToolFailure> {
         let missing = || {
-            let cwd = wunderblock_core::fence::plain(&self.served.cwd.to_string_lossy());
+            let cwd = plain(&self.served.cwd.to_string_lossy());
             ToolFailure::Door(format!(
                 "no session of the project in {cwd} is in the ledger; give `session`, an id as `search` returns it, or \
                  ask the user to run `wunderblock import` on the transcripts of this project"
             ))
         };
         self.find_session(engine, named).await?.ok_or_else(missing)
+    }
+
+    /// Returns the current session to write to. A beginning of an id is no name for it, because an agent that mistypes
+    /// an id would write into another session.
+    pub(crate) async fn written_session(
+        &self,
+        engine: &Engine,
+        named: Option<&str>,
+    ) -> Result<Session, ToolFailure> {
+        let session = self.session(engine, named).await?;
+        let Some(name) = named else { return Ok(session) };
+        if ShortIds::around(&session).await?.names(session.id(), name) {
+            return Ok(session);
+        }
+        let (name, id) = (plain(name), plain(session.id().as_str()));
+        Err(ToolFailure::Door(format!(
+            "no session has the id `{name}`; give `{id}` if you mean the session whose id begins with it"
+        )))
     }
 
     /// Returns the options of a session's next request.

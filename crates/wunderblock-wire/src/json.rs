@@ -182,6 +182,32 @@ impl<'de> serde::Deserialize<'de> for LossyText {
     }
 }
 
+/// Counts the escapes of lone surrogates in JSON, in names and values.
+pub(crate) fn lone_surrogates(json: &str) -> usize {
+    let bytes = json.as_bytes();
+    let (mut count, mut at, mut high) = (0, 0, None);
+    while let Some(next) = memchr::memchr(b'\\', bytes.get(at..).unwrap_or_default()).map(|next| at + next) {
+        let code = bytes.get(next + 1).filter(|kind| **kind == b'u');
+        let digits = code.and_then(|_| json.get(next + 2..next + 6));
+        let unit = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
+        at = next + if unit.is_some() { 6 } else { 2 };
+        match unit {
+            Some(0xD800..=0xDBFF) => {
+                count += 1;
+                high = Some(at);
+            }
+            // A low surrogate right after a high one completes it.
+            Some(0xDC00..=0xDFFF) if high == Some(next) => {
+                count -= 1;
+                high = None;
+            }
+            Some(0xDC00..=0xDFFF) => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
 /// Returns the text of a string value. `None` for any other kind of value.
 pub(crate) fn text(raw: &RawValue) -> Option<String> {
     raw.get()

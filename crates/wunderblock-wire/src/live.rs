@@ -7,6 +7,7 @@
 use crate::extra;
 use crate::json::{self, RawFields, list, text};
 use crate::outcome::WireError;
+use serde_json::value::RawValue;
 use wunderblock_core::author::{self, Author};
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::message::Dialect;
@@ -31,6 +32,9 @@ pub struct LiveLine {
     pub at: Option<Millis>,
     /// Event that the line records.
     pub fact: Fact,
+    /// Number of lone surrogates in the line, such as `\ud800` without the other half. They have no UTF-8 form, so
+    /// U+FFFD stands for each in every text.
+    pub lone_surrogates: usize,
 }
 
 /// Reason why a line is not an event.
@@ -78,6 +82,11 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
     }
     let fields = RawFields::parse(whole).map_err(|error| LiveError::Json(error.to_string()))?;
     let id = field(&fields, "id", "a string", text)?;
+    let lone_surrogates = json::lone_surrogates(whole);
+    // Two ids that differ in a lone surrogate only would become one.
+    if fields.get("id").is_some_and(|raw| json::lone_surrogates(raw.get()) > 0) {
+        return Err(LiveError::Field("id", "without lone surrogates such as \\ud800"));
+    }
     let at = field(&fields, "at", "a whole number of milliseconds", |raw| raw.get().parse().ok())?;
     let at = at.map(Millis);
     // Some providers have an object of this name in their messages.
@@ -91,7 +100,7 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
         }
         let mut fact = serde_json::from_str(whole).map_err(|error| LiveError::Event(error.to_string()))?;
         settle(&mut fact, author);
-        return Ok(LiveLine { id, at, fact });
+        return Ok(LiveLine { id, at, fact, lone_surrogates });
     }
     let mut fact = match fields.get("message").filter(|raw| json::is_object(raw)) {
         Some(inner) => {
@@ -104,7 +113,7 @@ pub fn decode_line(line: &[u8]) -> Result<LiveLine, LiveError> {
         }
     };
     settle(&mut fact, author);
-    Ok(LiveLine { id, at, fact })
+    Ok(LiveLine { id, at, fact, lone_surrogates })
 }
 
 /// Settles the author that the line states.
@@ -119,7 +128,7 @@ fn field<T>(
     fields: &RawFields<'_>,
     name: &'static str,
     expected: &'static str,
-    read: impl FnOnce(&serde_json::value::RawValue) -> Option<T>,
+    read: impl FnOnce(&RawValue) -> Option<T>,
 ) -> Result<Option<T>, LiveError> {
     match fields.get(name).filter(|raw| !json::is_null(raw)) {
         Some(raw) => read(raw).map(Some).ok_or(LiveError::Field(name, expected)),

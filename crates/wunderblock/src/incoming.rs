@@ -37,12 +37,12 @@ impl Stamp {
     }
 
     /// Parses a line of JSON: an event as `export` writes it, or a message in a provider's format. `id` and `at` are
-    /// optional.
+    /// optional. U+FFFD stands for lone surrogates; [`decode_line`] counts them.
     ///
     /// # Errors
     /// Fails if the line is neither an event nor a message.
     pub fn line(&self, line: &[u8]) -> Result<NewEvent, Error> {
-        let LiveLine { id, at, fact } = decode_line(line)?;
+        let LiveLine { id, at, fact, .. } = decode_line(line)?;
         let id = match id {
             Some(id) => EventId::new(id)?,
             None => (self.ids)()?,

@@ -161,7 +161,7 @@ pub use request::sources::{AgentType, Given, Instructions, OfferedTool, Resource
 pub use restore::Restored;
 pub use search::{HitStrength, SearchCut, SearchHit, SearchOptions, SearchOrder, SearchResult};
 pub use session::Session;
-pub use short_id::{ShortIds, beginning};
+pub use short_id::ShortIds;
 pub use simulate::{
     OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall,
     RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,

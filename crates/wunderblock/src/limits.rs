@@ -32,8 +32,8 @@ pub const COMMAND_BYTES: Bytes = Bytes(256 << 20);
 /// Number of tokens to which the output of a command that is run for a model is shortened.
 pub const COMMAND_TOKENS: u64 = 2_000;
 /// Maximum size in bytes of a transcript line that is parsed. The bytes of a longer line are kept, and its record
-/// refers to them.
-pub const MAX_LINE: usize = 32 << 20;
+/// refers to them. A document may be one line, so the limit is that of documents.
+pub const MAX_LINE: usize = 64 << 20;
 /// Milliseconds after which an import that writes nothing loses its claim on a file. A lock on the file reveals a
 /// dead import sooner; the lease is for files that cannot be locked.
 pub const IMPORT_LEASE: i64 = 30_000;

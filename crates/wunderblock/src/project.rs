@@ -2,7 +2,7 @@
 //!
 //! An agent works in a subfolder or in a worktree of a repository, and its sessions belong to the same project.
 
-use crate::sources::Workspace;
+use crate::sources::{Workspace, pointer};
 use std::path::{Path, PathBuf};
 
 /// Name of the folder or file that marks the root of a repository.
@@ -28,7 +28,7 @@ pub fn project_folders(folder: &Path) -> Vec<PathBuf> {
     let entries = entries.or_else(|_| std::fs::read_dir(repository.join("worktrees")));
     // The file `gitdir` of a worktree holds the path of its `.git` file.
     let worktree = |entry: std::io::Result<std::fs::DirEntry>| {
-        let text = std::fs::read_to_string(entry.ok()?.path().join("gitdir")).ok()?;
+        let text = pointer(&entry.ok()?.path().join("gitdir")).ok()?;
         Some(Path::new(text.trim()).parent()?.to_owned())
     };
     let worktrees = entries.into_iter().flatten().filter_map(worktree);

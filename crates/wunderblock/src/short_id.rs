@@ -1,6 +1,8 @@
 //! Short ids of sessions, for people to read and type. [`Engine::find_session`](crate::Engine::find_session) accepts
 //! them.
 
+use crate::future::BoxFuture;
+use crate::session::Session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use wunderblock_core::id::{StreamId, branch};
@@ -23,8 +25,19 @@ pub struct ShortIds {
 }
 
 impl ShortIds {
-    /// Takes the ids that a short id must be distinguished from: all ids of a tenant, or those with the same
-    /// [`beginning`].
+    /// Reads the ids that a session's short id must be distinguished from.
+    ///
+    /// # Errors
+    /// Fails if the ledger cannot be read.
+    pub fn around(session: &Session) -> BoxFuture<'_, Self> {
+        Box::pin(async move {
+            let alike = head(session.id().as_str(), BEGINNING);
+            let streams = session.engine().streams(alike, u64::from(u32::MAX)).await?;
+            Ok(Self::among(streams.iter().map(|info| &info.id)))
+        })
+    }
+
+    /// Takes the ids that a short id must be distinguished from: all ids of a tenant, or those that begin alike.
     pub fn among<'a>(ids: impl IntoIterator<Item = &'a StreamId>) -> Self {
         let ids: BTreeSet<&str> = ids.into_iter().map(StreamId::as_str).collect();
         let mut roots: BTreeMap<Box<str>, bool> = BTreeMap::new();
@@ -56,6 +69,21 @@ impl ShortIds {
         }
     }
 
+    /// Returns whether a text is the whole id of a session or its short id, with or without the number of a branch.
+    /// [`Engine::find_session`](crate::Engine::find_session) also takes other beginnings of an id, which may be
+    /// mistyped ids of sessions that do not exist.
+    #[must_use]
+    pub fn names(&self, id: &StreamId, text: &str) -> bool {
+        let text = text.replace("...", &MIDDLE.to_string());
+        let short = self.short(id);
+        let is_of = |whole: &str| {
+            let root = branch(whole).map_or(whole, |(root, _)| root);
+            // Without a number, the id of a transcript selects its latest branch; `~1` is the first.
+            text == whole || text == root || text.strip_suffix("~1").is_some_and(|root| root == whole)
+        };
+        is_of(id.as_str()) || is_of(&short)
+    }
+
     fn shortened(&self, root: &str) -> String {
         let length = root.chars().count();
         if length <= LONGEST {
@@ -83,13 +111,6 @@ impl ShortIds {
         }
         root.to_owned()
     }
-}
-
-/// The part of an id that decides which other ids its short form must be distinguished from: a prefix for
-/// [`Engine::streams`](crate::Engine::streams).
-#[must_use]
-pub fn beginning(id: &StreamId) -> &str {
-    head(id.as_str(), BEGINNING)
 }
 
 /// The beginning and the end of an id, where a text gives both.
@@ -138,6 +159,30 @@ mod tests {
         assert_eq!(short(&ids, "019fc8be-3658-7ca3"), "019fc8be-36");
         assert_eq!(short(&ids, "demo"), "demo");
         assert_eq!(short(&ids, "unknown~3"), "unknown~3");
+    }
+
+    #[test]
+    fn a_session_is_named_by_its_whole_id_or_its_short_id_only() {
+        let ids =
+            ["7478b9f5-3ee2-57af-a", "7478b9f5-3ee2-57af-a~2", "sA-outputs", "a-long-beginning-1-of-two-x"];
+        let ids = ids.map(|id| StreamId::new(id).unwrap());
+        let short = ShortIds::among(&ids);
+        let names = |text: &str| ids.iter().map(|id| short.names(id, text)).collect::<Vec<bool>>();
+        let of = |at: &[usize]| (0..ids.len()).map(|one| at.contains(&one)).collect::<Vec<bool>>();
+        assert_eq!(names("sA-outputs"), of(&[2]));
+        for beginning in ["sA", "sA-output", "7478b9", "7478b9f5-", "7478b9f5-3ee2~2", "a-long-", ""] {
+            assert_eq!(names(beginning), of(&[]), "{beginning}");
+        }
+        for branch in ["7478b9f5~2", "7478b9f5-3ee2-57af-a~2"] {
+            assert_eq!(names(branch), of(&[1]), "{branch}");
+        }
+        for first in ["7478b9f5~1", "7478b9f5-3ee2-57af-a~1"] {
+            assert_eq!(names(first), of(&[0]), "{first}");
+        }
+        // Callers ask of the session that the text selects, which is the latest branch.
+        for latest in ["7478b9f5", "7478b9f5-3ee2-57af-a"] {
+            assert_eq!(names(latest), of(&[0, 1]), "{latest}");
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) struct PolicyArgs {
 
 Nothing is lost: `describe` lists the summaries with their positions, `expand` shows what they
 replaced, `undo` restores the view. Policies: docs/policies.md. Exit code 3: nothing was changed,
-and the output says why.")]
+and stderr says why.")]
 pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) session: super::shared::SessionArg,

@@ -4,11 +4,11 @@ use clap::Args as ClapArgs;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  wunderblock erase 3f9c#131 --reason \"a password\" --yes
-  wunderblock erase 3f9c --yes                    the whole session with its branches
-  wunderblock erase 3f9c --with-children --yes    the sessions of its sub-agents, too
-  wunderblock erase --text hunter2                list every place that holds a text
-  wunderblock erase --text - --yes < secret.txt   erase them; no shell history keeps the text
+  wunderblock erase 3f9c0d52#131 --reason \"a password\" --yes
+  wunderblock erase 3f9c0d52 --yes                  the whole session with its branches
+  wunderblock erase 3f9c0d52 --with-children --yes  the sessions of its sub-agents, too
+  wunderblock erase --text hunter2                  list every place that holds a text
+  wunderblock erase --text - --yes < secret.txt     erase them; no shell history keeps the text
 
 Erases bodies, the raw records in every imported file, recalled copies, foreign summaries and index
 entries. --text erases whole events and records: messages, summaries, requests, and other records of
@@ -17,7 +17,7 @@ Ledgers that restores kept, and backups, still have the content: they are named,
 erases it there, too. Backups that were moved are out of reach. Erasing cannot be undone, so nothing
 happens without --yes.")]
 pub(crate) struct Erase {
-    /// A session's id, a short one, or a transcript's path
+    /// A session's whole id, its short id as `sessions` prints it, or a transcript's path
     #[arg(value_name = "SESSION", required_unless_present = "text")]
     pub(crate) session: Option<String>,
     /// Every event and record that holds this exact text, in all sessions; `-` reads it from stdin

@@ -2,9 +2,8 @@
 
 use crate::args::{Append, Global};
 use crate::console::say;
-use crate::exit::{Exit, FAILED, Failure, REFUSED};
+use crate::exit::{Exit, FAILED, Failure, REFUSED, add};
 use crate::hint::sentence;
-use crate::names::short;
 use crate::settings::Settings;
 use crate::terminal::{clean, clean_json};
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use wunderblock::{Error, ReadyEvent, Session};
+use wunderblock::{Error, ReadyEvent, Session, ShortIds};
 use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::Millis;
@@ -30,13 +29,12 @@ const WAITING_BYTES: usize = 1 << 20;
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Append) -> Exit {
     let engine = settings.write().await?;
     let id = StreamId::new(wanted.session.clone()).map_err(Error::from)?;
-    // The id of a session selects the session's latest branch. An id that merely starts with `session` belongs to
-    // another session.
+    // The id of a session selects the session's latest branch, and so does the short id that lists print. Any other
+    // beginning of an id is an id of its own.
     let is_own = |rest: &str| rest.is_empty() || rest.starts_with('~');
     let session = match engine.find_session(&wanted.session).await {
         Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(is_own) => found,
-        // What lists print as a short id is that session, and any other beginning of an id is an id of its own.
-        Ok(found) if short(&found).await? == wanted.session => {
+        Ok(found) if ShortIds::around(&found).await?.names(found.id(), &wanted.session) => {
             say(global, &format!("`{}` is the session {}", wanted.session, clean(found.id().as_str())));
             found
         }
@@ -76,10 +74,30 @@ fn has_status(answer: &Value, status: &str) -> bool {
     answer.get("status").and_then(Value::as_str) == Some(status)
 }
 
-/// A line of input: its number, and its event or the reason it is invalid.
-type Line = (u64, Result<NewEvent, String>);
+/// What an answer repeats of a line.
+#[derive(Clone, Copy)]
+struct LineInfo {
+    number: u64,
+    /// Number of characters that could not be stored as they are.
+    lone_surrogates: usize,
+}
+
+impl LineInfo {
+    /// Returns the answer to the line.
+    fn answer(self, fields: Value) -> Value {
+        let mut answer = json!({ "line": self.number });
+        add(&mut answer, fields);
+        if self.lone_surrogates > 0 {
+            add(&mut answer, json!({ "lone_surrogates": self.lone_surrogates }));
+        }
+        answer
+    }
+}
+
+/// A line of input, and its event or the reason it is invalid.
+type Line = (LineInfo, Result<NewEvent, String>);
 /// A line of input whose event is prepared for storage.
-type Answerable = (u64, Result<(EventId, Result<ReadyEvent, Error>), String>);
+type Answerable = (LineInfo, Result<(EventId, Result<ReadyEvent, Error>), String>);
 
 /// Lines that have been read but not yet taken, with at most [`WAITING_BYTES`] bytes in total.
 #[derive(Default)]
@@ -161,7 +179,7 @@ fn read_lines() -> Arc<Waiting> {
                 Err(error) => return reading.end(Some(error)),
             }
             let is_blank = line.iter().all(u8::is_ascii_whitespace);
-            if !is_blank && !reading.put((number, event(&line, number)), line.len()) {
+            if !is_blank && !reading.put(parsed(&line, number), line.len()) {
                 return;
             }
             // The buffer of a very long line is not kept for the lines after it.
@@ -193,36 +211,36 @@ fn prepare_groups(
 
 fn ready(session: &Session, lines: Vec<Line>) -> Vec<Answerable> {
     let (mut events, mut ids) = (Vec::with_capacity(lines.len()), Vec::with_capacity(lines.len()));
-    for (number, line) in lines {
+    for (info, line) in lines {
         let id = line.map(|event| {
             let id = event.id.clone();
             events.push(event);
             id
         });
-        ids.push((number, id));
+        ids.push((info, id));
     }
     let (mut prepared, fault) = match ReadyEvent::prepare(session, events) {
         Ok(prepared) => (prepared.into_iter(), String::new()),
         Err(error) => (Vec::new().into_iter(), error.to_string()),
     };
     let mut with_event = |id: EventId| prepared.next().map(|one| (id, one)).ok_or_else(|| fault.clone());
-    ids.into_iter().map(|(number, id)| (number, id.and_then(&mut with_event))).collect()
+    ids.into_iter().map(|(info, id)| (info, id.and_then(&mut with_event))).collect()
 }
 
 async fn handle(session: &Session, group: Vec<Answerable>) -> Vec<Value> {
     let mut answers = Vec::with_capacity(group.len());
-    let mut waiting: Vec<(u64, ReadyEvent)> = Vec::new();
-    for (number, line) in group {
+    let mut waiting: Vec<(LineInfo, ReadyEvent)> = Vec::new();
+    for (info, line) in group {
         match line {
-            Ok((_, Ok(event))) => waiting.push((number, event)),
+            Ok((_, Ok(event))) => waiting.push((info, event)),
             Ok((id, Err(error))) => {
                 // Earlier lines are committed first, so that the answers keep the order of the input.
                 answers.extend(commit(session, std::mem::take(&mut waiting)).await);
-                answers.push(refusal(number, &id, &error));
+                answers.push(refusal(info, &id, &error));
             }
             Err(why) => {
                 answers.extend(commit(session, std::mem::take(&mut waiting)).await);
-                answers.push(json!({ "line": number, "status": "error", "error": why }));
+                answers.push(info.answer(json!({ "status": "error", "error": why })));
             }
         }
     }
@@ -232,7 +250,7 @@ async fn handle(session: &Session, group: Vec<Answerable>) -> Vec<Value> {
 
 /// Commits lines together. If one of the lines is rejected, commits each line separately, so that the others are
 /// stored.
-async fn commit(session: &Session, lines: Vec<(u64, ReadyEvent)>) -> Vec<Value> {
+async fn commit(session: &Session, lines: Vec<(LineInfo, ReadyEvent)>) -> Vec<Value> {
     if lines.is_empty() {
         return Vec::new();
     }
@@ -241,20 +259,18 @@ async fn commit(session: &Session, lines: Vec<(u64, ReadyEvent)>) -> Vec<Value> 
         Ok(done) => lines
             .iter()
             .zip(done)
-            .map(|((number, event), one)| {
+            .map(|((info, event), one)| {
                 let (id, seq) = (event.id().as_str(), one.seq.0);
                 let status = if one.duplicate { "duplicate" } else { "appended" };
-                match one.erased {
-                    true => {
-                        json!({ "line": number, "id": id, "seq": seq, "status": "erased", "error": ERASED })
-                    }
-                    false => json!({ "line": number, "id": id, "seq": seq, "status": status }),
-                }
+                info.answer(match one.erased {
+                    true => json!({ "id": id, "seq": seq, "status": "erased", "error": ERASED }),
+                    false => json!({ "id": id, "seq": seq, "status": status }),
+                })
             })
             .collect(),
         // An error of the ledger would affect every line, so the lines are not retried one by one.
         Err(error) if lines.len() == 1 || !is_of_one_line(&error) => {
-            lines.iter().map(|(number, event)| refusal(*number, event.id(), &error)).collect()
+            lines.iter().map(|(info, event)| refusal(*info, event.id(), &error)).collect()
         }
         Err(_) => {
             let mut answers = Vec::with_capacity(lines.len());
@@ -278,23 +294,30 @@ fn is_of_one_line(error: &Error) -> bool {
     }
 }
 
-fn refusal(number: u64, id: &EventId, error: &Error) -> Value {
+fn refusal(info: LineInfo, id: &EventId, error: &Error) -> Value {
     let status = match error {
         Error::Store(wunderblock::store::StoreError::Conflict { .. }) => "conflict",
         Error::Unappendable { .. } => "refused",
         _ => "error",
     };
-    let mut answer =
-        json!({ "line": number, "id": id.as_str(), "status": status, "error": error.to_string() });
+    let mut answer = info.answer(json!({ "id": id.as_str(), "status": status, "error": error.to_string() }));
     if let Some(hint) = error.hint().as_ref().and_then(sentence) {
-        crate::exit::add(&mut answer, json!({ "hint": hint }));
+        add(&mut answer, json!({ "hint": hint }));
     }
     answer
 }
 
 /// Parses a line as an event.
-fn event(line: &[u8], number: u64) -> Result<NewEvent, String> {
-    let LiveLine { id, at, fact } = decode_line(line).map_err(|error| error.to_string())?;
+fn parsed(line: &[u8], number: u64) -> Line {
+    let (lone_surrogates, event) = match decode_line(line) {
+        Ok(line) => (line.lone_surrogates, event(line, number)),
+        Err(error) => (0, Err(error.to_string())),
+    };
+    (LineInfo { number, lone_surrogates }, event)
+}
+
+fn event(line: LiveLine, number: u64) -> Result<NewEvent, String> {
+    let LiveLine { id, at, fact, .. } = line;
     // An event without the caller's id is always new: two equal texts are not duplicates.
     let made = || format!("auto:{}-{}-{number}", now().0, std::process::id());
     let id = EventId::new(id.unwrap_or_else(made)).map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@ use super::{build, leaving};
 use crate::args::{CompactArgs, EditArgs, Global};
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, print};
-use crate::exit::{Exit, Failure, REFUSED, wrong};
+use crate::exit::{Exit, Failure, REFUSED, failed, wrong};
 use crate::lookup::{reading, session};
 use crate::names::short;
 use crate::outcome::verdict;
@@ -69,11 +69,20 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
     }
     let id = session.id().as_str();
     let name = short(&session).await?;
+    let told = verdict(&name, &done);
+    let changed = matches!(
+        done.outcome,
+        CompactionResult::Compacted | CompactionResult::WouldCompact | CompactionResult::Prepared
+    );
     answer(global, &CompactionReport::new(id, &done), || {
-        picture(&name, &done, Paint::stdout(), global.verbose)
+        let picture = picture(&name, &done, Paint::stdout(), global.verbose);
+        if changed { picture + &wrap(&told, width(), 0) } else { picture }
     })?;
-    let changed = matches!(done.outcome, CompactionResult::Compacted | CompactionResult::WouldCompact);
-    Ok(if changed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) })
+    if changed {
+        return Ok(ExitCode::SUCCESS);
+    }
+    // The report in JSON names the outcome, so no second object follows it.
+    Ok(failed(&Failure::Door(REFUSED, told), false))
 }
 
 fn edit(wanted: EditArgs) -> Result<Option<SummaryEdit>, Failure> {
@@ -100,7 +109,7 @@ fn stage_text(stage: &CompactionStage) -> String {
     }
 }
 
-/// Describes the compaction for people.
+/// Describes the steps of a compaction for people.
 fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
     let mut out = wrap(&head(session, done), width(), 0);
     out.push_str(&wrap(&format!("{}: {}", done.due.level.word(), clean(&done.due.why)), width(), 2));
@@ -151,7 +160,6 @@ fn picture(session: &str, done: &Compacted, paint: Paint, all: bool) -> String {
         let cost = dollars.unwrap_or_default();
         out.push_str(&format!("  {}: {input} tokens in, {output} out{cost}\n", clean(&spent.model)));
     }
-    out.push_str(&wrap(&verdict(session, done), width(), 0));
     out
 }
 

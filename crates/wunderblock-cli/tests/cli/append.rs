@@ -2,7 +2,9 @@
 
 use crate::desk::Desk;
 use crate::fixture::SESSION;
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
+use wunderblock_core::event::Fact;
 
 fn message(id: &str, text: &str) -> String {
     format!(
@@ -181,6 +183,21 @@ fn documented() -> String {
 }
 
 #[test]
+fn the_guide_lists_every_kind_of_event_under_who_may_append_it() {
+    let guide = include_str!("../../../../docs/live.md");
+    let (_, kinds) = guide.split_once("**Kinds of events**").unwrap();
+    let (table, rest) = kinds.split_once("\nAll other kinds").unwrap();
+    let (engines, _) = rest.split_once(". `append`").unwrap();
+    let quoted = |text: &str| -> BTreeSet<String> {
+        text.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect()
+    };
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let known = |kinds: &[&str]| kinds.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+    assert_eq!(rows.flat_map(quoted).collect::<BTreeSet<_>>(), known(Fact::OPEN_KINDS));
+    assert_eq!(quoted(engines), known(Fact::ENGINE_KINDS));
+}
+
+#[test]
 fn no_provider_is_sent_what_is_ours() {
     let lines = documented();
     assert_eq!(lines.lines().count(), 3, "{lines}");
@@ -271,4 +288,18 @@ fn the_id_of_an_erased_message_is_refused() {
     let done = desk.feed(&["append", "s"], line).exits(3);
     assert!(done.out.contains(r#""status":"erased""#) && done.out.contains("another id"), "{}", done.out);
     assert!(!desk.run(&["export", "s"]).exits(0).out.contains("another message"));
+}
+
+#[test]
+fn an_answer_says_what_could_not_be_stored_as_it_is() {
+    let desk = Desk::bare();
+    let lines = [
+        r#"{"id":"1","role":"user","content":"cut \ud83d"}"#,
+        r#"{"id":"2","role":"user","content":"whole \ud83d\ude00"}"#,
+        r#"{"id":"3\ud800","role":"user","content":"x"}"#,
+    ];
+    let answers = desk.feed(&["append", "s"], &(lines.join("\n") + "\n")).exits(1).lines();
+    assert_eq!((&answers[0]["status"], &answers[0]["lone_surrogates"]), (&"appended".into(), &1.into()));
+    assert_eq!((&answers[1]["status"], answers[1].get("lone_surrogates")), (&"appended".into(), None));
+    assert_eq!(answers[2]["status"], "error", "another id would be stored");
 }

@@ -160,6 +160,7 @@ fn prepared() -> (Desk, Vec<(&'static str, String)>) {
         ("simulate SESSION", "simulate 7d1f0c52".to_owned()),
         ("SESSION", "7478b9f5".to_owned()),
         ("3f9c#3", "7478b9f5#3".to_owned()),
+        ("3f9c0d52", "7478b9f5".to_owned()),
         ("3f9c", "7478b9f5".to_owned()),
         ("--from 120 --to 340", "--from 1095 --to 1108".to_owned()),
         ("--dissolve 380", "--dissolve 597".to_owned()),

@@ -3,7 +3,7 @@
 use crate::desk::Desk;
 
 /// Each event as described in `docs/exit-codes.md`, its exit code, and the commands that cause the event.
-const TABLE: [(&str, u8, &[&[&str]]); 14] = [
+const TABLE: [(&str, u8, &[&[&str]]); 15] = [
     (
         "`grep` or `search` finds nothing, or is given up before it has searched everything",
         1,
@@ -53,6 +53,7 @@ const TABLE: [(&str, u8, &[&[&str]]); 14] = [
     ("even the smallest request does not fit", 3, &[&["context", "live", "--window", "60"]]),
     ("`backup` onto an existing file", 3, &[&["backup", "session.jsonl"]]),
     ("`restore` onto an existing ledger, without `--replace`", 3, &[&["restore", "whole.bak"]]),
+    ("`erase`: a beginning of an id that is not the session's short id", 2, &[&["erase", "liv", "--yes"]]),
     ("`erase` without `--yes`", 3, &[&["erase", "live"], &["erase", "--text", "hello"]]),
 ];
 

@@ -474,3 +474,32 @@ fn an_import_that_was_cut_short_is_called_unfinished_everywhere() {
     assert_eq!(notes.as_array().unwrap().len(), 2, "{notes}");
     assert!(desk.run(&["export", &id, "--original"]).exits(1).err.contains("is not finished"));
 }
+
+/// A mistyped id must not erase the session whose id happens to begin with it.
+#[test]
+fn erase_takes_an_id_or_a_printed_short_id_and_no_other_beginning() {
+    let desk = Desk::bare();
+    let line = "{\"id\":\"1\",\"role\":\"user\",\"content\":\"worth keeping\"}\n";
+    for session in ["sA-outputs", "3f9c0d52-a-long-session-id", "shell"] {
+        desk.feed(&["append", session], line).exits(0);
+    }
+    for (beginning, whole) in [
+        ("sA", "give sA-outputs, if"),
+        ("sA#2", "give sA-outputs, if"),
+        ("3f9c", "give 3f9c0d52-a-long-session-id or 3f9c0d52, if"),
+        ("3f9c0d52-a", "give 3f9c0d52-a-long-session-id or 3f9c0d52, if"),
+    ] {
+        for args in [&["erase", beginning, "--yes"][..], &["erase", beginning]] {
+            let done = desk.run(args).exits(2);
+            assert!(done.err.contains(whole), "{args:?}: {}", done.err);
+        }
+        desk.run(&["show", beginning]).exits(0);
+    }
+    // A file of that name does not make the beginning a name.
+    desk.write("sA", "x");
+    assert!(desk.run(&["erase", "sA", "--yes"]).exits(2).err.contains("give sA-outputs, if"));
+    desk.run(&["erase", "3f9c0d52#2", "--yes"]).exits(0);
+    desk.run(&["erase", "shell", "--yes"]).exits(0);
+    desk.run(&["erase", "sA-outputs", "--at", "2", "--yes"]).exits(0);
+    assert_eq!(desk.run(&["grep", "worth keeping"]).exits(1).out, "");
+}

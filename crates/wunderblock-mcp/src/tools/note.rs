@@ -10,7 +10,7 @@ use wunderblock_core::fence;
 pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
     let arguments = call.arguments;
     let engine = call.ledger.open(LedgerUse::Existing).await?;
-    let session = call.ledger.session(&engine, arguments.text("session")).await?;
+    let session = call.ledger.written_session(&engine, arguments.text("session")).await?;
     let by = arguments.text("model").unwrap_or(call.client);
     let saved = SavedNote::save(&session, arguments.required("text"), by).await?;
     let id = fence::plain(session.id().as_str());

@@ -76,6 +76,15 @@ fn a_ledger_that_cannot_be_used_is_an_error_and_is_tried_again() {
     let none = client.fail("note", json!({"text": "x"}));
     assert!(none.contains("give `session`") && none.contains("`wunderblock import`"), "{none}");
     assert_eq!(client.done("note", json!({"text": "x", "session": "late"}))["session"], "late");
+    // An agent that mistypes an id must not write into another session.
+    let mistyped = client.fail("note", json!({"text": "x", "session": "lat"}));
+    assert!(mistyped.contains("no session has the id `lat`; give `late`"), "{mistyped}");
+    // What is acknowledged into a removed file is nowhere.
+    std::fs::rename(home.db(), home.project().join("moved.db")).unwrap();
+    let gone = client.fail("note", json!({"text": "y", "session": "late"}));
+    assert!(gone.contains("there is no database") && gone.contains("`wunderblock import`"), "{gone}");
+    std::fs::rename(home.project().join("moved.db"), home.db()).unwrap();
+    assert_eq!(client.done("note", json!({"text": "y", "session": "late"}))["session"], "late");
 }
 
 #[test]

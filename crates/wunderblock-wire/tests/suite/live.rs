@@ -1,7 +1,7 @@
 //! Lines of the live door: fields of the envelope, and fields of the message.
 
 use wunderblock_core::event::Fact;
-use wunderblock_core::message::{Dialect, Message, Role};
+use wunderblock_core::message::{Dialect, Message, Part, Role};
 use wunderblock_core::request::Request;
 use wunderblock_wire::{LiveError, LiveLine, decode_line, encode};
 
@@ -102,6 +102,10 @@ fn an_invalid_line_says_why() {
         ("[1]", LiveError::NotAnObject),
         (r#"{"id":1,"role":"user","content":"x"}"#, LiveError::Field("id", "a string")),
         (
+            r#"{"id":"a\ud800","role":"user","content":"x"}"#,
+            LiveError::Field("id", "without lone surrogates such as \\ud800"),
+        ),
+        (
             r#"{"at":"noon","role":"user","content":"x"}"#,
             LiveError::Field("at", "a whole number of milliseconds"),
         ),
@@ -120,4 +124,30 @@ fn an_invalid_line_says_why() {
     assert!(matches!(decode_line(br#"{"kind":"no.such.kind"}"#), Err(LiveError::Event(_))));
     assert!(matches!(decode_line(br#"{"role":"emperor","content":"x"}"#), Err(LiveError::Message(_))));
     assert_eq!(message(r#"{"role":"user","content":"x","id":null,"at":null,"kind":null}"#).role, Role::User);
+}
+
+/// What a text loses on its way into UTF-8 is counted; what it keeps is not.
+#[test]
+fn lone_surrogates_are_counted() {
+    let table = [
+        (r#""plain \u00e9 \\ud800 \n""#, 0),
+        (r#""\ud83d\ude00 \uD83D\uDE00""#, 0),
+        (r#""\ud83d""#, 1),
+        (r#""\ude00 \ud83d x""#, 2),
+        (r#""\ud83d\ud83d\ude00""#, 1),
+        (r#""\ud83d\u0041\ude00""#, 2),
+        (r#""\ude00\ud83d\\""#, 2),
+    ];
+    for (content, count) in table {
+        let line = read(&format!(r#"{{"role":"user","content":{content}}}"#));
+        assert_eq!(line.lone_surrogates, count, "{content}");
+        let Fact::MessageAppended(said) = line.fact else { panic!("a message") };
+        let [Part::Text { text, .. }] = said.message.parts.as_slice() else { panic!("a text") };
+        assert_eq!(text.inline().unwrap().matches('\u{fffd}').count(), count, "{content}");
+    }
+    assert_eq!(
+        read(r#"{"role":"user","content":"x","k\udc00":"\ud800"}"#).lone_surrogates,
+        2,
+        "in names, too"
+    );
 }

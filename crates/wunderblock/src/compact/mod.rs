@@ -32,6 +32,7 @@ mod todo;
 pub(crate) mod undo;
 mod writing;
 
+use crate::context::in_overlay;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::lane::built::resumed;
@@ -65,7 +66,10 @@ impl Session {
     pub fn compact<'a>(&'a self, options: &'a CompactOptions) -> BoxFuture<'a, Compacted> {
         Box::pin(async move {
             if options.dry_run && !self.aside {
-                let mut done = self.aside().compact(options).await?;
+                let work = |aside: Session| -> BoxFuture<'a, Compacted> {
+                    Box::pin(async move { aside.compact(options).await })
+                };
+                let mut done = in_overlay(self, work).await?;
                 done.unrecord();
                 return Ok(done);
             }

@@ -109,8 +109,27 @@ fn build_draft(session: &Session, options: ContextOptions) -> BoxFuture<'_, Buil
             return Ok(Built { draft, recorded: None, compacted: None, out_of_reach, due: None });
         }
         // Nothing is recorded because the overlay keeps all appends in memory.
-        build_aside(&session.aside(), options).await
+        in_overlay(session, move |aside| {
+            let options = options.clone();
+            Box::pin(async move { build_aside(&aside, options).await })
+        })
+        .await
     })
+}
+
+/// Does work that is recorded in memory only. An overlay cannot follow a session that grows beneath it, so the work
+/// begins again with a new one.
+pub(crate) async fn in_overlay<'a, T>(
+    session: &Session,
+    work: impl Fn(Session) -> BoxFuture<'a, T> + Send,
+) -> Result<T, Error> {
+    for _ in 0..limits::BUILD_RETRIES {
+        match work(session.aside()).await {
+            Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
+            done => return done,
+        }
+    }
+    Err(Error::Restless)
 }
 
 /// Builds the next request of a session that is kept aside.

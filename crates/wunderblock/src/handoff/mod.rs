@@ -15,7 +15,7 @@ mod handed;
 mod price;
 mod summary;
 
-use crate::context::{Built, build_aside};
+use crate::context::{Built, build_aside, in_overlay};
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::request::options::ContextOptions;
@@ -37,9 +37,15 @@ pub(crate) fn delegate_context<'a>(
     session: &'a Session,
     handoff: &'a Handoff<'a>,
 ) -> BoxFuture<'a, DelegateContext> {
+    Box::pin(in_overlay(session, move |aside| context_aside((session, aside), handoff)))
+}
+
+fn context_aside<'a>(
+    (session, aside): (&'a Session, Session),
+    handoff: &'a Handoff<'a>,
+) -> BoxFuture<'a, DelegateContext> {
     Box::pin(async move {
         let (message, narrowed) = message(session, handoff)?;
-        let aside = session.aside();
         let options = ContextOptions { at: None, prompt: None, ..handoff.parent.clone() };
         let parent = build_aside(&aside, options.clone()).await?;
         let obstacles = fork_obstacles(handoff.definition, (handoff.model, &parent.draft.model));

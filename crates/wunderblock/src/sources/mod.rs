@@ -33,4 +33,5 @@ pub(crate) use front_matter::read_front_matter;
 pub use rules::InstructionRules;
 pub use skills::{SkillFile, skills};
 pub use touched::touched;
+pub(crate) use workspace::pointer;
 pub use workspace::{SourceError, Workspace};

@@ -109,7 +109,8 @@ fn common(root: &Path, git: &Path) -> Option<PathBuf> {
     (back == git && worktree.starts_with(&shared)).then_some(shared)
 }
 
-fn pointer(path: &Path) -> io::Result<String> {
+/// Reads a short file of git that names a path. A pipe is not opened, because that may block.
+pub(crate) fn pointer(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }

@@ -135,8 +135,8 @@ pub enum StoreError {
     /// The file is not a Wunderblock database.
     #[error("{0} is not a Wunderblock database")]
     Foreign(String),
-    /// The file now contains a different ledger than the one that was opened.
-    #[error("the ledger was replaced by a restore while it was open; open it again")]
+    /// The path now leads to a different ledger than the one that was opened.
+    #[error("the ledger was replaced by a restore or by another file while it was open; open it again")]
     Replaced,
     /// Content was erased, but another process prevents the removal of its last copies.
     #[error(
@@ -159,6 +159,15 @@ pub enum StoreError {
     /// The file does not exist, and the caller did not allow creating it.
     #[error("there is no database at {0}")]
     Missing(String),
+    /// The path is a link to a file that does not exist. The file may be on a disk that is not mounted, so nothing is
+    /// created in its place.
+    #[error("{path} is a link to {target}, where no file exists; bring the file back, or remove the link")]
+    BrokenLink {
+        /// Path by which the ledger was to be opened.
+        path: String,
+        /// Target of the link.
+        target: String,
+    },
     /// The file has several hard links. Each name would have a log of its own.
     #[error(
         "{path} is one of {links} names (hard links) of one file, and cannot be written: each name would have a log of \

@@ -5,11 +5,11 @@
 use super::json::object_or_string;
 use super::member::{HistoryFile, Member, too_large};
 use crate::error::{Error, file_error};
-use crate::import::opened::{RACY, Stamp};
+use crate::import::opened::{RACY, Stamp, read_up_to};
 use crate::limits::MAX_MEMBERS;
 use crate::store::codec::checksum;
 use std::ffi::OsStr;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -113,11 +113,12 @@ fn times(meta: &Metadata) -> [u128; 2] {
 pub(super) fn members(session: &Path) -> Result<Vec<Member>, Error> {
     let mut left = MAX_MEMBERS;
     let mut read = |file: &Path| -> Result<Option<Vec<u8>>, Error> {
-        let bytes = match std::fs::read(file) {
-            Ok(bytes) => bytes,
+        let mut bytes = Vec::new();
+        match File::open(file).and_then(|mut file| read_up_to(&mut file, left + 1, &mut bytes)) {
+            Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound && file != session => return Ok(None),
             Err(error) => return Err(file_error(file, &error)),
-        };
+        }
         left = left.checked_sub(bytes.len()).ok_or_else(|| too_large(session))?;
         Ok(Some(bytes))
     };

@@ -8,7 +8,7 @@
 use super::access::{APPLICATION_ID, FORMAT};
 use super::failure::StoreResult;
 use super::failure::failure;
-use super::open::{guard, is_blank, is_too_short, traces};
+use super::open::{guard, irregular, is_blank, is_too_short, traces};
 use super::place::{BUILDING, FolderLock, beside, folder, make_private, place, private, sweep};
 use crate::store::StoreError;
 use rusqlite::{Connection, MAIN_DB, OpenFlags, TransactionBehavior};
@@ -22,7 +22,7 @@ pub(super) fn create(path: &Path, patience: Duration) -> StoreResult<()> {
     let parent = folder(path);
     std::fs::create_dir_all(parent).map_err(|error| at(parent, &error))?;
     match path.metadata() {
-        Ok(meta) if meta.is_dir() || is_too_short(&meta) => return Ok(()),
+        Ok(meta) if irregular(&meta).is_some() || is_too_short(&meta) => return Ok(()),
         Ok(meta) if meta.len() > BLANK => return Ok(()),
         Ok(_) => return complete(path, patience),
         Err(_) => {}

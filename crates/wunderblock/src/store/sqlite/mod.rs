@@ -41,6 +41,7 @@ use crate::store::write::Written;
 use access::BUSY;
 use failure::failure;
 use futures_channel::oneshot;
+use open::OpenedLedger;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,8 +70,8 @@ pub struct Sqlite {
     readers: ReaderPool,
     /// Whether the writer thread also reads, instead of reader threads.
     brief: bool,
-    /// Generation of the ledger that was opened. A restore puts another ledger with another generation into the file.
-    generation: [u8; 16],
+    /// The ledger that was opened. A restore puts another ledger with another generation into the file.
+    opened: OpenedLedger,
     waiting: Arc<AtomicBool>,
 }
 
@@ -104,6 +105,7 @@ impl Sqlite {
         });
         let first = opened.map_err(|error| open::reason(path, error))?;
         let open::FileState { generation, unscrubbed } = open::standing(&first)?;
+        let ledger = OpenedLedger::new(path, generation);
         let waiting = Arc::new(AtomicBool::new(false));
         let reading = if access == Access::Read { Access::Read } else { Access::Write };
         let place = path.to_owned();
@@ -114,7 +116,7 @@ impl Sqlite {
             writing: None,
             readers: ReaderPool::new(connect),
             brief: false,
-            generation,
+            opened: ledger.clone(),
             waiting: Arc::clone(&waiting),
         };
         if access == Access::Read {
@@ -123,7 +125,7 @@ impl Sqlite {
         }
         let log = place::beside(path, "-wal");
         let brief = access == Access::Brief;
-        let mut writer = WriterState { connection: first, log, patience, generation, waiting, brief };
+        let mut writer = WriterState { connection: first, log, patience, opened: ledger, waiting, brief };
         if unscrubbed > 0 {
             writer.tidy();
         }
@@ -163,16 +165,16 @@ impl Sqlite {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Runs a job on one snapshot. Fails if the file no longer contains the ledger that was opened.
+    /// Runs a job on one snapshot. Fails if the path no longer leads to the ledger that was opened.
     fn read<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Answering<'_, T> {
         let (reply, answer) = oneshot::channel();
-        let generation = self.generation;
+        let opened = self.opened.clone();
         let job = move |connection: &Connection| {
             let snapshot = connection.unchecked_transaction().map_err(|error| failure(&error))?;
-            open::still(&snapshot, generation)?;
+            open::still(&snapshot, &opened)?;
             job(&snapshot)
         };
         let sent = match &self.writer {

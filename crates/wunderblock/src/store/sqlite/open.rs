@@ -2,14 +2,15 @@
 
 use super::access::{APPLICATION_ID, Access, BUSY, FORMAT};
 use super::failure::{StoreResult, failure};
-use super::place::{FolderLock, KEPT, RESTORING, beside, folder, link_count, sweep};
+use super::place::{FileId, FolderLock, KEPT, RESTORING, beside, file_id, folder, link_count, sweep};
 use super::sql::row;
 use super::upgrade::upgrade;
 use crate::store::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::Metadata;
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// State of a ledger's file as a whole.
@@ -29,10 +30,38 @@ pub(super) fn standing(connection: &Connection) -> StoreResult<FileState> {
     found.ok_or_else(|| StoreError::Damaged("the table `ledger` has no row".to_owned()))
 }
 
-/// Fails unless the file still contains the ledger that was opened.
-pub(super) fn still(connection: &Connection, opened: [u8; 16]) -> StoreResult<()> {
+/// The ledger that was opened, by its file and its content.
+#[derive(Clone, Debug)]
+pub(super) struct OpenedLedger {
+    path: PathBuf,
+    file: Option<FileId>,
+    generation: [u8; 16],
+}
+
+impl OpenedLedger {
+    /// Identifies the ledger at a path to which a connection has just been opened.
+    pub(super) fn new(path: &Path, generation: [u8; 16]) -> Self {
+        // The process may change its working directory.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self { file: file_id(&path).ok().flatten(), path, generation }
+    }
+
+    /// Fails if the path no longer leads to the file that was opened. Unix lets a process write into a removed file,
+    /// where nobody would find what was acknowledged. A path that cannot be examined proves nothing.
+    fn is_in_place(&self) -> StoreResult<()> {
+        match (file_id(&self.path), self.file) {
+            (Ok(Some(now)), Some(opened)) if now != opened => Err(StoreError::Replaced),
+            (Err(error), Some(_)) if error.kind() == ErrorKind::NotFound => Err(missing(&self.path)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Fails unless the path still leads to the file that was opened, and the file still contains the same ledger.
+pub(super) fn still(connection: &Connection, opened: &OpenedLedger) -> StoreResult<()> {
+    opened.is_in_place()?;
     match standing(connection) {
-        Ok(now) if now.generation == opened => Ok(()),
+        Ok(now) if now.generation == opened.generation => Ok(()),
         Ok(_) => Err(StoreError::Replaced),
         // A file without the table holds a ledger of an older format, so it is not the ledger that was opened.
         Err(StoreError::Damaged(_))
@@ -72,7 +101,22 @@ pub(super) fn traces(path: &Path) -> StoreResult<()> {
 }
 
 fn missing(path: &Path) -> StoreError {
+    if let (Ok(target), false) = (path.read_link(), path.exists()) {
+        return StoreError::BrokenLink {
+            path: path.display().to_string(),
+            target: target.display().to_string(),
+        };
+    }
     traces(path).err().unwrap_or_else(|| StoreError::Missing(path.display().to_string()))
+}
+
+/// Returns what exists in place of a regular file, if anything else does.
+pub(super) fn irregular(meta: &Metadata) -> Option<&'static str> {
+    match meta.is_file() {
+        true => None,
+        false if meta.is_dir() => Some("a folder"),
+        false => Some("a pipe, a socket or a device"),
+    }
 }
 
 /// Returns whether a file has content, but less than SQLite's smallest page of 512 bytes. SQLite treats a file of one
@@ -99,8 +143,9 @@ pub(crate) fn only_name(path: &Path, lock: &FolderLock) -> StoreResult<()> {
 
 pub(super) fn connect(path: &Path, access: Access, patience: Duration) -> StoreResult<Connection> {
     let Ok(meta) = path.metadata() else { return Err(missing(path)) };
-    if meta.is_dir() {
-        return Err(StoreError::Foreign(format!("{} (a folder)", path.display())));
+    // SQLite would wait for the other end of a pipe.
+    if let Some(what) = irregular(&meta) {
+        return Err(StoreError::Foreign(format!("{} ({what})", path.display())));
     }
     if is_too_short(&meta) {
         return Err(StoreError::Foreign(path.display().to_string()));

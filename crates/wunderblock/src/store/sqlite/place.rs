@@ -62,17 +62,30 @@ fn resolved(path: &Path) -> PathBuf {
 
 /// Returns whether two resolved paths name one file, which may have several hard links.
 fn same_file(one: &Path, other: &Path) -> bool {
-    if one == other {
-        return true;
-    }
+    let id = |path: &Path| file_id(path).ok().flatten();
+    one == other || id(one).is_some_and(|one| id(other) == Some(one))
+}
+
+/// Device and number of a file, which do not depend on its names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileId(u64, u64);
+
+/// Returns the identity of the file at a path; `None` on systems that do not have one.
+///
+/// # Errors
+/// Fails if no file exists at the path, or if it cannot be examined.
+pub(super) fn file_id(path: &Path) -> io::Result<Option<FileId>> {
+    let meta = path.metadata()?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        let id = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
-        id(one).is_some_and(|one| id(other) == Some(one))
+        Ok(Some(FileId(meta.dev(), meta.ino())))
     }
     #[cfg(not(unix))]
-    false
+    {
+        let _ = meta;
+        Ok(None)
+    }
 }
 
 fn without_suffix(path: &Path, suffix: &str) -> Option<PathBuf> {

@@ -27,7 +27,7 @@ impl Sqlite {
         let connection = connect(&self.path, Access::Read, PATIENCE)?;
         connection.execute_batch("BEGIN").map_err(|error| failure(&error))?;
         // The transaction begins with the first read.
-        still(&connection, self.generation)?;
+        still(&connection, &self.opened)?;
         Ok(Arc::new(Snapshot(Mutex::new(connection))))
     }
 }

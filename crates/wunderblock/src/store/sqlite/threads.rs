@@ -1,7 +1,7 @@
 //! The ledger's threads: one writer and several readers.
 
 use super::failure::{StoreResult, failure};
-use super::open::{is_exclusive, still};
+use super::open::{OpenedLedger, is_exclusive, still};
 use super::{log, write};
 use crate::store::write::{Write, Written};
 use crate::store::{Commit, StoreError};
@@ -160,8 +160,8 @@ pub(super) struct WriterState {
     pub(super) log: PathBuf,
     /// Maximum time that a transaction waits for another process's transaction.
     pub(super) patience: Duration,
-    /// Generation of the ledger that was opened.
-    pub(super) generation: [u8; 16],
+    /// The ledger that was opened.
+    pub(super) opened: OpenedLedger,
     /// Set while an erasure waits for readers of the log.
     pub(super) waiting: Arc<AtomicBool>,
     /// Whether a short log is left behind.
@@ -275,7 +275,7 @@ impl WriterState {
         // can change them before the commit.
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let begun = begun.map_err(|error| failure(&error));
-        let mut transaction = match begun.and_then(|begun| still(&begun, self.generation).map(|()| begun)) {
+        let mut transaction = match begun.and_then(|begun| still(&begun, &self.opened).map(|()| begun)) {
             Ok(transaction) => transaction,
             Err(error) => return (Err(error), results),
         };

@@ -1,6 +1,7 @@
 //! Promises of compaction, tested from outside: on sessions of all kinds, under every policy, with concurrent work
 //! and faults.
 
+mod aside;
 mod breaker;
 mod conformance;
 mod coverage;
@@ -17,7 +18,7 @@ mod overflow;
 mod products;
 mod proof;
 mod rules;
-mod scene;
+pub(crate) mod scene;
 mod summaries;
 mod sweep;
 mod undo;

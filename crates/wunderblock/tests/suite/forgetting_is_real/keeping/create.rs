@@ -5,9 +5,9 @@ use futures_executor::block_on;
 use rusqlite::Connection;
 use std::path::Path;
 use std::time::Duration;
-use wunderblock::Engine;
 use wunderblock::store::StoreError;
 use wunderblock::store::sqlite::{Access, Sqlite};
+use wunderblock::{Engine, Error};
 
 fn refused(path: &Path, access: Access) -> StoreError {
     Sqlite::open(path, access).err().unwrap()
@@ -134,4 +134,66 @@ fn the_log_of_an_idle_ledger_is_empty() {
     assert_eq!(log(), 0, "when it is closed");
     let engine = block_on(Engine::open_with(home.db(), Access::Read, tenant("a"))).unwrap();
     assert!(exported(&engine, "s").contains("again"));
+}
+
+/// Unix lets a process go on in a file that nobody can find. What it acknowledged there would be lost.
+#[cfg(unix)]
+#[test]
+fn nothing_is_acknowledged_into_a_file_that_is_no_longer_at_its_path() {
+    type Lose = fn(&Home);
+    let ways: [(&str, Lose); 3] = [
+        ("removed", |home| {
+            for name in home.names() {
+                std::fs::remove_file(home.path(&name)).unwrap();
+            }
+        }),
+        ("moved", |home| std::fs::rename(home.db(), home.path("elsewhere.db")).unwrap()),
+        ("replaced", |home| {
+            std::fs::rename(home.db(), home.path("elsewhere.db")).unwrap();
+            std::fs::copy(home.path("elsewhere.db"), home.db()).unwrap();
+        }),
+    ];
+    for (way, lose) in ways {
+        let home = Home::new();
+        let engine = open(&home.db(), "a");
+        append(&engine, "s", vec![said("1", "hello")]).unwrap();
+        lose(&home);
+        let written = append(&engine, "s", vec![said("2", "lost")]).map(drop).unwrap_err();
+        let read = block_on(engine.streams("", 9)).unwrap_err();
+        for error in [written, read] {
+            let is_told = match way {
+                "replaced" => matches!(error, Error::Store(StoreError::Replaced)),
+                _ => matches!(error, Error::Store(StoreError::Missing(_))),
+            };
+            assert!(is_told, "{way}: {error:?}");
+        }
+        if way == "moved" {
+            std::fs::rename(home.path("elsewhere.db"), home.db()).unwrap();
+            append(&engine, "s", vec![said("2", "found")]).unwrap();
+            assert_eq!(problems(&engine), [""; 0]);
+        }
+    }
+}
+
+/// The target may be on a disk that is not mounted: an empty ledger in its place would hide it.
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_named_and_a_pipe_is_not_waited_for() {
+    let home = Home::new();
+    std::os::unix::fs::symlink(home.path("disk/ledger.db"), home.db()).unwrap();
+    let pipe = home.path("pipe.db");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for access in [Access::Read, Access::Write, Access::Create, Access::Brief] {
+        let error = refused(&home.db(), access);
+        assert!(matches!(error, StoreError::BrokenLink { .. }), "{access:?}: {error:?}");
+        assert!(error.to_string().contains("disk/ledger.db"), "{error}");
+        for path in [&pipe, Path::new("/dev/null")] {
+            let error = refused(path, access);
+            assert!(matches!(error, StoreError::Foreign(_)), "{access:?}: {error:?}");
+        }
+    }
+    assert_eq!(home.names(), ["ledger.db", "pipe.db"]);
+    std::fs::create_dir(home.path("disk")).unwrap();
+    drop(open(&home.path("disk/ledger.db"), "a"));
+    append(&open(&home.db(), "a"), "s", vec![said("1", "hello")]).unwrap();
 }

@@ -4,6 +4,7 @@ mod apis;
 mod bounds;
 mod care;
 mod cases;
+mod clock;
 mod copies;
 mod delegations;
 mod door;
