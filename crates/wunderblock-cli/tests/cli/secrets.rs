@@ -256,6 +256,31 @@ fn no_answer_of_the_server_has_a_secret() {
     assert!(all.iter().filter(|(_, secret)| exact.contains(secret.as_str())).count() + 1 >= all.len());
 }
 
+/// Rules of the user hold wherever those of the program do: also in a summary that no model writes.
+#[test]
+fn a_users_own_rules_hold_in_summaries() {
+    let desk = Desk::new();
+    desk.write(
+        "house.toml",
+        "[[rule]]\nid = \"house-token\"\nkeywords = [\"hz-\"]\nregex = 'hz-[0-9]{6,}'\n",
+    );
+    desk.write("config/wunderblock/config.toml", "secrets = \"house.toml\"\n[instructions]\nmanaged = []\n");
+    let mut lines = String::new();
+    for n in 0..40 {
+        let turn = [
+            json!({"role": "user", "content": format!("Always use hz-{:06} for shop {n}. It must work.", 700_000 + n)}),
+            json!({"role": "assistant", "content": format!("We decided to use hz-{:06}. {}", 700_000 + n, "Done. ".repeat(80))}),
+        ];
+        turn.iter().for_each(|line| lines.push_str(&format!("{line}\n")));
+    }
+    desk.feed(&["append", "talk"], &lines).exits(0);
+    let done =
+        desk.run(&["compact", "talk", "--window", "8000", "--policy", "always", "--out", "summary.md"]);
+    let summary = std::fs::read_to_string(desk.path("summary.md")).unwrap_or_default();
+    assert!(summary.contains("shop"), "{} {}", done.out, done.err);
+    assert!(!summary.contains("hz-7"), "{summary}");
+}
+
 #[test]
 fn the_brief_of_a_delegate_has_no_secret() {
     let all = secrets();
