@@ -94,6 +94,7 @@ pub mod summarize;
 mod texts;
 mod token_costs;
 pub mod tokens;
+mod turns;
 mod usage;
 mod visibility;
 
@@ -164,5 +165,6 @@ pub use simulate::{
     OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall,
     RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,
 };
+pub use turns::Turns;
 pub use usage::Usage;
 pub use visibility::{Visibility, VisibilityChange};
