@@ -5,7 +5,7 @@ use crate::args::Global;
 use crate::config::{File, Person, parsed};
 use crate::exit::{FAILED, Failure, wrong};
 use crate::input::{read, refused};
-use crate::spool::{self, OrphanSpool};
+use crate::spool;
 use etcetera::BaseStrategy;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -67,8 +67,7 @@ impl Settings {
     /// Moves the outputs of killed runs into the ledger. An output that cannot be stored now is left for the next
     /// command.
     pub(crate) async fn take_in(&self) {
-        let mine = |orphan: &OrphanSpool| orphan.is_of(self.config.tenant.as_str());
-        let orphans: Vec<OrphanSpool> = spool::orphans(&self.db).into_iter().filter(mine).collect();
+        let orphans = spool::orphans(&self.db, self.config.tenant.as_str());
         if orphans.is_empty() {
             return;
         }
