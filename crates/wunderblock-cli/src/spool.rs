@@ -15,7 +15,6 @@ use serde_json::json;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Error, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use wunderblock::store::StoreError;
 use wunderblock::{Engine, Error as EngineError, Output};
 
 /// Facts about a command that are known when it starts.
@@ -92,6 +91,12 @@ fn remove(path: &Path) {
     let _ = path.parent().map(std::fs::remove_dir);
 }
 
+/// Removes the spool file of a call whose output was stored by another process than the one that wrote the file.
+#[cfg(feature = "mcp")]
+pub(crate) fn remove_stored(db: &Path, call: &str) {
+    remove(&folder(db).join(call).with_extension(END));
+}
+
 /// Returns the folder of the spool files, beside the ledger.
 fn folder(db: &Path) -> PathBuf {
     let mut name = db.file_name().unwrap_or_default().to_owned();
@@ -159,13 +164,8 @@ impl OrphanSpool {
         let output =
             Output { bytes: &bytes, tool: "run", input: &input, failed: true, call: Some(&head.call) };
         let session = outputs_session(engine, &head.session).await?;
-        match output.keep(&session).await {
-            // A conflict means that the output was stored before the run was killed.
-            Ok(_) | Err(EngineError::Store(StoreError::Conflict { .. })) => {
-                spool.remove();
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
+        output.keep(&session).await?;
+        spool.remove();
+        Ok(())
     }
 }
