@@ -20,8 +20,6 @@ use wunderblock::{Engine, was_imported};
 const LINKS: usize = 40;
 /// Names of stdout.
 const STDOUT: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-/// Folders of files that the caller has open.
-const DESCRIPTORS: [&str; 2] = ["/dev/fd", "/proc"];
 
 /// Output for a path that the user gave.
 pub(crate) struct OutputFile {
@@ -84,6 +82,9 @@ impl OutputFile {
             Destination::Stdout => Sink::Stdout(stdout()),
             Destination::Open(target) => {
                 guard(settings, path, &target)?;
+                if was_imported(engine, &target).await? {
+                    return Err(refused(path, "was imported into the ledger"));
+                }
                 // The file may already hold output of others.
                 let file = OpenOptions::new().append(true).open(&target);
                 Sink::Special(Box::new(BufWriter::new(file.map_err(|error| unwritten(path, &error))?)))
@@ -173,7 +174,7 @@ fn destination(path: &Path) -> Destination {
         if STDOUT.iter().any(|name| path == Path::new(name)) {
             return Destination::Stdout;
         }
-        if DESCRIPTORS.iter().any(|folder| path.starts_with(folder)) {
+        if is_descriptor(&path) {
             return Destination::Open(path);
         }
         match path.read_link() {
@@ -183,6 +184,20 @@ fn destination(path: &Path) -> Destination {
     }
     let resolved = dunce::canonicalize(folder(&path)).ok().zip(path.file_name());
     Destination::File(resolved.map_or_else(|| path.clone(), |(folder, name)| folder.join(name)))
+}
+
+/// Returns whether a path names a file that the caller has open, such as `/dev/fd/3` or `/proc/self/fd/3`. Other paths
+/// below `/proc` may lead to any file.
+fn is_descriptor(path: &Path) -> bool {
+    let Some(words) = path.iter().map(|word| word.to_str()).collect::<Option<Vec<&str>>>() else {
+        return false;
+    };
+    match words.as_slice() {
+        ["/", "dev", "fd", number]
+        | ["/", "proc", _, "fd", number]
+        | ["/", "proc", _, "task", _, "fd", number] => number.bytes().all(|byte| byte.is_ascii_digit()),
+        _ => false,
+    }
 }
 
 fn folder(path: &Path) -> &Path {

@@ -5,7 +5,7 @@ use crate::args::Global;
 use crate::config::{File, Person, parsed};
 use crate::exit::{FAILED, Failure, wrong};
 use crate::input::{read, refused};
-use crate::spool::{self, OrphanSpool};
+use crate::spool;
 use etcetera::BaseStrategy;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ pub(crate) struct Settings {
     pub(crate) db: PathBuf,
     pub(crate) file: File,
     config: Config,
+    /// Reason why nothing may be kept: the settings are unusable, and may name another ledger or tenant.
+    unusable: Option<String>,
 }
 
 impl Settings {
@@ -34,15 +36,26 @@ impl Settings {
         Self::resolve(global, settings_file(global)?)
     }
 
-    /// Reads the settings for a command that must run whatever they hold. The defaults are used instead of unusable
-    /// settings, which `tell` reports.
+    /// Reads the settings for a command that must run whatever they hold. Without them, nothing is kept, unless the
+    /// command line names the ledger and the tenant: an erasure would not find what is in another ledger. `tell` reports
+    /// that the defaults are used.
     pub(crate) fn read_or_default(global: &Global, tell: fn(&Global, &str)) -> Result<Self, Failure> {
         Self::read(global).or_else(|failure| {
+            let defaults = Self::resolve(global, parsed("", Path::new(""), person().as_ref())?)?;
             let text = failure.text();
-            let text = format!("wunderblock: the defaults are used, because the settings cannot be: {text}");
-            tell(global, &text);
-            Self::resolve(global, parsed("", Path::new(""), person().as_ref())?)
+            if global.db.is_some() && global.tenant.is_some() {
+                let text =
+                    format!("wunderblock: the defaults are used, because the settings cannot be: {text}");
+                tell(global, &text);
+                return Ok(defaults);
+            }
+            Ok(Self { unusable: Some(format!("the settings cannot be used: {text}")), ..defaults })
         })
+    }
+
+    /// Returns whether what a command writes is kept.
+    pub(crate) const fn keeps(&self) -> bool {
+        self.unusable.is_none()
     }
 
     fn resolve(global: &Global, mut file: File) -> Result<Self, Failure> {
@@ -61,15 +74,14 @@ impl Settings {
             let rules = Redactor::with_rules(&read(&path)?);
             config.redactor = Arc::new(rules.map_err(|error| refused(&path, &error.to_string()))?);
         }
-        Ok(Self { db, file, config })
+        Ok(Self { db, file, config, unusable: None })
     }
 
     /// Moves the outputs of killed runs into the ledger. An output that cannot be stored now is left for the next
     /// command.
     pub(crate) async fn take_in(&self) {
-        let mine = |orphan: &OrphanSpool| orphan.is_of(self.config.tenant.as_str());
-        let orphans: Vec<OrphanSpool> = spool::orphans(&self.db).into_iter().filter(mine).collect();
-        if orphans.is_empty() {
+        let orphans = spool::orphans(&self.db, self.config.tenant.as_str());
+        if orphans.is_empty() || !self.keeps() {
             return;
         }
         let Ok(engine) = Engine::open_with(&self.db, Access::Create, self.config.clone()).await else {
@@ -100,6 +112,9 @@ impl Settings {
     /// Opens the engine for a command whose output must not wait for another process's lock. The command calls
     /// [`Settings::take_in`] at its end.
     pub(crate) async fn write_soon(&self) -> Result<Engine, Failure> {
+        if let Some(why) = &self.unusable {
+            return Err(Failure::Door(FAILED, why.clone()));
+        }
         let file = Sqlite::open_for(&self.db, Access::Create, SOON).map_err(wunderblock::Error::Store)?;
         Ok(Engine::on(Arc::new(file), true, self.config.clone()).await?)
     }

@@ -13,9 +13,8 @@ use crate::outputs::outputs_session;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Error, Read, Write};
+use std::io::{BufRead, BufReader, Error, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use wunderblock::store::StoreError;
 use wunderblock::{Engine, Error as EngineError, Output};
 
 /// Facts about a command that are known when it starts.
@@ -47,6 +46,8 @@ pub(crate) struct Spool {
 const END: &str = "out";
 /// Maximum number of characters of a command line in the first line of the file.
 const MAX_COMMAND: usize = 16 << 10;
+/// Maximum length of the first line in bytes.
+const MAX_HEAD: u64 = 1 << 20;
 
 impl Spool {
     /// Creates the spool file beside the ledger.
@@ -80,10 +81,20 @@ impl Spool {
 
     /// Removes the file after its output has been stored or shown in full.
     pub(crate) fn remove(self) {
-        let _ = std::fs::remove_file(&self.path);
-        // Removes the folder only if it is empty.
-        let _ = self.path.parent().map(std::fs::remove_dir);
+        remove(&self.path);
     }
+}
+
+fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
+    // Removes the folder only if it is empty.
+    let _ = path.parent().map(std::fs::remove_dir);
+}
+
+/// Removes the spool file of a call whose output was stored by another process than the one that wrote the file.
+#[cfg(feature = "mcp")]
+pub(crate) fn remove_stored(db: &Path, call: &str) {
+    remove(&folder(db).join(call).with_extension(END));
 }
 
 /// Returns the folder of the spool files, beside the ledger.
@@ -98,66 +109,63 @@ pub(crate) fn holds(db: &Path, path: &Path) -> bool {
     dunce::canonicalize(folder(db)).is_ok_and(|folder| path.starts_with(folder))
 }
 
-/// A spool file whose `run` has ended.
+/// A spool file whose `run` has ended. The file is positioned after its first line.
 pub(crate) struct OrphanSpool {
     head: SpoolHead,
-    bytes: Vec<u8>,
     spool: Spool,
 }
 
-/// Returns the spool files that no process is writing. A folder that is missing or unreadable counts as empty.
-pub(crate) fn orphans(db: &Path) -> Vec<OrphanSpool> {
+/// Returns a tenant's spool files that no process is writing. A folder that is missing or unreadable counts as empty.
+pub(crate) fn orphans(db: &Path, tenant: &str) -> Vec<OrphanSpool> {
     let Ok(entries) = std::fs::read_dir(folder(db)) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    paths.filter(|path| path.extension().is_some_and(|end| end == END)).filter_map(read_orphan).collect()
+    let orphans = paths.filter(|path| path.extension().is_some_and(|end| end == END)).filter_map(orphan);
+    orphans.filter(|orphan| orphan.head.tenant == tenant).collect()
 }
 
-fn read_orphan(path: PathBuf) -> Option<OrphanSpool> {
+/// Reads the first line alone: every command looks at all files, and only one stores each.
+fn orphan(path: PathBuf) -> Option<OrphanSpool> {
     let mut file = OpenOptions::new().read(true).write(true).open(&path).ok()?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return None,
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).ok()?;
+    let mut line = Vec::new();
+    BufReader::new(&file).take(MAX_HEAD).read_until(b'\n', &mut line).ok()?;
     // Another command may have taken the file between opening and locking it.
     path.exists().then_some(())?;
-    let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
+    if !line.ends_with(b"\n") {
         // The run was killed before it wrote the first line, so there is no output.
-        let _ = std::fs::remove_file(&path);
+        if (line.len() as u64) < MAX_HEAD {
+            let _ = std::fs::remove_file(&path);
+        }
         return None;
-    };
-    let head: SpoolHead = serde_json::from_slice(bytes.get(..end)?).ok()?;
-    bytes.drain(..=end);
+    }
+    let head: SpoolHead = serde_json::from_slice(&line).ok()?;
+    file.seek(SeekFrom::Start(line.len() as u64)).ok()?;
     let call = head.call.clone();
-    Some(OrphanSpool { head, bytes, spool: Spool { file, path, call, full: false } })
+    Some(OrphanSpool { head, spool: Spool { file, path, call, full: false } })
 }
 
 impl OrphanSpool {
-    /// Returns whether the output belongs to a tenant.
-    pub(crate) fn is_of(&self, tenant: &str) -> bool {
-        self.head.tenant == tenant
-    }
-
     /// Stores the output in the ledger as a failed call without an exit code.
     ///
     /// # Errors
     /// Returns an error if the output cannot be stored. After an error, the file is left for the next command.
     pub(crate) async fn take_in(self, engine: &Engine) -> Result<(), EngineError> {
-        let Self { head, bytes, spool } = self;
+        let Self { head, mut spool } = self;
+        let mut bytes = Vec::new();
+        if spool.file.read_to_end(&mut bytes).is_err() {
+            return Ok(());
+        }
         let input =
             json!({ "command": head.command, "cwd": head.cwd, "exit_code": null, "cut": "`run` was killed" });
         let input = input.to_string();
         let output =
             Output { bytes: &bytes, tool: "run", input: &input, failed: true, call: Some(&head.call) };
         let session = outputs_session(engine, &head.session).await?;
-        match output.keep(&session).await {
-            // A conflict means that the output was stored before the run was killed.
-            Ok(_) | Err(EngineError::Store(StoreError::Conflict { .. })) => {
-                spool.remove();
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
+        output.keep(&session).await?;
+        spool.remove();
+        Ok(())
     }
 }

@@ -27,6 +27,13 @@ pub(crate) struct ContentLink {
     pub(crate) description: &'static str,
 }
 
+impl ContentLink {
+    /// Returns whether the link can be sent: a changed one would lead nowhere.
+    pub(crate) fn has_no_secret(&self, redactor: &Redactor) -> bool {
+        [&self.uri, &self.name].into_iter().all(|text| redactor.push(text).into_string() == *text)
+    }
+}
+
 impl ToolAnswer {
     pub(crate) fn new(text: String, facts: Value) -> Self {
         let facts = match facts {
@@ -47,7 +54,8 @@ pub(crate) struct PushedAnswer {
 impl ToolAnswer {
     /// Removes the secrets of an answer from the ledger.
     pub(crate) fn push(self, redactor: &Redactor) -> PushedAnswer {
-        let Self { text, facts, links } = self;
+        let Self { text, facts, mut links } = self;
+        links.retain(|link| link.has_no_secret(redactor));
         let facts = facts.into_iter().map(|(name, fact)| (name, without_secrets(fact, redactor))).collect();
         PushedAnswer { text: redactor.push(&text), facts, links }
     }

@@ -1,7 +1,7 @@
 //! The ledger of a server: opened when a call first needs it, and again after an error that a new attempt may solve.
 
 use crate::answer::ToolFailure;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use wunderblock::definitions::{DefinitionCache, DefinitionQuery, DelegateRules};
 use wunderblock::store::StoreError;
@@ -24,9 +24,11 @@ pub struct Served {
     pub keeps_policy: bool,
     /// Delegates to which the agent can hand work.
     pub agents: ServedAgents,
-    /// Beginning of the command line that runs a command so that it ends with the server. The server adds
-    /// `--session SESSION -- sh -c LINE`. Empty if commands are run directly.
+    /// Beginning of the command line that runs a command so that it ends with the server, and writes its output to a
+    /// file, too. The server adds `--session SESSION --call ID -- sh -c LINE`. Empty if commands are run directly.
     pub guard: Vec<String>,
+    /// Removes that file, when the output of the call is in the ledger at the path.
+    pub stored: fn(&Path, &str),
 }
 
 /// Definitions of delegates, and the rules that choose their models.

@@ -1,6 +1,7 @@
 //! Prompts: what a person may start with.
 
 use crate::answer::{ToolFailure, time};
+use crate::idle::CallKind;
 use crate::ledger::{LedgerUse, SharedLedger};
 use crate::{resources, tools};
 use serde_json::{Map, Value};
@@ -8,12 +9,19 @@ use wunderblock::graph::Expand;
 use wunderblock::{Deadline, ReadPage, SearchOptions};
 use wunderblock_core::fence;
 
+/// Name of the prompt that hands over the end of a session.
+const CONTINUE: &str = "continue";
 /// Number of pages of a session's end that the prompt `continue` holds. The last page may hold little.
 const PAGES: u64 = 2;
 /// Maximum number of notes that the prompt `continue` holds.
 const NOTES: usize = 10;
 /// Maximum number of hits that the prompt `decided` holds.
 const HITS: usize = 10;
+
+/// Returns the kind of the call that makes a prompt.
+pub(crate) fn kind(name: &str) -> CallKind {
+    if name == CONTINUE { CallKind::Quick } else { CallKind::Scan }
+}
 
 /// Returns the text of a prompt that exists.
 pub(crate) async fn text(
@@ -27,7 +35,7 @@ pub(crate) async fn text(
         Some(_) => Err(ToolFailure::Door(format!("`{name}` must be a string"))),
     };
     match name {
-        "continue" => continued(ledger, argument("session")?).await,
+        CONTINUE => continued(ledger, argument("session")?).await,
         _ => {
             let topic = argument("topic")?;
             let missing =

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::answer::{ContentLink, ToolFailure, time};
+use crate::idle::CallKind;
 use crate::ledger::{LedgerUse, SharedLedger};
 use crate::tools;
 use crate::uri::{decode, encode};
@@ -18,6 +19,14 @@ use wunderblock_core::fence;
 const SESSIONS: u64 = 20;
 /// Maximum number of notes of a session that are shown, the latest ones.
 const NOTES: usize = 50;
+
+/// Returns the kind of the call that reads a resource.
+pub(crate) fn kind(uri: &str) -> CallKind {
+    match parse(uri) {
+        Some(WantedResource { kind: ResourceKind::Context, .. }) => CallKind::Report,
+        _ => CallKind::Quick,
+    }
+}
 
 /// Returns the content of a resource, or `None` if no resource has this URI.
 pub(crate) async fn read(ledger: &SharedLedger, uri: &str) -> Result<Option<String>, ToolFailure> {

@@ -2,6 +2,7 @@
 //! our own requests.
 
 use crate::compact::history::marked_events;
+use crate::deadline::Deadline;
 use crate::entry::{EntryDescription, describe_entries};
 use crate::error::Error;
 use crate::found::spelling;
@@ -136,7 +137,9 @@ impl AgentView {
             if found.count > 0 {
                 return Ok(found);
             }
-            let Some(spelling) = spelling(session, sought).await? else { return Ok(found) };
+            let Some(spelling) = spelling(session, (sought, &Deadline::default())).await? else {
+                return Ok(found);
+            };
             let found = self.find_exactly(session, &spelling).await?;
             Ok(AgentFound { spelling: Some(spelling).filter(|_| found.count > 0), ..found })
         })

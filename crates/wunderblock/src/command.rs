@@ -31,6 +31,8 @@ pub struct ShellCommand<'c> {
     pub time: Duration,
     /// Query of the reader: matching parts are kept.
     pub query: Option<&'c str>,
+    /// Name under which the output is kept, such as [`Output::unique_call`] returns.
+    pub call: &'c str,
 }
 
 /// Result of a command.
@@ -74,7 +76,8 @@ impl ShellCommand<'_> {
             let CapturedOutput { end, bytes } = on_thread(work).await?.map_err(failed_start)?;
             let input = Output::run_input(self.line, &self.cwd.to_string_lossy(), end.code());
             let failed = end.code() != Some(0);
-            let output = Output { bytes: &bytes, tool: "run", input: &input, failed, call: None };
+            let call = Some(self.call);
+            let output = Output { bytes: &bytes, tool: "run", input: &input, failed, call };
             let options = OutputOptions {
                 level: Level::Budget(COMMAND_TOKENS),
                 kind: None,

@@ -1,5 +1,6 @@
 //! The time at which a question is given up.
 
+use crate::turns::{Turn, Turns};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,19 +13,39 @@ use std::time::{Duration, Instant};
 pub struct Deadline {
     end: Option<Instant>,
     is_cancelled: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    turns: Option<Turns>,
 }
 
 impl Deadline {
     /// Returns a deadline that passes after a time from now.
     #[must_use]
     pub fn after(time: Duration) -> Self {
-        Self { end: Instant::now().checked_add(time), is_cancelled: None }
+        Self { end: Instant::now().checked_add(time), ..Self::default() }
     }
 
     /// Adds a condition that ends the search before the time has passed. It is asked often, so it must be cheap.
     #[must_use]
     pub fn or_when(self, is_cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { is_cancelled: Some(Arc::new(is_cancelled)), ..self }
+    }
+
+    /// Lets a scan go on only in its turn. Without turns, a scan never waits for another one.
+    #[must_use]
+    pub fn in_turns(self, turns: &Turns) -> Self {
+        Self { turns: Some(turns.clone()), ..self }
+    }
+
+    /// Waits for the scan's turn. It ends when the returned value is dropped.
+    pub(crate) async fn turn(&self) -> Turn {
+        match &self.turns {
+            Some(turns) => turns.take().await,
+            None => Turn::default(),
+        }
+    }
+
+    /// Returns whether the scan takes turns with others.
+    pub(crate) const fn has_turns(&self) -> bool {
+        self.turns.is_some()
     }
 
     /// Returns whether the time has passed, or the condition holds.

@@ -1,6 +1,7 @@
 //! Human-readable results of a search for a text or a handle. The results give the number of places, how many of them
 //! the request shows, and the best places.
 
+use crate::deadline::Deadline;
 use crate::entry::{EntryDescription, describe_entries};
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -34,7 +35,7 @@ pub struct Found {
     pub best: Vec<(usize, Option<EntryDescription>)>,
     /// Spelling that was found instead of the given one, from which it differs in upper and lower case.
     pub spelling: Option<String>,
-    /// Whether more places may exist: the search stops at [`limits::PLACEMENTS`].
+    /// Whether more places may exist: the search stops at [`limits::PLACEMENTS`] and at its deadline.
     pub more: bool,
 }
 
@@ -47,13 +48,14 @@ impl Found {
         session: &'a Session,
         options: &'a ContextOptions,
         draft: &'a Draft,
-        sought: &'a str,
+        (sought, deadline): (&'a str, &'a Deadline),
     ) -> BoxFuture<'a, Self> {
         Box::pin(async move {
-            let mut places = session.locate(options, draft, sought).await?;
-            let spelling = if places.is_empty() { spelling(session, sought).await? } else { None };
+            let mut places = session.locate(options, draft, (sought, deadline)).await?;
+            let spelling =
+                if places.is_empty() { spelling(session, (sought, deadline)).await? } else { None };
             if let Some(spelling) = &spelling {
-                places = session.locate(options, draft, spelling).await?;
+                places = session.locate(options, draft, (spelling, deadline)).await?;
             }
             let best = best(session, &places).await?;
             for (index, entry) in &best {
@@ -61,7 +63,7 @@ impl Found {
                     weigh_along(session, (place, entry), draft).await?;
                 }
             }
-            let more = places.len() >= limits::PLACEMENTS;
+            let more = places.len() >= limits::PLACEMENTS || deadline.is_over();
             Ok(Self { places, best, spelling, more })
         })
     }
@@ -74,9 +76,12 @@ impl Found {
 }
 
 /// Returns how the newest place in a session spells a text, ignoring upper and lower case.
-pub(crate) async fn spelling(session: &Session, sought: &str) -> Result<Option<String>, Error> {
-    let scope =
-        GrepOptions { session: Some(session.id.clone()), ignore_case: true, ..GrepOptions::default() };
+pub(crate) async fn spelling(
+    session: &Session,
+    (sought, deadline): (&str, &Deadline),
+) -> Result<Option<String>, Error> {
+    let (session_id, deadline) = (Some(session.id.clone()), deadline.clone());
+    let scope = GrepOptions { session: session_id, ignore_case: true, deadline, ..GrepOptions::default() };
     let mut found = None;
     let mut keep = |hit: Match| {
         found = hit.text.get(hit.found).map(ToOwned::to_owned);

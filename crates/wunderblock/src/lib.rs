@@ -26,6 +26,7 @@ mod claims;
 mod command;
 mod compact;
 mod compactor;
+mod content;
 mod context;
 mod deadline;
 pub mod definitions;
@@ -66,6 +67,7 @@ mod open;
 mod originals;
 mod output;
 mod page;
+mod page_finder;
 mod parallel;
 mod placement;
 pub mod policy;
@@ -95,6 +97,7 @@ pub mod summarize;
 mod texts;
 mod token_costs;
 pub mod tokens;
+mod turns;
 mod usage;
 mod visibility;
 
@@ -166,5 +169,6 @@ pub use simulate::{
     OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall,
     RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,
 };
+pub use turns::Turns;
 pub use usage::Usage;
 pub use visibility::{Visibility, VisibilityChange};

@@ -139,11 +139,16 @@ async fn keep_output(
     shown: Option<(usize, &Reduced)>,
 ) -> Result<(), Error> {
     let engine = &session.engine;
-    match std::str::from_utf8(output.bytes) {
+    let kept = match std::str::from_utf8(output.bytes) {
         Ok(text) if text.len() <= MAX_MESSAGE_OUTPUT => {
             keep_text(engine, &session.id, output, (text, shown)).await
         }
         _ => keep_bytes(engine, &session.id, output, (handle, shown)).await,
+    };
+    match kept {
+        // The name is that of one call, so the output was stored before, by a process that ended.
+        Err(Error::Store(StoreError::Conflict { .. })) if output.call.is_some() => Ok(()),
+        kept => kept,
     }
 }
 
@@ -379,6 +384,14 @@ impl Output<'_> {
         }
     }
 
+    /// Returns a name for a call of a tool that no other call has.
+    ///
+    /// # Errors
+    /// Fails if the system provides no random bytes.
+    pub fn unique_call(tool: &str) -> Result<String, Error> {
+        Ok(format!("{tool}-{}", hex(random::<8>()?)))
+    }
+
     /// Returns the arguments of the tool `run` as a JSON object: the command line, its working directory, and its
     /// exit code if it ended by itself.
     #[must_use]
@@ -391,7 +404,7 @@ impl Output<'_> {
 fn call_name(output: &Output<'_>) -> Result<String, Error> {
     match output.call {
         Some(call) => Ok(call.to_owned()),
-        None => Ok(format!("{}-{}", output.tool, hex(random::<8>()?))),
+        None => Output::unique_call(output.tool),
     }
 }
 

@@ -4,6 +4,7 @@
 mod outside;
 
 use crate::address::Address;
+use crate::deadline::Deadline;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::grep::GrepOptions;
@@ -145,7 +146,8 @@ impl PlacementQuery<'_> {
 
 impl Session {
     /// Locates a text or a handle in a request that was built with these options. The search covers the sources, the
-    /// tail, the summaries and the conversation, and returns at most the newest 200 places in the conversation.
+    /// tail, the summaries and the conversation, and returns at most the newest 200 places in the conversation. At the
+    /// deadline, it returns what was found by then.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be read.
@@ -153,7 +155,7 @@ impl Session {
         &'a self,
         options: &'a ContextOptions,
         draft: &'a Draft,
-        text: &'a str,
+        (text, deadline): (&'a str, &'a Deadline),
     ) -> BoxFuture<'a, Vec<Placement>> {
         Box::pin(async move {
             let address =
@@ -171,7 +173,8 @@ impl Session {
                     places.extend(held.map(|(seq, line)| (seq, Some(handle), line)));
                 }
                 None => {
-                    let scope = GrepOptions { session: Some(self.id.clone()), ..GrepOptions::default() };
+                    let (session, deadline) = (Some(self.id.clone()), deadline.clone());
+                    let scope = GrepOptions { session, deadline, ..GrepOptions::default() };
                     let mut keep = |hit: crate::grep::Match| {
                         if places.last().is_none_or(|(seq, ..)| *seq != hit.seq) {
                             places.push((hit.seq, hit.handle, sought.around(&hit.text)));

@@ -1,13 +1,14 @@
 //! Reads content verbatim: bodies, ranges of a session, and imported sources.
 
 use crate::address::Address;
+use crate::content::NamedContent;
 use crate::engine::Engine;
 use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
 use crate::import::{Place, is_same};
-use crate::limits::PAGE_BYTES;
-use crate::originals::{copy_source, newest_source, originals, source_info};
-use crate::store::{Answer, HandleTarget, Query};
+use crate::limits::SOURCE_CHUNK;
+use crate::originals::{copy_source, newest_source, originals};
+use crate::page_finder::{LineFinder, PageFinder, ceil_char, floor_char};
 use crate::stored::{read_texts, with_whole_texts};
 use wunderblock_core::author::{self, Author};
 use wunderblock_core::event::{Event, Fact};
@@ -60,39 +61,14 @@ impl Engine {
     /// Fails if the handle is unknown, if the part does not exist, or if the content was erased.
     pub fn read<'a>(&'a self, address: Address, slice: &'a Slice) -> BoxFuture<'a, Content> {
         Box::pin(async move {
-            let no_handle = || Error::NoHandle(address.handle.to_string());
-            let query = Query::Resolve { tenant: self.tenant.no, handle: address.handle };
-            match self.ask(query, Answer::named).await? {
-                None => Err(no_handle()),
-                Some(HandleTarget::Blob) => {
-                    let texts = read_texts(self, [address.handle]).await?;
-                    let text = texts.text(address.handle).ok_or_else(no_handle)?;
-                    cut(text.as_bytes(), slice)
-                }
-                Some(HandleTarget::Stream(stream)) => {
-                    let (from, to) = address.range.unwrap_or((Seq(1), Seq(i64::MAX.unsigned_abs())));
-                    let mut bytes = Vec::new();
-                    self.session_by_id(stream).export(from, to, &mut bytes).await?;
-                    if bytes.is_empty() {
-                        return Err(Error::Address(format!("the session has no positions {from} to {to}")));
-                    }
-                    cut(&bytes, slice)
-                }
-                Some(HandleTarget::Source(source, revision)) => {
-                    let info = source_info(self, source, revision).await?;
-                    let len = info.revision.len;
-                    // A range of bytes is read without reading the rest of the source.
-                    if let Slice::Bytes(from, to) = slice {
-                        let (from, to) = byte_range(*from, *to, len)?;
-                        let mut bytes = Vec::new();
-                        copy_source(self, &info, (from, to), &mut bytes).await?;
-                        return Ok(Content { bytes, total: len, page: None });
-                    }
-                    let mut bytes = Vec::new();
-                    copy_source(self, &info, (0, len), &mut bytes).await?;
-                    cut(&bytes, slice)
-                }
+            let content = NamedContent::find(self, address).await?;
+            // A range of bytes is read without reading the rest of the source.
+            if let (NamedContent::Source(info), Slice::Bytes(from, to)) = (&content, slice) {
+                let total = info.revision.len;
+                let bytes = content.part(self, byte_range(*from, *to, total)?).await?;
+                return Ok(Content { bytes, total, page: None });
             }
+            cut(&content.whole(self).await?, slice)
         })
     }
 
@@ -251,18 +227,10 @@ pub(crate) fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
             // A text in UTF-16 or Windows-1252 is shown decoded, and line numbers in marks refer to the decoded text.
             let decoded = wunderblock_reduce::decode_other(bytes);
             let bytes = decoded.as_deref().map_or(bytes, str::as_bytes);
-            let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-            let skip = index(from.saturating_sub(1));
-            let count = index(to.saturating_sub(from.saturating_sub(1)));
-            let part: Vec<u8> = lines.skip(skip).take(count).flatten().copied().collect();
-            let all = || bytes.split_inclusive(|byte| *byte == b'\n').count() as u64;
-            if *from == 0 || to < from || *to > all() {
-                return Err(Error::Address(match all() {
-                    0 => "the content is empty: it has no lines".to_owned(),
-                    all => format!("invalid lines {from} to {to}: the content has lines 1 to {all}"),
-                }));
-            }
-            Ok(whole(&part))
+            let mut finder = LineFinder::new(*from, *to);
+            finder.add(bytes);
+            let (from, to) = finder.finish()?;
+            Ok(whole(bytes.get(index(from)..index(to)).unwrap_or_default()))
         }
         Slice::Grep { pattern, regex } => matching(bytes, pattern, *regex).map(|part| whole(&part)),
         Slice::JsonPath(path) => json_path(bytes, path).map(|part| whole(&part)),
@@ -294,52 +262,15 @@ fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn is_continuation(byte: u8) -> bool {
-    byte & 0xc0 == 0x80
-}
-
-fn floor_char(bytes: &[u8], mut at: usize) -> usize {
-    while at > 0 && bytes.get(at).is_some_and(|byte| is_continuation(*byte)) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil_char(bytes: &[u8], mut at: usize) -> usize {
-    while bytes.get(at).is_some_and(|byte| is_continuation(*byte)) {
-        at += 1;
-    }
-    at
-}
-
-/// Returns a page. Each page ends at the last line end in its last quarter, or otherwise at a character, so that all
-/// pages joined make up the whole content.
 fn page(bytes: &[u8], number: u64) -> Result<Content, Error> {
-    let size = index(PAGE_BYTES);
-    let mut starts = vec![0];
-    let mut at = 0;
-    while at + size < bytes.len() {
-        let end = floor_char(bytes, at + size);
-        let quarter = bytes.get(end - size / 4..end).unwrap_or_default();
-        let newline = quarter.iter().rposition(|byte| *byte == b'\n');
-        at = newline.map_or(end, |place| end - size / 4 + place + 1);
-        starts.push(at);
-    }
-    let count = starts.len() as u64;
-    let place = number.checked_sub(1).map(index);
-    let Some(from) = place.and_then(|place| starts.get(place)) else {
-        return Err(Error::Address(format!("there is no page {number}: there are {count}, counted from 1")));
-    };
-    let to = starts.get(index(number)).copied().unwrap_or(bytes.len());
-    Ok(Content {
-        bytes: bytes.get(*from..to).unwrap_or_default().to_vec(),
-        total: bytes.len() as u64,
-        page: Some((number, count)),
-    })
+    let mut finder = PageFinder::new(number);
+    bytes.chunks(SOURCE_CHUNK).for_each(|piece| finder.add(piece));
+    let (found, count) = finder.finish()?;
+    Ok(Content { bytes: found.bytes, total: bytes.len() as u64, page: Some((number, count)) })
 }
 
 /// Checks that a range of bytes, excluding its end, is within a length.
-fn byte_range(from: u64, to: u64, len: u64) -> Result<(u64, u64), Error> {
+pub(crate) fn byte_range(from: u64, to: u64, len: u64) -> Result<(u64, u64), Error> {
     if from > to || to > len {
         return Err(Error::Address(format!("invalid bytes {from} to {to}: the content has {len} bytes")));
     }

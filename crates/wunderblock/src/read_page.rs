@@ -1,15 +1,16 @@
 //! Reads whatever an address names as a text, page by page.
 
+mod masked;
+
 use crate::address::Address;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::graph::Expand;
 use crate::hint::Hint;
-use crate::read::{Slice, cut};
+use crate::read::Slice;
 use crate::session::Session;
 use crate::store::{Answer, HandleTarget, Query};
-use std::borrow::Cow;
 use wunderblock_core::units::Seq;
 
 /// A page, for an agent, of the text that an address names. Secrets are shown as asterisks.
@@ -49,42 +50,10 @@ impl ReadPage {
                     }
                 }
             }
-            let mut bytes = read_masked(engine, address, &slice).await?;
-            if let Some(query) = &wanted.query {
-                bytes = cut(&bytes, &Slice::Grep { pattern: query.clone(), regex: false })?.bytes;
-            }
-            let content = cut(&bytes, &Slice::Page(wanted.page.unwrap_or(1)))?;
-            let (page, pages) = content.page.unwrap_or((1, 1));
-            let text = String::from_utf8_lossy(&content.bytes).into_owned();
-            Ok(Self { address: address.to_string(), text, page, pages, more: None })
+            masked::read(engine, (address, &slice), wanted).await
         })
     }
 }
-
-/// Reads a part of a content in which secrets are masked. The part may cut a secret, so more is read than it.
-async fn read_masked(engine: &Engine, address: Address, slice: &Slice) -> Result<Vec<u8>, Error> {
-    let (around, inner) = match slice {
-        // A source may be much larger than what is read of it.
-        Slice::Bytes(from, to) => {
-            let total = engine.read(address, slice).await?.total;
-            let begin = from.saturating_sub(AROUND);
-            let end = to.saturating_add(AROUND).min(total);
-            (Slice::Bytes(begin, end), Slice::Bytes(from - begin, (*to).min(total) - begin))
-        }
-        slice => (Slice::All, slice.clone()),
-    };
-    let bytes = engine.read(address, &around).await?.bytes;
-    let decoded = if around == Slice::All { wunderblock_reduce::decode_other(&bytes) } else { None };
-    let text = match &decoded {
-        Some(text) => Cow::Borrowed(&**text),
-        None => String::from_utf8_lossy(&bytes),
-    };
-    let masked = engine.config.redactor.mask(&text);
-    Ok(cut(masked.as_bytes(), &inner)?.bytes)
-}
-
-/// Number of bytes before and after a part in which the beginning and the end of a secret are looked for.
-const AROUND: u64 = 64 << 10;
 
 impl Address {
     /// Resolves an address, or a place of the form `SESSION` or `SESSION#12-80` with an id or a short id.

@@ -219,6 +219,7 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
                 cut = Some(SearchCut::Candidates(resolved as u64));
                 break;
             }
+            let _turn = options.deadline.turn().await;
             let batch: Vec<DocHit> = hits.by_ref().take(BATCH).collect();
             resolved += batch.len();
             found.extend(resolve_hits(engine, batch, (words, &options.events)).await?);
@@ -326,6 +327,7 @@ async fn search_tail(
             if late {
                 break;
             }
+            let _turn = deadline.turn().await;
             let rows = read_page(engine, info, from, (CATCH_UP_EVENTS, CATCH_UP_BYTES)).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { break };
             from = last.next();

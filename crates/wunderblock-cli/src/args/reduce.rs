@@ -90,6 +90,9 @@ pub(crate) struct GuardedArgs {
     /// Session beside which the output of a killed server is kept
     #[arg(long)]
     pub(crate) session: String,
+    /// Id of the call under which the server keeps the output
+    #[arg(long)]
+    pub(crate) call: String,
     /// Command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
     pub(crate) command: Vec<std::ffi::OsString>,

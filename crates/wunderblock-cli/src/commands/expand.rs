@@ -17,7 +17,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Expand) -
         page: wanted.page,
         page_tokens: wanted.tokens,
         children: !wanted.events,
-        masked: false,
+        ..wunderblock::graph::Expand::default()
     };
     let page = engine.expand(address, &options).await?;
     let nothing = page.matches == Some(0);

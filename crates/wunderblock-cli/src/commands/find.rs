@@ -10,7 +10,7 @@ use crate::paint::Paint;
 use crate::terminal::{clean, width};
 use std::process::ExitCode;
 use wunderblock::report::FoundReport;
-use wunderblock::{Advice, Built, ContextOptions, EntryDescription, Found, Placement, Session};
+use wunderblock::{Advice, Built, ContextOptions, Deadline, EntryDescription, Found, Placement, Session};
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
@@ -21,7 +21,7 @@ pub(super) async fn run(
     (options, built): (&ContextOptions, &Built),
     sought: &str,
 ) -> Exit {
-    let found = Found::of(session, options, &built.draft, sought).await?;
+    let found = Found::of(session, options, &built.draft, (sought, &Deadline::default())).await?;
     if found.places.is_empty() {
         say(global, "not found in this session or its sources");
         return Ok(ExitCode::from(FAILED));

@@ -5,6 +5,7 @@ use super::delegates::{definition_query, environment};
 use crate::args::McpArgs;
 use crate::exit::{Exit, FAILED, Failure};
 use crate::settings::Settings;
+use crate::spool;
 use std::process::ExitCode;
 use wunderblock_mcp::{Served, ServedAgents, Stopper, serve};
 
@@ -28,6 +29,7 @@ pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
         keeps_policy: wanted.build.policy.policy.is_some(),
         agents,
         guard: guard(settings)?,
+        stored: spool::remove_stored,
     };
     let stopper = Stopper::new();
     #[cfg(unix)]

@@ -135,7 +135,8 @@ impl RunRequest<'_> {
             command: self.line.clone(),
             cwd: self.cwd.clone(),
         };
-        Ok(Channel::new(from, (to, way), (self.settings.db.clone(), head)))
+        let spool = self.settings.keeps().then(|| (self.settings.db.clone(), head));
+        Ok(Channel::new(from, (to, way), spool))
     }
 
     /// Stores the command's output, and prints what has not been shown yet. Returns whether the ledger could be written;

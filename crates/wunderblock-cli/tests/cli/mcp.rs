@@ -46,6 +46,33 @@ fn a_signal_ends_the_server_and_the_command_that_it_runs() {
     assert_eq!(desk.shell(script).exits(0).out, "code 0\n");
 }
 
+/// The command has ended when the server is killed, but the ledger does not have its output yet.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_command_wrote_is_kept_if_the_server_ends_before_it_is_stored() {
+    use std::io::{BufRead as _, Write as _};
+    let desk = Desk::new();
+    let mut server = desk.start(&["mcp"]);
+    let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+    let mut answers = std::io::BufReader::new(output).lines();
+    // The ledger is open before another process locks it.
+    let search = json!({"name": "search", "arguments": {"query": "x"}});
+    input.write_all(conversation(&[search]).as_bytes()).unwrap();
+    assert!((0..2).all(|_| answers.next().unwrap().is_ok()));
+    let holder = desk.sql();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let run = json!({"name": "run", "arguments": {"command": "echo printed in time; echo $PPID >pid; mv pid guard"}});
+    let call = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": run});
+    input.write_all(format!("{call}\n").as_bytes()).unwrap();
+    desk.shell("until [ -e guard ]; do sleep 0.02; done; while kill -0 $(cat guard) 2>/dev/null; do sleep 0.02; done");
+    server.kill().unwrap();
+    server.wait().unwrap();
+    holder.execute_batch("ROLLBACK").unwrap();
+    drop(holder);
+    assert!(desk.run(&["grep", "printed in time"]).exits(0).out.contains("printed in time\n"));
+    assert!(!desk.path("ledger.db.run").exists(), "the spool file is gone");
+}
+
 /// Nothing of a killed server is left to end its command and to keep its output. Sessions of their own end, too.
 #[cfg(target_os = "linux")]
 #[test]

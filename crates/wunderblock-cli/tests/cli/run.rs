@@ -243,15 +243,34 @@ fn a_locked_ledger_does_not_hold_up_the_output() {
     assert!(found.out.contains("shown at once"), "{}", found.out);
 }
 
+/// The settings may name another ledger or tenant, so that an erasure would not find what the defaults keep.
 #[test]
-fn broken_settings_do_not_stop_a_command() {
+fn broken_settings_do_not_stop_a_command_and_nothing_is_kept() {
     let desk = Desk::new();
+    let settings = "db = \"other.db\"\ntenant = \"work\"\n";
     for broken in ["db = ", "unknown_key = 1", "models = \"missing.toml\"", "tenant = \"\""] {
-        desk.write("broken.toml", broken);
-        let done =
-            desk.run(&["--config", "broken.toml", "run", "--", "sh", "-c", "echo hello; exit 4"]).exits(4);
-        assert_eq!(done.out, "hello\n", "{broken}");
-        assert!(done.err.contains("the defaults are used"), "{broken}: {}", done.err);
+        desk.write("broken.toml", format!("{settings}{broken}"));
+        for options in [&["--config", "broken.toml"][..], &["--config", "broken.toml", "-q"]] {
+            let line = ["run", "--", "sh", "-c", "echo hello; exit 4"];
+            let done = desk.run(&[options, &line].concat()).exits(4);
+            assert_eq!(done.out, "hello\n", "{broken}");
+            let is_told = done.err.contains("the output is not kept, and shown in full: the settings cannot");
+            assert_eq!(is_told, !options.contains(&"-q"), "{broken}: {}", done.err);
+        }
+        desk.run(&["grep", "hello"]).exits(1);
     }
+    // A kill leaves nothing for a later command either.
+    let options = ["--config", "broken.toml"];
+    let mut child = at_work(&desk, &options, "echo hello; echo $$ >pid; touch begun; exec sleep 60");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    desk.shell("kill $(cat pid)").exits(0);
+    assert!(!desk.path("ledger.db.run").exists());
+    desk.run(&["grep", "hello"]).exits(1);
+    // A command line that names both is enough.
+    let named = ["--config", "broken.toml", "--tenant", "local", "run", "--", "echo", "hello"];
+    let done = desk.run(&named).exits(0);
+    assert!(done.err.contains("the defaults are used"), "{}", done.err);
+    desk.run(&["grep", "hello"]).exits(0);
     desk.run(&["--config", "broken.toml", "sessions"]).exits(2);
 }

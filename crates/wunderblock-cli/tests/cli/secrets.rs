@@ -143,7 +143,7 @@ fn holds_none(text: &str, secrets: &[(String, String)], what: &str) {
 
 /// Answers of `mcp` to requests, which are sent one after another.
 fn answers(desk: &Desk, requests: &[(&str, Value)]) -> Vec<Value> {
-    let mut server = desk.start(&["mcp"]);
+    let mut server = desk.start(&["mcp", "--cwd", "."]);
     let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
     let mut lines = BufReader::new(output).lines();
     let version = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
@@ -254,6 +254,58 @@ fn no_answer_of_the_server_has_a_secret() {
     // A person reads the originals.
     let exact = desk.run(&["export", "keys", "--original"]).exits(0).out;
     assert!(all.iter().filter(|(_, secret)| exact.contains(secret.as_str())).count() + 1 >= all.len());
+}
+
+/// A link of a project may lead to any file of its user, and the project's author is not the user.
+#[test]
+fn explain_reads_no_file_outside_of_the_project() {
+    let (desk, outside) = (Desk::with_session(), Desk::bare());
+    for name in ["key.txt", "rules/more.md"] {
+        outside.write(name, "a line with NEEDLE in it\n");
+    }
+    desk.write(".git/HEAD", "ref: refs/heads/main\n");
+    desk.write("AGENTS.md", format!("@{}\n", outside.path("key.txt").display()));
+    desk.write(".claude/rules/inside.md", "---\npaths: [\n---\nA line with THREAD in it\n");
+    for (to, at) in
+        [("key.txt", ".claude/rules/file.md"), ("rules", ".claude/rules/folder"), ("key.txt", "CLAUDE.md")]
+    {
+        std::os::unix::fs::symlink(outside.path(to), desk.path(at)).unwrap();
+    }
+    let find = |text: &str| {
+        let arguments = json!({ "find": text, "session": crate::fixture::SESSION });
+        let found =
+            &answers(&desk, &[("tools/call", json!({ "name": "explain", "arguments": arguments }))])[0];
+        found["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    assert!(find("NEEDLE").contains("neither in this session nor in its sources"), "{}", find("NEEDLE"));
+    // The finding is told, and a file inside of the project is read.
+    assert!(find("rules/file.md").contains("leads outside of the project"), "{}", find("rules/file.md"));
+    assert!(find("THREAD").contains("A line with THREAD"), "{}", find("THREAD"));
+}
+
+/// Rules of the user hold wherever those of the program do: also in a summary that no model writes.
+#[test]
+fn a_users_own_rules_hold_in_summaries() {
+    let desk = Desk::new();
+    desk.write(
+        "config/wunderblock/house.toml",
+        "[[rule]]\nid = \"house-token\"\nkeywords = [\"hz-\"]\nregex = 'hz-[0-9]{6,}'\n",
+    );
+    desk.write("config/wunderblock/config.toml", "secrets = \"house.toml\"\n[instructions]\nmanaged = []\n");
+    let mut lines = String::new();
+    for n in 0..40 {
+        let turn = [
+            json!({"role": "user", "content": format!("Always use hz-{:06} for shop {n}. It must work.", 700_000 + n)}),
+            json!({"role": "assistant", "content": format!("We decided to use hz-{:06}. {}", 700_000 + n, "Done. ".repeat(80))}),
+        ];
+        turn.iter().for_each(|line| lines.push_str(&format!("{line}\n")));
+    }
+    desk.feed(&["append", "talk"], &lines).exits(0);
+    let done =
+        desk.run(&["compact", "talk", "--window", "8000", "--policy", "always", "--out", "summary.md"]);
+    let summary = std::fs::read_to_string(desk.path("summary.md")).unwrap_or_default();
+    assert!(summary.contains("shop"), "{} {}", done.out, done.err);
+    assert!(!summary.contains("hz-7"), "{summary}");
 }
 
 #[test]

@@ -90,6 +90,24 @@ fn an_imported_file_keeps_its_bytes() {
             assert!(read(desk.path("session.jsonl")).unwrap() == original, "{writer:?}");
         }
     }
+    // Neither does a way below `/proc`, a descriptor, or another tenant.
+    for way in ["/proc/self/cwd/session.jsonl", "/proc/thread-self/cwd/link.jsonl"] {
+        desk.run(&["export", SESSION, "-o", way]).exits(3);
+    }
+    for way in ["/dev/fd/3", "/proc/self/fd/3", "/proc/thread-self/fd/3"] {
+        let done = desk.shell(&format!("exec \"$WB\" export {SESSION} -o {way} 3>>session.jsonl")).exits(3);
+        assert!(done.err.contains("was imported into the ledger"), "{}", done.err);
+    }
+    let message = "{\"role\":\"user\",\"content\":\"hello\"}";
+    desk.feed(&["--tenant", "other", "append", "talk"], message).exits(0);
+    desk.run(&["--tenant", "other", "export", "talk", "-o", "session.jsonl"]).exits(3);
+    assert!(read(desk.path("session.jsonl")).unwrap() == original);
+    // A folder named `fd` is like any other.
+    std::fs::create_dir(desk.path("fd")).unwrap();
+    desk.run(&["export", SESSION, "-o", "/proc/self/cwd/fd/3"]).exits(0);
+    assert!(desk.path("fd/3").metadata().unwrap().is_file());
+    let open = desk.shell(&format!("\"$WB\" export {SESSION} -o /dev/fd/3 3>>fd/3; wc -l <fd/3")).exits(0);
+    assert_eq!(open.out.trim().parse::<usize>().unwrap() % 2, 0, "an open file is appended to");
     // The agent has written more since the import.
     let grown = [&original[..], b"{}\n"].concat();
     write(desk.path("session.jsonl"), &grown).unwrap();

@@ -60,10 +60,16 @@ impl Handler {
         self.ledger.served.config.redactor.push(text)
     }
 
+    /// Returns the time at which a call that begins now gives up. Waiting counts.
+    fn deadline(&self, ct: &CancellationToken) -> Deadline {
+        let ct = ct.clone();
+        Deadline::after(SEARCH_TIME).or_when(move || ct.is_cancelled()).in_turns(self.threads.turns())
+    }
+
     /// Runs a call that only reads. A cancelled call is dropped at its next wait.
     async fn read<T: Send + 'static, F: Future<Output = Result<T, ToolFailure>> + Send + 'static>(
         &self,
-        context: &RequestContext<RoleServer>,
+        (kind, context): (CallKind, &RequestContext<RoleServer>),
         call: impl FnOnce(Arc<SharedLedger>) -> F,
     ) -> Result<T, ErrorData> {
         let call = call(Arc::clone(&self.ledger));
@@ -74,8 +80,7 @@ impl Handler {
                 () = ct.cancelled_owned() => None,
             }
         };
-        let done =
-            self.threads.run(CallKind::Quick, context.ct.clone().cancelled_owned(), answer).await.flatten();
+        let done = self.threads.run(kind, context.ct.clone().cancelled_owned(), answer).await.flatten();
         done.ok_or_else(unanswered)?.map_err(|failure| {
             self.ledger.note(&failure);
             ErrorData::internal_error(self.push(&failure.text()).into_string(), None)
@@ -122,25 +127,20 @@ impl ServerHandler for Handler {
                 return Ok(failed(self.push(&format!("invalid arguments of `{}`: {why}", tool.name))));
             }
         };
+        let kind = tools::kind(&tool.name, &arguments);
         let (ledger, name) = (Arc::clone(&self.ledger), tool.name.clone());
         let client = context.client_info().map_or_else(|| "a model".to_owned(), |client| client.name);
-        let ct = context.ct.clone();
+        let (ct, deadline) = (context.ct.clone(), self.deadline(&context.ct));
         let call = async move {
-            let deadline = deadline(&ct);
             let call = ToolCall { ledger: &ledger, arguments: &arguments, deadline, client: &client };
-            tools::call(&name, call, ct.cancelled_owned()).await
-        };
-        let kind = match &*tool.name {
-            tools::RUN => CallKind::Command,
-            tools::GREP => CallKind::Scan,
-            _ => CallKind::Quick,
+            let answer = tools::call(&name, call, ct.cancelled_owned()).await;
+            // An answer may be long, so its secrets are looked for on the thread of the call.
+            let redactor = &ledger.served.config.redactor;
+            answer.map(|answer| answer.push(redactor)).map_err(|failure| redactor.push(&failure.text()))
         };
         match self.threads.run(kind, context.ct.clone().cancelled_owned(), call).await {
-            Some(Ok(answer)) => {
-                let answer = answer.push(&self.ledger.served.config.redactor);
-                Ok(succeeded(answer, knows_links(&context)))
-            }
-            Some(Err(failure)) => Ok(failed(self.push(&failure.text()))),
+            Some(Ok(answer)) => Ok(succeeded(answer, knows_links(&context))),
+            Some(Err(failure)) => Ok(failed(failure)),
             None => Err(unanswered()),
         }
     }
@@ -159,7 +159,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let list = |ledger: Arc<SharedLedger>| async move { resources::list(&ledger).await };
-        let listed = self.read(&context, list).await?.into_iter();
+        let redactor = &self.ledger.served.config.redactor;
+        let listed = self.read((CallKind::Quick, &context), list).await?.into_iter();
+        let listed = listed.filter(|(link, _)| link.has_no_secret(redactor));
         let listed =
             listed.map(|(link, about)| resource(link).with_description(self.push(&about).into_string()));
         Ok(ListResourcesResult::with_all_items(listed.collect()))
@@ -171,8 +173,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
+        let kind = resources::kind(&uri);
         let read = |ledger: Arc<SharedLedger>| async move { resources::read(&ledger, &uri).await };
-        let Some(text) = self.read(&context, read).await? else {
+        let Some(text) = self.read((kind, &context), read).await? else {
             let why = "no resource has this URI; `resources/templates/list` lists the forms";
             return Err(ErrorData::resource_not_found(why, None));
         };
@@ -199,19 +202,13 @@ impl ServerHandler for Handler {
             return Err(ErrorData::invalid_params(why, None));
         };
         let (name, arguments) = (prompt.name.clone(), request.arguments.unwrap_or_default());
-        let ct = context.ct.clone();
+        let (kind, deadline) = (prompts::kind(&name), self.deadline(&context.ct));
         let text = |ledger: Arc<SharedLedger>| async move {
-            prompts::text(&ledger, (&name, deadline(&ct)), &arguments).await
+            prompts::text(&ledger, (&name, deadline), &arguments).await
         };
-        let text = self.push(&self.read(&context, text).await?).into_string();
+        let text = self.push(&self.read((kind, &context), text).await?).into_string();
         Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
     }
-}
-
-/// Returns the time at which a call that begins gives up.
-fn deadline(ct: &CancellationToken) -> Deadline {
-    let ct = ct.clone();
-    Deadline::after(SEARCH_TIME).or_when(move || ct.is_cancelled())
 }
 
 /// Returns whether the client's version of the protocol has links in results.

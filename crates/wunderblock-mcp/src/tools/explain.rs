@@ -31,7 +31,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     };
     let options = call.ledger.options(&session).await?;
     let built = session.explain(&options).await?;
-    let found = Found::of(&session, &options, &built.draft, sought).await?;
+    let found = Found::of(&session, &options, &built.draft, (sought, &call.deadline)).await?;
     let mut found = FoundReport::new(sought, &found);
     for place in found.places.iter_mut().take(PLACES) {
         mask(&session, place, &call.ledger.served.config.redactor).await?;
@@ -143,9 +143,13 @@ async fn mask(
 
 /// Describes where a text is in a request, or why it is not.
 fn places(session: &Session, found: &FoundReport) -> String {
+    let unsearched =
+        "\nEarlier messages were not searched; `grep` with `session` and a longer text finds more.";
+    let unsearched = if found.more { unsearched } else { "" };
     if found.places.is_empty() {
-        return "The text is neither in this session nor in its sources; `grep` looks in all sessions."
-            .to_owned();
+        let sources = "The text is neither in this session nor in its sources; `grep` looks in all sessions.";
+        let given_up = "The search was given up before it found the text.";
+        return if found.more { format!("{given_up}{unsearched}") } else { sources.to_owned() };
     }
     let mut out = String::new();
     for place in found.places.iter().take(PLACES) {
@@ -161,5 +165,6 @@ fn places(session: &Session, found: &FoundReport) -> String {
     if more > 0 {
         let _ = write!(text, "\nFurther places that are not listed: {more}.");
     }
+    text.push_str(unsearched);
     text
 }

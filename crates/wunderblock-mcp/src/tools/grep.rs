@@ -10,7 +10,7 @@ use wunderblock_core::{fence, stub};
 
 /// Default maximum number of matches.
 const LIMIT: usize = 20;
-/// Maximum number of bytes that are shown of a line, before and after the match.
+/// Maximum number of bytes that are shown of a line: before the match, of it, and after it.
 const LINE: usize = 200;
 
 pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
@@ -74,7 +74,7 @@ fn facts(engine: &Engine, one: &Match) -> Value {
 fn line(engine: &Engine, one: &Match) -> String {
     let (before, rest) = one.text.split_at_checked(one.found.start).unwrap_or(("", &one.text));
     let lead = stub::tail(before, LINE);
-    let shown = stub::head(rest, one.found.len().saturating_add(LINE));
+    let shown = stub::head(rest, one.found.len().min(LINE).saturating_add(LINE));
     let cut = |is_cut: bool| if is_cut { "…" } else { "" };
     let (first, last) = (cut(lead.len() < before.len()), cut(shown.len() < rest.len()));
     format!("{} line {}: {first}{lead}{shown}{last}", one.address(engine), one.line)

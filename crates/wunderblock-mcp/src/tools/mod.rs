@@ -16,12 +16,22 @@ pub(crate) use read::page;
 pub(crate) use search::hits;
 
 use crate::answer::{ToolAnswer, ToolFailure};
+use crate::arguments::CheckedArguments;
+use crate::idle::CallKind;
 
 /// Name of the tool that runs commands.
-pub(crate) const RUN: &str = "run";
+const RUN: &str = "run";
 
-/// Name of the tool that scans the originals.
-pub(crate) const GREP: &str = "grep";
+/// Returns the kind of a call.
+pub(crate) fn kind(name: &str, arguments: &CheckedArguments) -> CallKind {
+    match name {
+        RUN => CallKind::Command,
+        "search" | "grep" => CallKind::Scan,
+        "read" if arguments.text("query").is_some() => CallKind::Scan,
+        "explain" => CallKind::Report,
+        _ => CallKind::Quick,
+    }
+}
 
 /// Calls a tool that exists. `cancelled` becomes ready when nobody waits for the answer any more.
 pub(crate) async fn call(
@@ -34,7 +44,7 @@ pub(crate) async fn call(
         match name {
             "search" => search::call(&call).await,
             "read" => read::call(&call).await,
-            GREP => grep::call(&call).await,
+            "grep" => grep::call(&call).await,
             "explain" => explain::call(&call).await,
             "agents" => agents::call(&call).await,
             "note" => note::call(&call).await,

@@ -13,10 +13,11 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     let arguments = call.arguments;
     let engine = call.ledger.open(LedgerUse::Existing).await?;
     let query = arguments.text("query").map(ToOwned::to_owned);
-    let wanted = Expand { query, page: arguments.number("page"), ..Expand::default() };
+    let (page, deadline) = (arguments.number("page"), call.deadline.clone());
+    let wanted = Expand { query, page, deadline, ..Expand::default() };
     let found = ReadPage::of(&engine, arguments.required("address"), &wanted).await?;
     let facts = json!({ "address": found.address, "page": found.page, "pages": found.pages });
-    let mut answer = ToolAnswer::new(page(&found, |next| format!("`page` {next}")), facts);
+    let mut answer = ToolAnswer::new(self::page(&found, |next| format!("`page` {next}")), facts);
     if let Some(more) = found.more {
         answer.facts.insert("more".to_owned(), more.into());
     }

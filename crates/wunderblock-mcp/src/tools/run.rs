@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wunderblock::process::ProgramEnd;
-use wunderblock::{CommandResult, ShellCommand};
+use wunderblock::{CommandResult, Output, ShellCommand};
 use wunderblock_core::fence;
 use wunderblock_core::stub::grouped;
 
@@ -24,11 +24,11 @@ pub(super) async fn call(
     let arguments = call.arguments;
     let engine = call.ledger.open(LedgerUse::Created).await?;
     let session = call.ledger.find_session(&engine, arguments.text("session")).await?;
-    let guard = &call.ledger.served.guard;
+    let (guard, name) = (&call.ledger.served.guard, Output::unique_call("run")?);
     let beside = session.as_ref().map_or("outputs", |session| session.id().as_str());
     let mut through = guard.clone();
     if !guard.is_empty() {
-        through.extend(["--session", beside, "--"].map(str::to_owned));
+        through.extend(["--session", beside, "--call", &name, "--"].map(str::to_owned));
     }
     let command = ShellCommand {
         through: &through,
@@ -36,6 +36,7 @@ pub(super) async fn call(
         cwd: &call.ledger.served.cwd,
         time: Duration::from_secs(arguments.number("seconds").unwrap_or(TIME)),
         query: arguments.text("query"),
+        call: &name,
     };
     let stop = Arc::new(AtomicBool::new(false));
     let mut running = pin!(command.run((&engine, session.as_ref()), &stop));
@@ -46,6 +47,7 @@ pub(super) async fn call(
             running.await?
         }
     };
+    (call.ledger.served.stored)(&call.ledger.served.db, &name);
     Ok(answer(&done))
 }
 

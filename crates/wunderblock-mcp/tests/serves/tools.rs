@@ -7,7 +7,7 @@ use wunderblock::core::event::{Fact, UsageMeasured};
 use wunderblock::core::id::StreamId;
 use wunderblock::core::message::{Message, Part, Role};
 use wunderblock::core::units::{Bytes, Seq};
-use wunderblock::{ContextOptions, SavedNote, block_on};
+use wunderblock::{ContextOptions, Output, SavedNote, block_on};
 
 fn text(answer: &Value) -> &str {
     answer["text"].as_str().unwrap()
@@ -156,6 +156,37 @@ fn read_selects_by_a_query_and_by_a_place() {
     }
 }
 
+/// Bytes that are no text stay where they are, and an imported file is read as the person reads it.
+#[test]
+fn read_shows_the_bytes_that_a_place_names() {
+    let home = Home::with_sessions();
+    let engine = home.engine();
+    let outputs = Output::session_for(&engine, None).unwrap();
+    // The range begins in a character, and what precedes it is no text.
+    let bytes = [&b"\xff".repeat(70_000)[..], "é".repeat(20_000).as_bytes(), b"\n1: one\n2: two"].concat();
+    let output = Output { bytes: &bytes, tool: "run", input: "{}", failed: false, call: None };
+    let handle = block_on(output.keep(&outputs)).unwrap();
+    let mut client = home.client();
+    for (from, to) in [(69_990, 70_010), (99_991, 100_021), (0, 9), (bytes.len() - 7, bytes.len())] {
+        let address = format!("{}#B{from}-{to}", handle.short());
+        let read = client.done("read", json!({"address": address}));
+        let expected = String::from_utf8_lossy(&bytes[from..to]);
+        assert_eq!(fenced(text(&read)).trim_end_matches('\n'), expected.trim_end_matches('\n'), "{address}");
+    }
+    let pages = client.done("read", json!({"address": handle.short()}))["pages"].as_u64().unwrap();
+    let last = client.done("read", json!({"address": handle.short(), "page": pages}));
+    assert!(fenced(text(&last)).contains("é\n1: one\n2: two"), "{last}");
+    let found = client.done("read", json!({"address": handle.short(), "query": "two"}));
+    assert_eq!(fenced(text(&found)).trim_end(), "3:2: two");
+    // Records of a session, as JSON lines.
+    let session = engine.session_by_id(StreamId::new("new-session").unwrap());
+    let stream = block_on(session.info()).unwrap().handle;
+    let line = client.done("read", json!({"address": format!("{stream}#L3")}));
+    assert!(fenced(text(&line)).contains("bundle it") && fenced(text(&line)).lines().count() == 1, "{line}");
+    let past = client.fail("read", json!({"address": format!("{stream}#L3-99")}));
+    assert!(past.contains("the content has lines 1 to"), "{past}");
+}
+
 #[test]
 fn grep_finds_exact_text_newest_first_and_stops_at_the_limit() {
     let home = Home::with_sessions();
@@ -168,6 +199,11 @@ fn grep_finds_exact_text_newest_first_and_stops_at_the_limit() {
     assert_eq!((few["matches"].as_array().unwrap().len(), &few["more"]), (3, &json!(true)));
     assert!(text(&few).ends_with("raise `limit`, or use a longer pattern."));
     assert!(text(&client.done("grep", json!({"pattern": "passéd"}))).starts_with("Nothing was found."));
+    // Of a long match, only the beginning is shown.
+    let long = [(Role::User, &*"x".repeat(100_000))];
+    home.add("long", (&home.project().to_string_lossy(), 1_700_000_300_000), &long);
+    let found = client.done("grep", json!({"pattern": "x.*x", "regex": true, "session": "long"}));
+    assert!(text(&found).contains("xxx") && text(&found).len() < 2_000, "{}", text(&found).len());
     let wrong = client.fail("grep", json!({"pattern": "(", "regex": true}));
     assert!(wrong.contains("leave `regex` out"), "{wrong}");
 }

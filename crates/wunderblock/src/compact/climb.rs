@@ -138,7 +138,8 @@ impl Climb<'_> {
         // An earlier summary of entries that are also shown word for word is left out, so that nothing is repeated.
         let begins = entries.first().map_or(job.to.next(), |entry| entry.seq);
         earlier.retain(|earlier| earlier.to < begins);
-        let material = Material { from: job.from, to: job.to, entries, bodies: texts, earlier };
+        let (from, to, redactor) = (job.from, job.to, self.redactor);
+        let material = Material { from, to, entries, bodies: texts, earlier, redactor };
         let writer = SummaryWriter {
             policy: self.policy,
             summariser: self.summariser.filter(|_| !job.inner),

@@ -80,8 +80,8 @@ impl Leaving {
         let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { return Self::default() };
         let tokens = entries.iter().map(|entry| cost::sent(entry, before, &bench.costs).tokens).sum();
         let count = entries.len() as u64;
-        let earlier = Vec::new();
-        let material = Material { from: *first, to: *last, entries, bodies: &bench.texts, earlier };
+        let (bodies, redactor, earlier) = (&bench.texts, &*prepared.redactor, Vec::new());
+        let material = Material { from: *first, to: *last, entries, bodies, earlier, redactor };
         let Notable { user_words, rules, decisions, files, errors } = notable(&material);
         let known = view.nodes().chain(&prepared.adopted);
         let earlier = known.filter(|node| after.nodes.iter().any(|placed| placed.at == node.at));

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::query_batch::marked;
 use crate::record::{MadeFrom, append_events};
+use crate::redact::Redactor;
 use crate::request::build::Build;
 use crate::request::snapshot::spoken;
 use crate::request::stages::{Bench, ShorterTexts};
@@ -54,11 +55,18 @@ pub(crate) struct Prepared {
     pub(crate) work: Option<WorkLog>,
     /// Number of tokens that the work log adds to the request; zero if the request already showed a work log.
     pub(crate) spare: Tokens,
+    /// Rules for the secrets that no summary and no account contains.
+    pub(crate) redactor: Arc<Redactor>,
 }
 
 impl Prepared {
     /// Prepares a lane whose bench has all texts of the view. `marks` are the starts and ends of the lane's tasks.
-    pub(crate) fn new(mut bench: Bench, marks: &[TaskMark], policy: &Policy) -> Self {
+    pub(crate) fn new(
+        mut bench: Bench,
+        marks: &[TaskMark],
+        policy: &Policy,
+        redactor: Arc<Redactor>,
+    ) -> Self {
         let tokens = weigh(&bench.ask()).tokens;
         // No request after a compaction holds the thinking before it. Weighed as if it stayed, it made the ladder stop
         // long before its goal: first requests at 32,000 tokens then left out up to 38,000 tokens without a summary.
@@ -72,7 +80,7 @@ impl Prepared {
             true => task::tasks(&bench.view, marks, &bench.texts),
             false => Vec::new(),
         };
-        let work = work_log(&bench.view, &bench.texts, policy.protect.work_share);
+        let work = work_log((&bench.view, &bench.texts), policy.protect.work_share, &redactor);
         let files =
             work.as_ref().map(|log| recent_reads(&bench.ask(), log, &policy.protect)).unwrap_or_default();
         // The new work log replaces the one in the view. Removing the old one first keeps the ladder from weighing
@@ -83,7 +91,7 @@ impl Prepared {
         let spare = says.iter().filter(|_| !stood).map(|(_, tokens)| *tokens).sum();
         bench.must.extend(says.map(|(item, _)| item));
         let (adopted, paid) = (Vec::new(), PaidSummaries::default());
-        Self { bench, tasks, tokens, adopted, paid, rules, files, work, spare }
+        Self { bench, tasks, tokens, adopted, paid, rules, files, work, spare, redactor }
     }
 
     /// Returns the maximum size of a request.
@@ -126,7 +134,8 @@ pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Resu
     if policy.protect.rules_share > Permille::ZERO {
         hold_turns(session, &mut bench).await?;
     }
-    Ok(Prepared { adopted, paid, ..Prepared::new(bench, &marks, policy) })
+    let redactor = Arc::clone(&session.engine.config.redactor);
+    Ok(Prepared { adopted, paid, ..Prepared::new(bench, &marks, policy, redactor) })
 }
 
 /// Puts the user's turns that contain rules back into the view, if no compaction has searched them yet. These are the

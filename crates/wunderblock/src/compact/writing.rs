@@ -80,6 +80,7 @@ pub(super) fn write_apart(
             entries: entries.iter().collect(),
             bodies: &texts as &dyn Bodies,
             earlier: earlier.collect(),
+            redactor: &redactor,
         };
         let writer = SummaryWriter {
             policy: &options.compactor.policy,

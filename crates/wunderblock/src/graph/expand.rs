@@ -8,6 +8,7 @@ use super::page;
 use super::place::{GraphPlace, Positions, find_place};
 use super::token_line::{TokenLine, counts_of};
 use crate::address::Address;
+use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -27,7 +28,7 @@ use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 
 /// Options for expanding an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Expand {
     /// Query; if set, the best matches are shown on one page.
     pub query: Option<String>,
@@ -40,6 +41,8 @@ pub struct Expand {
     pub children: bool,
     /// Whether secrets are shown as asterisks.
     pub masked: bool,
+    /// Time at which the search for the query is given up. What was found by then is shown.
+    pub deadline: Deadline,
 }
 
 impl Expand {
@@ -51,7 +54,14 @@ impl Expand {
 
 impl Default for Expand {
     fn default() -> Self {
-        Self { query: None, page: None, page_tokens: EXPAND_TOKENS, children: true, masked: false }
+        Self {
+            query: None,
+            page: None,
+            page_tokens: EXPAND_TOKENS,
+            children: true,
+            masked: false,
+            deadline: Deadline::default(),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::place::{GraphPlace, Positions};
 use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::grep::{GrepOptions, Pattern, StreamScan, grep_stream};
+use crate::grep::{GrepOptions, Pattern, ScanEnd, StreamScan, grep_stream};
 use crate::redact::Redactor;
 use crate::store::{Answer, EventFilter, Query, StreamInfo};
 use crate::stored::{decode_event, read_texts};
@@ -34,7 +34,7 @@ const READ: usize = 16;
 const EXCERPT: usize = 800;
 /// Number of lines of context before and after the matching line.
 const AROUND: usize = 2;
-/// Number of tokens reserved for the line that states the number of further matches.
+/// Number of tokens reserved for each line below the matches: the number of further ones, and the end of the search.
 const MORE: u64 = 48;
 
 /// A parsed query.
@@ -47,6 +47,7 @@ struct QueryWords<'e> {
     most: u64,
     /// Masks the secrets of excerpts.
     masks: Option<&'e Redactor>,
+    deadline: Deadline,
 }
 
 /// Quality of a match, for a line or a message.
@@ -74,7 +75,7 @@ impl QueryWords<'_> {
         let options = GrepOptions { regex: true, ignore_case: true, ..GrepOptions::default() };
         let pattern = Pattern::sized(&either.join("|"), &options, WORDS_BYTES)?;
         let phrase = query.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        Ok(Self { phrase, words, pattern, most, masks: None })
+        Ok(Self { phrase, words, pattern, most, masks: None, deadline: Deadline::default() })
     }
 
     fn merit(&self, line: &str) -> Merit {
@@ -125,7 +126,8 @@ pub(super) async fn expand_query(
     (query, options): (&str, &Expand),
 ) -> Result<Expanded, Error> {
     let masks = options.masks(engine);
-    let wanted = QueryWords { masks, ..QueryWords::parse(query, options.page_tokens)? };
+    let deadline = options.deadline.clone();
+    let wanted = QueryWords { masks, deadline, ..QueryWords::parse(query, options.page_tokens)? };
     match place {
         GraphPlace::Body(handle) => body_hits(engine, address, *handle, &wanted).await,
         GraphPlace::Node(graph, seq) => {
@@ -147,10 +149,10 @@ async fn range_hits(
     let Positions { stream: StreamInfo { id: stream, handle, .. }, from, to } = range;
     let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
     let (context, filter) = (0, EventFilter::default());
-    let (deadline, masks) = (&Deadline::default(), None);
+    let (deadline, masks) = (&wanted.deadline, None);
     let scan =
         StreamScan { stream, from, to, said_only: true, context, filter, places: None, deadline, masks };
-    let _ = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
+    let ended = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
         let merit = wanted.merit(&hit.text);
         let all = found.entry(hit.seq).or_default();
         all.phrase |= merit.phrase;
@@ -163,10 +165,13 @@ async fn range_hits(
     ranked
         .sort_by_key(|(seq, merit)| Reverse((merit.phrase, merit.together, merit.words.count_ones(), *seq)));
     let mut sheet = HitPage::new(ranked.len() as u64, wanted.most);
-    for some in ranked.chunks(READ) {
+    if let ControlFlow::Break(ScanEnd::Late(seq)) = ended {
+        sheet.stop_at(seq);
+    }
+    'page: for some in ranked.chunks(READ) {
         for piece in excerpts(engine, stream, *handle, some, wanted).await? {
             if !sheet.add(piece) {
-                return Ok(sheet.finish(address, wanted.most));
+                break 'page;
             }
         }
     }
@@ -279,11 +284,13 @@ struct HitPage {
     matches: u64,
     covered: u64,
     left: u64,
+    /// Latest position that was not searched completely, if the search was given up.
+    stopped: Option<Seq>,
 }
 
 impl HitPage {
     fn new(matches: u64, most: u64) -> Self {
-        Self { pieces: Vec::new(), matches, covered: 0, left: most.saturating_sub(MORE) }
+        Self { pieces: Vec::new(), matches, covered: 0, left: most.saturating_sub(MORE), stopped: None }
     }
 
     /// Adds a piece. Returns false if the piece does not fit.
@@ -301,6 +308,12 @@ impl HitPage {
         true
     }
 
+    /// Notes the latest position that was not searched completely.
+    fn stop_at(&mut self, seq: Seq) {
+        self.stopped = Some(seq);
+        self.left = self.left.saturating_sub(MORE);
+    }
+
     /// Counts another match as shown on the page.
     fn covers(&mut self) {
         self.covered += 1;
@@ -314,6 +327,13 @@ impl HitPage {
                 "\n⟨{} more match; use words that fewer of them have, or a smaller range⟩\n",
                 grouped(more)
             ));
+        }
+        if let Some(seq) = self.stopped {
+            done.text.push_str(&format!(
+                "\n⟨the search was given up at #{seq}: earlier messages were not searched; use a smaller range⟩\n"
+            ));
+        }
+        if more > 0 || self.stopped.is_some() {
             done.tokens = Tokens(u64::from(Vocabulary::O200k.count(&done.text)));
         }
         Expanded { matches: Some(self.matches), more: Some(more), ..done }

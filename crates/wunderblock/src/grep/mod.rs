@@ -25,6 +25,7 @@ pub(crate) use pattern::Pattern;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
+use std::time::{Duration, Instant};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, Role};
@@ -116,6 +117,10 @@ pub(crate) enum ScanEnd {
 const SHARE: usize = 64;
 /// Maximum number of bytes of text per page, which limits the memory that a search uses.
 const PAGE_TEXT: Bytes = Bytes(24 << 20);
+/// Minimum and maximum number of bytes of text per page of a search that takes turns with others.
+const TURN_TEXT: [Bytes; 2] = [Bytes(256 << 10), Bytes(4 << 20)];
+/// Time of a turn above which later pages are smaller, so that the others soon go on.
+const TURN: Duration = Duration::from_millis(100);
 
 /// Returns at most `count` whole lines before and after the line at `start..end`, in the order of the text.
 fn lines_around(text: &[u8], (start, end): (usize, usize), count: usize) -> [Vec<String>; 2] {
@@ -216,6 +221,8 @@ struct PageReader<'a> {
     /// Last position of the next page; `None` after the first position of the scan.
     to: Option<Seq>,
     limit: u64,
+    /// Maximum number of bytes of text on the next page.
+    text: Bytes,
     /// Places that have not been read.
     places: &'a [Seq],
 }
@@ -224,7 +231,8 @@ impl<'a> PageReader<'a> {
     fn new(engine: &'a Engine, scan: &'a StreamScan<'a>) -> Self {
         let places = scan.places.as_deref().unwrap_or_default();
         // The first page is small, so that the first match is not delayed by a large read.
-        Self { engine, scan, to: Some(scan.to), limit: GREP_FIRST_PAGE, places }
+        let text = if scan.deadline.has_turns() { TURN_TEXT[0] } else { PAGE_TEXT };
+        Self { engine, scan, to: Some(scan.to), limit: GREP_FIRST_PAGE, text, places }
     }
 
     /// Begins to read the next page. Returns `None` if all pages have been read.
@@ -237,7 +245,7 @@ impl<'a> PageReader<'a> {
             (!page.is_empty()).then(|| Query::At { tenant, stream, seqs: page.to_vec(), filter })?
         } else {
             let (from, to, order) = (scan.from, self.to?, ReadOrder::Descending);
-            let (limit, text) = (self.limit, PAGE_TEXT);
+            let (limit, text) = (self.limit, self.text);
             Query::Events { tenant, stream, from, to, order, limit, text, counts: false, filter }
         };
         Some(self.engine.storage.query(vec![query]))
@@ -248,9 +256,26 @@ impl<'a> PageReader<'a> {
         self.to = rows.last().map(|row| row.seq).filter(|seq| *seq > self.scan.from).map(Seq::prev);
         self.limit = (self.limit * 4).min(GREP_PAGE);
     }
+
+    /// Searches a page. The time that it takes decides how large the later pages of a search among others are.
+    fn search(
+        &mut self,
+        page: &Page,
+        pattern: &Pattern,
+        found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
+    ) -> Result<ControlFlow<ScanEnd>, Error> {
+        let begun = Instant::now();
+        let searched = grep_page(self.engine, (self.scan, page), pattern, found)?;
+        if self.scan.deadline.has_turns() {
+            let text = if begun.elapsed() > TURN { self.text.0 / 4 } else { self.text.0 * 2 };
+            self.text = Bytes(text).clamp(TURN_TEXT[0], TURN_TEXT[1]);
+        }
+        Ok(searched)
+    }
 }
 
-/// Searches a stream. The store reads the next page while the current one is searched.
+/// Searches a stream. The store reads the next page while the current one is searched, unless another search waits for
+/// its turn: nothing is held in memory meanwhile.
 pub(crate) async fn grep_stream(
     engine: &Engine,
     scan: &StreamScan<'_>,
@@ -258,7 +283,7 @@ pub(crate) async fn grep_stream(
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
 ) -> Result<ControlFlow<ScanEnd>, Error> {
     let mut pages = PageReader::new(engine, scan);
-    let mut coming = pages.next();
+    let (mut turn, mut coming) = (scan.deadline.turn().await, pages.next());
     let mut page: Option<Page> = None;
     while let Some(answer) = coming.take() {
         let rows = match answer.await {
@@ -275,7 +300,7 @@ pub(crate) async fn grep_stream(
         let blobs = engine.storage.query(vec![Query::Blobs { tenant: engine.tenant.no, handles }]);
         coming = pages.next();
         if let Some(page) = page.take() {
-            let searched = grep_page(engine, (scan, &page), pattern, found)?;
+            let searched = pages.search(&page, pattern, found)?;
             if searched.is_break() {
                 return Ok(searched);
             }
@@ -283,8 +308,18 @@ pub(crate) async fn grep_stream(
         let blobs = blobs.await?.pop().and_then(Answer::blobs).ok_or_else(unexpected)?;
         let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob)).collect();
         page = Some(Page { events, packed });
+        if turn.is_wanted()
+            && let Some(page) = page.take()
+        {
+            let searched = pages.search(&page, pattern, found)?;
+            if searched.is_break() {
+                return Ok(searched);
+            }
+            drop((page, turn));
+            turn = scan.deadline.turn().await;
+        }
     }
-    page.map_or(Ok(ControlFlow::Continue(())), |page| grep_page(engine, (scan, &page), pattern, found))
+    page.map_or(Ok(ControlFlow::Continue(())), |page| pages.search(&page, pattern, found))
 }
 
 fn decode_facts(

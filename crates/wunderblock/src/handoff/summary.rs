@@ -40,7 +40,8 @@ pub(super) async fn write(
     let bounds = earlier.iter().map(|node| node.from).chain(entries.iter().map(|entry| entry.seq));
     let Some(from) = bounds.min() else { return Ok(None) };
     let to = view.head();
-    let material = Material { from, to, entries, bodies: &texts, earlier };
+    let redactor = &parent.session.engine().config.redactor;
+    let material = Material { from, to, entries, bodies: &texts, earlier, redactor };
     let room = first.draft.report.limit.0 * SHARE / 100;
     let most = Tokens(room.clamp(ROOM.0, ROOM.1));
     let compactor = handoff.parent.compactor.as_ref();

@@ -247,22 +247,28 @@ async fn note_time(
     }
 }
 
-/// Returns whether a file was imported into the ledger: the file itself, or sessions in the database or the export that
-/// it is. `false` for a path that does not exist.
+/// Returns whether a file was imported into the ledger, by any tenant: the file itself, or sessions in the database or the
+/// export that it is. `false` for a path that does not exist.
 ///
 /// # Errors
 /// Returns an error if the ledger cannot be read.
 pub fn was_imported<'a>(engine: &'a Engine, path: &'a Path) -> BoxFuture<'a, bool> {
     Box::pin(async move {
         let Ok(path) = dunce::canonicalize(path) else { return Ok(false) };
-        if newest_source(engine, &path).await?.is_some() {
-            return Ok(true);
+        let has_members = holds_sessions(&path);
+        for engine in engine.every_tenant().await? {
+            if newest_source(&engine, &path).await?.is_some() {
+                return Ok(true);
+            }
+            if has_members {
+                let query = Query::Sources { tenant: engine.tenant.no };
+                let all = engine.ask(query, Answer::sources).await?;
+                if all.iter().any(|source| Path::new(&*source.key).parent() == Some(&path)) {
+                    return Ok(true);
+                }
+            }
         }
-        if !holds_sessions(&path) {
-            return Ok(false);
-        }
-        let all = engine.ask(Query::Sources { tenant: engine.tenant.no }, Answer::sources).await?;
-        Ok(all.iter().any(|source| Path::new(&*source.key).parent() == Some(&path)))
+        Ok(false)
     })
 }
 

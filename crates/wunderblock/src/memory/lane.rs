@@ -61,7 +61,7 @@ pub(crate) enum Tried {
 /// Settings of a compaction.
 pub(crate) struct CompactContext<'a> {
     pub(crate) compactor: &'a Compactor,
-    pub(crate) redactor: &'a Redactor,
+    pub(crate) redactor: &'a Arc<Redactor>,
     pub(crate) due: &'a Due,
 }
 
@@ -237,7 +237,7 @@ impl Lane {
         bench.texts.extend(self.some(missing));
         let marks = settled(self.marks.clone(), &bench.view, &bench.texts);
         let policy = &means.compactor.policy;
-        let prepared = Prepared::new(bench, &marks, policy);
+        let prepared = Prepared::new(bench, &marks, policy, Arc::clone(means.redactor));
         let rounds = self.rounds.filter(|_| may_stop(policy, means.due.level));
         if let Some(rounds) = rounds.filter(|rounds| is_stopped(policy, *rounds, &prepared)) {
             return Ok(Tried::Stopped(rounds.0));

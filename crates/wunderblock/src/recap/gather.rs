@@ -54,13 +54,13 @@ pub(super) async fn gather(session: &Session, reach: Reach) -> Result<Gathered, 
     let (view, texts) = read_end(session, EventFilter::default(), reach.work).await?;
     let said = EventFilter { role: Some(Role::User), author: Some(Author::Person), ..EventFilter::default() };
     let (turns, turn_texts) = read_end(session, said, reach.words).await?;
-    let mut work = log_of(&view, &texts);
+    let redactor = &session.engine().config.redactor;
+    let mut work = log_of(&view, &texts, redactor);
     // The names of files that commands write follow from the commands, whatever their arguments mean.
-    let secrets = secrets_of_calls(&view, &texts, &session.engine().config.redactor);
+    let secrets = secrets_of_calls(&view, &texts, redactor);
     work.files.retain(|file| !secrets.iter().any(|secret| file.path.contains(secret)));
     let rules = standing_rules(&turns, &turn_texts);
     // Secrets are removed from whole texts: a part that is shown may cut one.
-    let redactor = &session.engine().config.redactor;
     let safe = |text: &str| redactor.redact(text).text.into_owned();
     let rule = |rule| Some((rule_at(rule), safe(quote::words(rule, &turns, &turn_texts)?)));
     let typed = turns.entries().rev().filter(|entry| entry.message.is_persons());
@@ -78,7 +78,7 @@ pub(super) async fn gather(session: &Session, reach: Reach) -> Result<Gathered, 
 /// Returns the open items of the agent's list, as the end of the session states them.
 pub(crate) async fn open_items(session: &Session) -> Result<Vec<TodoItem>, Error> {
     let (view, texts) = read_end(session, EventFilter::default(), Reach::LIST).await?;
-    let mut items = log_of(&view, &texts).todo;
+    let mut items = log_of(&view, &texts, &session.engine().config.redactor).todo;
     items.retain(|item| !matches!(item.status, ItemStatus::Done | ItemStatus::Dropped));
     Ok(items)
 }
@@ -86,7 +86,7 @@ pub(crate) async fn open_items(session: &Session) -> Result<Vec<TodoItem>, Error
 /// Returns the delegates at work, as the last hours of the session state them.
 pub(crate) async fn delegates_at_work(session: &Session) -> Result<Vec<DelegateAtWork>, Error> {
     let (view, texts) = read_end(session, EventFilter::default(), Reach::WHOLE.work).await?;
-    Ok(log_of(&view, &texts).delegates)
+    Ok(log_of(&view, &texts, &session.engine().config.redactor).delegates)
 }
 
 const fn rule_at(rule: &wunderblock_core::decision::Quote) -> Seq {

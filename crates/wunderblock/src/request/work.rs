@@ -2,6 +2,7 @@
 //! other steps that leave the log out inject it again.
 
 use super::packer::Packer;
+use crate::redact::Redactor;
 use crate::summarize::{Material, delegates_at_work, work};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
@@ -29,14 +30,18 @@ const MOST: Permille = Permille(100);
 /// Returns the work log that a compaction records. `None` if the log is empty and none was recorded before. The next
 /// request shows the work log, unless the latest entry is an unfinished reply. `texts` must hold the texts of the
 /// whole view.
-pub(crate) fn work_log(view: &View, texts: &Texts, share: Permille) -> Option<WorkLog> {
-    let log = if share == Permille::ZERO { WorkLog::default() } else { log_of(view, texts) };
+pub(crate) fn work_log(
+    (view, texts): (&View, &Texts),
+    share: Permille,
+    redactor: &Redactor,
+) -> Option<WorkLog> {
+    let log = if share == Permille::ZERO { WorkLog::default() } else { log_of(view, texts, redactor) };
     let stood = view.work().is_some_and(|work| !work.is_empty());
     (stood || !log.is_empty()).then_some(WorkLog { share, ..log })
 }
 
 /// Returns the previous log, extended by the later entries. Hidden entries are ignored.
-pub(crate) fn log_of(view: &View, texts: &Texts) -> WorkLog {
+pub(crate) fn log_of(view: &View, texts: &Texts, redactor: &Redactor) -> WorkLog {
     let before = view.work().cloned().unwrap_or_else(|| Arc::new(WorkLog::default()));
     let arrangement = arrange(view);
     let is_new = |exchange: &&Exchange| exchange.last > before.through;
@@ -48,7 +53,8 @@ pub(crate) fn log_of(view: &View, texts: &Texts) -> WorkLog {
     }
     let entries: Vec<&ViewEntry> = view.entries().filter(|entry| spans.contains_key(&entry.seq)).collect();
     let from = entries.first().map_or(Seq::START, |entry| entry.seq);
-    let material = Material { from, to: view.head(), entries, bodies: texts, earlier: Vec::new() };
+    let (to, earlier) = (view.head(), Vec::new());
+    let material = Material { from, to, entries, bodies: texts, earlier, redactor };
     let mut log = work(&material, &before, &spans);
     log.delegates = delegates_at_work(&material, (&before, view), &spans);
     log

@@ -83,7 +83,11 @@ impl<'a> Play<'a> {
     ///
     /// # Errors
     /// Returns an error if a stage of a build failed. A request that does not fit is a result, not an error.
-    pub(super) fn run(mut self, redactor: &Redactor, watch: &Watch) -> Result<Option<PolicyResult>, Error> {
+    pub(super) fn run(
+        mut self,
+        redactor: &Arc<Redactor>,
+        watch: &Watch,
+    ) -> Result<Option<PolicyResult>, Error> {
         let mut next = 0;
         for moment in &self.index.moments {
             for (number, event) in self.history.events.iter().enumerate().take(moment.before).skip(next) {
@@ -119,7 +123,7 @@ impl<'a> Play<'a> {
     }
 
     /// Builds a request, compacts if the request makes the lane due, builds the request again, and sends it.
-    fn request(&mut self, moment: &Moment, redactor: &Redactor) -> Result<(), Error> {
+    fn request(&mut self, moment: &Moment, redactor: &Arc<Redactor>) -> Result<(), Error> {
         let begun = Instant::now();
         let mut drafted = self.lane.run(Build::rendered(self.job.clone()))?;
         if let Some(due) = self.is_due(&drafted)
@@ -154,7 +158,7 @@ impl<'a> Play<'a> {
         due: &Due,
         drafted: &Result<Rendered, Stopped>,
         moment: &Moment,
-        redactor: &Redactor,
+        redactor: &Arc<Redactor>,
     ) -> Result<bool, Error> {
         let shorter = shorter_of(drafted, |request| &request.planned);
         let shorter = shorter.map(|shorter| shorter.events.clone()).unwrap_or_default();

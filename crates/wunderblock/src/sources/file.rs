@@ -89,10 +89,11 @@ pub(crate) fn resolve_inside(path: &Path, root: &Path) -> Result<Option<PathBuf>
     }
 }
 
-/// Reads the file that a finding names, also one that was rejected. `None` if the file is larger than a source may be,
-/// is not UTF-8, or cannot be read.
+/// Reads the file that a finding names, also one that was rejected. `None` if the file is outside of the project, larger
+/// than a source may be, or not UTF-8, or if it cannot be read.
 pub(crate) fn text_named_by(finding: &Finding, root: &Path) -> Option<String> {
-    String::from_utf8(bytes_of(&root.join(&*finding.source), MAX_SOURCE_FILE).ok()?).ok()
+    let canonical = resolve_inside(&root.join(&*finding.source), root).ok()??;
+    String::from_utf8(bytes_of(&canonical, MAX_SOURCE_FILE).ok()?).ok()
 }
 
 fn bytes_of(canonical: &Path, most: u64) -> Result<Vec<u8>, String> {

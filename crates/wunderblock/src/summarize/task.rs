@@ -1,5 +1,6 @@
 //! Input, output and failures of a summariser.
 
+use crate::redact::Redactor;
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::policy::Template;
@@ -32,6 +33,8 @@ pub struct Material<'a> {
     pub bodies: &'a dyn Bodies,
     /// Summaries of parts of the range, in order.
     pub earlier: Vec<Earlier<'a>>,
+    /// Rules for the secrets that no summary contains.
+    pub redactor: &'a Redactor,
 }
 
 /// An existing summary that becomes part of a new one.

@@ -102,8 +102,9 @@ pub(super) struct Written {
 }
 
 impl Channel {
-    pub(super) fn new(from: OwnedFd, (to, way): (To, Way), (db, head): (PathBuf, SpoolHead)) -> Self {
-        let spool = Spooling::Ready(db, head);
+    /// Creates the channel. Without a place for a spool file, the output is only in memory until it is stored.
+    pub(super) fn new(from: OwnedFd, (to, way): (To, Way), spool: Option<(PathBuf, SpoolHead)>) -> Self {
+        let spool = spool.map_or(Spooling::Off, |(db, head)| Spooling::Ready(db, head));
         let buffer = vec![0; 64 << 10];
         let returns = isatty(&from).then(Returns::default);
         Self {

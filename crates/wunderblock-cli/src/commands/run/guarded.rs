@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! server ─► guarded ─► sh -c LINE ─► whatever it starts
-//!              ├─► spool, for the next command if the server is killed
+//!              ├─► spool, for the next command if the server ends before it has stored the output
 //!              └─► the server's pipe
 //! ```
 //! Nothing of a killed server is left to end its command, so this process stands between the two: Linux signals it at
@@ -45,7 +45,7 @@ pub(crate) fn guarded(global: &Global, wanted: &GuardedArgs) -> Exit {
         return Ok(ExitCode::from(FAILED));
     }
     let head = SpoolHead {
-        call: super::call_name(super::To::Out)?,
+        call: wanted.call.clone(),
         session: wanted.session.clone(),
         tenant: settings.config().tenant.as_str().to_owned(),
         command: wanted.command.last().map(|line| line.to_string_lossy().into_owned()).unwrap_or_default(),
@@ -63,7 +63,6 @@ pub(crate) fn guarded(global: &Global, wanted: &GuardedArgs) -> Exit {
     let passing = std::thread::spawn(move || {
         pass_on(reader, spool.as_mut());
         let _ = told.send(());
-        spool
     });
     let status = child.wait();
     let is_held = ended.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout);
@@ -71,11 +70,7 @@ pub(crate) fn guarded(global: &Global, wanted: &GuardedArgs) -> Exit {
     if is_held || is_ending.load(Ordering::Relaxed) {
         end_descendants();
     }
-    let spool = passing.join().ok().flatten();
-    // A living server keeps the output itself.
-    if getppid() == server {
-        spool.into_iter().for_each(Spool::remove);
-    }
+    let _ = passing.join();
     Ok(ExitCode::from(status.map_or(FAILED, super::code)))
 }
 

@@ -4,6 +4,7 @@ use super::plain::{Escaping, head, line, readable};
 use crate::delegates::delegation::Delegation;
 use crate::delegates::fold::DelegationFold;
 use crate::delegates::link::in_flight;
+use crate::redact::Redactor;
 use crate::summarize::task::Material;
 use std::collections::HashMap;
 use wunderblock_core::units::{Millis, Seq};
@@ -24,7 +25,7 @@ pub(crate) fn delegates_at_work(
     (before, view): (&WorkLog, &View),
     spans: &HashMap<Seq, Span>,
 ) -> Vec<DelegateAtWork> {
-    let known = &before.delegates;
+    let (known, words) = (&before.delegates, |text: &str| words(text, material.redactor));
     let mut fold = DelegationFold::resume(known, before.through);
     let mut facts = delegated(view).filter(|(seq, _)| *seq > before.through).peekable();
     for entry in &material.entries {
@@ -54,6 +55,6 @@ pub(crate) fn delegates_at_work(
 }
 
 /// Returns the beginning of a text on one line, without secrets and in a form that can be put in a request.
-fn words(text: &str) -> Box<str> {
-    head(&line(&readable(head(text, 4 * TASK_MAX).as_ref()), Escaping::Speakers), TASK_MAX).into()
+fn words(text: &str, redactor: &Redactor) -> Box<str> {
+    head(&line(&readable(head(text, 4 * TASK_MAX).as_ref(), redactor), Escaping::Speakers), TASK_MAX).into()
 }

@@ -10,13 +10,14 @@ use super::cue::{self, Cue};
 use super::decision::{self, Answer, Verdict};
 use super::files::Files;
 use super::names::Names;
-use super::outcome::{self, CallTraits, Outcome};
+use super::outcome::{self, Outcome};
 use super::plain::readable;
 use super::process;
 use super::skill;
 use super::todo::{self, Plan, Ticks, TodoCall};
 use super::told;
 use super::trouble::Troubles;
+use crate::redact::Redactor;
 use crate::summarize::standing::{rules_of_text, typed};
 use crate::summarize::task::Material;
 use printed::Commit;
@@ -36,8 +37,6 @@ const FIRST_SENTENCES: usize = 256;
 /// have accumulated.
 const NEWEST_SENTENCES: usize = 2_048;
 
-/// Maximum number of bytes kept of a delegate's report.
-const REPORT: usize = 320;
 /// Maximum number of names in written texts that are remembered.
 const COINED_MAX: usize = 200_000;
 /// Beginning of a message that another agent of a team sent.
@@ -106,45 +105,6 @@ pub(in super::super) struct Step {
     pub(super) ended: Seq,
 }
 
-impl Step {
-    /// Reads the whole result, both for its content and for how the call ended. `last` is the part of the result that
-    /// states how the call ended.
-    fn read(&mut self, at: Seq, (text, last): (&str, &str), failed: bool) -> Outcome {
-        if let Some(skill) = &mut self.skill {
-            skill::read(skill, at, &readable(text));
-        }
-        if self.kind == Kind::Read {
-            self.ticks = Ticks::of_file(&readable(text));
-        }
-        let refused = !matches!(self.kind, Kind::Run | Kind::Read) && outcome::is_refusal(text);
-        let shows = self.shows || self.ends_showing && self.checks.is_empty();
-        let call = CallTraits {
-            shows,
-            checks: &self.checks,
-            last: &self.last_program,
-            is_typed: self.is_typed,
-            is_proved: self.is_proved,
-        };
-        let mut ended = outcome::read((text, last), failed || refused, call);
-        if self.kind == Kind::Other && !ended.failed() {
-            ended.telling = match self.delegates {
-                true => Some(cue::gist_of(&report_of(last), REPORT)).filter(|gist| !gist.is_empty()),
-                false => outcome::short_answer(text).map(str::to_owned),
-            };
-        }
-        if self.files.iter().any(|(deed, _)| *deed == Deed::Committed) && !ended.failed() {
-            ended.telling = outcome::commit_line(text, &self.what).map(str::to_owned);
-        }
-        ended
-    }
-}
-
-/// Returns what a delegate reports, without the harness's notes about its calls and its state.
-fn report_of(result: &str) -> String {
-    let is_note = |line: &&str| line.trim_start().starts_with(['[', '<', '{']) || line.contains("agentId: ");
-    result.lines().filter(|line| !is_note(line)).collect::<Vec<_>>().join("\n")
-}
-
 /// A sentence of a known kind.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Sentence {
@@ -166,8 +126,9 @@ pub(super) struct GleanCounts {
 }
 
 /// Everything found in a range.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(in super::super) struct Found<'a> {
+    redactor: &'a Redactor,
     pub(in super::super) users: Vec<Said<'a>>,
     pub(super) replies: Vec<Said<'a>>,
     /// Messages of other agents.
@@ -210,7 +171,7 @@ pub(in super::super) struct Found<'a> {
 
 /// Reads a range. The findings contain no secrets.
 pub(super) fn glean<'a>(material: &Material<'a>) -> Found<'a> {
-    let mut found = Found::default();
+    let mut found = Found::empty(material.redactor);
     for entry in &material.entries {
         found.take(entry, material.bodies);
     }
@@ -218,6 +179,37 @@ pub(super) fn glean<'a>(material: &Material<'a>) -> Found<'a> {
 }
 
 impl<'a> Found<'a> {
+    /// Returns the findings of an empty range.
+    fn empty(redactor: &'a Redactor) -> Self {
+        Self {
+            redactor,
+            users: Default::default(),
+            replies: Default::default(),
+            peers: Default::default(),
+            messages: Default::default(),
+            reports: Default::default(),
+            others: Default::default(),
+            steps: Default::default(),
+            files: Default::default(),
+            troubles: Default::default(),
+            sentences: Default::default(),
+            answers: Default::default(),
+            plan: Default::default(),
+            done: Default::default(),
+            commits: Default::default(),
+            verdicts: Default::default(),
+            is_interrupted: Default::default(),
+            names: Default::default(),
+            tally: Default::default(),
+            todo: Default::default(),
+            todo_told: Default::default(),
+            coined: Default::default(),
+            boxes: Default::default(),
+            waiting: Default::default(),
+            running: Default::default(),
+        }
+    }
+
     /// Returns the sentences of a kind, in order.
     pub(in super::super) fn sentences(&self, cue: Cue) -> &[Sentence] {
         self.sentences.get(&cue).map(Vec::as_slice).unwrap_or_default()
@@ -271,14 +263,14 @@ impl<'a> Found<'a> {
         let texts = texts.flatten().map(|(_, text)| text);
         let mut texts = texts.filter(|text| !text.trim().is_empty());
         let Some(first) = texts.next() else { return };
-        let mut text = readable(first);
+        let mut text = readable(first, self.redactor);
         for more in texts {
-            text = Cow::Owned(format!("{text}\n{}", readable(more)));
+            text = Cow::Owned(format!("{text}\n{}", readable(more, self.redactor)));
         }
         match (&said.standing, said.role) {
             (MessageOrigin::Injected(what), _) if !said.is_persons() => self.printed(at, what, text),
             (MessageOrigin::Failed(why), _) => {
-                let line = super::plain::head(&readable(why), 220).into_owned();
+                let line = super::plain::head(&readable(why, self.redactor), 220).into_owned();
                 self.trouble(at, "reply broken off", &line);
                 if said.role == Role::Assistant {
                     self.verdicts.insert(at, Verdict::BrokenOff);
@@ -428,7 +420,7 @@ impl<'a> Found<'a> {
             self.running.retain(|_, running| *running != step);
             return None;
         }
-        let gist = gist.map(readable);
+        let gist = gist.map(|gist| readable(gist, self.redactor));
         let ParsedCall {
             kind,
             what,
@@ -442,14 +434,19 @@ impl<'a> Found<'a> {
             is_proved,
             checks,
         } = act::read(name, gist.as_deref(), input);
-        let what = readable(&what).into_owned();
+        let what = readable(&what, self.redactor).into_owned();
         self.names.learn(&what, at, Author::Model);
         if !program.is_empty() && !EVERYDAY.contains(&program.as_str()) {
             self.names.term(&program, at, false);
         }
-        let todo = if todo::keeps_list(name) { todo::todo_call(name, &readable(input)) } else { None };
+        let todo = if todo::keeps_list(name) {
+            todo::todo_call(name, &readable(input, self.redactor))
+        } else {
+            None
+        };
         let skill = skill::called(name, input, &files);
-        let asks = decision::asked_by(name, input).map(|question| readable(&question).into_owned());
+        let asks =
+            decision::asked_by(name, input).map(|question| readable(&question, self.redactor).into_owned());
         if let Some(call) = &todo {
             todo::follow(&mut self.todo, at, call);
             self.plan = Some((at, Plan::of(&self.todo)));
@@ -458,7 +455,7 @@ impl<'a> Found<'a> {
         let (written, adds) = if changes { self.written(&files, input) } else { Default::default() };
         let acts = act::acts(key.strip_prefix("run ").unwrap_or_default());
         let tells = kind == Kind::Run && (acts || files.iter().any(|(deed, _)| *deed == Deed::Committed));
-        let messages = if tells { told::of_call(input) } else { Vec::new() };
+        let messages = if tells { told::of_call(input, self.redactor) } else { Vec::new() };
         self.steps.push(Step {
             at,
             ended: at,

@@ -3,7 +3,6 @@
 
 use crate::redact::Redactor;
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
 /// Maximum number of bytes read from the start of a long text.
 const READ_HEAD: usize = 48 << 10;
@@ -11,9 +10,7 @@ const READ_HEAD: usize = 48 << 10;
 const READ_TAIL: usize = 16 << 10;
 
 /// Returns a text without secrets and colours. If the text is long, returns only its start and its end.
-pub(super) fn readable<'a>(text: &'a str) -> Cow<'a, str> {
-    static REDACTOR: OnceLock<Redactor> = OnceLock::new();
-    let redactor = REDACTOR.get_or_init(Redactor::embedded);
+pub(super) fn readable<'a>(text: &'a str, redactor: &Redactor) -> Cow<'a, str> {
     let safe = |text: &'a str| match without_colour(text) {
         Cow::Borrowed(text) => redactor.redact(text).text,
         Cow::Owned(text) => Cow::Owned(redactor.redact(&text).text.into_owned()),

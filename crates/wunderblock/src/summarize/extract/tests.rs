@@ -11,9 +11,11 @@ mod turns;
 mod work_log;
 
 use super::*;
+use crate::redact::Redactor;
 use crate::summarize::task::{Earlier, Material};
 use crate::summarize::verify::{Against, SummaryFault, Verdict};
 use crate::summarize::{self, Detail};
+use std::sync::LazyLock;
 use wunderblock_core::id::{CallId, Handle};
 use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
@@ -91,7 +93,9 @@ fn material<'a>(entries: &'a [ViewEntry], earlier: Vec<Earlier<'a>>) -> Material
         entries.first().map(|entry| entry.seq).into_iter().chain(earlier.first().map(|e| e.from)).min();
     let to = entries.last().map(|entry| entry.seq).into_iter().chain(earlier.last().map(|e| e.to)).max();
     let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
-    Material { from, to, entries: entries.iter().collect(), bodies: &NoBodies, earlier }
+    static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::embedded);
+    let (entries, redactor) = (entries.iter().collect(), &*REDACTOR);
+    Material { from, to, entries, bodies: &NoBodies, earlier, redactor }
 }
 
 fn template(form: As, sections: &[(&str, &[Fill])]) -> Template {

@@ -2,6 +2,7 @@
 
 use super::plain::{cut, readable};
 use super::{act, cue};
+use crate::redact::Redactor;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -20,8 +21,8 @@ static HERE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(?:<<-?\s*\\?["']?(\w+)["']?|@(["']))[^\n]*\n"#).ok());
 
 /// Returns the messages that the command of a call gives.
-pub(super) fn of_call(input: &str) -> Vec<String> {
-    act::command(input).map(|command| messages(&readable(&command))).unwrap_or_default()
+pub(super) fn of_call(input: &str, redactor: &Redactor) -> Vec<String> {
+    act::command(input).map(|command| messages(&readable(&command, redactor))).unwrap_or_default()
 }
 
 /// Returns the messages that a command gives, with the lines of each paragraph joined.

@@ -1,15 +1,16 @@
 //! Records how calls ended, and what their ends say about files and errors.
 
-use super::{COINED_MAX, Found, Said};
+use super::{COINED_MAX, Found, Said, Step};
+use crate::redact::Redactor;
 use crate::summarize::extract::act::{self, Deed, Kind};
 use crate::summarize::extract::change::WrittenText;
 use crate::summarize::extract::check::Check;
 use crate::summarize::extract::decision::{self, Answer};
-use crate::summarize::extract::outcome::{Ending, Outcome};
+use crate::summarize::extract::outcome::{CallTraits, Ending, Outcome};
 use crate::summarize::extract::plain::{cut, cut_after, readable, without_colour};
-use crate::summarize::extract::todo::{self, Plan, TodoCall};
+use crate::summarize::extract::todo::{self, Plan, Ticks, TodoCall};
 use crate::summarize::extract::trouble::FailedCall;
-use crate::summarize::extract::{change, cue, outcome, process};
+use crate::summarize::extract::{change, cue, outcome, process, skill};
 use std::borrow::Cow;
 use wunderblock_core::author::Author;
 use wunderblock_core::literal::Literal;
@@ -20,11 +21,53 @@ const RESULT_LOOK: usize = 2 << 10;
 /// Maximum number of bytes of a delegate's report that are read.
 const REPORT_LOOK: usize = 8 << 10;
 
+/// Maximum number of bytes kept of a delegate's report.
+const REPORT: usize = 320;
+
 /// Words with which Claude Code passes on what a person said who rejected a call, and words after it.
 const USER_SAID: &str = "the user said:\n";
 const USER_SAID_END: &str = "\n\nNote: The user's next message";
 /// Words about questions of a call that a person did not answer.
 const UNANSWERED: &str = "No answer provided";
+
+impl Step {
+    /// Reads the whole result, both for its content and for how the call ended. `last` is the part of the result that
+    /// states how the call ended.
+    fn read(&mut self, at: Seq, (text, last): (&str, &str), failed: bool, redactor: &Redactor) -> Outcome {
+        if let Some(skill) = &mut self.skill {
+            skill::read(skill, at, &readable(text, redactor));
+        }
+        if self.kind == Kind::Read {
+            self.ticks = Ticks::of_file(&readable(text, redactor));
+        }
+        let refused = !matches!(self.kind, Kind::Run | Kind::Read) && outcome::is_refusal(text);
+        let shows = self.shows || self.ends_showing && self.checks.is_empty();
+        let call = CallTraits {
+            shows,
+            checks: &self.checks,
+            last: &self.last_program,
+            is_typed: self.is_typed,
+            is_proved: self.is_proved,
+        };
+        let mut ended = outcome::read((text, last), failed || refused, call);
+        if self.kind == Kind::Other && !ended.failed() {
+            ended.telling = match self.delegates {
+                true => Some(cue::gist_of(&report_of(last), REPORT)).filter(|gist| !gist.is_empty()),
+                false => outcome::short_answer(text).map(str::to_owned),
+            };
+        }
+        if self.files.iter().any(|(deed, _)| *deed == Deed::Committed) && !ended.failed() {
+            ended.telling = outcome::commit_line(text, &self.what).map(str::to_owned);
+        }
+        ended
+    }
+}
+
+/// Returns what a delegate reports, without the harness's notes about its calls and its state.
+fn report_of(result: &str) -> String {
+    let is_note = |line: &&str| line.trim_start().starts_with(['[', '<', '{']) || line.contains("agentId: ");
+    result.lines().filter(|line| !is_note(line)).collect::<Vec<_>>().join("\n")
+}
 
 impl Found<'_> {
     /// Records the ends of processes that a text reports.
@@ -56,6 +99,7 @@ impl Found<'_> {
         texts: impl Iterator<Item = &'t str>,
         failed: bool,
     ) {
+        let redactor = self.redactor;
         let texts: Vec<Cow<'t, str>> = texts.map(without_colour).collect();
         let last = match texts.as_slice() {
             [one] => Cow::Borrowed(&**one),
@@ -101,26 +145,27 @@ impl Found<'_> {
         }
         let report = process::report(&last);
         if step.reports && !failed && report.len() > process::REPORT_MIN {
-            let report = readable(report.get(..cut(report, REPORT_LOOK)).unwrap_or_default()).into_owned();
+            let report = report.get(..cut(report, REPORT_LOOK)).unwrap_or_default();
+            let report = readable(report, redactor).into_owned();
             self.reports.push(Said { at, text: Cow::Owned(report) });
         }
         if let Some(question) = step.asks.take() {
-            let pairs = decision::answers_of(&question, &readable(text)).into_iter();
+            let pairs = decision::answers_of(&question, &readable(text, redactor)).into_iter();
             let asked = step.at;
             self.answers.extend(pairs.map(|(question, answer)| Answer { asked, question, said: at, answer }));
         }
         if step.kind == Kind::Write && step.files.is_empty() {
             step.files.extend(act::open_file(text).map(|path| (Deed::Changed, path.to_owned())));
         }
-        let mut ended = step.read(at, (text, &last), failed);
+        let mut ended = step.read(at, (text, &last), failed, redactor);
         let end = cut_after(text, text.len().saturating_sub(RESULT_LOOK).max(RESULT_LOOK));
         for look in [text.get(..cut(text, RESULT_LOOK)), text.get(end..)] {
-            self.names.learn(&readable(look.unwrap_or_default()), at, Author::Tool);
+            self.names.learn(&readable(look.unwrap_or_default(), redactor), at, Author::Tool);
         }
         if step.kind == Kind::Read && self.coined.len() < COINED_MAX {
             self.coined.extend(change::coins(text));
         }
-        ended.telling = ended.telling.map(|line| readable(&line).into_owned());
+        ended.telling = ended.telling.map(|line| readable(&line, redactor).into_owned());
         step.outcome = Some(ended);
         if step.kind != Kind::Run && step.files.is_empty() {
             self.todo_told(at, text, false);
@@ -187,7 +232,7 @@ impl Found<'_> {
 
     /// Returns the texts that a change writes, and the names that it adds to its file.
     pub(super) fn written(&mut self, files: &[(Deed, String)], input: &str) -> (WrittenText, Vec<String>) {
-        let written = WrittenText::of_call(&readable(input));
+        let written = WrittenText::of_call(&readable(input, self.redactor));
         let is_known = |name: &Literal<'_>| self.names.has(name) || self.coined.contains(&name.key());
         let adds = match files {
             // A file that is written again defines what it defined before.

@@ -1,6 +1,6 @@
 //! A small session, and a simple replacement for extraction and verification.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use wunderblock::catalog::Catalog;
 use wunderblock::model::{ApiKey, Client, Endpoint, ModelLimits};
 use wunderblock::redact::Redactor;
@@ -101,7 +101,9 @@ pub(crate) fn session() -> Vec<ViewEntry> {
 
 pub(crate) fn material<'a>(entries: &'a [ViewEntry], earlier: Vec<Earlier<'a>>) -> Material<'a> {
     let (from, to) = (entries[0].seq, entries[entries.len() - 1].seq);
-    Material { from, to, entries: entries.iter().collect(), bodies: &NoBodies, earlier }
+    static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::embedded);
+    let (entries, redactor) = (entries.iter().collect(), &*REDACTOR);
+    Material { from, to, entries, bodies: &NoBodies, earlier, redactor }
 }
 
 pub(crate) fn template() -> Template {

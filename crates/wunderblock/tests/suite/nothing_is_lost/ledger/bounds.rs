@@ -6,7 +6,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
-use wunderblock::{Deadline, Engine, Error, GrepOptions, GrepStop, SearchCut, SearchOptions};
+use wunderblock::graph::Expand;
+use wunderblock::{
+    Address, ContextOptions, Deadline, Engine, Error, Found, GrepOptions, GrepStop, Match, SearchCut,
+    SearchOptions, Turns,
+};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
 
@@ -83,6 +87,53 @@ fn a_search_that_is_given_up_says_where() {
     };
     let stopped = block_on(engine.grep("lorem", &all(deadline), &mut found)).unwrap().unwrap();
     assert!(count == 300 && stopped.seq > Seq(1), "{count} {stopped:?}");
+}
+
+#[test]
+fn an_expansion_and_a_placement_that_are_given_up_say_so() {
+    let home = Home::new();
+    let engine = filled(&home, 200, &"lorem ipsum ".repeat(60));
+    let session = engine.session_by_id(stream("s"));
+    let handle = block_on(session.info()).unwrap().handle;
+    let address = Address { handle, range: None };
+    let expanded = |deadline| {
+        let wanted = Expand { query: Some("lorem".to_owned()), deadline, ..Expand::default() };
+        block_on(engine.expand(address, &wanted)).unwrap()
+    };
+    let (whole, stopped) = (expanded(Deadline::default()), expanded(Deadline::after(Duration::ZERO)));
+    assert!(whole.matches == Some(200) && !whole.text.contains("given up"), "{}", whole.text);
+    assert!(stopped.text.contains("the search was given up at #201"), "{}", stopped.text);
+    let options = ContextOptions::default();
+    let built = block_on(session.explain(&options)).unwrap();
+    let found =
+        |deadline| block_on(Found::of(&session, &options, &built.draft, ("dolor", deadline))).unwrap();
+    assert!(!found(&Deadline::default()).more);
+    assert!(found(&Deadline::after(Duration::ZERO)).more);
+}
+
+#[test]
+fn searches_in_turns_find_what_one_alone_finds() {
+    let home = Home::new();
+    let engine = filled(&home, 2_000, &"lorem ipsum ".repeat(60));
+    let turns = Turns::new(1);
+    let find = |deadline| {
+        let (mut seqs, options) = (Vec::new(), GrepOptions { deadline, ..GrepOptions::default() });
+        let mut found = |hit: Match| {
+            seqs.push(hit.seq);
+            ControlFlow::Continue(())
+        };
+        block_on(engine.grep("ipsum 1", &options, &mut found)).unwrap();
+        seqs
+    };
+    let alone = find(Deadline::default());
+    assert_eq!(alone.len(), 1_111);
+    std::thread::scope(|scope| {
+        let others: Vec<_> =
+            (0..6).map(|_| scope.spawn(|| find(Deadline::default().in_turns(&turns)))).collect();
+        for other in others {
+            assert!(other.join().unwrap() == alone);
+        }
+    });
 }
 
 /// One text is searched in slices, so that its length does not matter.

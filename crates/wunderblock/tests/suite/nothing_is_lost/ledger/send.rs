@@ -5,8 +5,8 @@ use wunderblock::graph::Expand;
 use wunderblock::store::sqlite::Access;
 use wunderblock::store::{Storage, StreamFilter};
 use wunderblock::{
-    Address, Along, CompactOptions, Config, ContextOptions, Diagnosis, Engine, Keep, Ledger, Output,
-    OutputOptions, ReadyEvent, Session, SimulateOptions, Slice, TextFound, Transcripts,
+    Address, Along, CompactOptions, Config, ContextOptions, Deadline, Diagnosis, Engine, Keep, Ledger,
+    Output, OutputOptions, ReadyEvent, Session, SimulateOptions, Slice, TextFound, Transcripts,
 };
 use wunderblock_core::event::{Event, NewEvent};
 use wunderblock_core::id::LaneId;
@@ -47,7 +47,9 @@ fn requests(
     is_send(session.usage(options));
     is_send(session.replay(None));
     is_send(session.diff(Seq(1), Seq(2)));
-    is_send(async move { session.locate(options, &session.explain(options).await?.draft, "").await });
+    is_send(async move {
+        session.locate(options, &session.explain(options).await?.draft, ("", &Deadline::default())).await
+    });
 }
 
 #[allow(dead_code, reason = "type-checked, not run")]

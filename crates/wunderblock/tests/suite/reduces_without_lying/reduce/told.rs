@@ -2,6 +2,7 @@
 
 use crate::reduces_without_lying::reduce::scene::*;
 use futures_executor::block_on;
+use wunderblock::Deadline;
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::event::ContentReduced;
 
@@ -38,7 +39,8 @@ fn finding_a_text_says_that_it_is_shown_shorter() {
     let handle =
         built.draft.report.entries.iter().find(|entry| entry.seq == Some(at)).unwrap().handle.unwrap();
     for sought in [handle.to_string(), "served request 100".to_owned()] {
-        let placements = block_on(scene.session.locate(&options, &built.draft, &sought)).unwrap();
+        let placements =
+            block_on(scene.session.locate(&options, &built.draft, (&sought, &Deadline::default()))).unwrap();
         let placement = placements.iter().find(|placement| placement.seq == Some(at)).unwrap();
         assert_eq!(placement.treatment, Treatment::Reduced, "{sought}");
         assert!(placement.why.starts_with("shown shorter, as "), "{}", placement.why);
