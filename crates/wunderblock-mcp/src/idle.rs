@@ -165,7 +165,9 @@ mod tests {
             let mut ends = Vec::new();
             for kind in [CallKind::Scan, CallKind::Report].repeat(2 * RUNNING) {
                 let (end, ended) = channel::<()>();
-                let call = async move { drop(ended.recv()) };
+                let call = async move {
+                    let _ = ended.recv();
+                };
                 let threads = Arc::clone(&threads);
                 ends.push((
                     end,

@@ -205,10 +205,9 @@ impl Sqlite {
     /// Fails if the ledger cannot be written.
     pub(crate) fn note_backup(&self, path: &str, at: Millis) -> Answering<'_, ()> {
         let (reply, answer) = oneshot::channel();
-        let (path, generation) = (path.to_owned(), self.generation);
+        let (path, opened) = (path.to_owned(), self.opened.clone());
         let job = move |connection: &Connection| {
-            let noted =
-                open::still(connection, generation).and_then(|()| backups::note(connection, &path, at));
+            let noted = open::still(connection, &opened).and_then(|()| backups::note(connection, &path, at));
             drop(reply.send(noted));
         };
         let sent = match &self.writer {
