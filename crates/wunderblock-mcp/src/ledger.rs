@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use wunderblock::definitions::{DefinitionCache, DefinitionQuery, DelegateRules};
 use wunderblock::store::StoreError;
 use wunderblock::store::sqlite::Access;
-use wunderblock::{Config, ContextOptions, Engine, Error, LaneBuilt, Session, ShortIds, latest_session};
+use wunderblock::{Config, ContextOptions, Engine, Error, LaneBuilt, Session, latest_session};
 use wunderblock_core::fence::plain;
 
 /// What a server serves: a ledger, and the place and the options for which requests are explained.
@@ -118,8 +118,8 @@ impl SharedLedger {
         self.find_session(engine, named).await?.ok_or_else(missing)
     }
 
-    /// Returns the current session to write to. A beginning of an id is no name for it, because an agent that mistypes
-    /// an id would write into another session.
+    /// Returns the current session to write to. A beginning of its id does not name it, because an agent that
+    /// mistypes an id would write into another session.
     pub(crate) async fn written_session(
         &self,
         engine: &Engine,
@@ -127,7 +127,7 @@ impl SharedLedger {
     ) -> Result<Session, ToolFailure> {
         let session = self.session(engine, named).await?;
         let Some(name) = named else { return Ok(session) };
-        if ShortIds::around(&session).await?.names(session.id(), name) {
+        if engine.short_ids(session.id()).await?.names(session.id(), name) {
             return Ok(session);
         }
         let (name, id) = (plain(name), plain(session.id().as_str()));

@@ -33,7 +33,7 @@ pub struct LiveLine {
     /// Event that the line records.
     pub fact: Fact,
     /// Number of lone surrogates in the line, such as `\ud800` without the other half. They have no UTF-8 form, so
-    /// U+FFFD stands for each in every text.
+    /// U+FFFD replaces each in every text.
     pub lone_surrogates: usize,
 }
 

@@ -37,7 +37,7 @@ impl Stamp {
     }
 
     /// Parses a line of JSON: an event as `export` writes it, or a message in a provider's format. `id` and `at` are
-    /// optional. U+FFFD stands for lone surrogates; [`decode_line`] counts them.
+    /// optional. U+FFFD replaces lone surrogates; [`decode_line`] counts them.
     ///
     /// # Errors
     /// Fails if the line is neither an event nor a message.

@@ -1,8 +1,6 @@
 //! Short ids of sessions, for people to read and type. [`Engine::find_session`](crate::Engine::find_session) accepts
 //! them.
 
-use crate::future::BoxFuture;
-use crate::session::Session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use wunderblock_core::id::{StreamId, branch};
@@ -25,18 +23,6 @@ pub struct ShortIds {
 }
 
 impl ShortIds {
-    /// Reads the ids that a session's short id must be distinguished from.
-    ///
-    /// # Errors
-    /// Fails if the ledger cannot be read.
-    pub fn around(session: &Session) -> BoxFuture<'_, Self> {
-        Box::pin(async move {
-            let alike = head(session.id().as_str(), BEGINNING);
-            let streams = session.engine().streams(alike, u64::from(u32::MAX)).await?;
-            Ok(Self::among(streams.iter().map(|info| &info.id)))
-        })
-    }
-
     /// Takes the ids that a short id must be distinguished from: all ids of a tenant, or those that begin alike.
     pub fn among<'a>(ids: impl IntoIterator<Item = &'a StreamId>) -> Self {
         let ids: BTreeSet<&str> = ids.into_iter().map(StreamId::as_str).collect();
@@ -111,6 +97,11 @@ impl ShortIds {
         }
         root.to_owned()
     }
+}
+
+/// The part of an id that decides which other ids its short form must be distinguished from.
+pub(crate) fn beginning(id: &StreamId) -> &str {
+    head(id.as_str(), BEGINNING)
 }
 
 /// The beginning and the end of an id, where a text gives both.

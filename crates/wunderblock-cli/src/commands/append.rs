@@ -12,7 +12,7 @@ use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use wunderblock::{Error, ReadyEvent, Session, ShortIds};
+use wunderblock::{Error, ReadyEvent, Session};
 use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::Millis;
@@ -34,7 +34,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Append) -
     let is_own = |rest: &str| rest.is_empty() || rest.starts_with('~');
     let session = match engine.find_session(&wanted.session).await {
         Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(is_own) => found,
-        Ok(found) if ShortIds::around(&found).await?.names(found.id(), &wanted.session) => {
+        Ok(found) if engine.short_ids(found.id()).await?.names(found.id(), &wanted.session) => {
             say(global, &format!("`{}` is the session {}", wanted.session, clean(found.id().as_str())));
             found
         }
