@@ -75,7 +75,7 @@ fn a_preview_of_a_session_that_grows_begins_again() {
         let dry = CompactOptions { dry_run: true, ..by_hand(&policy, 8_000) };
         assert_eq!(block_on(session.compact(&dry)).unwrap().outcome, CompactionResult::WouldCompact);
     });
-    assert!(explained > 5 && previewed > 5, "{explained}, {previewed}");
+    assert!(explained > 3 && previewed > 3, "{explained}, {previewed}");
     let head = block_on(other.info()).unwrap().head;
     assert_eq!(head.0, u64::from(1 + 40 + explained + previewed), "nothing else was recorded");
 }

@@ -123,7 +123,7 @@ fn searches_in_turns_find_what_one_alone_finds() {
             seqs.push(hit.seq);
             ControlFlow::Continue(())
         };
-        block_on(engine.grep("ipsum 1", &options, &mut found)).unwrap();
+        block_on(engine.grep("ipsum  1", &options, &mut found)).unwrap();
         seqs
     };
     let alone = find(Deadline::default());
