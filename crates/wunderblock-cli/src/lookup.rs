@@ -168,7 +168,7 @@ pub(crate) async fn named_at(
     let name = if place.is_some() { split_place(text).map_or(text, |(name, _)| name) } else { text };
     let (file, _) = split(name);
     let is_file = is_transcript(Path::new(file))? && by_id(engine, &quiet(global), file).await?.is_none();
-    if is_file || engine.short_ids(session.id()).await?.names(session.id(), name) {
+    if is_file || engine.ledger().short_ids(session.id()).await?.names(session.id(), name) {
         return Ok((session, place));
     }
     let (id, short) = (session.id(), short(&session).await?);

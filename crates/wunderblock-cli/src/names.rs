@@ -37,5 +37,5 @@ pub(crate) fn placed(session: &str, address: &str) -> String {
 
 /// Returns the short form of a session's id. Only ids with the same beginning are read.
 pub(crate) async fn short(session: &Session) -> Result<String, Failure> {
-    Ok(Names(session.engine().short_ids(session.id()).await?).short(session.id()))
+    Ok(Names(session.engine().ledger().short_ids(session.id()).await?).short(session.id()))
 }

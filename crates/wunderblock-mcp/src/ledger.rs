@@ -80,7 +80,7 @@ impl SharedLedger {
             Err(Error::Store(error)) if error.may_be_read() => open(Access::Read).await?,
             opened => opened?,
         };
-        if !engine.excludes_others() {
+        if !engine.ledger().excludes_others() {
             *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine.clone());
         }
         Ok(engine)
@@ -127,7 +127,7 @@ impl SharedLedger {
     ) -> Result<Session, ToolFailure> {
         let session = self.session(engine, named).await?;
         let Some(name) = named else { return Ok(session) };
-        if engine.short_ids(session.id()).await?.names(session.id(), name) {
+        if engine.ledger().short_ids(session.id()).await?.names(session.id(), name) {
             return Ok(session);
         }
         let (name, id) = (plain(name), plain(session.id().as_str()));

@@ -1,6 +1,5 @@
 //! Content that an address names, which is copied piece by piece, so that a part of a large text takes little memory.
 
-use crate::address::Address;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::limits::MAX_DOCUMENT;
@@ -9,6 +8,7 @@ use crate::session::Session;
 use crate::store::{Answer, HandleTarget, Query, SourceInfo};
 use crate::stored::read_texts;
 use std::io::{Result as Written, Write};
+use wunderblock_core::id::Handle;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 
@@ -23,20 +23,23 @@ pub(crate) enum NamedContent {
 }
 
 impl NamedContent {
-    /// Finds the content that an address names.
+    /// Finds the content that a handle names; of a session, a range of positions.
     ///
     /// # Errors
     /// Fails if the handle is unknown, or if its text was erased.
-    pub(crate) async fn find(engine: &Engine, address: Address) -> Result<Self, Error> {
-        let no_handle = || Error::NoHandle(address.handle.to_string());
-        let query = Query::Resolve { tenant: engine.tenant.no, handle: address.handle };
+    pub(crate) async fn find(
+        engine: &Engine,
+        (handle, range): (Handle, Option<(Seq, Seq)>),
+    ) -> Result<Self, Error> {
+        let no_handle = || Error::NoHandle(handle.to_string());
+        let query = Query::Resolve { tenant: engine.tenant.no, handle: handle };
         Ok(match engine.ask(query, Answer::named).await?.ok_or_else(no_handle)? {
             HandleTarget::Blob => {
-                let texts = read_texts(engine, [address.handle]).await?;
-                Self::Held(texts.text(address.handle).ok_or_else(no_handle)?.as_bytes().to_vec())
+                let texts = read_texts(engine, [handle]).await?;
+                Self::Held(texts.text(handle).ok_or_else(no_handle)?.as_bytes().to_vec())
             }
             HandleTarget::Stream(stream) => {
-                let range = address.range.unwrap_or((Seq(1), Seq(i64::MAX.unsigned_abs())));
+                let range = range.unwrap_or((Seq(1), Seq(i64::MAX.unsigned_abs())));
                 Self::Events(engine.session_by_id(stream), range)
             }
             HandleTarget::Source(source, revision) => {

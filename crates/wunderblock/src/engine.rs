@@ -9,7 +9,7 @@ use crate::incoming::{Clock, IdSource, Stamp};
 use crate::parallel::Workers;
 use crate::redact::Redactor;
 use crate::session::Session;
-use crate::short_id::{self, ShortIds};
+use crate::short_id;
 use crate::store::sqlite::Sqlite;
 use crate::store::{Answer, Commit, Query, Storage, StreamFilter, StreamInfo, Tenant, Write, Written};
 use std::collections::BTreeSet;
@@ -151,13 +151,6 @@ impl Engine {
         Ok(engines)
     }
 
-    /// Returns whether other processes cannot open the ledger as long as this engine is open. See
-    /// [`Sqlite::excludes_others`](crate::store::sqlite::Sqlite::excludes_others).
-    #[must_use]
-    pub fn excludes_others(&self) -> bool {
-        self.file.as_ref().is_some_and(|file| file.excludes_others())
-    }
-
     /// Waits until the ledger's files contain no erased content.
     pub(crate) async fn scrubbed(&self) -> Result<(), Error> {
         match &self.file {
@@ -206,17 +199,6 @@ impl Engine {
             let root = self.root(text, text).await?;
             let leaf = self.leaf(&root).await?;
             Ok(self.session_by_id(leaf.unwrap_or(root.id)))
-        })
-    }
-
-    /// Reads the ids from which the short id of a session must be distinguished.
-    ///
-    /// # Errors
-    /// Fails if the ledger cannot be read.
-    pub fn short_ids<'a>(&'a self, id: &'a StreamId) -> BoxFuture<'a, ShortIds> {
-        Box::pin(async move {
-            let streams = self.streams(short_id::beginning(id), u64::from(u32::MAX)).await?;
-            Ok(ShortIds::among(streams.iter().map(|info| &info.id)))
         })
     }
 

@@ -7,10 +7,11 @@ use crate::doctor::{examine, examine_all};
 use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::import::{Imported, OnBytes, verify_import};
+use crate::short_id::{ShortIds, beginning};
 use crate::store::{Commit, Write};
 use std::collections::BTreeSet;
 use std::path::Path;
-use wunderblock_core::id::TenantId;
+use wunderblock_core::id::{StreamId, TenantId};
 use wunderblock_wire::transcript::Format;
 
 /// Maintenance of one tenant's data in a ledger. [`Ledger`](crate::Ledger) is for the whole file.
@@ -106,6 +107,24 @@ impl Ledger<'_> {
     /// Returns an error if the ledger cannot be read.
     pub fn tenants<'a>(&'a self) -> BoxFuture<'a, Vec<Engine>> {
         Box::pin(async move { self.0.every_tenant().await })
+    }
+
+    /// Returns whether other processes cannot open the ledger as long as this engine is open. See
+    /// [`Sqlite::excludes_others`](crate::store::sqlite::Sqlite::excludes_others).
+    #[must_use]
+    pub fn excludes_others(&self) -> bool {
+        self.0.file.as_ref().is_some_and(|file| file.excludes_others())
+    }
+
+    /// Reads the ids from which the short id of a session must be distinguished.
+    ///
+    /// # Errors
+    /// Fails if the ledger cannot be read.
+    pub fn short_ids<'a>(&'a self, id: &'a StreamId) -> BoxFuture<'a, ShortIds> {
+        Box::pin(async move {
+            let streams = self.0.streams(beginning(id), u64::from(u32::MAX)).await?;
+            Ok(ShortIds::among(streams.iter().map(|info| &info.id)))
+        })
     }
 
     /// Returns whether an erasure is waiting for another process that reads the ledger.

@@ -10,7 +10,7 @@ fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// Returns the beginning of the character at a place. In bytes that are no text, returns the place itself.
+/// Returns the beginning of the character at a place. In bytes that are not text, returns the place itself.
 pub(crate) fn floor_char(bytes: &[u8], at: usize) -> usize {
     let begins = |at: &usize| bytes.get(*at).is_none_or(|byte| !is_continuation(*byte));
     (at.saturating_sub(CONTINUED)..=at).rev().find(begins).unwrap_or(at)

@@ -61,7 +61,7 @@ impl Engine {
     /// Fails if the handle is unknown, if the part does not exist, or if the content was erased.
     pub fn read<'a>(&'a self, address: Address, slice: &'a Slice) -> BoxFuture<'a, Content> {
         Box::pin(async move {
-            let content = NamedContent::find(self, address).await?;
+            let content = NamedContent::find(self, (address.handle, address.range)).await?;
             // A range of bytes is read without reading the rest of the source.
             if let (NamedContent::Source(info), Slice::Bytes(from, to)) = (&content, slice) {
                 let total = info.revision.len;

@@ -34,7 +34,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Append) -
     let is_own = |rest: &str| rest.is_empty() || rest.starts_with('~');
     let session = match engine.find_session(&wanted.session).await {
         Ok(found) if found.id().as_str().strip_prefix(id.as_str()).is_some_and(is_own) => found,
-        Ok(found) if engine.short_ids(found.id()).await?.names(found.id(), &wanted.session) => {
+        Ok(found) if engine.ledger().short_ids(found.id()).await?.names(found.id(), &wanted.session) => {
             say(global, &format!("`{}` is the session {}", wanted.session, clean(found.id().as_str())));
             found
         }

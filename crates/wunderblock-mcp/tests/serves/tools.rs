@@ -156,13 +156,13 @@ fn read_selects_by_a_query_and_by_a_place() {
     }
 }
 
-/// Bytes that are no text stay where they are, and an imported file is read as the person reads it.
+/// Bytes that are not text stay where they are, and an imported file is read as the person reads it.
 #[test]
 fn read_shows_the_bytes_that_a_place_names() {
     let home = Home::with_sessions();
     let engine = home.engine();
     let outputs = Output::session_for(&engine, None).unwrap();
-    // The range begins in a character, and what precedes it is no text.
+    // The range begins in a character, and what precedes it is not text.
     let bytes = [&b"\xff".repeat(70_000)[..], "é".repeat(20_000).as_bytes(), b"\n1: one\n2: two"].concat();
     let output = Output { bytes: &bytes, tool: "run", input: "{}", failed: false, call: None };
     let handle = block_on(output.keep(&outputs)).unwrap();

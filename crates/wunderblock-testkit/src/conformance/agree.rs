@@ -1,5 +1,6 @@
 //! Sends the same writes and queries to two stores and compares their answers.
 
+use super::bodies::lost;
 use super::records::{Author, authors};
 use super::sources::{after, owner, packed};
 use super::tenant::{body, handle, stream_id};
@@ -7,9 +8,9 @@ use futures_executor::block_on;
 use wunderblock::store::codec::record_key;
 use wunderblock::store::{
     Answer, Begin, BodyCount, Commit, Epoch, Erasure, EventFilter, EventMark, EventUsage, Facets, Gone,
-    LostEvent, Marked, Opening, PackedEvent, PackedSegment, Query, ReadOrder, Rest, SegmentInfo,
-    SegmentReach, SessionFacets, SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError,
-    StreamFilter, StreamInfo, StreamNo, TenantNo, Write, Written,
+    Marked, Opening, PackedEvent, PackedSegment, Query, ReadOrder, SegmentInfo, SegmentReach, SessionFacets,
+    SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, StreamNo,
+    TenantNo, Write, Written,
 };
 use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -389,12 +390,6 @@ fn erase(
         spans: bytes.into_iter().map(span).collect(),
         erasures: erasure.into_iter().map(erased).collect(),
     }
-}
-
-/// The loss of an event, of which something remains at every third position.
-fn lost(seq: u8) -> LostEvent {
-    let rest = || Rest { payload: b"{}".to_vec(), content: [seq; 32], salt: [seq; 16] };
-    LostEvent { seq: Seq(u64::from(seq)), rest: seq.is_multiple_of(3).then(rest) }
 }
 
 /// Opens a stream. The stream is a fork if `of` is odd and names another stream.

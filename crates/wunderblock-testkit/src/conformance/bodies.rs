@@ -294,3 +294,9 @@ pub(super) fn erased_ids_stay_taken(scene: &TestTenant<'_>) {
     let again = scene.commit(scene.appending("s", vec![holding("3", &["secret"])]));
     assert!(matches!(again, Written::Appended(_)), "under a new id the same may be said");
 }
+
+/// The loss of an event, of which something remains at every third position.
+pub(super) fn lost(seq: u8) -> LostEvent {
+    let rest = Rest { payload: b"{}".to_vec(), content: [seq; 32], salt: [seq; 16] };
+    LostEvent { seq: Seq(u64::from(seq)), rest: Some(rest).filter(|_| seq.is_multiple_of(3)) }
+}

@@ -48,7 +48,7 @@ pub(super) async fn notes_on_copies(engine: &Engine) -> Result<Vec<String>, Erro
     let outdated = engine.ledger().outdated_copies().await?;
     let note = |path: &PathBuf| {
         format!(
-            "{} has content that was erased since, or cannot be read: repeat the erasure with --with-kept, or delete the \
+            "{} has content that was erased since, or cannot be read: repeat the erasure with its copies, or delete the \
              file",
             path.display()
         )

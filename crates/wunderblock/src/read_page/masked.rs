@@ -32,12 +32,13 @@ pub(super) async fn read(
     (address, slice): (Address, &Slice),
     wanted: &Expand,
 ) -> Result<ReadPage, Error> {
-    let content = readable(engine, NamedContent::find(engine, address).await?, slice).await?;
+    let content =
+        readable(engine, NamedContent::find(engine, (address.handle, address.range)).await?, slice).await?;
     let range = bounds(engine, &content, slice).await?;
     let mut finder = PageFinder::new(wanted.page.unwrap_or(1));
     let (bytes, pages, stopped) = match &wanted.query {
-        Some(query) => {
-            let stopped = matching(engine, (&content, range), (query, wanted), &mut finder).await?;
+        Some(_) => {
+            let stopped = matching(engine, (&content, range), wanted, &mut finder).await?;
             let (found, pages) = finder.finish()?;
             (found.bytes, pages, stopped)
         }
@@ -115,7 +116,7 @@ async fn masked_part(
     Ok(masked.get(index(from)..index(to)).unwrap_or_default().to_vec())
 }
 
-/// Masks the secrets of bytes, byte for byte. Bytes that are no text stay as they are: their places must not move.
+/// Masks the secrets of bytes, byte for byte. Bytes that are not text stay as they are: their places must not move.
 fn mask(redactor: &Redactor, bytes: Vec<u8>) -> Vec<u8> {
     let bytes = match String::from_utf8(bytes) {
         Ok(text) => return redactor.mask(&text).into_owned().into_bytes(),
@@ -135,10 +136,12 @@ fn mask(redactor: &Redactor, bytes: Vec<u8>) -> Vec<u8> {
 /// at which the search was given up.
 async fn matching(
     engine: &Engine,
-    (content, (from, to)): (&NamedContent, (u64, u64)),
-    (query, wanted): (&str, &Expand),
+    (content, range): (&NamedContent, (u64, u64)),
+    wanted: &Expand,
     finder: &mut PageFinder,
 ) -> Result<Option<u64>, Error> {
+    let (from, to) = range;
+    let query = wanted.query.as_deref().unwrap_or_default();
     let mut lines =
         MatchingLines { query: Finder::new(query), line: Vec::new(), number: 1, found: 0, finder };
     // A secret may begin before the range and end after it.
