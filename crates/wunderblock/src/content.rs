@@ -32,7 +32,7 @@ impl NamedContent {
         (handle, range): (Handle, Option<(Seq, Seq)>),
     ) -> Result<Self, Error> {
         let no_handle = || Error::NoHandle(handle.to_string());
-        let query = Query::Resolve { tenant: engine.tenant.no, handle: handle };
+        let query = Query::Resolve { tenant: engine.tenant.no, handle };
         Ok(match engine.ask(query, Answer::named).await?.ok_or_else(no_handle)? {
             HandleTarget::Blob => {
                 let texts = read_texts(engine, [handle]).await?;

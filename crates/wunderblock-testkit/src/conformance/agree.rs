@@ -1,6 +1,5 @@
 //! Sends the same writes and queries to two stores and compares their answers.
 
-use super::bodies::lost;
 use super::records::{Author, authors};
 use super::sources::{after, owner, packed};
 use super::tenant::{body, handle, stream_id};
@@ -386,7 +385,7 @@ fn erase(
     Write::Erase {
         tenant,
         stream: stream(number),
-        events: seqs.iter().map(|seq| lost(*seq)).collect(),
+        events: seqs.iter().map(|seq| super::bodies::lost(*seq)).collect(),
         spans: bytes.into_iter().map(span).collect(),
         erasures: erasure.into_iter().map(erased).collect(),
     }

@@ -17,6 +17,7 @@ use crate::page_finder::{LineFinder, PageFinder, ceil_char, floor_char};
 use crate::read::{Slice, byte_range, cut};
 use crate::redact::Redactor;
 use memchr::memmem::Finder;
+use std::ops::Range;
 use wunderblock_core::stub::grouped;
 
 /// Number of bytes before and after a part in which the beginning and the end of a secret are looked for.
@@ -38,7 +39,7 @@ pub(super) async fn read(
     let mut finder = PageFinder::new(wanted.page.unwrap_or(1));
     let (bytes, pages, stopped) = match &wanted.query {
         Some(_) => {
-            let stopped = matching(engine, (&content, range), wanted, &mut finder).await?;
+            let stopped = matching(engine, (&content, range.0..range.1), wanted, &mut finder).await?;
             let (found, pages) = finder.finish()?;
             (found.bytes, pages, stopped)
         }
@@ -136,11 +137,10 @@ fn mask(redactor: &Redactor, bytes: Vec<u8>) -> Vec<u8> {
 /// at which the search was given up.
 async fn matching(
     engine: &Engine,
-    (content, range): (&NamedContent, (u64, u64)),
+    (content, Range { start: from, end: to }): (&NamedContent, Range<u64>),
     wanted: &Expand,
     finder: &mut PageFinder,
 ) -> Result<Option<u64>, Error> {
-    let (from, to) = range;
     let query = wanted.query.as_deref().unwrap_or_default();
     let mut lines =
         MatchingLines { query: Finder::new(query), line: Vec::new(), number: 1, found: 0, finder };

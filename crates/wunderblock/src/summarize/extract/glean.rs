@@ -407,18 +407,25 @@ impl<'a> Found<'a> {
         });
     }
 
+    /// Returns what a call that polls or ends a running process is about: the index of its step, unless it ends it.
+    fn polled(&mut self, name: &str, input: &str) -> Option<Option<usize>> {
+        let step = process::named_by(input).as_ref().and_then(|id| self.running.get(id)).copied()?;
+        if !process::is_end(name) {
+            return Some(Some(step));
+        }
+        if let Some(ended) = self.steps.get_mut(step) {
+            ended.outcome = Some(Outcome::unknown());
+        }
+        self.running.retain(|_, running| *running != step);
+        Some(None)
+    }
+
     /// Reads a call. Returns the index of the step whose outcome the result of the call tells, which is an earlier one
     /// if the call polls its process.
     fn call(&mut self, at: Seq, name: &str, gist: Option<&str>, input: &str) -> Option<usize> {
         self.tally.calls += 1;
-        let process = process::named_by(input);
-        if let Some(step) = process.as_ref().and_then(|id| self.running.get(id)).copied() {
-            if !process::is_end(name) {
-                return Some(step);
-            }
-            self.steps.get_mut(step)?.outcome = Some(Outcome::unknown());
-            self.running.retain(|_, running| *running != step);
-            return None;
+        if let Some(step) = self.polled(name, input) {
+            return step;
         }
         let gist = gist.map(|gist| readable(gist, self.redactor));
         let ParsedCall {
