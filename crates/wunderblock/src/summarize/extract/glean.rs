@@ -413,9 +413,7 @@ impl<'a> Found<'a> {
         if !process::is_end(name) {
             return Some(Some(step));
         }
-        if let Some(ended) = self.steps.get_mut(step) {
-            ended.outcome = Some(Outcome::unknown());
-        }
+        self.steps.get_mut(step)?.outcome = Some(Outcome::unknown());
         self.running.retain(|_, running| *running != step);
         Some(None)
     }
