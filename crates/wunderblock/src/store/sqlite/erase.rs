@@ -96,7 +96,7 @@ fn strip(
     run(
         db,
         "UPDATE events SET id = ?4, payload = ?5, salt = ?6, proof = coalesce(?7, proof), covers = ?8, origin = ?9,
-             checksum = ?10, version = ?11, lane = iif(?5 IS NULL, NULL, lane), tool = NULL, path = NULL, author = NULL, spans = NULL
+             checksum = ?10, version = ?11, lane = CASE WHEN ?5 IS NULL THEN NULL ELSE lane END, tool = NULL, path = NULL, author = NULL, spans = NULL
          WHERE tenant = ?1 AND stream = ?2 AND seq = ?3",
         params![
             tenant.0,
