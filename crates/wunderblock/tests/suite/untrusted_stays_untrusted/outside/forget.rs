@@ -5,6 +5,7 @@ use crate::untrusted_stays_untrusted::outside::desk::*;
 use futures_executor::block_on;
 use wunderblock::{ContextOptions, Sources};
 use wunderblock_core::id::LaneId;
+use wunderblock_core::preamble::Preamble;
 use wunderblock_core::section::Section;
 use wunderblock_core::state::{NamedText, WorkState};
 
@@ -64,7 +65,9 @@ fn an_erased_preamble_is_gone_and_the_next_build_records_another() {
     project.remove(".wunderblockignore");
     let second = built(&session, &with(project.sources()));
     assert_eq!((times(&second, SECRET), times(&second, "Use tabs.")), (0, 1));
-    assert_eq!(preambles(&session).len(), 1);
+    let [(_, rest), (_, new)] = preambles(&session).try_into().unwrap();
+    assert_eq!(rest.preamble, Preamble::default(), "the lane has none, rather than an earlier one");
+    assert!(new.preamble != Preamble::default());
     assert!(block_on(session.replay(second.recorded)).unwrap().body == second.draft.body);
     assert_eq!(problems(&engine), [""; 0]);
     gone(&home, SECRET);
