@@ -6,10 +6,22 @@ use crate::ports::Bodies;
 use crate::stub::{self, grouped};
 use crate::units::Seq;
 use crate::view::View;
+use std::borrow::Cow;
 
-/// Returns a description of a message in a few words, on one line.
+/// Maximum number of bytes at the beginning of a text that are passed to `mask`. A secret in the first words may be told
+/// only by what follows it.
+const LOOK: usize = 16 << 10;
+
+/// Returns a description of a message in a few words, on one line. `mask` gets each text and gist before it is cut, and
+/// returns it as it may be shown: secrets lose their form when they are cut.
 #[must_use]
-pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> String {
+pub fn describe(
+    seq: Seq,
+    said: &Message,
+    (view, bodies): (&View, &dyn Bodies),
+    mask: &dyn Fn(&str) -> Cow<'_, str>,
+) -> String {
+    let first_words = |text: &str| first_words(&mask(stub::head(text.trim_start(), LOOK)), text.trim().len());
     let mut words = Vec::new();
     let labels: Vec<String> = fence::labels(said).collect();
     if !labels.is_empty() {
@@ -41,11 +53,11 @@ pub fn describe(seq: Seq, said: &Message, view: &View, bodies: &dyn Bodies) -> S
     stub::head(joined.trim(), 160).to_owned()
 }
 
-fn first_words(text: &str) -> String {
-    let head = stub::head(text.trim_start(), 240);
-    let line = head.lines().next().unwrap_or_default();
+/// Returns the first words of a text that has `length` bytes.
+fn first_words(text: &str, length: usize) -> String {
+    let line = stub::head(text, 240).lines().next().unwrap_or_default();
     let mut out: String = line.chars().take(72).filter(|c| !c.is_control()).collect();
-    if out.len() < text.trim().len() {
+    if out.len() < length {
         out.push('…');
     }
     out

@@ -467,7 +467,9 @@ impl<'a> RequestWriter<'a> {
             section,
             treatment,
             cost,
-            what: describe(entry.seq, &entry.message, self.view, self.input.bodies),
+            what: describe(entry.seq, &entry.message, (self.view, self.input.bodies), &|text| {
+                Cow::Borrowed(text)
+            }),
             handle: largest.and_then(Body::handle),
             reduced,
         });

@@ -2,6 +2,7 @@
 //! it.
 
 use crate::error::Error;
+use crate::redact::Redactor;
 use crate::session::Session;
 use crate::stored::read_more_texts;
 use crate::texts::Texts;
@@ -30,7 +31,7 @@ pub struct EntryDescription {
     pub role: Role,
     /// Tool that the entry calls, or whose result it holds.
     pub tool: Option<String>,
-    /// Content in a few words.
+    /// Content in a few words, in which secrets are masked.
     pub what: String,
     /// Address for reading exactly this entry.
     pub address: String,
@@ -56,9 +57,12 @@ pub(crate) async fn describe_entries(
         let mut texts = Texts::default();
         let bodies = entry.message.parts.iter().flat_map(Part::bodies);
         read_more_texts(&session.engine, &mut texts, bodies.filter_map(Body::handle)).await?;
-        described.insert(seq, description(seq, (&view, &arrange(&view)), (&texts, handle)));
+        let redactor = &session.engine.config.redactor;
+        if let Some(found) = description(seq, (&view, &arrange(&view)), (&texts, handle), redactor) {
+            described.insert(seq, found);
+        }
     }
-    Ok(described.into_iter().filter_map(|(seq, found)| Some((seq, found?))).collect())
+    Ok(described)
 }
 
 fn is_said(event: &Event) -> bool {
@@ -66,10 +70,11 @@ fn is_said(event: &Event) -> bool {
 }
 
 /// Describes one entry of a view.
-pub(crate) fn description(
+fn description(
     seq: Seq,
     (view, arrangement): (&View, &Arrangement),
     (texts, stream): (&Texts, Handle),
+    redactor: &Redactor,
 ) -> Option<EntryDescription> {
     let entry = view.entry(seq)?;
     let message = &entry.message;
@@ -87,7 +92,7 @@ pub(crate) fn description(
         at: entry.at,
         role: speaker(message),
         tool: tool_of(seq, message, (view, arrangement)),
-        what: describe(seq, message, view, texts),
+        what: describe(seq, message, (view, texts), &|text| redactor.mask(text)),
         address: stream.range(seq, seq),
         along,
     })

@@ -19,8 +19,8 @@ use crate::store::{
     TenantNo,
 };
 use crate::stored::{decode_event, read_page, read_texts};
-use crate::texts::Texts;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -143,6 +143,8 @@ const CANDIDATES: usize = 8_192;
 const BATCH: usize = 64;
 /// Number of messages that one thread scans at a time.
 const SHARE: usize = 64;
+/// Number of bytes before and after a match in which secrets are looked for.
+const AROUND: usize = 64 << 10;
 /// Maximum number of bytes that a snippet contains before the match; it may contain twice as many after the match.
 const SNIPPET: usize = 120;
 
@@ -197,7 +199,7 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
     let headers: Vec<&Header> = segments.iter().map(|(_, header)| header.as_ref()).collect();
     let blocks = read_blocks(engine, words, &segments).await?;
     let mut limit = options.limit;
-    let most = options.limit.max(CANDIDATES);
+    let max = options.limit.max(CANDIDATES);
     let (mut found, mut resolved) = (Vec::new(), 0);
     loop {
         let search = IndexSearch { query: words, scope: &scope, order: options.order, limit };
@@ -224,7 +226,7 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
             resolved += batch.len();
             found.extend(resolve_hits(engine, batch, (words, &options.events)).await?);
         }
-        if found.len() < options.limit && !all && limit >= most {
+        if found.len() < options.limit && !all && limit >= max {
             cut = cut.or(Some(SearchCut::Candidates(resolved as u64)));
         }
         if found.len() >= options.limit || all || cut.is_some() {
@@ -237,7 +239,7 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
         }
         // The index does not check phrases and filters, so hits may have been removed, and the search is repeated with
         // a higher limit.
-        limit = limit.saturating_mul(4).min(most);
+        limit = limit.saturating_mul(4).min(max);
     }
 }
 
@@ -372,28 +374,26 @@ fn scan_share(
     for (key, message) in share {
         let mut texts = Vec::new();
         for body in searched(message) {
-            let text = match body {
-                Body::Inline(text) => text.as_ref(),
+            texts.push(match body {
+                Body::Inline(text) => redacted(engine, text),
                 Body::Blob { blob, .. } => match packed.get(blob) {
-                    Some(blob) => utf8(unpacker.body(&engine.tenant.key, blob)?)?,
+                    // The next body is unpacked to the same memory.
+                    Some(blob) => {
+                        let text = utf8(unpacker.body(&engine.tenant.key, blob)?)?;
+                        Cow::Owned(redacted(engine, text).into_owned())
+                    }
                     None => continue,
                 },
-            };
-            texts.push(redacted(engine, text));
+            });
         }
         documents.push((*key, texts));
     }
-    let documents = documents.iter().map(|(key, texts)| (*key, texts.iter().map(String::as_str)));
+    let documents = documents.iter().map(|(key, texts)| (*key, texts.iter().map(AsRef::as_ref)));
     Ok(Tail::scan(words, documents))
 }
 
-fn redacted(engine: &Engine, text: &str) -> String {
-    engine.config.redactor.redact_keyed(&engine.tenant.key, text).text.into_owned()
-}
-
-/// Returns the searched texts of a message, with secrets redacted.
-fn redacted_texts(engine: &Engine, message: &Message, texts: &Texts) -> Vec<String> {
-    searched(message).filter_map(|body| texts.of(body)).map(|text| redacted(engine, text)).collect()
+fn redacted<'t>(engine: &Engine, text: &'t str) -> Cow<'t, str> {
+    engine.config.redactor.redact_keyed(&engine.tenant.key, text).text
 }
 
 /// Resolves index hits to messages, and drops those whose text does not contain the phrases of the query.
@@ -434,9 +434,13 @@ async fn resolve_hits(
         };
         let event = decode_event(engine, session, row)?;
         let Some(Fact::MessageAppended(said)) = &event.fact else { continue };
-        let spoken = redacted_texts(engine, &said.message, &texts);
-        if !phrases.iter().all(|(phrase, wanted)| spoken.iter().any(|text| phrase.is_in(text)) == *wanted) {
-            continue;
+        let spoken: Vec<&str> = searched(&said.message).filter_map(|body| texts.of(body)).collect();
+        if !phrases.is_empty() {
+            let spoken: Vec<_> = spoken.iter().map(|text| redacted(engine, text)).collect();
+            let has = |phrase: &Phrase| spoken.iter().any(|text| phrase.is_in(text));
+            if !phrases.iter().all(|(phrase, wanted)| has(phrase) == *wanted) {
+                continue;
+            }
         }
         found.push(SearchHit {
             session: session.clone(),
@@ -445,7 +449,7 @@ async fn resolve_hits(
             role: said.message.role,
             score: hit.score,
             strength: hit.strength,
-            snippet: snippet(&spoken, &hit.matched),
+            snippet: snippet(engine, &spoken, &hit.matched),
             matched: hit.matched,
         });
     }
@@ -457,13 +461,27 @@ fn searched(message: &Message) -> impl Iterator<Item = &Body> {
     message.parts.iter().flat_map(Part::leaves).filter(|(part, _)| is_searched(part)).map(|(_, body)| body)
 }
 
-/// Returns the text around the first match.
-fn snippet(texts: &[String], matched: &[Box<str>]) -> String {
+/// Returns the text around the first match, with secrets redacted. Secrets are looked for only around it; the whole
+/// texts are redacted if the word occurs only in what stands in place of a secret.
+fn snippet(engine: &Engine, texts: &[&str], matched: &[Box<str>]) -> String {
     let first = matched.first().map(|word| word.trim_matches(['+', '"']).to_lowercase()).unwrap_or_default();
-    let place = texts.iter().find_map(|text| find_folded(text, &first).map(|at| (text, at)));
-    let Some((text, at)) = place.or_else(|| texts.first().map(|text| (text, 0))) else {
-        return String::new();
+    let around = |text: &&'_ str| {
+        let at = find_folded(text, &first)?;
+        let from = text.floor_char_boundary(at.saturating_sub(AROUND));
+        let part = redacted(engine, text.get(from..text.ceil_char_boundary(at + AROUND))?);
+        Some((find_folded(&part, &first)?, part.into_owned()))
     };
+    let whole = |text: &&'_ str| {
+        let text = redacted(engine, text);
+        Some((find_folded(&text, &first)?, text.into_owned()))
+    };
+    let place = texts.iter().find_map(around).or_else(|| texts.iter().find_map(whole));
+    let beginning = || Some((0, redacted(engine, texts.first()?).into_owned()));
+    place.or_else(beginning).map(|(at, text)| excerpt(&text, at)).unwrap_or_default()
+}
+
+/// Returns a place of a text with what is around it, on one line.
+fn excerpt(text: &str, at: usize) -> String {
     let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
     let lead = wunderblock_core::stub::tail(before, SNIPPET);
     let follow = wunderblock_core::stub::head(after, 2 * SNIPPET);

@@ -17,7 +17,7 @@ fn many(n: usize, length: usize) -> String {
 }
 
 /// Texts in which a person or a program states a secret, `VALUE`.
-const FORMS: [&str; 46] = [
+const FORMS: [&str; 56] = [
     "database:\n  password: VALUE\n  host: db",
     "db_password = VALUE",
     "PGPASSWORD=VALUE psql -h db -U app",
@@ -64,6 +64,16 @@ const FORMS: [&str; 46] = [
     "ansible_become_pass: VALUE",
     "requirepass VALUE",
     "$env:DEPLOY_PASSWORD = \"VALUE\"",
+    "curl -d \"{\\\"client_secret\\\":\\\"VALUE\\\"}\" https://host.test",
+    "auth: { user: 'me@x.test', pass: 'VALUE' }",
+    "production:\n  secret_key_base: VALUE",
+    "echo 'VALUE' | sudo -S apt install x",
+    "echo 'root:VALUE' | chpasswd",
+    "root:VALUE@tcp(127.0.0.1:3306)/shop",
+    "ENV DB_PASSWORD VALUE",
+    "curl -u VALUE: https://host.test",
+    "curl -u \":VALUE\" https://host.test",
+    "https://b.test/k?X-Amz-Credential=a%2Fb&X-Amz-Signature=VALUE",
 ];
 
 /// Texts with secrets, each with the value that must not leave.
@@ -115,7 +125,7 @@ fn transcript(desk: &Desk, secrets: &[(String, String)]) -> String {
         let said =
             format!("Always use the settings of number {n} for the zebra gateway.\n{text}\nThen go on.");
         add("user", &format!("u{n}"), json!({ "role": "user", "content": said }));
-        let input = json!({ "command": format!("zebra {text}"), "description": "start" });
+        let input = json!({ "command": format!("echo zebra\n{text}"), "description": "start" });
         let call = json!([{ "type": "tool_use", "id": format!("t{n}"), "name": "Bash", "input": input }]);
         let usage = json!({ "input_tokens": 10, "output_tokens": 5 });
         add(
@@ -306,6 +316,31 @@ fn a_users_own_rules_hold_in_summaries() {
     let summary = std::fs::read_to_string(desk.path("summary.md")).unwrap_or_default();
     assert!(summary.contains("shop"), "{} {}", done.out, done.err);
     assert!(!summary.contains("hz-7"), "{summary}");
+}
+
+#[test]
+fn no_heading_and_no_description_cuts_a_secret() {
+    // Descriptions and headings are cut after 72, 120 and 200 characters.
+    let cut_at = |n: usize, place: usize| {
+        let text = format!("{}client_secret = \"{}\" for all", "x ".repeat((place - 48) / 2), many(n, 40));
+        (text, many(n, 40))
+    };
+    let all: Vec<(String, String)> =
+        [72, 76, 120, 128, 200, 208].into_iter().enumerate().map(|(n, place)| cut_at(n, place)).collect();
+    let desk = desk(&all);
+    let call = |name: &str, arguments: Value| ("tools/call", json!({ "name": name, "arguments": arguments }));
+    let mut requests = vec![
+        call("explain", json!({})),
+        call("read", json!({ "address": "keys" })),
+        ("resources/read", json!({ "uri": "wunderblock://context/keys" })),
+    ];
+    for seq in 1..=3 * all.len() {
+        let pin = json!({ "address": format!("keys#{seq}"), "action": "pin" });
+        requests.push(call("pin", pin));
+    }
+    for (request, answer) in requests.iter().zip(answers(&desk, &requests)) {
+        holds_none(&answer["result"].to_string(), &all, &request.1.to_string());
+    }
 }
 
 #[test]

@@ -48,11 +48,11 @@ struct Listing {
 impl Listing {
     /// Returns the page that a call asks for. A page has the size of a page of `read`, and at least one line.
     fn answer(self, call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
-        let most = usize::try_from(PAGE_BYTES).unwrap_or(usize::MAX);
+        let max = usize::try_from(PAGE_BYTES).unwrap_or(usize::MAX);
         let mut pages: Vec<(String, Vec<Value>)> = vec![Default::default()];
         for (line, fact) in self.lines {
-            let line = format!("{}\n", stub::head(&line, most));
-            if pages.last().is_some_and(|(text, _)| !text.is_empty() && text.len() + line.len() > most) {
+            let line = format!("{}\n", stub::head(&line, max));
+            if pages.last().is_some_and(|(text, _)| !text.is_empty() && text.len() + line.len() > max) {
                 pages.push(Default::default());
             }
             if let Some((text, facts)) = pages.last_mut() {

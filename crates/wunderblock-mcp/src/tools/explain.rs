@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use wunderblock::redact::Redactor;
 use wunderblock::report::{FoundReport, PlacementReport};
-use wunderblock::{Built, Found, Session};
+use wunderblock::{Built, Draft, Found, Session};
 use wunderblock_core::budget::BudgetReport;
 use wunderblock_core::event::Fact;
 use wunderblock_core::fence;
@@ -62,7 +62,7 @@ pub(crate) async fn report(ledger: &SharedLedger, session: &Session) -> Result<(
         let _ = writeln!(out, "a compaction is due: {}", due.why);
     }
     omissions(report, &mut out);
-    entries(report, &mut out);
+    entries(&built.draft, &ledger.served.config.redactor, &mut out);
     Ok((fence::data(&label(session, "report on the next request"), &out), built))
 }
 
@@ -114,12 +114,15 @@ fn omissions(report: &BudgetReport, out: &mut String) {
     }
 }
 
-fn entries(report: &BudgetReport, out: &mut String) {
+fn entries(draft: &Draft, redactor: &Redactor, out: &mut String) {
+    let report = &draft.report;
     let skipped = report.entries.len().saturating_sub(LISTED);
     let _ = writeln!(out, "in the request, the last {} entries:", report.entries.len() - skipped);
     for entry in report.entries.iter().skip(skipped) {
         let place = entry.seq.map(|seq| format!("#{seq} ")).unwrap_or_default();
-        let _ = writeln!(out, "  {place}{} tokens: {}", grouped(entry.tokens.0), entry.what);
+        let words = entry.seq.and_then(|seq| draft.words_of(seq, redactor));
+        let what = words.as_ref().unwrap_or(&entry.what);
+        let _ = writeln!(out, "  {place}{} tokens: {what}", grouped(entry.tokens.0));
     }
 }
 

@@ -141,7 +141,11 @@ impl Engine {
                 GraphPlace::Node(graph, seq) => {
                     let node = graph.node(*seq)?;
                     if wanted.children && !node.node.sources.is_empty() {
-                        return listed((named, Shows::Nodes), graph.children(node), wanted);
+                        return listed(
+                            (named, Shows::Nodes),
+                            graph.children(node, wanted.masks(self)),
+                            wanted,
+                        );
                     }
                     events_page(self, named, Positions::of(graph, node.node.from, node.node.to), wanted).await
                 }
@@ -269,11 +273,11 @@ impl Graph {
         children
     }
 
-    fn children(&self, known: &LoadedNode) -> Vec<PageEntry> {
-        self.children_of(known).into_iter().map(|child| self.child(child)).collect()
+    fn children(&self, known: &LoadedNode, masks: Option<&Redactor>) -> Vec<PageEntry> {
+        self.children_of(known).into_iter().map(|child| self.child(child, masks)).collect()
     }
 
-    fn child(&self, child: Result<&LoadedNode, Seq>) -> PageEntry {
+    fn child(&self, child: Result<&LoadedNode, Seq>, masks: Option<&Redactor>) -> PageEntry {
         let (seq, heading, text, tokens) = match child {
             Ok(known) => {
                 let LoadedNode { node, text, .. } = known;
@@ -285,7 +289,7 @@ impl Graph {
                     grouped(node.messages),
                     node.address
                 );
-                (node.seq, heading, text.clone(), known.tokens().0)
+                (node.seq, heading, text.as_ref().map(|text| shown(text, masks)), known.tokens().0)
             }
             Err(seq) => (seq, format!("#{seq} summary"), None, 0),
         };

@@ -4,6 +4,7 @@ use super::grid::{Grid, HEAD};
 use super::token_line::{leaves, tokens_of};
 use crate::redact::Redactor;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{CallId, Handle};
@@ -187,8 +188,9 @@ impl MessageReader<'_> {
     pub(super) fn note(&mut self, fact: Option<&Fact>) {
         let Some(Fact::MessageAppended(said)) = fact else { return };
         for part in &said.message.parts {
-            if let Part::ToolCall { call, name, gist, .. } = part {
-                self.calls.insert(call.clone(), named(name, gist.as_deref()));
+            if let Part::ToolCall { call, name, gist, input, .. } = part {
+                let words = self.named(name, gist.as_deref(), input);
+                self.calls.insert(call.clone(), words);
             }
         }
     }
@@ -220,7 +222,7 @@ impl MessageReader<'_> {
             let item = PageItem { role: Some(message.role), ..self.item(seq, ItemKind::Text) };
             entries.push(Leaf::bare(item, 0, Some("⟨no content⟩")));
         }
-        Some(PageEntry { heading: heading(seq, message), place, leaves: entries })
+        Some(PageEntry { heading: self.heading(seq, message), place, leaves: entries })
     }
 
     fn item(&self, seq: Seq, kind: ItemKind) -> PageItem {
@@ -232,7 +234,7 @@ impl MessageReader<'_> {
         let (kind, mark, short) = match part {
             Part::Thinking { .. } => (ItemKind::Thinking, "thinking".to_owned(), "thinking"),
             Part::ToolCall { name, gist, .. } => {
-                (ItemKind::Call, format!("→ {}", named(name, gist.as_deref())), "→")
+                (ItemKind::Call, format!("→ {}", self.named(name, gist.as_deref(), body)), "→")
             }
             Part::Media { mime, .. } => (ItemKind::Media, format!("[{}]", first_words(mime)), "[media]"),
             Part::Opaque { .. } => (ItemKind::Opaque, "[block of unknown shape]".to_owned(), "[block]"),
@@ -248,6 +250,29 @@ impl MessageReader<'_> {
         };
         let (bytes, text) = (body.bytes().0, shown(text.unwrap_or_default(), self.masks));
         Leaf { mark, short, instead, tokens, item: PageItem { kind, address, bytes, text, ..item } }
+    }
+
+    /// Names a call. Its recorded gist may have cut a secret, so a call with secrets gets the gist of its masked input.
+    fn named(&self, name: &str, gist: Option<&str>, input: &Body) -> String {
+        let masked = self.masks.and_then(|masks| match masks.mask(self.texts.of(input)?) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(input) => wunderblock_wire::gist(name, &input),
+        });
+        match masked.or_else(|| Some(shown(gist?, self.masks))) {
+            Some(gist) => format!("{} · {}", first_words(name), first_words(&gist)),
+            None => first_words(name),
+        }
+    }
+
+    fn heading(&self, seq: Seq, message: &Message) -> String {
+        let who = role_name(message.role);
+        let (how, what) = match &message.standing {
+            MessageOrigin::Said => return format!("#{seq} {who}"),
+            MessageOrigin::Injected(what) => ("injected", what),
+            MessageOrigin::Failed(what) => ("failed", what),
+            MessageOrigin::Aside(what) => ("aside", what),
+        };
+        format!("#{seq} {who} ({how}: {})", first_words(stub::head(&shown(what, self.masks), 40)))
     }
 
     /// Marks the leaves of each tool result with the call that produced it. A result without content is marked, too.
@@ -271,30 +296,12 @@ impl MessageReader<'_> {
     }
 }
 
-fn heading(seq: Seq, message: &Message) -> String {
-    let who = role_name(message.role);
-    let (how, what) = match &message.standing {
-        MessageOrigin::Said => return format!("#{seq} {who}"),
-        MessageOrigin::Injected(what) => ("injected", what),
-        MessageOrigin::Failed(what) => ("failed", what),
-        MessageOrigin::Aside(what) => ("aside", what),
-    };
-    format!("#{seq} {who} ({how}: {})", first_words(stub::head(what, 40)))
-}
-
 pub(super) fn role_name(role: Role) -> &'static str {
     match role {
         Role::System => "system",
         Role::User => "user",
         Role::Assistant => "assistant",
         Role::Tool => "tool",
-    }
-}
-
-fn named(name: &str, gist: Option<&str>) -> String {
-    match gist {
-        Some(gist) => format!("{} · {}", first_words(name), first_words(gist)),
-        None => first_words(name),
     }
 }
 

@@ -17,14 +17,14 @@ pub(super) fn size(text: &str) -> usize {
 }
 
 /// Returns the beginning of a text, with `…` if it was cut, in at most `room`. `None` if the beginning would have fewer
-/// than [`LEAST`] bytes.
+/// than [`MIN_BEGINNING`] bytes.
 pub(super) fn beginning(text: &str, room: usize) -> Option<String> {
     let text = text.trim();
     if size(text) <= room {
         return (!text.is_empty()).then(|| text.to_owned());
     }
     let mut bytes = room;
-    while bytes >= LEAST {
+    while bytes >= MIN_BEGINNING {
         let cut = format!("{}…", head(text, bytes - '…'.len_utf8()).trim_end());
         if size(&cut) <= room {
             return Some(cut);
@@ -35,4 +35,4 @@ pub(super) fn beginning(text: &str, room: usize) -> Option<String> {
 }
 
 /// Minimum number of bytes of the beginning of a text.
-const LEAST: usize = 40;
+const MIN_BEGINNING: usize = 40;

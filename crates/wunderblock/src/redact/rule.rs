@@ -2,12 +2,24 @@
 
 use crate::limits::MAX_SECRET_RULES;
 use aho_corasick::AhoCorasick;
-use regex::{Regex, RegexBuilder};
+use memchr::memmem;
+use regex_automata::meta::Regex;
+use regex_automata::util::syntax;
 use serde::Deserialize;
 use std::sync::{Arc, OnceLock};
 
 /// Maximum size in bytes of a rule's compiled regex.
 const REGEX_SIZE: usize = 4 << 20;
+/// Place at which a word begins in a text or in a string of JSON, a URL or a terminal, in which the letters and digits
+/// of an escape may touch the word: `\nghp_…`, `%3Dghp_…`, `[32mghp_…`.
+const WORD_START: &str =
+    r"(?-u:\b|\\[abefnrtv0]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\[[0-9;]{0,16}m)";
+/// Maximum length in bytes of what [`WORD_START`] matches.
+const ESCAPE: usize = 18;
+/// Number of bytes after a keyword's start, in addition to the keyword, that contain one of the strings in `near`.
+const NEAR: usize = 28;
+/// Maximum length in bytes of a secret that words can show to be made up. A longer one may have them by chance.
+const MADE_UP_BYTES: usize = 400;
 
 /// Words that occur only in made-up secrets.
 const MADE_UP: [&str; 13] = [
@@ -69,6 +81,12 @@ pub(super) struct Spec {
     #[serde(default)]
     digit: bool,
     #[serde(default)]
+    word: bool,
+    #[serde(default)]
+    also: Vec<String>,
+    #[serde(default)]
+    near: Vec<String>,
+    #[serde(default)]
     allow: Vec<String>,
     #[serde(default = "default_reach")]
     pub(super) reach: usize,
@@ -103,18 +121,38 @@ pub(super) struct SecretRule {
     pub(super) id: Arc<str>,
     pub(super) spec: Spec,
     regex: OnceLock<Option<Regex>>,
-    allow: OnceLock<Vec<Regex>>,
+    allow: OnceLock<Option<Regex>>,
 }
 
 impl SecretRule {
-    pub(super) fn new(spec: Spec) -> Self {
+    pub(super) fn new(mut spec: Spec) -> Self {
+        if spec.word {
+            spec.regex = if spec.regex.contains("(?<secret>") {
+                format!("{WORD_START}(?:{})", spec.regex)
+            } else {
+                format!("{WORD_START}(?<secret>{})", spec.regex)
+            };
+            spec.behind += ESCAPE;
+        }
         Self { id: spec.id.as_str().into(), spec, regex: OnceLock::new(), allow: OnceLock::new() }
     }
 
     /// Returns the compiled regex. The regex exists for every rule: additional rules are checked when they are
     /// loaded, and embedded rules by a test.
     pub(super) fn regex(&self) -> Option<&Regex> {
-        self.regex.get_or_init(|| compile(&self.spec.regex).ok()).as_ref()
+        self.regex.get_or_init(|| compile(std::slice::from_ref(&self.spec.regex))).as_ref()
+    }
+
+    /// Returns whether the rule may match at a keyword that begins at `from` and ends at `to`, judged by the strings
+    /// of which one must follow.
+    pub(super) fn may_match(&self, text: &[u8], from: usize, to: usize) -> bool {
+        let near = || text.get(from..text.len().min(to + NEAR)).unwrap_or_default();
+        self.spec.near.is_empty() || has_one(near(), &self.spec.near)
+    }
+
+    /// Returns whether a stretch has one of the strings without which the rule matches nothing.
+    pub(super) fn may_match_in(&self, stretch: &[u8]) -> bool {
+        self.spec.also.is_empty() || has_one(stretch, &self.spec.also)
     }
 
     /// Checks that the rule's values are valid and that its regexes compile.
@@ -136,44 +174,59 @@ impl SecretRule {
             return Err(RuleError::Rule { rule: rule(), what });
         }
         for pattern in self.spec.allow.iter().chain([&self.spec.regex]) {
-            compile(pattern).map_err(|error| RuleError::Regex { rule: rule(), error: Box::new(error) })?;
+            // This error shows the place in the pattern.
+            regex::bytes::RegexBuilder::new(pattern)
+                .size_limit(REGEX_SIZE)
+                .build()
+                .map_err(|error| RuleError::Regex { rule: rule(), error: Box::new(error) })?;
+        }
+        if self.regex().is_none() || compile(&self.spec.allow).is_none() {
+            return Err(RuleError::Rule { rule: rule(), what: "its regexes are too large together" });
         }
         Ok(())
     }
 
     /// Returns whether a match is a secret: random enough, not made up, and not allowed.
-    pub(super) fn accepts(&self, secret: &str) -> bool {
+    pub(super) fn accepts(&self, secret: &[u8]) -> bool {
         if secret.is_empty() || entropy(secret) < self.spec.entropy {
             return false;
         }
-        let (digits, letters) = secret.bytes().fold((false, false), |(digits, letters), byte| {
+        let (digits, letters) = secret.iter().fold((false, false), |(digits, letters), byte| {
             (digits | byte.is_ascii_digit(), letters | byte.is_ascii_alphabetic())
         });
-        if self.spec.digit && !(digits && letters) {
+        if (self.spec.digit && !(digits && letters)) || is_made_up(secret) {
             return false;
         }
-        let allow =
-            self.allow.get_or_init(|| self.spec.allow.iter().filter_map(|one| compile(one).ok()).collect());
-        !is_made_up(secret) && !allow.iter().any(|allowed| allowed.is_match(secret))
+        // Most matches have been decided before this, and most rules never compile these regexes.
+        let allow = self.allow.get_or_init(|| compile(&self.spec.allow));
+        !allow.as_ref().is_some_and(|allow| allow.is_match(secret))
     }
 }
 
-fn compile(pattern: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(pattern).size_limit(REGEX_SIZE).build()
+/// Compiles regexes over bytes, which match if one of them does. A repeated Unicode class would take an automaton of
+/// UTF-8 for each repetition. The search for literals, which is left out, takes longer than everything else, and gains
+/// nothing: the keywords have found the place already.
+fn compile(patterns: &[String]) -> Option<Regex> {
+    let config = Regex::config().auto_prefilter(false).utf8_empty(false).nfa_size_limit(Some(REGEX_SIZE));
+    Regex::builder().configure(config).syntax(syntax::Config::new().utf8(false)).build_many(patterns).ok()
 }
 
-fn is_made_up(secret: &str) -> bool {
+fn has_one(bytes: &[u8], wanted: &[String]) -> bool {
+    wanted.iter().any(|one| memmem::find(bytes, one.as_bytes()).is_some())
+}
+
+fn is_made_up(secret: &[u8]) -> bool {
     static WORDS: OnceLock<Option<AhoCorasick>> = OnceLock::new();
     let words = WORDS.get_or_init(|| AhoCorasick::builder().ascii_case_insensitive(true).build(MADE_UP).ok());
-    words.as_ref().is_some_and(|words| words.is_match(secret))
+    secret.len() <= MADE_UP_BYTES && words.as_ref().is_some_and(|words| words.is_match(secret))
 }
 
 /// Returns the Shannon entropy in bits per byte: 0 for one byte repeated, at most 4 for hexadecimal, and about 5 for
 /// forty characters of base64.
-fn entropy(text: &str) -> f64 {
+fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
-    for byte in text.bytes() {
-        if let Some(count) = counts.get_mut(usize::from(byte)) {
+    for byte in text {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
             *count += 1;
         }
     }
@@ -193,7 +246,7 @@ mod tests {
     #[test]
     fn entropy_is_in_bits_per_character() {
         for (text, bits) in [("aaaa", 0.0), ("abab", 1.0), ("abcd", 2.0), ("0123456789abcdef", 4.0)] {
-            assert!((entropy(text) - bits).abs() < 1e-9, "{text}");
+            assert!((entropy(text.as_bytes()) - bits).abs() < 1e-9, "{text}");
         }
     }
 }

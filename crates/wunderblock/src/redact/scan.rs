@@ -6,10 +6,15 @@
 use super::rule::SecretRule;
 use super::{SecretFinding, placeholder};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, MatchKind};
+use regex_automata::{PatternID, Span};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Maximum length in bytes by which a stretch is extended to end at white space rather than inside a token.
 const TAIL: usize = 64 << 10;
+
+/// Name of the group whose match is the secret.
+const GROUP: &str = "secret";
 
 /// All keywords of all rules, in one automaton.
 #[derive(Debug)]
@@ -23,24 +28,25 @@ pub(super) struct Keywords {
 
 impl Keywords {
     pub(super) fn new(rules: &[SecretRule]) -> Result<Self, BuildError> {
-        let mut words: Vec<String> =
-            rules.iter().flat_map(|rule| &rule.spec.keywords).map(|word| word.to_ascii_lowercase()).collect();
-        words.sort_unstable();
-        words.dedup();
-        let has = |rule: &SecretRule, word: &str| {
-            rule.spec.keywords.iter().any(|own| word.starts_with(&own.to_ascii_lowercase()))
+        let mut words: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (at, rule) in rules.iter().enumerate() {
+            for word in &rule.spec.keywords {
+                words.entry(word.to_ascii_lowercase()).or_default().push(at);
+            }
+        }
+        let of = |word: &String| -> Vec<usize> {
+            let prefixes = (1..=word.len()).filter_map(|end| words.get(word.get(..end)?));
+            prefixes.flatten().copied().collect::<BTreeSet<usize>>().into_iter().collect()
         };
-        let of = |word: &String| {
-            rules.iter().enumerate().filter(|(_, rule)| has(rule, word)).map(|(at, _)| at).collect()
-        };
+        // A DFA would search faster, but building it takes as long as redacting a hundred thousand characters.
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::LeftmostLongest)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&words)?;
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(words.keys())?;
         let always =
             (0..rules.len()).filter(|at| rules.get(*at).is_some_and(|rule| rule.spec.keywords.is_empty()));
-        Ok(Self { automaton, rules: words.iter().map(of).collect(), always: always.collect() })
+        Ok(Self { automaton, rules: words.keys().map(of).collect(), always: always.collect() })
     }
 
     /// Returns, for each rule, the stretches of `text` in which it may match.
@@ -52,7 +58,9 @@ impl Keywords {
         while let Some(hit) = self.automaton.find(Input::new(text).range(from..)) {
             from = hit.start() + 1;
             for at in self.rules.get(hit.pattern().as_usize()).into_iter().flatten() {
-                if let (Some(rule), Some(mine)) = (rules.get(*at), stretches.get_mut(*at)) {
+                if let (Some(rule), Some(mine)) = (rules.get(*at), stretches.get_mut(*at))
+                    && rule.may_match(text.as_bytes(), hit.start(), hit.end())
+                {
                     join(mine, hit.start().saturating_sub(rule.spec.behind), hit.end() + rule.spec.reach);
                 }
             }
@@ -105,21 +113,30 @@ fn fit(text: &str, stretch: &Range<usize>) -> Range<usize> {
 }
 
 /// Returns the secrets that a rule finds in a stretch. A match that overlaps a placeholder is ignored: a placeholder
-/// is not a secret, and its words must not count as the context of a secret.
+/// is not a secret, and its words must not count as the context of a secret. A match in which the group `secret` takes
+/// no part is ignored, too: with it, a rule names what it must not find.
 fn matches(
     rule: &SecretRule,
     text: &str,
     stretch: Range<usize>,
     present: &[Range<usize>],
 ) -> Vec<Range<usize>> {
-    let (Some(regex), Some(part)) = (rule.regex(), text.get(stretch.clone())) else { return Vec::new() };
-    let in_text = |found: regex::Match<'_>| stretch.start + found.start()..stretch.start + found.end();
+    let part = text.as_bytes().get(stretch.clone()).unwrap_or_default();
+    if !rule.may_match_in(part) {
+        return Vec::new();
+    }
+    let Some(regex) = rule.regex() else { return Vec::new() };
+    let group = regex.group_info().to_index(PatternID::ZERO, GROUP).unwrap_or_default();
+    // A caller's rule may match a part of a character.
+    let in_text = |found: Span| {
+        let (from, to) = (stretch.start + found.start, stretch.start + found.end);
+        text.floor_char_boundary(from)..text.ceil_char_boundary(to)
+    };
     regex
         .captures_iter(part)
         .filter_map(|captures| {
-            let whole = captures.get(0)?;
-            let secret = captures.name("secret").unwrap_or(whole);
-            let fits = rule.accepts(secret.as_str()) && !touches(present, &in_text(whole));
+            let (whole, secret) = (captures.get_group(0)?, captures.get_group(group)?);
+            let fits = rule.accepts(part.get(secret.range())?) && !touches(present, &in_text(whole));
             fits.then(|| in_text(secret))
         })
         .collect()

@@ -2,6 +2,8 @@
 //!
 //! Tokens are built here from a prefix and random characters, so that secret scanners find no leak in this file.
 
+mod forms;
+
 use super::rule::{SecretRule, parse};
 use super::*;
 use proptest::prelude::*;
@@ -98,6 +100,13 @@ fn stated() -> Vec<(&'static str, String)> {
     let w = |length| random(WORD, length, 31);
     let pass = "s3cr3tPw!";
     vec![
+        ("cut-private-key", format!("-----BEGIN {} KEY-----«\n{}»\n", "PRIVATE", w(64))),
+        ("key-as-user", format!("curl -u «{}»: https://x", w(24))),
+        ("piped-password", format!("echo '«{pass}»' | sudo -S id")),
+        ("here-password", format!("sudo -S id <<< '«{pass}»'")),
+        ("set-variable", format!("ENV DB_PASSWORD «{pass}»")),
+        ("dsn-password", format!("app:«{pass}»@tcp(127.0.0.1:3306)/shop")),
+        ("pass-value", format!("auth: {{ user: 'me', pass: '«{pass}»' }}")),
         ("issued-token", format!("«nvapi-{}» and more", w(64))),
         ("cut-token", format!("Bash: login with «ghp_{}…»", w(12))),
         ("discord-token", format!("discord bot «M{}.{}.{}»", w(24), w(6), w(38))),
@@ -191,7 +200,7 @@ fn an_aws_secret_is_found_by_the_id_before_it() {
 }
 
 /// Ordinary texts about passwords, flags and headers.
-const ABOUT_SECRETS: [&str; 21] = [
+const ABOUT_SECRETS: [&str; 48] = [
     "  -p, --password string   password of the registry",
     "usage: tool --password PASSWORD [--token TOKEN] --max-tokens 4096",
     "run it with --password-stdin, or --password and the value",
@@ -213,6 +222,33 @@ const ABOUT_SECRETS: [&str; 21] = [
     "mysql -u root -p shop < dump.sql; mkdir -p /tmp/x; docker run -p 8080:80 x",
     "host:5432:shop",
     "Bearer authentication is required for this endpoint",
+    "'password' => 'required|min:8', 'pass' => 'nullable|string|max:40'",
+    "password = base64.b64decode(data); token2 = hash2.digest(x); password = rows2[0]",
+    "ansible-playbook --ask-become-pass site.yml && ansible-vault --ask-vault-pass view",
+    "psql -U postgres --no-password shopdb; adduser --disabled-password deploy",
+    "passwd: Authentication token manipulation error",
+    "New password: Retype new password: ",
+    "password: minimum 8 characters",
+    "- password: minimum 8 characters, with a digit",
+    "password: should contain a digit",
+    "pass --password followed by the value",
+    "render_pass = 0x55d0c8a1, shadow_pass: 2x4096, pass: 0x55d0c8a1",
+    "two-pass: 12.5ms one-pass: 11.25s",
+    "color_pass: Rgba8Unorm,",
+    "CACHE_KEY = \"user:profile:v2\"",
+    "{\"password\": \"Wachtwoord\", \"pass\": \"Passwort\"}",
+    "password: object\npassword: text\n",
+    "document.cookie = \"consent=1; max-age=31536000\"",
+    "Set-Cookie: theme=dark; Path=/; Max-Age=3600; Secure; HttpOnly",
+    "expected -----BEGIN RSA PRIVATE KEY----- but found nothing in the file",
+    "if key.starts_with(\"-----BEGIN PRIVATE KEY-----\") && key.ends_with(\"-----END PRIVATE KEY-----\") {",
+    "pass: 12, fail: 3; pass: true; pass: 100%; pass: v1.2; pass: step_2",
+    "tests:\n  pass: 12/12\n  pass: 3.5s\n",
+    "ENV PASSWORD_FILE /run/secrets/db TOKEN_URL https://h; ENV DB_PASSWORD $X",
+    "echo y | sudo -S apt install; echo \"$PW\" | docker login --password-stdin",
+    "curl -u \"$KEY:\" https://api.test; curl -u name: https://api.test",
+    "root:root@tcp(127.0.0.1:3306)/test; %s:%s@tcp(%s)/%s",
+    "http://localhost:8080… and https://example.com:8443…",
 ];
 
 /// Returns ordinary texts that a careless rule would take for secrets.
@@ -360,7 +396,7 @@ fn own_rules_are_added_and_replace() {
 fn rules_that_cannot_work_are_refused_with_the_reason() {
     let table = [
         ("[[rule]", "cannot be read"),
-        ("[[rule]]\nid = 'a'\nregex = 'x'\nword = 1", "unknown field"),
+        ("[[rule]]\nid = 'a'\nregex = 'x'\nwords = 1", "unknown field"),
         ("[[rule]]\nid = 'a'", "missing field `regex`"),
         ("[[rule]]\nid = 'a'\nregex = '('", "rule `a`: regex parse error"),
         ("[[rule]]\nid = 'a'\nregex = '(?:\\w{1000}){1000}'", "rule `a`: "),

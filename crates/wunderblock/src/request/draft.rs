@@ -6,11 +6,13 @@ use super::stages::{Planned, Rendered};
 use super::target::Target;
 use super::withhold::Withheld;
 use crate::error::Error;
+use crate::redact::Redactor;
 use crate::store::TallyRow;
 use crate::tokens::{Class, Counted, Counter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wunderblock_core::budget::{BudgetReport, Certainty, Reason};
+use wunderblock_core::describe::describe;
 use wunderblock_core::event::{ContextBuilt, Stem};
 use wunderblock_core::id::{LaneId, StreamId};
 use wunderblock_core::instruction::Finding;
@@ -86,6 +88,15 @@ impl Draft {
     #[must_use]
     pub fn lane(&self) -> &LaneId {
         self.planned.snapshot.lane()
+    }
+
+    /// Returns an entry of the conversation in a few words, in which secrets are masked. `None` if the view has no such
+    /// entry.
+    #[must_use]
+    pub fn words_of(&self, seq: Seq, redactor: &Redactor) -> Option<String> {
+        let Planned { decision, texts, .. } = &*self.planned;
+        let message = &decision.view.entry(seq)?.message;
+        Some(describe(seq, message, (&decision.view, texts), &|text| redactor.mask(text)))
     }
 
     /// Returns the event that records the request.
