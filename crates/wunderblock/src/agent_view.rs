@@ -148,7 +148,11 @@ impl AgentView {
     fn find_exactly<'a>(&'a self, session: &'a Session, sought: &'a str) -> BoxFuture<'a, AgentFound> {
         Box::pin(async move {
             let mut hits: Vec<(Seq, String)> = Vec::new();
-            let scope = GrepOptions { session: Some(session.id.clone()), ..GrepOptions::default() };
+            let scope = GrepOptions {
+                session: Some(session.id.clone()),
+                messages_only: true,
+                ..GrepOptions::default()
+            };
             let mut keep = |hit: Match| {
                 // Matches of a message are consecutive, so comparing with the last hit keeps one per message.
                 if hit.seq <= self.at && hits.last().is_none_or(|(seq, _)| *seq != hit.seq) {

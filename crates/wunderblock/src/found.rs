@@ -80,8 +80,13 @@ pub(crate) async fn spelling(
     session: &Session,
     (sought, deadline): (&str, &Deadline),
 ) -> Result<Option<String>, Error> {
-    let (session_id, deadline) = (Some(session.id.clone()), deadline.clone());
-    let scope = GrepOptions { session: session_id, ignore_case: true, deadline, ..GrepOptions::default() };
+    let scope = GrepOptions {
+        session: Some(session.id.clone()),
+        ignore_case: true,
+        deadline: deadline.clone(),
+        messages_only: true,
+        ..GrepOptions::default()
+    };
     let mut found = None;
     let mut keep = |hit: Match| {
         found = hit.text.get(hit.found).map(ToOwned::to_owned);

@@ -5,12 +5,14 @@
 //! Each revision is read again in the same way as it was imported. Texts below a minimum length are not searched for,
 //! because they occur everywhere.
 
+use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::erase::family::native;
 use crate::error::{Error, file_error};
 use crate::import::file_name::file_name;
 use crate::import::known::is_unique;
 use crate::import::name::{event_id, raw_of, record_name, session_name};
+use crate::kept_bytes::{AROUND, KeptText, Window};
 use crate::lost::LostContent;
 use crate::originals::{copy_source, readers_of};
 use crate::store::{Answer, Query, REPEATED_MIN, SourceInfo, SourceSpan};
@@ -19,6 +21,7 @@ use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use wunderblock_core::id::Handle;
 use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptReader, TranscriptRecord};
@@ -216,6 +219,12 @@ impl Needle {
         Self(memmem::Finder::new(text.as_bytes()).into_owned())
     }
 
+    /// Returns the maximum number of bytes that the text takes if it is escaped once: an escape takes at most six bytes
+    /// per byte of the text.
+    fn span(&self) -> usize {
+        self.0.needle().len().saturating_mul(6)
+    }
+
     pub(crate) fn is_in(&self, raw: &[u8]) -> bool {
         let mut layer = Cow::Borrowed(raw);
         for _ in 0..=NESTED {
@@ -288,63 +297,37 @@ impl<F: FnMut(Heard<'_>)> Write for Listening<F> {
     }
 }
 
-/// Minimum number of bytes of a long line that are searched at a time.
-const WINDOW: usize = 1 << 20;
-
-/// Writer that finds a text in bytes that no reader divides into records: the output of a command.
-struct RawFinder<'n> {
-    needle: &'n Needle,
-    /// The bytes that may still be part of a match, and the offset of the first.
-    rest: Vec<u8>,
-    offset: u64,
-    found: BTreeSet<(u64, u64)>,
-}
-
-impl RawFinder<'_> {
-    /// Searches the bytes at hand. A text that is found only without its escapes is erased with its line.
-    fn search(&mut self) {
-        let (offset, len) = (self.offset, self.needle.0.needle().len() as u64);
-        let at: Vec<u64> = self.needle.0.find_iter(&self.rest).map(|at| offset + at as u64).collect();
-        self.found.extend(at.iter().map(|at| (*at, at + len)));
-        if at.is_empty() && self.needle.is_in(&self.rest) {
-            self.found.insert((offset, offset + self.rest.len() as u64));
+/// Adds the places of a text in a window of bytes that no reader divides into records. A text that is found only without
+/// its escapes is erased with its line.
+fn find_in_window(window: &Window, needle: &Needle, found: &mut BTreeSet<(u64, u64)>) {
+    let len = needle.0.needle().len();
+    let within = window.reach(len.saturating_sub(1));
+    let from = window.at(window.own.start);
+    found.extend(needle.0.find_iter(within).map(|at| (from + at as u64, from + (at + len) as u64)));
+    // A line may go on in the next window.
+    let mut rest = window.reach(needle.span());
+    let mut start = 0;
+    while start < window.own.len() && !rest.is_empty() {
+        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let (line, others) = rest.split_at(end);
+        if memchr::memchr(b'\\', line).is_some() && needle.0.find(line).is_none() && needle.is_in(line) {
+            found.insert((from + start as u64, from + (start + end) as u64));
         }
-    }
-
-    /// Drops all but the last bytes at hand.
-    fn keep(&mut self, last: usize) {
-        let gone = self.rest.len().saturating_sub(last);
-        self.rest.drain(..gone);
-        self.offset += gone as u64;
-    }
-}
-
-impl Write for RawFinder<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.rest.extend_from_slice(part);
-            if part.ends_with(b"\n") {
-                self.search();
-                self.keep(0);
-            } else if self.rest.len() >= WINDOW {
-                self.search();
-                // An escape of JSON takes at most six bytes per byte of the text.
-                self.keep(self.needle.0.needle().len() * 6);
-            }
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
+        (start, rest) = (start + end, others);
     }
 }
 
 /// Finds a text in a source without records.
-async fn find_raw(engine: &Engine, source: &SourceInfo, needle: &Needle) -> Result<Vec<RecordHit>, Error> {
-    let mut finder = RawFinder { needle, rest: Vec::new(), offset: 0, found: BTreeSet::new() };
-    copy_source(engine, source, (0, source.revision.len), &mut finder).await?;
-    finder.search();
+async fn find_raw(engine: &Engine, source: SourceInfo, needle: &Needle) -> Result<Vec<RecordHit>, Error> {
+    let (text, mut found) = (KeptText::whole(source), BTreeSet::new());
+    let around = needle.span().max(AROUND);
+    let _ = text
+        .each_window(engine, (around, &Deadline::default()), &mut |window| {
+            find_in_window(&window, needle, &mut found);
+            Ok(ControlFlow::Continue(()))
+        })
+        .await?;
+    let source = &text.source;
     let readers = readers_of(engine, source.no, source.revision.no).await?;
     let session = readers.first().map(|stream| native(stream).to_owned()).unwrap_or_default();
     let (handle, revision) = (source.handle, source.revision.no);
@@ -353,7 +336,7 @@ async fn find_raw(engine: &Engine, source: &SourceInfo, needle: &Needle) -> Resu
         session: session.clone(),
         record: format!("r{from}"),
     };
-    Ok(finder.found.into_iter().map(hit).collect())
+    Ok(found.into_iter().map(hit).collect())
 }
 
 /// Finds the records of a revision that match a query. In a source without records, such as the output of a command,
@@ -365,7 +348,7 @@ pub(crate) async fn find_records(
 ) -> Result<Vec<RecordHit>, Error> {
     if Format::from_name(&source.revision.format).is_none() {
         return match &wanted.text {
-            Some(needle) => find_raw(engine, &source, needle).await,
+            Some(needle) => find_raw(engine, source, needle).await,
             None => Ok(Vec::new()),
         };
     }
@@ -453,23 +436,20 @@ mod tests {
     #[test]
     fn a_text_is_found_in_bytes_without_records() {
         let needle = Needle::new("the \"secret\" words");
-        let found = |parts: &[&[u8]]| {
-            let mut finder =
-                RawFinder { needle: &needle, rest: Vec::new(), offset: 0, found: BTreeSet::new() };
-            parts.iter().for_each(|part| finder.write_all(part).unwrap());
-            finder.search();
-            finder.found.into_iter().collect::<Vec<_>>()
+        let found = |bytes: &[u8], own: std::ops::Range<usize>| {
+            let mut found = BTreeSet::new();
+            let window = Window { bytes: bytes.to_vec(), own, offset: 100, line: 1 };
+            find_in_window(&window, &needle, &mut found);
+            found.into_iter().collect::<Vec<_>>()
         };
-        let text: &[u8] = b"the \"secret\" words";
-        assert_eq!(found(&[b"first line\n", b"say ", text, b" and go\n"]), [(15, 33)]);
-        let (head, tail) = text.split_at(7);
-        assert_eq!(found(&[head, tail]), [(0, 18)]);
-        assert_eq!(found(&[b"a\nsay the \\\"secret\\\" words\nb"]), [(2, 27)], "with its line");
-        assert_eq!(found(&[b"nothing\n"]), []);
-        // A line longer than what is searched at a time, with the text across two parts.
-        let pad = vec![b'x'; WINDOW - 5];
-        let at = pad.len() as u64;
-        assert_eq!(found(&[&pad, text, &pad, text]), [(at, at + 18), (at * 2 + 18, at * 2 + 36)]);
+        let text = b"first line\nsay the \"secret\" words and go\n";
+        assert_eq!(found(text, 0..text.len()), [(115, 133)]);
+        assert_eq!(found(text, 0..20), [(115, 133)], "the text begins in the part");
+        assert_eq!(found(text, 20..text.len()), [], "and is not found twice");
+        let escaped = b"a\nsay the \\\"secret\\\" words\nb";
+        assert_eq!(found(escaped, 0..escaped.len()), [(102, 127)], "with its line");
+        assert_eq!(found(escaped, 0..15), [(102, 127)], "also if the line goes on in the next window");
+        assert_eq!(found(b"nothing\n", 0..8), []);
     }
 
     #[test]

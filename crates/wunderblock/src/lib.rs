@@ -51,6 +51,7 @@ mod import;
 mod imported_records;
 mod incoming;
 pub mod index;
+mod kept_bytes;
 mod lane;
 mod latest;
 #[cfg(feature = "sqlite")]
@@ -138,6 +139,7 @@ pub use import::{
     HistoryFile, ImportNotice, Imported, OnBytes, Transcripts, holds_sessions, transcripts, was_imported,
 };
 pub use incoming::{Clock, IdSource, IntoEvents, Stamp};
+pub use kept_bytes::BytePlace;
 pub use lane::SessionLane;
 pub use lane::built::LaneBuilt;
 pub use latest::latest_session;

@@ -10,8 +10,8 @@ pub const MAX_DOCUMENT: u64 = 64 << 20;
 pub const MAX_MEMBERS: usize = 256 << 20;
 /// Maximum time for which an import waits for another program's lock on a database.
 pub const DATABASE_WAIT: Duration = Duration::from_secs(5);
-/// Maximum size in bytes of a program's output that is kept as a message, and can therefore be found by a search.
-/// Writing a message keeps several copies of it in memory, so larger output is kept as plain bytes.
+/// Maximum size in bytes of a program's output that is kept as a message, and is therefore indexed. Writing a message
+/// keeps several copies of it in memory, so larger output is kept as plain bytes, which a search scans.
 pub const MAX_MESSAGE_OUTPUT: usize = 8 << 20;
 /// Maximum number of files with definitions of delegates that are read in one folder.
 pub const MAX_DEFINITIONS: usize = 10_000;

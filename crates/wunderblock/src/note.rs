@@ -80,7 +80,8 @@ impl SavedNote {
         Box::pin(async move {
             let (info, engine) = (session.info().await?, session.engine());
             let mut seqs = Vec::new();
-            let options = GrepOptions { session: Some(info.id.clone()), ..GrepOptions::default() };
+            let options =
+                GrepOptions { session: Some(info.id.clone()), messages_only: true, ..GrepOptions::default() };
             let mut found = |line: crate::grep::Match| {
                 let is_first = line.line == 1 && line.role == Role::Assistant && line.found.start == 0;
                 if is_first && seqs.last() != Some(&line.seq) {

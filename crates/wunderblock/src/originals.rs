@@ -4,7 +4,7 @@ use crate::engine::{Engine, unexpected};
 use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
 use crate::store::codec::name_handle;
-use crate::store::{Answer, Query, SourceBy, SourceInfo, SourceNo, codec};
+use crate::store::{Answer, Query, SourceBy, SourceFilter, SourceInfo, SourceNo, codec};
 use std::path::Path;
 use wunderblock_core::id::StreamId;
 
@@ -68,15 +68,8 @@ pub(crate) fn source_handle(engine: &Engine, path: &Path) -> wunderblock_core::i
 
 /// Returns all revisions of all sources.
 pub(crate) async fn list_revisions(engine: &Engine) -> Result<Vec<SourceInfo>, Error> {
-    let newest = engine.ask(Query::Sources { tenant: engine.tenant.no }, Answer::sources).await?;
-    let mut all = Vec::new();
-    for info in newest {
-        for older in 1..info.revision.no {
-            all.push(source_info(engine, info.no, Some(older)).await?);
-        }
-        all.push(info);
-    }
-    Ok(all)
+    let filter = SourceFilter { older: true, ..SourceFilter::default() };
+    engine.ask(Query::Sources { tenant: engine.tenant.no, filter }, Answer::sources).await
 }
 
 /// Returns the files that a session was read from, each with the revision that holds the session; the latest file

@@ -287,7 +287,7 @@ async fn keep_bytes(
     output: &Output<'_>,
     (handle, shown): (Handle, Option<(usize, &Reduced)>),
 ) -> Result<(), Error> {
-    let key = format!("output/{handle}");
+    let key = format!("{OUTPUT_KEYS}{handle}");
     let by = SourceBy::Key(key.clone());
     let query = Query::Source { tenant: engine.tenant.no, by, revision: None };
     // An incomplete revision was interrupted, and a revision with erasures no longer has all its bytes; in both
@@ -332,8 +332,7 @@ async fn keep_bytes(
     {
         let seen = String::from_utf8_lossy(output.bytes.get(..seen).unwrap_or_default());
         let text = [&*seen, &reduced.text].concat();
-        // The opening event and the call precede the result.
-        let result = ShownResult { target: Seq(3), bytes: output.bytes.len(), text, reduced };
+        let result = ShownResult { target: RESULT, bytes: output.bytes.len(), text, reduced };
         said.push(reduction_event(engine, &call, result)?);
     }
     writes.append(&mut append_writes(engine, &stream, (Some((source, revision)), None), said).await?);
@@ -409,7 +408,14 @@ fn call_name(output: &Output<'_>) -> Result<String, Error> {
 }
 
 /// Format of a source of plain bytes.
-const BYTES: &str = "bytes";
+pub(crate) const BYTES: &str = "bytes";
+
+/// Beginning of the keys of outputs that are kept as bytes. No path begins like this, because paths are absolute.
+pub(crate) const OUTPUT_KEYS: &str = "output/";
+
+/// Position of the message that stands for an output kept as bytes, in the session of its own that such an output has:
+/// the opening event and the call precede it.
+pub(crate) const RESULT: Seq = Seq(3);
 
 fn hex(bytes: [u8; 8]) -> String {
     format!("{:016x}", u64::from_be_bytes(bytes))

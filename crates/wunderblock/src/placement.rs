@@ -173,8 +173,12 @@ impl Session {
                     places.extend(held.map(|(seq, line)| (seq, Some(handle), line)));
                 }
                 None => {
-                    let (session, deadline) = (Some(self.id.clone()), deadline.clone());
-                    let scope = GrepOptions { session, deadline, ..GrepOptions::default() };
+                    let scope = GrepOptions {
+                        session: Some(self.id.clone()),
+                        deadline: deadline.clone(),
+                        messages_only: true,
+                        ..GrepOptions::default()
+                    };
                     let mut keep = |hit: crate::grep::Match| {
                         if places.last().is_none_or(|(seq, ..)| *seq != hit.seq) {
                             places.push((hit.seq, hit.handle, sought.around(&hit.text)));

@@ -1,5 +1,8 @@
 //! Ranked search over messages, using the redacted index. Messages that are not indexed yet are scanned, so nothing
-//! is missed.
+//! is missed. Texts that are kept as bytes are not indexed, and are always scanned.
+
+mod bytes;
+mod snippet;
 
 use crate::address::Address;
 use crate::catch_up::{catch_up_briefly, is_searched};
@@ -10,6 +13,7 @@ use crate::future::BoxFuture;
 use crate::index::{
     self, DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, SearchError, Tail,
 };
+use crate::kept_bytes::{BytePlace, kept_texts};
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SCAN_BYTES, SCAN_EVENTS, SEARCH_RETRIES};
 use crate::parallel;
 use crate::query_batch::QueryBatch;
@@ -21,7 +25,7 @@ use crate::store::{
 use crate::stored::{decode_event, read_page, read_texts};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 use wunderblock_core::event::Fact;
@@ -31,6 +35,8 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 
 pub use crate::index::{HitStrength, SearchOrder};
+use bytes::{KeptScan, scan_kept};
+use snippet::snippet;
 
 /// Options of a search.
 #[derive(Clone, Debug)]
@@ -51,6 +57,9 @@ pub struct SearchOptions {
     pub sessions: StreamFilter,
     /// Filter for the messages.
     pub events: EventFilter,
+    /// Whether to leave out texts that are kept as bytes: outputs of commands that are too long for a message, and
+    /// records that are too long to be parsed. A brief search leaves them out, too.
+    pub messages_only: bool,
     /// Time at which the search is given up.
     pub deadline: Deadline,
 }
@@ -66,6 +75,7 @@ impl Default for SearchOptions {
             brief: false,
             sessions: StreamFilter::default(),
             events: EventFilter::default(),
+            messages_only: false,
             deadline: Deadline::default(),
         }
     }
@@ -92,6 +102,10 @@ pub struct SearchHit {
     pub matched: Vec<Box<str>>,
     /// Redacted text around the first match.
     pub snippet: String,
+    /// Place of the line with the most words of the query, if the text is kept as bytes: the output of a command, for
+    /// which the message stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<BytePlace>,
 }
 
 impl SearchHit {
@@ -99,6 +113,12 @@ impl SearchHit {
     #[must_use]
     pub fn address(&self, engine: &Engine) -> Address {
         Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
+    }
+
+    /// Returns what [`Engine::read`] accepts as the place of the hit: the message, or the bytes that it stands for.
+    #[must_use]
+    pub fn readable(&self, engine: &Engine) -> String {
+        self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())
     }
 }
 
@@ -116,8 +136,8 @@ pub struct SearchResult {
 /// Reason why a search ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchCut {
-    /// The deadline passed while messages that are not indexed yet were scanned.
-    #[error("the search was given up before all messages that wait for the index were scanned")]
+    /// The deadline passed while texts that are not indexed were scanned.
+    #[error("the search was given up before all texts that are not in the index were scanned")]
     Scanning,
     /// The deadline passed, or too many messages contain the words but not the phrases, or do not pass the filter.
     #[error(
@@ -143,10 +163,6 @@ const CANDIDATES: usize = 8_192;
 const BATCH: usize = 64;
 /// Number of messages that one thread scans at a time.
 const SHARE: usize = 64;
-/// Number of bytes before and after a match in which secrets are looked for.
-const AROUND: usize = 64 << 10;
-/// Maximum number of bytes that a snippet contains before the match; it may contain twice as many after the match.
-const SNIPPET: usize = 120;
 
 impl Engine {
     /// Searches the messages of the ledger.
@@ -195,12 +211,16 @@ impl Ground {
 async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) -> Result<SearchResult, Error> {
     let ground = find_ground(engine, options).await?;
     let (tail, scanned, late) = search_tail(engine, words, (&ground, &options.deadline)).await?;
+    let kept = search_kept(engine, words, (&ground, options)).await?;
+    let late = late || kept.late;
+    let tail =
+        Tail::join(words, vec![tail, kept.tail(words)]).map_err(|error| Error::Query(error.to_string()))?;
     let (scope, segments) = (ground.scope, ground.segments);
     let headers: Vec<&Header> = segments.iter().map(|(_, header)| header.as_ref()).collect();
     let blocks = read_blocks(engine, words, &segments).await?;
     let mut limit = options.limit;
     let max = options.limit.max(CANDIDATES);
-    let (mut found, mut resolved) = (Vec::new(), 0);
+    let (mut found, mut resolved, mut seen) = (Vec::new(), 0, HashSet::new());
     loop {
         let search = IndexSearch { query: words, scope: &scope, order: options.order, limit };
         let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
@@ -222,20 +242,25 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
                 break;
             }
             let _turn = options.deadline.turn().await;
-            let batch: Vec<DocHit> = hits.by_ref().take(BATCH).collect();
+            let mut batch: Vec<DocHit> = hits.by_ref().take(BATCH).collect();
             resolved += batch.len();
-            found.extend(resolve_hits(engine, batch, (words, &options.events)).await?);
+            // The message that stands for bytes is indexed, and its text is scanned.
+            batch.retain(|hit| seen.insert(hit.doc));
+            found.extend(resolve_hits(engine, batch, (words, &options.events, &kept)).await?);
         }
         if found.len() < options.limit && !all && limit >= max {
             cut = cut.or(Some(SearchCut::Candidates(resolved as u64)));
         }
         if found.len() >= options.limit || all || cut.is_some() {
             found.truncate(options.limit);
-            return Ok(SearchResult {
-                hits: found,
-                scanned,
-                cut: cut.or(late.then_some(SearchCut::Scanning)),
-            });
+            let mut hits = Vec::with_capacity(found.len());
+            for (key, mut hit) in found {
+                if let Some((place, text)) = kept.best_line(engine, words, (key, &hit.matched)).await? {
+                    (hit.place, hit.snippet) = (Some(place), snippet(engine, &[&text], &hit.matched));
+                }
+                hits.push(hit);
+            }
+            return Ok(SearchResult { hits, scanned, cut: cut.or(late.then_some(SearchCut::Scanning)) });
         }
         // The index does not check phrases and filters, so hits may have been removed, and the search is repeated with
         // a higher limit.
@@ -348,6 +373,25 @@ async fn search_tail(
     Ok((tail, scanned, late))
 }
 
+/// Scans the texts in scope that are kept as bytes.
+async fn search_kept(
+    engine: &Engine,
+    words: &Words,
+    (ground, options): (&Ground, &SearchOptions),
+) -> Result<KeptScan, Error> {
+    if options.messages_only || options.brief {
+        return Ok(KeptScan::default());
+    }
+    let mut texts = kept_texts(engine).await?;
+    texts.retain(|(stream, seq), _| ground.scope.contains(DocKey { stream: stream.0, seq: seq.0 }));
+    if texts.is_empty() {
+        return Ok(KeptScan::default());
+    }
+    let rows = read_rows(engine, texts.keys().copied(), &options.events).await?.1;
+    texts.retain(|(stream, seq), _| rows.get(&(stream.0, seq.0)).is_some_and(|row| row.payload.is_some()));
+    scan_kept(engine, words, (texts, &options.deadline)).await
+}
+
 /// Decodes the messages among some events, on all cores.
 fn messages_of(engine: &Engine, info: &StreamInfo, rows: &[StoredEvent]) -> Result<Vec<KeyedMessage>, Error> {
     let messages = parallel::map(rows.chunks(SHARE).collect(), |share: &[StoredEvent]| {
@@ -396,15 +440,15 @@ fn redacted<'t>(engine: &Engine, text: &'t str) -> Cow<'t, str> {
     engine.config.redactor.redact_keyed(&engine.tenant.key, text).text
 }
 
-/// Resolves index hits to messages, and drops those whose text does not contain the phrases of the query.
-async fn resolve_hits(
+/// Reads the events at places that pass a filter. Returns the names of their streams, and the events by place.
+async fn read_rows(
     engine: &Engine,
-    hits: Vec<DocHit>,
-    (words, filter): (&Words, &EventFilter),
-) -> Result<Vec<SearchHit>, Error> {
+    places: impl Iterator<Item = (StreamNo, Seq)>,
+    filter: &EventFilter,
+) -> Result<(HashMap<StreamNo, StreamId>, HashMap<(u32, u64), StoredEvent>), Error> {
     let mut by_stream: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
-    for hit in &hits {
-        by_stream.entry(StreamNo(hit.doc.stream)).or_default().push(Seq(hit.doc.seq));
+    for (stream, seq) in places {
+        by_stream.entry(stream).or_default().push(seq);
     }
     let tenant = engine.tenant.no;
     let query = Query::StreamsByNo { tenant, streams: by_stream.keys().copied().collect() };
@@ -418,6 +462,17 @@ async fn resolve_hits(
         let found = answer.events().ok_or_else(unexpected)?;
         rows.extend(found.into_iter().map(|row| ((row.stream.0, row.seq.0), row)));
     }
+    Ok((names, rows))
+}
+
+/// Resolves index hits to messages, and drops those whose text does not contain the phrases of the query.
+async fn resolve_hits(
+    engine: &Engine,
+    hits: Vec<DocHit>,
+    (words, filter, kept): (&Words, &EventFilter, &KeptScan),
+) -> Result<Vec<(DocKey, SearchHit)>, Error> {
+    let places = hits.iter().map(|hit| (StreamNo(hit.doc.stream), Seq(hit.doc.seq)));
+    let (names, rows) = read_rows(engine, places, filter).await?;
     let handles =
         rows.values().filter_map(|row| decode_event(engine, names.get(&row.stream)?, row).ok()?.fact);
     let handles: Vec<_> = handles
@@ -425,6 +480,9 @@ async fn resolve_hits(
         .collect();
     let texts = read_texts(engine, handles).await?;
     let phrases: Vec<(&Phrase, bool)> = words.phrases().collect();
+    let is_in = |(number, phrase): (usize, &Phrase), key, spoken: &[Cow<'_, str>]| {
+        spoken.iter().any(|text| phrase.is_in(text)) || kept.has_phrase(key, number)
+    };
     let mut found = Vec::with_capacity(hits.len());
     for hit in hits {
         let (Some(row), Some(session)) =
@@ -437,12 +495,12 @@ async fn resolve_hits(
         let spoken: Vec<&str> = searched(&said.message).filter_map(|body| texts.of(body)).collect();
         if !phrases.is_empty() {
             let spoken: Vec<_> = spoken.iter().map(|text| redacted(engine, text)).collect();
-            let has = |phrase: &Phrase| spoken.iter().any(|text| phrase.is_in(text));
-            if !phrases.iter().all(|(phrase, wanted)| has(phrase) == *wanted) {
+            let mut each = phrases.iter().enumerate();
+            if !each.all(|(number, (phrase, wanted))| is_in((number, phrase), hit.doc, &spoken) == *wanted) {
                 continue;
             }
         }
-        found.push(SearchHit {
+        let found_hit = SearchHit {
             session: session.clone(),
             seq: event.seq,
             at: event.at,
@@ -450,8 +508,10 @@ async fn resolve_hits(
             score: hit.score,
             strength: hit.strength,
             snippet: snippet(engine, &spoken, &hit.matched),
+            place: None,
             matched: hit.matched,
-        });
+        };
+        found.push((hit.doc, found_hit));
     }
     Ok(found)
 }
@@ -459,59 +519,4 @@ async fn resolve_hits(
 /// Returns the bodies of a message that are searched.
 fn searched(message: &Message) -> impl Iterator<Item = &Body> {
     message.parts.iter().flat_map(Part::leaves).filter(|(part, _)| is_searched(part)).map(|(_, body)| body)
-}
-
-/// Returns the text around the first match, with secrets redacted. Secrets are looked for only around it; the whole
-/// texts are redacted if the word occurs only in what stands in place of a secret.
-fn snippet(engine: &Engine, texts: &[&str], matched: &[Box<str>]) -> String {
-    let first = matched.first().map(|word| word.trim_matches(['+', '"']).to_lowercase()).unwrap_or_default();
-    let around = |text: &&'_ str| {
-        let at = find_folded(text, &first)?;
-        let from = text.floor_char_boundary(at.saturating_sub(AROUND));
-        let part = redacted(engine, text.get(from..text.ceil_char_boundary(at + AROUND))?);
-        Some((find_folded(&part, &first)?, part.into_owned()))
-    };
-    let whole = |text: &&'_ str| {
-        let text = redacted(engine, text);
-        Some((find_folded(&text, &first)?, text.into_owned()))
-    };
-    let place = texts.iter().find_map(around).or_else(|| texts.iter().find_map(whole));
-    let beginning = || Some((0, redacted(engine, texts.first()?).into_owned()));
-    place.or_else(beginning).map(|(at, text)| excerpt(&text, at)).unwrap_or_default()
-}
-
-/// Returns a place of a text with what is around it, on one line.
-fn excerpt(text: &str, at: usize) -> String {
-    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
-    let lead = wunderblock_core::stub::tail(before, SNIPPET);
-    let follow = wunderblock_core::stub::head(after, 2 * SNIPPET);
-    let mut out = String::new();
-    if lead.len() < before.len() {
-        out.push('…');
-    }
-    out.extend(lead.chars().chain(follow.chars()).map(|c| if c.is_control() { ' ' } else { c }));
-    if follow.len() < after.len() {
-        out.push('…');
-    }
-    out.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the place of a lower-case word in a text, ignoring ASCII case. Other letters must match exactly, which is
-/// sufficient for a snippet.
-fn find_folded(text: &str, word: &str) -> Option<usize> {
-    if word.is_empty() {
-        return None;
-    }
-    let (text_bytes, word) = (text.as_bytes(), word.as_bytes());
-    let mut from = 0;
-    let first = *word.first()?;
-    loop {
-        let rest = text_bytes.get(from..)?;
-        let at = from + memchr::memchr2(first, first.to_ascii_uppercase(), rest)?;
-        let here = text_bytes.get(at..at + word.len())?;
-        if here.eq_ignore_ascii_case(word) && text.is_char_boundary(at) {
-            return Some(at);
-        }
-        from = at + 1;
-    }
 }

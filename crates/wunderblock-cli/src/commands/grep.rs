@@ -29,6 +29,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
         ignore_case: wanted.ignore_case,
         context: wanted.context,
         deadline: Deadline::after(Duration::from_secs(wanted.timeout)),
+        messages_only: false,
         masked: false,
     };
     let mut out = std::io::BufWriter::new(std::io::stdout());
@@ -82,9 +83,13 @@ fn machine(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
 }
 
 fn flat(out: &mut dyn Write, hit: &Match) -> std::io::Result<()> {
-    let place = format!("{}#{}", clean(hit.session.as_str()), hit.seq);
     for (line, text, is_hit) in lines(hit) {
-        writeln!(out, "{place}:{line}{} {}", if is_hit { "" } else { "-" }, clean_lines(text))?;
+        let place = match hit.place {
+            Some(place) if is_hit => place.short(),
+            Some(place) => place.handle.short(),
+            None => format!("{}#{}:{line}", clean(hit.session.as_str()), hit.seq),
+        };
+        writeln!(out, "{place}{} {}", if is_hit { "" } else { "-" }, clean_lines(text))?;
     }
     Ok(())
 }
@@ -131,14 +136,16 @@ impl GrepPicture {
     }
 
     fn found(&self, hit: &Match) -> String {
-        let place = format!("#{}:{}", hit.seq, hit.line);
+        // A place in bytes is the address that `read` accepts.
+        let place = hit.place.map_or_else(|| format!("#{}:{}", hit.seq, hit.line), |place| place.short());
         let head = format!(
             "{} {} {}",
             pad(&place, 11),
             self.paint.role(hit.role, &pad(role(hit.role), 11)),
             self.paint.dim(&pad(&age(hit.at), 8))
         );
-        let room = if self.whole { usize::MAX } else { width().saturating_sub(BESIDE).max(20) };
+        let beside = BESIDE + place.len().saturating_sub(11);
+        let room = if self.whole { usize::MAX } else { width().saturating_sub(beside).max(20) };
         format!("{head} {}", excerpt(self.paint, (hit.text.trim_end(), hit.found.clone()), room))
     }
 

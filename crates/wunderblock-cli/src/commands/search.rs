@@ -59,8 +59,14 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
     }
     match found.hits.first() {
         Some(hit) if std::io::stdout().is_terminal() && !global.json => {
-            let place = picture.names.place(&hit.session, hit.seq);
-            say(global, &format!("\n`wunderblock show {place}` shows the first in full"));
+            let shown = match hit.place {
+                Some(place) => format!("`wunderblock read {}` shows the line of the first", place.short()),
+                None => {
+                    let place = picture.names.place(&hit.session, hit.seq);
+                    format!("`wunderblock show {place}` shows the first in full")
+                }
+            };
+            say(global, &format!("\n{shown}"));
         }
         Some(_) => {}
         None => say(global, "nothing found; `wunderblock grep` finds exact text, secrets included"),
@@ -86,8 +92,9 @@ impl SearchPicture<'_> {
     /// messages.
     async fn hit(&self, hit: &SearchHit, context: u64) -> Result<String, Failure> {
         let mut out = format!(
-            "{}  {}  {}\n",
+            "{}{}  {}  {}\n",
             self.paint.bold(&self.names.place(&hit.session, hit.seq)),
+            hit.place.map(|place| format!("  {}", place.short())).unwrap_or_default(),
             self.paint.role(hit.role, role(hit.role)),
             self.paint.dim(format!("{}  {}", time(hit.at), age(hit.at)).trim_end()),
         );

@@ -274,3 +274,30 @@ fn broken_settings_do_not_stop_a_command_and_nothing_is_kept() {
     desk.run(&["grep", "hello"]).exits(0);
     desk.run(&["--config", "broken.toml", "sessions"]).exits(2);
 }
+
+/// An output that is too long for a message is found with a place that `read` accepts.
+#[test]
+fn a_line_of_a_large_output_is_found_and_read() {
+    let desk = Desk::new();
+    let line = "WARN  the kestrel has left";
+    desk.write("books.log", format!("{}{line}\n{}", log().repeat((9 << 20) / log().len()), log()));
+    desk.run(&["run", "--session", "night", "--", "cat", "books.log"]).exits(0);
+    // The shortened form, which is a text of its own, has the line as well.
+    let found = desk.run(&["grep", "kestrel", "--json"]).exits(0).lines();
+    let found: Vec<_> = found.iter().filter(|one| one["place"].is_string()).collect();
+    let place = found[0]["place"].as_str().unwrap();
+    assert_eq!((found.len(), found[0]["text"].as_str(), found[0]["seq"].as_u64()), (1, Some(line), Some(3)));
+    assert_eq!(desk.run(&["read", place]).exits(0).out, line);
+    let plain = desk.run(&["grep", "kestrel"]).exits(0).out;
+    let (place, text) = plain.lines().find(|line| line.starts_with("wb:")).unwrap().split_once(' ').unwrap();
+    assert_eq!((desk.run(&["read", place]).exits(0).out.as_str(), text), (line, line));
+    let hit = desk.run(&["search", "kestrel", "--json"]).exits(0).json();
+    assert_eq!(hit["place"], found[0]["place"]);
+    assert!(desk.run(&["search", "kestrel"]).exits(0).out.contains(place));
+    // Bytes that cannot be read are an error, not an empty answer.
+    desk.sql().execute("DELETE FROM source_chunks WHERE start > 0", []).unwrap();
+    for command in ["grep", "search"] {
+        let failed = desk.run(&[command, "kestrel"]).exits(1);
+        assert!(failed.err.contains("are missing"), "{}", failed.err);
+    }
+}

@@ -61,7 +61,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
 
 fn facts(engine: &Engine, one: &Match) -> Value {
     json!({
-        "address": one.address(engine).to_string(),
+        "address": one.readable(engine),
         "session": fence::plain(one.session.as_str()),
         "position": one.seq,
         "line": one.line,
@@ -77,5 +77,5 @@ fn line(engine: &Engine, one: &Match) -> String {
     let shown = stub::head(rest, one.found.len().min(LINE).saturating_add(LINE));
     let cut = |is_cut: bool| if is_cut { "…" } else { "" };
     let (first, last) = (cut(lead.len() < before.len()), cut(shown.len() < rest.len()));
-    format!("{} line {}: {first}{lead}{shown}{last}", one.address(engine), one.line)
+    format!("{} line {}: {first}{lead}{shown}{last}", one.readable(engine), one.line)
 }

@@ -24,7 +24,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
         .iter()
         .map(|hit| {
             json!({
-                "address": hit.address(&engine).to_string(),
+                "address": hit.readable(&engine),
                 "session": fence::plain(hit.session.as_str()),
                 "position": hit.seq,
                 "at": time(hit.at),
@@ -36,10 +36,14 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
         [] => "Nothing was found. Use other words, or `grep` for an exact text.".to_owned(),
         some => hits(&engine, some),
     };
+    let mut facts = json!({ "hits": facts, "scanned": found.scanned });
     if let Some(cut) = &found.cut {
         text.push_str(&format!("\nHits may be missing: {cut}."));
+        if let Some(facts) = facts.as_object_mut() {
+            facts.insert("cut".to_owned(), cut.to_string().into());
+        }
     }
-    Ok(ToolAnswer::new(text, json!({ "hits": facts, "scanned": found.scanned })))
+    Ok(ToolAnswer::new(text, facts))
 }
 
 /// Returns hits in a fence, two lines each: where and when, and the text around the match.
@@ -47,7 +51,7 @@ pub(crate) fn hits(engine: &Engine, hits: &[SearchHit]) -> String {
     let lines: Vec<String> = hits
         .iter()
         .map(|hit| {
-            let (address, at, role) = (hit.address(engine), time(hit.at), hit.role.name());
+            let (address, at, role) = (hit.readable(engine), time(hit.at), hit.role.name());
             format!("{address} · {role} · {at}\n  {}", hit.snippet)
         })
         .collect();

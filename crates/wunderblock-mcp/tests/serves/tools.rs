@@ -330,3 +330,24 @@ fn run_ends_a_command_at_its_limit_and_when_it_is_cancelled() {
     }
     assert!(is_gone("sleep 4711.25") && is_gone("sleep 4711.5"), "no process stays behind");
 }
+
+/// An output that is kept as bytes is found with an address that `read` accepts, and its secrets stay hidden.
+#[test]
+fn a_line_of_bytes_is_found_and_read_without_its_secrets() {
+    let home = Home::with_sessions();
+    let engine = home.engine();
+    let bytes = b"\xff first\nthe kestrel has ghp_0123456789abcdefghijABCDEFGHIJ456789\nlast\n";
+    let output = Output { bytes, tool: "run", input: "{}", failed: false, call: Some("c") };
+    block_on(output.keep(&Output::session_for(&engine, None).unwrap())).unwrap();
+    let mut client = home.client();
+    let found = client.done("grep", json!({"pattern": "kestrel"}));
+    let address = found["matches"][0]["address"].as_str().unwrap();
+    assert!(address.contains("#B8-") && text(&found).contains(address), "{found}");
+    let hit = client.done("search", json!({"query": "kestrel"}));
+    assert_eq!((&hit["hits"][0]["address"], &hit["cut"]), (&json!(address), &Value::Null));
+    let line = client.done("read", json!({"address": address}));
+    assert!(fenced(text(&line)).starts_with("the kestrel has **"), "{line}");
+    for answer in [&found, &hit, &line] {
+        assert!(!answer.to_string().contains("ghp_0123"), "{answer}");
+    }
+}

@@ -8,8 +8,8 @@ use wunderblock::store::codec::record_key;
 use wunderblock::store::{
     Answer, Begin, BodyCount, Commit, Epoch, Erasure, EventFilter, EventMark, EventUsage, Facets, Gone,
     Marked, Opening, PackedEvent, PackedSegment, Query, ReadOrder, SegmentInfo, SegmentReach, SessionFacets,
-    SourceBy, SourceInfo, SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo, StreamNo,
-    TenantNo, Write, Written,
+    SourceBy, SourceFilter, SourceInfo, SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo,
+    StreamNo, TenantNo, Write, Written,
 };
 use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -498,7 +498,7 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
         Query::Usage { tenant, filter: StreamFilter::default() },
         Query::Usage { tenant, filter: tagged("tag 0") },
         Query::Usage { tenant, filter: since },
-        Query::Sources { tenant },
+        Query::Sources { tenant, filter: SourceFilter::default() },
         Query::Records { tenant, records: (0..6).map(|number| record_key(&record_name(number))).collect() },
         Query::Erasures { tenant, sessions: (0..2).map(session_name).collect() },
         Query::Behind { tenant, limit: 99 },

@@ -9,7 +9,7 @@ use futures_executor::block_on;
 use wunderblock::store::codec::{commitment, erased_id, record_checksum, record_key};
 use wunderblock::store::{
     Answer, Appended, BodyCount, Erasure, EventFilter, EventMark, Gone, HandleTarget, LostEvent, Marked,
-    PackedBlob, PackedEvent, Query, Rest, SourceBy, Storage, StoreError, Write, Written,
+    PackedBlob, PackedEvent, Query, Rest, SourceBy, SourceFilter, Storage, StoreError, Write, Written,
 };
 use wunderblock_core::id::{EventId, Handle, LaneId};
 use wunderblock_core::units::Seq;
@@ -138,7 +138,7 @@ fn everything(scene: &TestTenant<'_>, by_number: &TestTenant<'_>) -> Vec<Answer>
         Query::Source { tenant, by: SourceBy::Key("/file".to_owned()), revision: None },
         Query::Source { tenant, by: SourceBy::No(no), revision: Some(1) },
         Query::Resolve { tenant, handle: handle("/file 1") },
-        Query::Sources { tenant },
+        Query::Sources { tenant, filter: SourceFilter::default() },
         Query::SourcesOf { tenant, stream: stream() },
         Query::ReadFrom { tenant, source: no, revision: None },
         Query::Records { tenant, records: vec![record_key("1")] },

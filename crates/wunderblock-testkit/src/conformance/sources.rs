@@ -4,8 +4,8 @@ use super::tenant::{TestTenant, answered, handle, said, span, stream_id};
 use std::ops::Range;
 use wunderblock::store::codec::{checksum, pack_chunk, unpack_chunk};
 use wunderblock::store::{
-    Answer, Begin, Chunk, HandleTarget, Owner, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo,
-    SourceNo, SourceSpan, Write, Written,
+    Answer, Begin, Chunk, HandleTarget, Owner, PackedChunk, Query, RevisionInfo, SourceBy, SourceFilter,
+    SourceInfo, SourceNo, SourceSpan, Write, Written,
 };
 use wunderblock_core::units::Millis;
 
@@ -236,11 +236,18 @@ fn sources(scene: &TestTenant<'_>, query: Query) -> Vec<Place> {
 /// All sources are listed, each with its latest revision.
 pub(super) fn the_newest_of_each_source(scene: &TestTenant<'_>) {
     let tenant = scene.tenant.no;
-    assert_eq!(sources(scene, Query::Sources { tenant }), []);
+    let listed = |prefix: &str, min_len, older| {
+        let filter = SourceFilter { prefix: prefix.to_owned(), min_len, older };
+        sources(scene, Query::Sources { tenant, filter })
+    };
+    assert_eq!(listed("", 0, false), []);
     let b = import(scene, "/b", &["b"]);
     let a = import(scene, "/a", &["a"]);
     import(scene, "/b", &["b again"]);
-    assert_eq!(sources(scene, Query::Sources { tenant }), [(b.0, 2), a]);
+    assert_eq!(listed("", 0, false), [(b.0, 2), a]);
+    assert_eq!(listed("", 0, true), [b, (b.0, 2), a]);
+    assert_eq!(listed("/a", 0, true), [a]);
+    assert_eq!((listed("/b", 2, true), listed("/a", 2, false)), (vec![(b.0, 2)], vec![]));
 }
 
 /// A stream is linked once to each revision that it was read from.

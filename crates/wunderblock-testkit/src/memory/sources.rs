@@ -197,9 +197,18 @@ impl LedgerTables {
                 streams.sort_by_key(|info| info.no);
                 Answer::Streams(streams)
             }
-            Query::Sources { tenant } => {
+            Query::Sources { tenant, filter } => {
                 let all = self.sources.sources.range(SourceNo(0)..);
-                Answer::Sources(all.filter_map(|(no, _)| self.sources.info(tenant, *no, None)).collect())
+                let newest = all.filter_map(|(no, _)| self.sources.info(tenant, *no, None));
+                let all = newest.flat_map(|newest| {
+                    let first = if filter.older { 1 } else { newest.revision.no };
+                    let info = move |revision| self.sources.info(tenant, newest.no, Some(revision));
+                    (first..=newest.revision.no).filter_map(info)
+                });
+                let is_wanted = |info: &SourceInfo| {
+                    info.key.starts_with(&filter.prefix) && info.revision.len >= filter.min_len
+                };
+                Answer::Sources(all.filter(is_wanted).collect())
             }
             Query::Chunks { source, revision, from, to, limit } => {
                 Answer::Chunks(self.sources.chunks_of((source, revision), (from, to), size(limit)))

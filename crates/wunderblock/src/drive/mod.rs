@@ -85,6 +85,7 @@ async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>
         order: SearchOrder::Ranked,
         limit: RECALL_HITS,
         free_text: true,
+        messages_only: true,
         ..SearchOptions::default()
     };
     let found = engine.search(query, &options).await?;

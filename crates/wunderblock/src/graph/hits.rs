@@ -150,8 +150,18 @@ async fn range_hits(
     let mut found: BTreeMap<Seq, Merit> = BTreeMap::new();
     let (context, filter) = (0, EventFilter::default());
     let (deadline, masks) = (&wanted.deadline, None);
-    let scan =
-        StreamScan { stream, from, to, said_only: true, context, filter, places: None, deadline, masks };
+    let scan = StreamScan {
+        stream,
+        from,
+        to,
+        said_only: true,
+        context,
+        filter,
+        places: None,
+        kept: None,
+        deadline,
+        masks,
+    };
     let ended = grep_stream(engine, &scan, &wanted.pattern, &mut |hit| {
         let merit = wanted.merit(&hit.text);
         let all = found.entry(hit.seq).or_default();

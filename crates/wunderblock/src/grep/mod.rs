@@ -1,6 +1,7 @@
 //! Exact search in the original texts: newest first, streamed. A long search leaves out the texts that cannot match
 //! according to the index ([`narrow`]).
 
+mod bytes;
 mod narrow;
 mod options;
 mod pattern;
@@ -10,6 +11,7 @@ use crate::deadline::Deadline;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::future::BoxFuture;
+use crate::kept_bytes::{BytePlace, KeptTexts, kept_texts};
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE, GREP_SCAN};
 use crate::parallel;
 use crate::query_batch::{EVERY, NEWEST};
@@ -19,6 +21,8 @@ use crate::store::{
     Answer, Answering, EventFilter, PackedBlob, Query, ReadOrder, StoreError, StoredEvent, StreamInfo,
 };
 use crate::stored::decode_event;
+use crate::turns::Turn;
+use bytes::KeptLines;
 use narrow::Places;
 pub use options::GrepOptions;
 pub(crate) use pattern::Pattern;
@@ -61,11 +65,14 @@ pub struct Match {
     /// Role of the message; [`Role::System`] for other events. Not serialised.
     #[serde(skip)]
     pub role: Role,
-    /// Handle of the body. `None` if the body is stored inline.
+    /// Handle of the body. `None` if the body is stored inline, or if the text is kept as bytes.
     pub handle: Option<Handle>,
-    /// Line number in the body, counted from 1.
+    /// Place of the line, if the text is kept as bytes: the output of a command, for which the event stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<BytePlace>,
+    /// Line number in the text, counted from 1.
     pub line: u64,
-    /// Text of the line, without its line ending.
+    /// Text of the line, without its line ending. Of a long line in bytes, the part around the match.
     pub text: String,
     /// Byte range of the first match in `text`. It is not serialised.
     #[serde(skip)]
@@ -84,6 +91,12 @@ impl Match {
     pub fn address(&self, engine: &Engine) -> Address {
         Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
     }
+
+    /// Returns what [`Engine::read`] accepts as the place of the line: the event, or the bytes that it stands for.
+    #[must_use]
+    pub fn readable(&self, engine: &Engine) -> String {
+        self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())
+    }
 }
 
 /// Part of one stream to search.
@@ -99,6 +112,8 @@ pub(crate) struct StreamScan<'a> {
     pub(crate) filter: EventFilter,
     /// The only positions to search, newest first; `None` for all.
     pub(crate) places: Option<Vec<Seq>>,
+    /// Texts that are searched although no body holds them.
+    pub(crate) kept: Option<&'a KeptTexts>,
     pub(crate) deadline: &'a Deadline,
     /// Masks the secrets of lines.
     pub(crate) masks: Option<&'a Redactor>,
@@ -154,6 +169,7 @@ impl Engine {
     ) -> BoxFuture<'a, Option<GrepStop>> {
         Box::pin(async move {
             let pattern = Pattern::new(pattern_text, options)?;
+            let kept = if options.messages_only { KeptTexts::new() } else { kept_texts(self).await? };
             let scan = |stream| StreamScan {
                 stream,
                 from: Seq::START.next(),
@@ -162,6 +178,7 @@ impl Engine {
                 context: options.context,
                 filter: options.events.clone(),
                 places: None,
+                kept: Some(&kept),
                 deadline: &options.deadline,
                 masks: options.masked.then_some(&*self.config.redactor),
             };
@@ -182,7 +199,7 @@ impl Engine {
                     if until_narrowed == 0
                         && let Some(fragments) = fragments.take()
                     {
-                        places = narrow::places(self, &fragments, left).await?;
+                        places = narrow::places(self, &fragments, (left, &kept)).await?;
                     }
                     let waits = fragments.is_some();
                     let from = if waits {
@@ -225,14 +242,17 @@ struct PageReader<'a> {
     text: Bytes,
     /// Places that have not been read.
     places: &'a [Seq],
+    /// Turn in which the current page is read and searched.
+    turn: Turn,
 }
 
 impl<'a> PageReader<'a> {
-    fn new(engine: &'a Engine, scan: &'a StreamScan<'a>) -> Self {
+    async fn new(engine: &'a Engine, scan: &'a StreamScan<'a>) -> Self {
         let places = scan.places.as_deref().unwrap_or_default();
         // The first page is small, so that the first match is not delayed by a large read.
         let text = if scan.deadline.has_turns() { TURN_TEXT[0] } else { PAGE_TEXT };
-        Self { engine, scan, to: Some(scan.to), limit: GREP_FIRST_PAGE, text, places }
+        let turn = scan.deadline.turn().await;
+        Self { engine, scan, to: Some(scan.to), limit: GREP_FIRST_PAGE, text, places, turn }
     }
 
     /// Begins to read the next page. Returns `None` if all pages have been read.
@@ -258,19 +278,43 @@ impl<'a> PageReader<'a> {
     }
 
     /// Searches a page. The time that it takes decides how large the later pages of a search among others are.
-    fn search(
+    async fn search(
         &mut self,
         page: &Page,
         pattern: &Pattern,
         found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
     ) -> Result<ControlFlow<ScanEnd>, Error> {
-        let begun = Instant::now();
-        let searched = grep_page(self.engine, (self.scan, page), pattern, found)?;
-        if self.scan.deadline.has_turns() {
+        let (begun, scan) = (Instant::now(), self.scan);
+        let run = GrepRun { scan, page, pattern, key: &self.engine.tenant.key };
+        let bodies = run.bodies()?;
+        if scan.deadline.has_turns() {
             let text = if begun.elapsed() > TURN { self.text.0 / 4 } else { self.text.0 * 2 };
             self.text = Bytes(text).clamp(TURN_TEXT[0], TURN_TEXT[1]);
         }
-        Ok(searched)
+        let (mut bodies, mut unpacker) = (bodies.into_iter().peekable(), Unpacker::default());
+        for (event, (row, fact)) in page.events.iter().enumerate() {
+            while let Some(body) = bodies.next_if(|body| body.0 == event && !scan.deadline.is_over()) {
+                if run.each_line(body, &mut unpacker, found)?.is_break() {
+                    return Ok(ControlFlow::Break(ScanEnd::Enough));
+                }
+            }
+            let Some(text) = fact.as_ref().and(scan.kept).and_then(|kept| kept.get(&(row.stream, row.seq)))
+            else {
+                continue;
+            };
+            // Each window of the bytes has a turn of its own.
+            self.turn = Turn::default();
+            let lines = KeptLines { scan, row, role: role_of(fact.as_ref()), text };
+            let searched = lines.each(self.engine, pattern, found).await?;
+            self.turn = scan.deadline.turn().await;
+            if searched.is_break() {
+                return Ok(ControlFlow::Break(ScanEnd::Enough));
+            }
+        }
+        match page.events.first().filter(|_| scan.deadline.is_over()) {
+            Some((row, _)) => Ok(ControlFlow::Break(ScanEnd::Late(row.seq))),
+            None => Ok(ControlFlow::Continue(())),
+        }
     }
 }
 
@@ -282,9 +326,8 @@ pub(crate) async fn grep_stream(
     pattern: &Pattern,
     found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
 ) -> Result<ControlFlow<ScanEnd>, Error> {
-    let mut pages = PageReader::new(engine, scan);
-    let (mut turn, mut coming) = (scan.deadline.turn().await, pages.next());
-    let mut page: Option<Page> = None;
+    let mut pages = PageReader::new(engine, scan).await;
+    let (mut coming, mut page) = (pages.next(), None::<Page>);
     while let Some(answer) = coming.take() {
         let rows = match answer.await {
             Err(StoreError::NoStream(id)) => return Err(Error::NoSession(id.to_string())),
@@ -300,7 +343,7 @@ pub(crate) async fn grep_stream(
         let blobs = engine.storage.query(vec![Query::Blobs { tenant: engine.tenant.no, handles }]);
         coming = pages.next();
         if let Some(page) = page.take() {
-            let searched = pages.search(&page, pattern, found)?;
+            let searched = pages.search(&page, pattern, found).await?;
             if searched.is_break() {
                 return Ok(searched);
             }
@@ -308,18 +351,22 @@ pub(crate) async fn grep_stream(
         let blobs = blobs.await?.pop().and_then(Answer::blobs).ok_or_else(unexpected)?;
         let packed = blobs.into_iter().flatten().map(|blob| (blob.handle, blob)).collect();
         page = Some(Page { events, packed });
-        if turn.is_wanted()
+        if pages.turn.is_wanted()
             && let Some(page) = page.take()
         {
-            let searched = pages.search(&page, pattern, found)?;
+            let searched = pages.search(&page, pattern, found).await?;
             if searched.is_break() {
                 return Ok(searched);
             }
-            drop((page, turn));
-            turn = scan.deadline.turn().await;
+            drop(page);
+            pages.turn = Turn::default();
+            pages.turn = scan.deadline.turn().await;
         }
     }
-    page.map_or(Ok(ControlFlow::Continue(())), |page| pages.search(&page, pattern, found))
+    match page {
+        Some(page) => pages.search(&page, pattern, found).await,
+        None => Ok(ControlFlow::Continue(())),
+    }
 }
 
 fn decode_facts(
@@ -338,38 +385,6 @@ fn decode_facts(
 /// of its first match.
 type FoundBody = (usize, usize, usize);
 
-/// Searches a page. All cores look for the first match of each body; the lines are made one by one, so that they take no
-/// memory before somebody wants them.
-fn grep_page(
-    engine: &Engine,
-    (scan, page): (&StreamScan<'_>, &Page),
-    pattern: &Pattern,
-    found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
-) -> Result<ControlFlow<ScanEnd>, Error> {
-    let run = GrepRun { scan, page, pattern, key: &engine.tenant.key };
-    let numbers: Vec<usize> = (0..page.events.len()).collect();
-    let bodies = parallel::map(numbers.chunks(SHARE).collect(), |share: &[usize]| {
-        let (mut bodies, mut unpacker) = (Vec::new(), Unpacker::default());
-        for number in share {
-            run.first_matches(*number, &mut unpacker, &mut bodies)?;
-        }
-        Ok(bodies)
-    })?;
-    let mut unpacker = Unpacker::default();
-    for body in bodies.into_iter().flatten() {
-        if scan.deadline.is_over() {
-            break;
-        }
-        if run.each_line(body, &mut unpacker, found)?.is_break() {
-            return Ok(ControlFlow::Break(ScanEnd::Enough));
-        }
-    }
-    match page.events.first().filter(|_| scan.deadline.is_over()) {
-        Some((row, _)) => Ok(ControlFlow::Break(ScanEnd::Late(row.seq))),
-        None => Ok(ControlFlow::Continue(())),
-    }
-}
-
 /// Search for a pattern in a page of one session.
 struct GrepRun<'a> {
     scan: &'a StreamScan<'a>,
@@ -379,6 +394,20 @@ struct GrepRun<'a> {
 }
 
 impl GrepRun<'_> {
+    /// Returns the bodies that contain a match, in the order of the events. All cores look for the first match of each
+    /// body; the lines are made one by one, so that they take no memory before somebody wants them.
+    fn bodies(&self) -> Result<Vec<FoundBody>, Error> {
+        let numbers: Vec<usize> = (0..self.page.events.len()).collect();
+        let bodies = parallel::map(numbers.chunks(SHARE).collect(), |share: &[usize]| {
+            let (mut bodies, mut unpacker) = (Vec::new(), Unpacker::default());
+            for number in share {
+                self.first_matches(*number, &mut unpacker, &mut bodies)?;
+            }
+            Ok(bodies)
+        })?;
+        Ok(bodies.into_iter().flatten().collect())
+    }
+
     /// Returns the text of a body; `None` if it is erased.
     fn text<'t>(&'t self, body: &'t Body, unpacker: &'t mut Unpacker) -> Result<Option<&'t [u8]>, Error> {
         match body {
@@ -428,10 +457,7 @@ impl GrepRun<'_> {
         let Some((row, Some(fact))) = self.page.events.get(event) else {
             return Ok(ControlFlow::Continue(()));
         };
-        let role = match fact {
-            Fact::MessageAppended(said) => said.message.role,
-            _ => Role::System,
-        };
+        let role = role_of(Some(fact));
         let bodies = fact.bodies();
         let Some(body) = bodies.get(number) else { return Ok(ControlFlow::Continue(())) };
         let Some(text) = self.text(body, unpacker)? else { return Ok(ControlFlow::Continue(())) };
@@ -452,6 +478,7 @@ impl GrepRun<'_> {
                 at: row.at,
                 role,
                 handle: body.handle(),
+                place: None,
                 line,
                 // A match that continues on the next line is shown only to the end of its first line.
                 found: self.pattern.range(whole).unwrap_or_default(),
@@ -464,6 +491,14 @@ impl GrepRun<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Returns the role of a message; the system's for other events.
+fn role_of(fact: Option<&Fact>) -> Role {
+    match fact {
+        Some(Fact::MessageAppended(said)) => said.message.role,
+        _ => Role::System,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::fragments::DocFragments;
 use crate::index::{Fragments, Header};
+use crate::kept_bytes::KeptTexts;
 use crate::parallel;
 use crate::query_batch::QueryBatch;
 use crate::redact::PLACEHOLDER_WORD;
@@ -30,7 +31,7 @@ const NOT_INDEXED: [&str; 5] =
 /// Positions at which a pattern may occur, in ascending order by stream.
 pub(super) struct Places {
     indexed: HashMap<StreamNo, Vec<Seq>>,
-    /// Positions of events that are not in the index.
+    /// Positions of events that are not in the index, and of messages whose texts are kept as bytes.
     others: HashMap<StreamNo, Vec<Seq>>,
 }
 
@@ -63,7 +64,7 @@ fn add_strings(hir: &Hir, strings: &mut Vec<String>) {
 pub(super) async fn places(
     engine: &Engine,
     fragments: &Fragments,
-    left: u64,
+    (left, kept): (u64, &KeptTexts),
 ) -> Result<Option<Places>, Error> {
     let tenant = engine.tenant.no;
     let mut batch = QueryBatch::default();
@@ -77,7 +78,8 @@ pub(super) async fn places(
         return Ok(None);
     }
     let mut places = Places { indexed: HashMap::new(), others: HashMap::new() };
-    for (stream, seq) in answers.take(others)? {
+    let kept = kept.keys().copied();
+    for (stream, seq) in answers.take(others)?.into_iter().chain(kept) {
         places.others.entry(stream).or_default().push(seq);
     }
     let Ok(headers) = engine.known.headers(segments) else { return Ok(None) };
@@ -148,6 +150,7 @@ impl Places {
         }
         places.extend((behind.0..=to.0).map(Seq));
         places.sort_unstable_by(|a, b| b.cmp(a));
+        places.dedup();
         Some(places)
     }
 }

@@ -21,6 +21,9 @@ pub struct GrepOptions {
     pub events: EventFilter,
     /// Time at which the search is given up.
     pub deadline: Deadline,
+    /// Whether to leave out texts that are kept as bytes: outputs of commands that are too long for a message, and
+    /// records that are too long to be parsed.
+    pub messages_only: bool,
     /// Whether secrets in the lines are shown as asterisks.
     pub masked: bool,
 }

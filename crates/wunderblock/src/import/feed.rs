@@ -10,6 +10,7 @@ use super::tree::{Belongs, Point, SessionTree};
 use super::waiting::{Sent, Waiting};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::kept_bytes::{LONG_RECORD, TOO_LONG};
 use crate::limits::{COMMIT_RETRIES, IMPORT_BATCH_CHUNKS, MAX_WARNINGS};
 use crate::lost::{Lost, LostContent, kept_as};
 use crate::originals::source_handle;
@@ -183,10 +184,8 @@ impl<'e> Feed<'e> {
     /// must not change: importing the file again must give the same content under the same id.
     pub(super) fn long_record(&self, offset: u64, len: u64, line: u64) -> TranscriptRecord {
         let handle = revision_handle(&self.engine.tenant.key, self.handle, self.claim.revision);
-        let text = format!(
-            "⟨a record of {len} bytes, too long to be parsed: read {handle} --bytes {offset}-{}⟩",
-            offset + len
-        );
+        let text =
+            format!("⟨a record of {len} bytes, {TOO_LONG}: read {handle} --bytes {offset}-{}⟩", offset + len);
         let message = Message::new(Role::User, vec![Part::text(text)]);
         TranscriptRecord {
             offset,
@@ -198,8 +197,8 @@ impl<'e> Feed<'e> {
             id: None,
             at: None,
             kind: LONG.into(),
-            items: vec![RecordItem::Message(message.standing(MessageOrigin::Aside("long record".into())))],
-            kept: RecordStatus::Opaque { why: format!("a record of {len} bytes, too long to be parsed") },
+            items: vec![RecordItem::Message(message.standing(MessageOrigin::Aside(LONG_RECORD.into())))],
+            kept: RecordStatus::Opaque { why: format!("a record of {len} bytes, {TOO_LONG}") },
         }
     }
 

@@ -48,7 +48,7 @@ use take::finish_import;
 use crate::engine::{Engine, unexpected};
 use crate::error::{Error, ImportReason, file_error};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
-use crate::store::{Answer, Commit, Epoch, Query, SourceBy, SourceInfo, StoreError, Write};
+use crate::store::{Answer, Commit, Epoch, Query, SourceBy, SourceFilter, SourceInfo, StoreError, Write};
 use feed::Feed;
 use opened::{OpenedFile, read_head, refused};
 use saved::Saved;
@@ -261,7 +261,7 @@ pub fn was_imported<'a>(engine: &'a Engine, path: &'a Path) -> BoxFuture<'a, boo
                 return Ok(true);
             }
             if has_members {
-                let query = Query::Sources { tenant: engine.tenant.no };
+                let query = Query::Sources { tenant: engine.tenant.no, filter: SourceFilter::default() };
                 let all = engine.ask(query, Answer::sources).await?;
                 if all.iter().any(|source| Path::new(&*source.key).parent() == Some(&path)) {
                     return Ok(true);

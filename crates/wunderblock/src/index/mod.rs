@@ -49,5 +49,5 @@ pub use scope::DocScope;
 pub use score::HitStrength;
 pub use search::search;
 pub use segment::{Segment, SegmentBuilder, SegmentPart};
-pub use tail::Tail;
+pub use tail::{Tail, TermCounter, TermCounts};
 pub use tiers::{MergeJob, SegmentMeta, propose_merges};

@@ -26,25 +26,27 @@ impl Tail {
     where
         T: IntoIterator<Item = &'t str>,
     {
-        let wanted = TailTerms::of(query);
+        let counter = TermCounter::of(query);
+        let documents = documents.into_iter().map(|(key, texts)| {
+            let mut counts = TermCounts::default();
+            texts.into_iter().for_each(|text| counter.count(text, &mut counts));
+            (key, counts)
+        });
+        Self::of(query, documents)
+    }
+
+    /// Returns the tail of documents, oldest first, whose terms are counted.
+    #[must_use]
+    pub fn of(query: &ParsedQuery, documents: impl IntoIterator<Item = (DocKey, TermCounts)>) -> Self {
         let mut postings = vec![Postings::default(); query.terms.len()];
-        let mut counts = vec![0u32; query.terms.len()];
         let mut docs = Vec::new();
-        for (number, (key, texts)) in (0u32..).zip(documents) {
-            let mut len = 0u32;
-            for text in texts {
-                terms(text, |term| {
-                    len = len.saturating_add(1);
-                    wanted.count(term, &mut counts);
-                });
-            }
-            for (count, postings) in counts.iter_mut().zip(&mut postings) {
+        for (number, (key, counts)) in (0u32..).zip(documents) {
+            for (count, postings) in counts.counts.iter().zip(&mut postings) {
                 if *count > 0 {
                     postings.push(Posting { doc: number, count: *count });
-                    *count = 0;
                 }
             }
-            docs.push(Doc { seq: key.seq, stream: key.stream, len });
+            docs.push(Doc { seq: key.seq, stream: key.stream, len: counts.len });
         }
         Self { docs: Docs::new(docs), postings }
     }
@@ -68,17 +70,47 @@ impl Tail {
     }
 }
 
-/// Index of a query's terms by their bytes.
-struct TailTerms<'a> {
+/// Counts of a query's terms in a document, whose text may come in parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TermCounts {
+    /// Number of terms in the document.
+    pub len: u32,
+    /// Number of occurrences of each term of the query. Empty if none occurs.
+    counts: Vec<u32>,
+}
+
+impl TermCounts {
+    /// Adds the counts of another part of the document.
+    pub fn add(&mut self, other: &Self) {
+        self.len = self.len.saturating_add(other.len);
+        self.counts.resize(self.counts.len().max(other.counts.len()), 0);
+        for (count, other) in self.counts.iter_mut().zip(&other.counts) {
+            *count = count.saturating_add(*other);
+        }
+    }
+
+    /// Returns the number of different terms of the query that occur.
+    #[must_use]
+    pub fn different(&self) -> usize {
+        self.counts.iter().filter(|count| **count > 0).count()
+    }
+}
+
+/// Index of a query's terms by their bytes, which counts them in texts.
+pub struct TermCounter<'a> {
     /// Whether any term begins with this byte. This test rejects most words of a text.
     first: [bool; 256],
     exact: HashMap<&'a [u8], usize>,
     prefixes: HashMap<&'a [u8], usize>,
+    terms: usize,
 }
 
-impl<'a> TailTerms<'a> {
-    fn of(query: &'a ParsedQuery) -> Self {
-        let mut wanted = Self { first: [false; 256], exact: HashMap::new(), prefixes: HashMap::new() };
+impl<'a> TermCounter<'a> {
+    /// Creates a counter of a query's terms.
+    #[must_use]
+    pub fn of(query: &'a ParsedQuery) -> Self {
+        let (exact, prefixes, terms) = (HashMap::new(), HashMap::new(), query.terms.len());
+        let mut wanted = Self { first: [false; 256], exact, prefixes, terms };
         for (at, term) in query.terms.iter().enumerate() {
             let by_kind = if term.prefix { &mut wanted.prefixes } else { &mut wanted.exact };
             by_kind.insert(&term.bytes, at);
@@ -89,7 +121,15 @@ impl<'a> TailTerms<'a> {
         wanted
     }
 
-    fn count(&self, term: &[u8], counts: &mut [u32]) {
+    /// Adds the counts of a text.
+    pub fn count(&self, text: &str, counts: &mut TermCounts) {
+        terms(text, |term| {
+            counts.len = counts.len.saturating_add(1);
+            self.count_term(term, &mut counts.counts);
+        });
+    }
+
+    fn count_term(&self, term: &[u8], counts: &mut Vec<u32>) {
         let Some(first) = term.first().filter(|byte| self.first.get(usize::from(**byte)) == Some(&true))
         else {
             return;
@@ -98,6 +138,9 @@ impl<'a> TailTerms<'a> {
         let char_len = (first.leading_ones() as usize).max(1);
         let prefix = term.get(..char_len).and_then(|prefix| self.prefixes.get(prefix));
         for at in self.exact.get(term).into_iter().chain(prefix) {
+            if counts.is_empty() {
+                counts.resize(self.terms, 0);
+            }
             if let Some(count) = counts.get_mut(*at) {
                 *count = count.saturating_add(1);
             }

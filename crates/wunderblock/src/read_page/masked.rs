@@ -12,6 +12,7 @@ use crate::content::NamedContent;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::graph::Expand;
+use crate::kept_bytes::{AROUND, masked};
 use crate::limits::{MAX_DOCUMENT, MAX_LINE};
 use crate::page_finder::{LineFinder, PageFinder, ceil_char, floor_char};
 use crate::read::{Slice, byte_range, cut};
@@ -20,8 +21,6 @@ use memchr::memmem::Finder;
 use std::ops::Range;
 use wunderblock_core::stub::grouped;
 
-/// Number of bytes before and after a part in which the beginning and the end of a secret are looked for.
-const AROUND: usize = 64 << 10;
 /// Number of bytes that are masked together.
 const BLOCK: usize = 1 << 20;
 /// Number of bytes that are searched between two looks at the deadline.
@@ -79,7 +78,7 @@ async fn readable(engine: &Engine, content: NamedContent, slice: &Slice) -> Resu
     let bytes = wunderblock_reduce::decode_other(&bytes).map_or(bytes, String::into_bytes);
     if matches!(slice, Slice::JsonPath(_)) {
         // The value is unescaped, which moves all places in it, so its secrets are looked for before.
-        let masked = mask(&engine.config.redactor, bytes);
+        let masked = masked(&bytes, &engine.config.redactor);
         return Ok(NamedContent::Held(cut(&masked, slice)?.bytes));
     }
     Ok(NamedContent::Held(bytes))
@@ -112,25 +111,9 @@ async fn masked_part(
 ) -> Result<Vec<u8>, Error> {
     let begin = from.saturating_sub(AROUND as u64);
     let bytes = content.part(engine, (begin, to.saturating_add(AROUND as u64))).await?;
-    let masked = mask(&engine.config.redactor, bytes);
+    let masked = masked(&bytes, &engine.config.redactor);
     let index = |at: u64| usize::try_from(at - begin).unwrap_or(usize::MAX);
     Ok(masked.get(index(from)..index(to)).unwrap_or_default().to_vec())
-}
-
-/// Masks the secrets of bytes, byte for byte. Bytes that are not text stay as they are: their places must not move.
-fn mask(redactor: &Redactor, bytes: Vec<u8>) -> Vec<u8> {
-    let bytes = match String::from_utf8(bytes) {
-        Ok(text) => return redactor.mask(&text).into_owned().into_bytes(),
-        Err(error) => error.into_bytes(),
-    };
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        text.extend(chunk.invalid().iter().map(|_| '?'));
-    }
-    let masked = redactor.mask(&text).into_owned().into_bytes();
-    let shown = masked.into_iter().zip(text.bytes()).zip(bytes);
-    shown.map(|((masked, text), byte)| if masked == text { byte } else { masked }).collect()
 }
 
 /// Finds a page of the lines of a range that contain a query, each prefixed with its number and a colon. Returns the place
@@ -197,7 +180,7 @@ impl Masking<'_> {
     }
 
     fn pass_on(&self, until: usize, take: &mut dyn FnMut(&[u8])) {
-        let masked = mask(self.redactor, self.pending.clone());
+        let masked = masked(&self.pending, self.redactor);
         take(masked.get(self.done..until).unwrap_or_default());
     }
 }
@@ -254,20 +237,10 @@ mod tests {
         let filler = "a line of filler: é\n".repeat(BLOCK / 21);
         let text = format!("{filler}{SECRET}\n{filler}{SECRET}\n{SECRET}");
         let redactor = Redactor::embedded();
-        let whole = mask(&redactor, text.clone().into_bytes());
+        let whole = masked(text.as_bytes(), &redactor);
         assert!(!String::from_utf8_lossy(&whole).contains("ghp_aB3d"));
         for piece in [BLOCK - 7, BLOCK + AROUND + 19, text.len()] {
-            assert!(masked_in_pieces(text.as_bytes(), piece) == whole, "{piece}");
+            assert!(masked_in_pieces(text.as_bytes(), piece) == *whole, "{piece}");
         }
-    }
-
-    #[test]
-    fn bytes_that_are_no_text_stay_where_they_are() {
-        let redactor = Redactor::embedded();
-        let bytes = [b"\xa9caf\xe9 \xff\xfe token ".as_slice(), SECRET.as_bytes(), b" \xe2\x82"].concat();
-        let masked = mask(&redactor, bytes.clone());
-        assert_eq!(masked.len(), bytes.len());
-        assert!(masked.starts_with(b"\xa9caf\xe9 \xff\xfe token ") && masked.ends_with(b" \xe2\x82"));
-        assert!(!masked.windows(8).any(|part| part == &SECRET.as_bytes()[..8]));
     }
 }

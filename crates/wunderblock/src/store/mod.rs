@@ -22,8 +22,8 @@ pub use commit::{Basis, Commit, Epoch, Seen, SeenStream};
 pub use query::{Answer, Marked, Query, ReadOrder, SourceBy};
 pub use row::{
     BodyCount, Chunk, Erasure, EventFilter, Gone, HandleTarget, KnownEvent, Lease, Owner, RevisionInfo,
-    SegmentInfo, SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow,
-    Tenant, TenantNo, UsageRow,
+    SegmentInfo, SourceFilter, SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo,
+    Stretch, TallyRow, Tenant, TenantNo, UsageRow,
 };
 pub use write::{
     Appended, Begin, EventMark, EventUsage, Facets, LostEvent, MAX_HOLDERS, Opening, PackedBlob, PackedChunk,

@@ -2,8 +2,9 @@
 
 use super::commit::Epoch;
 use super::row::{
-    BodyCount, Chunk, Erasure, EventFilter, HandleTarget, KnownEvent, Lease, SegmentInfo, SourceInfo,
-    SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow,
+    BodyCount, Chunk, Erasure, EventFilter, HandleTarget, KnownEvent, Lease, SegmentInfo, SourceFilter,
+    SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant,
+    TenantNo, UsageRow,
 };
 use super::write::PackedBlob;
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
@@ -189,10 +190,12 @@ pub enum Query {
         /// Number of the revision; `None` for all.
         revision: Option<u32>,
     },
-    /// Lists all sources by number, each with its newest revision. Answers [`Answer::Sources`].
+    /// Lists sources by number, each with its newest revision or with all of them. Answers [`Answer::Sources`].
     Sources {
         /// Tenant that owns the sources.
         tenant: TenantNo,
+        /// Filter for the revisions.
+        filter: SourceFilter,
     },
     /// Reads the chunks of a revision that overlap a byte range. Answers [`Answer::Chunks`].
     Chunks {

@@ -371,6 +371,17 @@ impl StreamFilter {
     }
 }
 
+/// Filter for listing revisions of sources. Every condition that is set must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceFilter {
+    /// Required prefix of the path.
+    pub prefix: String,
+    /// Minimum number of stored bytes.
+    pub min_len: u64,
+    /// Whether to list all revisions of a source, oldest first, and not only the newest.
+    pub older: bool,
+}
+
 /// Filter for events. Every condition that is set must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {

@@ -75,7 +75,13 @@ struct ReadCall {
 /// Finds the calls with the text index, which holds the arguments of calls.
 async fn calls(engine: &Engine, ledger: &LedgerFacts, since: Option<Millis>) -> Result<Vec<ReadCall>, Error> {
     let events = EventFilter { role: Some(Role::Assistant), since, ..EventFilter::default() };
-    let options = SearchOptions { limit: usize::MAX, free_text: true, events, ..SearchOptions::default() };
+    let options = SearchOptions {
+        limit: usize::MAX,
+        free_text: true,
+        messages_only: true,
+        events,
+        ..SearchOptions::default()
+    };
     let hits = engine.search(HANDLE, &options).await?.hits;
     let mut found = Vec::new();
     for hit in hits {

@@ -49,7 +49,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::ReadFrom { tenant, source, revision } => {
             Answer::Streams(read::read_from(db, *tenant, *source, *revision)?)
         }
-        Query::Sources { tenant } => Answer::Sources(source::all(db, *tenant)?),
+        Query::Sources { tenant, filter } => Answer::Sources(source::listed(db, *tenant, filter)?),
         Query::Chunks { source, revision, from, to, limit } => {
             let revision = Revision { source: *source, no: *revision };
             Answer::Chunks(source::chunks(db, revision, *from..*to, *limit)?)

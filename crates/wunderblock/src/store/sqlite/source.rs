@@ -7,7 +7,7 @@
 
 use super::sql::{handle_of, handle_sql, put, row, rows, run, stream_id};
 use crate::store::query::SourceBy;
-use crate::store::row::{Chunk, Owner, RevisionInfo, SourceInfo, SourceNo, TenantNo};
+use crate::store::row::{Chunk, Owner, RevisionInfo, SourceFilter, SourceInfo, SourceNo, TenantNo};
 use crate::store::write::{Begin, PackedChunk, Written};
 use crate::store::{StoreError, codec};
 use rusqlite::{Connection, Row, params};
@@ -304,10 +304,19 @@ pub(super) fn info(
     found.map(|info| with_erased(db, info)).transpose()
 }
 
-/// Returns every source with its newest revision.
-pub(super) fn all(db: &Connection, tenant: TenantNo) -> Result<Vec<SourceInfo>, StoreError> {
-    let sql = format!("{SOURCE} AND r.revision = s.revision WHERE s.tenant = ?1 ORDER BY s.source");
-    let found = rows(db, &sql, params![tenant.0], source_row)?;
+/// Returns the sources that a filter accepts.
+pub(super) fn listed(
+    db: &Connection,
+    tenant: TenantNo,
+    filter: &SourceFilter,
+) -> Result<Vec<SourceInfo>, StoreError> {
+    // The bounds of the path let the index find the prefix.
+    let sql = format!(
+        "{SOURCE} WHERE s.tenant = ?1 AND s.key >= ?2 AND s.key < ?2 || char(1114111) AND r.len >= ?3
+         AND (?4 OR r.revision = s.revision) ORDER BY s.source, r.revision"
+    );
+    let (least, older) = (filter.min_len.min(i64::MAX as u64), filter.older);
+    let found = rows(db, &sql, params![tenant.0, filter.prefix, least, older], source_row)?;
     found.into_iter().map(|info| with_erased(db, info)).collect()
 }
 

@@ -15,6 +15,7 @@ mod imports;
 mod live;
 mod logs;
 mod members;
+mod outputs;
 mod promises;
 mod recorded;
 mod road;
