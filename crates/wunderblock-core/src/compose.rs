@@ -136,7 +136,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
         }
     }
     if changes {
-        composed.changes.extend(replaced(&restated, old));
+        composed.changes.extend(replaced(&restated, old, view));
     }
     composed.changes.sort_by_key(|change| change.section);
     composed.changes.extend(wanted.moves(view));
@@ -166,12 +166,26 @@ fn findings(offer: &Offer, old: &Preamble) -> Vec<Finding> {
     kept.chain(&offer.findings).cloned().collect()
 }
 
-/// Returns the texts of the operator in whose place a later version is shown from now on.
-fn replaced<'a>(restated: &'a [Restated], old: &'a Preamble) -> impl Iterator<Item = PreambleChange> + 'a {
-    let is_new = |one: &&Restated| one.by.0 > one.at.0 && !old.restated.contains(one);
-    restated.iter().filter(is_new).map(|one| {
-        let name = format!("the text of #{}, by that of #{}", one.at.0, one.by.0).into();
-        PreambleChange { section: Section::System, name, how: ChangeKind::Altered }
+/// Returns the texts of the operator that are shown in another way from now on: in whose place a later version is shown,
+/// or of which an earlier request has shown something else.
+fn replaced<'a>(
+    restated: &'a [Restated],
+    old: &'a Preamble,
+    view: &'a View,
+) -> impl Iterator<Item = PreambleChange> + 'a {
+    let is_new = |one: &&Restated| !old.restated.contains(one);
+    let was_shown = |at: Seq| view.progress().built.is_some_and(|(_, through)| at <= through);
+    let altered =
+        restated.iter().filter(is_new).filter(move |one| one.by.0 > one.at.0 || was_shown(one.at.0));
+    let altered = altered.map(|one| format!("the text of #{}, by that of #{}", one.at.0, one.by.0));
+    let is_known = |one: &&Restated| restated.iter().any(|other| other.at == one.at);
+    let whole = old.restated.iter().filter(move |one| !is_known(one) && was_shown(one.at.0));
+    let whole = whole.filter(|one| view.part(one.at).is_some());
+    let whole = whole.map(|one| format!("the text of #{}, shown again", one.at.0));
+    altered.chain(whole).map(|name| PreambleChange {
+        section: Section::System,
+        name: name.into(),
+        how: ChangeKind::Altered,
     })
 }
 

@@ -2,7 +2,6 @@
 //! it.
 
 use crate::error::Error;
-use crate::redact::Redactor;
 use crate::session::Session;
 use crate::stored::read_more_texts;
 use crate::texts::Texts;
@@ -57,10 +56,8 @@ pub(crate) async fn describe_entries(
         let mut texts = Texts::default();
         let bodies = entry.message.parts.iter().flat_map(Part::bodies);
         read_more_texts(&session.engine, &mut texts, bodies.filter_map(Body::handle)).await?;
-        let redactor = &session.engine.config.redactor;
-        if let Some(found) = description(seq, (&view, &arrange(&view)), (&texts, handle), redactor) {
-            described.insert(seq, found);
-        }
+        let found = description(seq, &view, (&texts, session), handle);
+        described.extend(found.map(|found| (seq, found)));
     }
     Ok(described)
 }
@@ -72,11 +69,11 @@ fn is_said(event: &Event) -> bool {
 /// Describes one entry of a view.
 fn description(
     seq: Seq,
-    (view, arrangement): (&View, &Arrangement),
-    (texts, stream): (&Texts, Handle),
-    redactor: &Redactor,
+    view: &View,
+    (texts, session): (&Texts, &Session),
+    stream: Handle,
 ) -> Option<EntryDescription> {
-    let entry = view.entry(seq)?;
+    let (entry, arrangement) = (view.entry(seq)?, arrange(view));
     let message = &entry.message;
     let mut along: Vec<Seq> = arrangement
         .exchanges
@@ -91,8 +88,8 @@ fn description(
         seq,
         at: entry.at,
         role: speaker(message),
-        tool: tool_of(seq, message, (view, arrangement)),
-        what: describe(seq, message, (view, texts), &|text| redactor.mask(text)),
+        tool: tool_of(seq, message, (view, &arrangement)),
+        what: describe(seq, message, (view, texts), &|text| session.engine.config.redactor.mask(text)),
         address: stream.range(seq, seq),
         along,
     })

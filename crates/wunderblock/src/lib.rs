@@ -52,6 +52,7 @@ mod imported_records;
 mod incoming;
 pub mod index;
 mod kept_bytes;
+mod kept_texts;
 mod lane;
 mod latest;
 #[cfg(feature = "sqlite")]

@@ -413,7 +413,7 @@ pub(crate) const BYTES: &str = "bytes";
 /// Beginning of the keys of outputs that are kept as bytes. No path begins like this, because paths are absolute.
 pub(crate) const OUTPUT_KEYS: &str = "output/";
 
-/// Position of the message that stands for an output kept as bytes, in the session of its own that such an output has:
+/// Position of the message in place of an output that is kept as bytes, in the session of its own that such an output has:
 /// the opening event and the call precede it.
 pub(crate) const RESULT: Seq = Seq(3);
 

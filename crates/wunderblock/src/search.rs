@@ -13,7 +13,8 @@ use crate::future::BoxFuture;
 use crate::index::{
     self, DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, SearchError, Tail,
 };
-use crate::kept_bytes::{BytePlace, kept_texts};
+use crate::kept_bytes::BytePlace;
+use crate::kept_texts::kept_texts;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SCAN_BYTES, SCAN_EVENTS, SEARCH_RETRIES};
 use crate::parallel;
 use crate::query_batch::QueryBatch;
@@ -36,7 +37,7 @@ use wunderblock_core::units::{Bytes, Millis, Seq};
 
 pub use crate::index::{HitStrength, SearchOrder};
 use bytes::{KeptScan, scan_kept};
-use snippet::snippet;
+use snippet::{redacted, snippet};
 
 /// Options of a search.
 #[derive(Clone, Debug)]
@@ -115,7 +116,7 @@ impl SearchHit {
         Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
     }
 
-    /// Returns what [`Engine::read`] accepts as the place of the hit: the message, or the bytes that it stands for.
+    /// Returns what [`Engine::read`] accepts as the place of the hit: the message, or bytes.
     #[must_use]
     pub fn readable(&self, engine: &Engine) -> String {
         self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())
@@ -244,7 +245,7 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
             let _turn = options.deadline.turn().await;
             let mut batch: Vec<DocHit> = hits.by_ref().take(BATCH).collect();
             resolved += batch.len();
-            // The message that stands for bytes is indexed, and its text is scanned.
+            // The message in place of bytes is indexed, and its text is scanned.
             batch.retain(|hit| seen.insert(hit.doc));
             found.extend(resolve_hits(engine, batch, (words, &options.events, &kept)).await?);
         }
@@ -434,10 +435,6 @@ fn scan_share(
     }
     let documents = documents.iter().map(|(key, texts)| (*key, texts.iter().map(AsRef::as_ref)));
     Ok(Tail::scan(words, documents))
-}
-
-fn redacted<'t>(engine: &Engine, text: &'t str) -> Cow<'t, str> {
-    engine.config.redactor.redact_keyed(&engine.tenant.key, text).text
 }
 
 /// Reads the events at places that pass a filter. Returns the names of their streams, and the events by place.

@@ -73,14 +73,25 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
     let plain = view_of(&history.events[..upto]);
     let exchanges = wunderblock_core::pair::arrange(&plain).exchanges.clone();
     let newest = plain.newest_user();
-    let from = exchanges.iter().map(|exchange| exchange.last).max().unwrap_or(Seq(1));
+    // Exchanges whose results are outstanding are not shown.
+    let waiting = &built.plan.trim.waiting;
+    let shown = exchanges.iter().filter(|it| !it.speakers.iter().any(|seq| waiting.contains(seq)));
+    let from = shown.map(|exchange| exchange.last).max().unwrap_or(Seq(1));
     let mut least = plain.clone();
     let mut keep: Vec<Seq> = newest.into_iter().filter(|seq| *seq < from).collect();
     keep.sort_unstable();
     let hold: Vec<Seq> = plain.entries().map(|entry| entry.seq).filter(|seq| *seq < from).collect();
     let standing = plain.standings().filter(|((seq, _), _)| *seq < from);
     let forms = standing.map(|(at, event)| (at, PartForm::Reduced(event))).collect();
-    least.trim_to(Trim { drop_before: from, stub_before: from, keep, hold, forms, ..Trim::default() });
+    least.trim_to(Trim {
+        drop_before: from,
+        stub_before: from,
+        keep,
+        hold,
+        forms,
+        waiting: waiting.clone(),
+        ..Trim::default()
+    });
     let needed = measure(&crate::lane::show(history, &least).request, &history.wax);
     let marks =
         Cost::new(128 * (plain.entries().count() as u64 + 1), 512 * (plain.entries().count() as u64 + 1));

@@ -156,17 +156,20 @@ fn a_cancelled_request_has_no_answer_and_frees_its_place() {
     assert_eq!(client.answer_within(Duration::from_millis(100)), None);
 }
 
+/// Less than a server that waits for its command takes, however busy the machine is.
+const SOON: Duration = Duration::from_secs(60);
+
 #[test]
 fn the_end_of_the_input_ends_the_server_and_its_commands() {
     let home = Home::with_sessions();
-    assert!(home.silent_client().close() < Duration::from_secs(1), "before the first message");
-    assert!(home.client().close() < Duration::from_secs(1), "without a request");
+    assert!(home.silent_client().close() < SOON, "before the first message");
+    assert!(home.client().close() < SOON, "without a request");
     let mut client = home.client();
     client.request("tools/call", json!({"name": "run", "arguments": {"command": "sleep 4713.5"}}));
     while is_gone("sleep 4713.5") {
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert!(client.close() < Duration::from_secs(2));
+    assert!(client.close() < SOON);
     assert!(is_gone("sleep 4713.5"));
     let mut client = home.client();
     client.stopper.stop();

@@ -11,7 +11,8 @@ use crate::deadline::Deadline;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::kept_bytes::{BytePlace, KeptTexts, kept_texts};
+use crate::kept_bytes::{BytePlace, KeptTexts};
+use crate::kept_texts::kept_texts;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE, GREP_SCAN};
 use crate::parallel;
 use crate::query_batch::{EVERY, NEWEST};
@@ -92,7 +93,7 @@ impl Match {
         Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
     }
 
-    /// Returns what [`Engine::read`] accepts as the place of the line: the event, or the bytes that it stands for.
+    /// Returns what [`Engine::read`] accepts as the place of the line: the event, or bytes.
     #[must_use]
     pub fn readable(&self, engine: &Engine) -> String {
         self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())

@@ -10,7 +10,7 @@ use super::tree::{Belongs, Point, SessionTree};
 use super::waiting::{Sent, Waiting};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::kept_bytes::{LONG_RECORD, TOO_LONG};
+use crate::kept_bytes::LONG_RECORD;
 use crate::limits::{COMMIT_RETRIES, IMPORT_BATCH_CHUNKS, MAX_WARNINGS};
 use crate::lost::{Lost, LostContent, kept_as};
 use crate::originals::source_handle;
@@ -184,8 +184,9 @@ impl<'e> Feed<'e> {
     /// must not change: importing the file again must give the same content under the same id.
     pub(super) fn long_record(&self, offset: u64, len: u64, line: u64) -> TranscriptRecord {
         let handle = revision_handle(&self.engine.tenant.key, self.handle, self.claim.revision);
+        let end = offset + len;
         let text =
-            format!("⟨a record of {len} bytes, {TOO_LONG}: read {handle} --bytes {offset}-{}⟩", offset + len);
+            format!("⟨a record of {len} bytes, too long to be parsed: read {handle} --bytes {offset}-{end}⟩");
         let message = Message::new(Role::User, vec![Part::text(text)]);
         TranscriptRecord {
             offset,
@@ -198,7 +199,7 @@ impl<'e> Feed<'e> {
             at: None,
             kind: LONG.into(),
             items: vec![RecordItem::Message(message.standing(MessageOrigin::Aside(LONG_RECORD.into())))],
-            kept: RecordStatus::Opaque { why: format!("a record of {len} bytes, {TOO_LONG}") },
+            kept: RecordStatus::Opaque { why: format!("a record of {len} bytes, too long to be parsed") },
         }
     }
 

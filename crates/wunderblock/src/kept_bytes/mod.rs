@@ -1,4 +1,4 @@
-//! Texts that are kept as bytes of a source, with a message that stands for them: the output of a command that is too
+//! Texts that are kept as bytes of a source, with a message in their place: the output of a command that is too
 //! long for a message or is not UTF-8, and a record of a transcript that is too long to be parsed.
 //!
 //! No body holds these texts and the index does not contain them, so a search reads them window by window.
@@ -10,22 +10,14 @@ pub(crate) use windows::{AROUND, Window, masked, shown_part};
 use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::future::BoxFuture;
-use crate::limits::MAX_LINE;
 use crate::originals::copy_source;
-use crate::output::{BYTES, OUTPUT_KEYS, RESULT};
-use crate::query_batch::QueryBatch;
-use crate::search::{SearchOptions, SearchOrder};
-use crate::store::{Answer, EventFilter, Query, SourceFilter, SourceInfo, SourceSpan, StoreError, StreamNo};
-use crate::stored::decode_event;
+use crate::store::{SourceInfo, SourceSpan, StoreError, StreamNo};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use windows::{WINDOW, Windows};
-use wunderblock_core::event::{EventSource, Fact};
-use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::MessageOrigin;
+use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
 
 /// Reason for which the message of a record that is too long to be parsed is not part of any request.
@@ -42,7 +34,7 @@ pub(crate) struct KeptText {
     pub(crate) to: u64,
 }
 
-/// Texts that are kept as bytes, by the places of the messages that stand for them.
+/// Texts that are kept as bytes, by the places of the messages that name them.
 pub(crate) type KeptTexts = BTreeMap<(StreamNo, Seq), KeptText>;
 
 /// Place in a text that is kept as bytes. It is printed and serialised as an address, for [`crate::Engine::read`].
@@ -125,73 +117,4 @@ impl KeptText {
             }
         }
     }
-}
-
-/// Returns all texts of the tenant that are kept as bytes.
-pub(crate) fn kept_texts(engine: &Engine) -> BoxFuture<'_, KeptTexts> {
-    Box::pin(async move {
-        let (tenant, mut batch) = (engine.tenant.no, QueryBatch::default());
-        let all = SourceFilter { older: true, ..SourceFilter::default() };
-        let outputs = SourceFilter { prefix: OUTPUT_KEYS.to_owned(), ..all.clone() };
-        let long = SourceFilter { min_len: MAX_LINE as u64, ..all };
-        let outputs = batch.ask(Query::Sources { tenant, filter: outputs }, Answer::sources);
-        let long = batch.ask(Query::Sources { tenant, filter: long }, Answer::sources);
-        let mut answers = engine.ask_all(batch).await?;
-        let (mut outputs, mut long) = (answers.take(outputs)?, answers.take(long)?);
-        outputs.retain(|info| info.revision.format == BYTES);
-        long.retain(|info| info.revision.format != BYTES);
-        if outputs.is_empty() && long.is_empty() {
-            return Ok(KeptTexts::new());
-        }
-        let mut batch = QueryBatch::default();
-        let readers = outputs.iter().map(|info| {
-            let (source, revision) = (info.no, Some(info.revision.no));
-            batch.ask(Query::ReadFrom { tenant, source, revision }, Answer::streams)
-        });
-        let readers: Vec<_> = readers.collect();
-        let mut answers = engine.ask_all(batch).await?;
-        let mut texts = KeptTexts::new();
-        for (source, readers) in outputs.into_iter().zip(readers) {
-            for reader in answers.take(readers)? {
-                texts.insert((reader.no, RESULT), KeptText::whole(source.clone()));
-            }
-        }
-        // Only a large file can contain a long record.
-        if !long.is_empty() {
-            texts.extend(long_records(engine, &long).await?);
-        }
-        Ok(texts)
-    })
-}
-
-/// Returns the records of sources that are too long to be parsed. Their messages are found by their words.
-async fn long_records(engine: &Engine, sources: &[SourceInfo]) -> Result<KeptTexts, Error> {
-    let options = SearchOptions {
-        order: SearchOrder::Newest,
-        limit: usize::MAX,
-        messages_only: true,
-        ..SearchOptions::default()
-    };
-    let mut by_stream: BTreeMap<StreamId, Vec<Seq>> = BTreeMap::new();
-    for hit in engine.search(&format!("\"{TOO_LONG}\""), &options).await?.hits {
-        by_stream.entry(hit.session).or_default().push(hit.seq);
-    }
-    let mut texts = KeptTexts::new();
-    for (stream, seqs) in by_stream {
-        let (tenant, filter) = (engine.tenant.no, EventFilter::default());
-        let query = Query::At { tenant, stream: stream.clone(), seqs, filter };
-        for row in engine.ask(query, Answer::events).await? {
-            let event = decode_event(engine, &stream, &row)?;
-            let Some(Fact::MessageAppended(said)) = event.fact else { continue };
-            // Anyone may quote the words, but only an import gives a message this origin.
-            let is_long = said.message.standing == MessageOrigin::Aside(LONG_RECORD.into());
-            let EventSource::Import { source, revision, offset, len } = event.source else { continue };
-            let holds = |info: &&SourceInfo| info.handle == source && info.revision.no == revision;
-            if let Some(info) = sources.iter().find(holds).filter(|_| is_long) {
-                let text = KeptText { source: info.clone(), from: offset, to: offset.saturating_add(len) };
-                texts.insert((row.stream, row.seq), text);
-            }
-        }
-    }
-    Ok(texts)
 }

@@ -1,8 +1,8 @@
 //! Part of a text around its first match.
 
-use super::redacted;
 use crate::engine::Engine;
 use crate::kept_bytes::AROUND;
+use std::borrow::Cow;
 
 /// Maximum number of bytes that a snippet contains before the match; it may contain twice as many after the match.
 const SNIPPET: usize = 120;
@@ -60,4 +60,9 @@ pub(super) fn find_folded(text: &str, word: &str) -> Option<usize> {
         }
         from = at + 1;
     }
+}
+
+/// Returns a text with secrets redacted.
+pub(super) fn redacted<'t>(engine: &Engine, text: &'t str) -> Cow<'t, str> {
+    engine.config.redactor.redact_keyed(&engine.tenant.key, text).text
 }

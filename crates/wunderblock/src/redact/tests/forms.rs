@@ -217,7 +217,7 @@ fn every_keyword_occurs_in_an_example_of_its_rule() {
     assert!(missing.is_empty(), "no example has {missing:#?}");
 }
 
-/// Forms of secrets, in which `~` stands for each of the words that follow and `%` for a value.
+/// Forms of secrets, in which `~` is each of the words that follow and `%` a value.
 const FORMS: [(&str, &str); 46] = [
     (
         "~%",

@@ -142,7 +142,7 @@ fn bytes_are_searched_by_the_rules_of_texts() {
         search(&engine, key, &SearchOptions::default()).iter().all(|hit| hit.place.is_none()),
         "no secret is found"
     );
-    // The filters are those of the message that stands for the bytes.
+    // The filters are those of the message in place of the bytes.
     let of =
         |role, tool: Option<&str>| EventFilter { role, tool: tool.map(Into::into), ..EventFilter::default() };
     for (events, count) in

@@ -1,0 +1,86 @@
+//! Which texts of a tenant are kept as bytes.
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::future::BoxFuture;
+use crate::kept_bytes::{KeptText, KeptTexts, LONG_RECORD, TOO_LONG};
+use crate::limits::MAX_LINE;
+use crate::output::{BYTES, OUTPUT_KEYS, RESULT};
+use crate::query_batch::QueryBatch;
+use crate::search::{SearchOptions, SearchOrder};
+use crate::store::{Answer, EventFilter, Query, SourceFilter, SourceInfo};
+use crate::stored::decode_event;
+use std::collections::BTreeMap;
+use wunderblock_core::event::{EventSource, Fact};
+use wunderblock_core::id::StreamId;
+use wunderblock_core::message::MessageOrigin;
+use wunderblock_core::units::Seq;
+
+/// Returns all texts of the tenant that are kept as bytes.
+pub(crate) fn kept_texts(engine: &Engine) -> BoxFuture<'_, KeptTexts> {
+    Box::pin(async move {
+        let (tenant, mut batch) = (engine.tenant.no, QueryBatch::default());
+        let all = SourceFilter { older: true, ..SourceFilter::default() };
+        let outputs = SourceFilter { prefix: OUTPUT_KEYS.to_owned(), ..all.clone() };
+        let long = SourceFilter { min_len: MAX_LINE as u64, ..all };
+        let outputs = batch.ask(Query::Sources { tenant, filter: outputs }, Answer::sources);
+        let long = batch.ask(Query::Sources { tenant, filter: long }, Answer::sources);
+        let mut answers = engine.ask_all(batch).await?;
+        let (mut outputs, mut long) = (answers.take(outputs)?, answers.take(long)?);
+        outputs.retain(|info| info.revision.format == BYTES);
+        long.retain(|info| info.revision.format != BYTES);
+        if outputs.is_empty() && long.is_empty() {
+            return Ok(KeptTexts::new());
+        }
+        let mut batch = QueryBatch::default();
+        let readers = outputs.iter().map(|info| {
+            let (source, revision) = (info.no, Some(info.revision.no));
+            batch.ask(Query::ReadFrom { tenant, source, revision }, Answer::streams)
+        });
+        let readers: Vec<_> = readers.collect();
+        let mut answers = engine.ask_all(batch).await?;
+        let mut texts = KeptTexts::new();
+        for (source, readers) in outputs.into_iter().zip(readers) {
+            for reader in answers.take(readers)? {
+                texts.insert((reader.no, RESULT), KeptText::whole(source.clone()));
+            }
+        }
+        // Only a large file can contain a long record.
+        if !long.is_empty() {
+            texts.extend(long_records(engine, &long).await?);
+        }
+        Ok(texts)
+    })
+}
+
+/// Returns the records of sources that are too long to be parsed. Their messages are found by their words.
+async fn long_records(engine: &Engine, sources: &[SourceInfo]) -> Result<KeptTexts, Error> {
+    let options = SearchOptions {
+        order: SearchOrder::Newest,
+        limit: usize::MAX,
+        messages_only: true,
+        ..SearchOptions::default()
+    };
+    let mut by_stream: BTreeMap<StreamId, Vec<Seq>> = BTreeMap::new();
+    for hit in engine.search(&format!("\"{TOO_LONG}\""), &options).await?.hits {
+        by_stream.entry(hit.session).or_default().push(hit.seq);
+    }
+    let mut texts = KeptTexts::new();
+    for (stream, seqs) in by_stream {
+        let (tenant, filter) = (engine.tenant.no, EventFilter::default());
+        let query = Query::At { tenant, stream: stream.clone(), seqs, filter };
+        for row in engine.ask(query, Answer::events).await? {
+            let event = decode_event(engine, &stream, &row)?;
+            let Some(Fact::MessageAppended(said)) = event.fact else { continue };
+            // Anyone may quote the words, but only an import gives a message this origin.
+            let is_long = said.message.standing == MessageOrigin::Aside(LONG_RECORD.into());
+            let EventSource::Import { source, revision, offset, len } = event.source else { continue };
+            let holds = |info: &&SourceInfo| info.handle == source && info.revision.no == revision;
+            if let Some(info) = sources.iter().find(holds).filter(|_| is_long) {
+                let text = KeptText { source: info.clone(), from: offset, to: offset.saturating_add(len) };
+                texts.insert((row.stream, row.seq), text);
+            }
+        }
+    }
+    Ok(texts)
+}
