@@ -3,10 +3,9 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::kept_bytes::{KeptText, KeptTexts, LONG_RECORD, TOO_LONG};
+use crate::kept_bytes::{KeptText, KeptTexts, LONG_RECORD, TOO_LONG, kept_outputs};
 use crate::limits::MAX_LINE;
-use crate::output::{BYTES, OUTPUT_KEYS, RESULT};
-use crate::query_batch::QueryBatch;
+use crate::output::BYTES;
 use crate::search::{SearchOptions, SearchOrder};
 use crate::store::{Answer, EventFilter, Query, SourceFilter, SourceInfo};
 use crate::stored::decode_event;
@@ -19,32 +18,11 @@ use wunderblock_core::units::Seq;
 /// Returns all texts of the tenant that are kept as bytes.
 pub(crate) fn kept_texts(engine: &Engine) -> BoxFuture<'_, KeptTexts> {
     Box::pin(async move {
-        let (tenant, mut batch) = (engine.tenant.no, QueryBatch::default());
-        let all = SourceFilter { older: true, ..SourceFilter::default() };
-        let outputs = SourceFilter { prefix: OUTPUT_KEYS.to_owned(), ..all.clone() };
-        let long = SourceFilter { min_len: MAX_LINE as u64, ..all };
-        let outputs = batch.ask(Query::Sources { tenant, filter: outputs }, Answer::sources);
-        let long = batch.ask(Query::Sources { tenant, filter: long }, Answer::sources);
-        let mut answers = engine.ask_all(batch).await?;
-        let (mut outputs, mut long) = (answers.take(outputs)?, answers.take(long)?);
-        outputs.retain(|info| info.revision.format == BYTES);
+        let tenant = engine.tenant.no;
+        let filter = SourceFilter { min_len: MAX_LINE as u64, older: true, ..SourceFilter::default() };
+        let mut long = engine.ask(Query::Sources { tenant, filter }, Answer::sources).await?;
         long.retain(|info| info.revision.format != BYTES);
-        if outputs.is_empty() && long.is_empty() {
-            return Ok(KeptTexts::new());
-        }
-        let mut batch = QueryBatch::default();
-        let readers = outputs.iter().map(|info| {
-            let (source, revision) = (info.no, Some(info.revision.no));
-            batch.ask(Query::ReadFrom { tenant, source, revision }, Answer::streams)
-        });
-        let readers: Vec<_> = readers.collect();
-        let mut answers = engine.ask_all(batch).await?;
-        let mut texts = KeptTexts::new();
-        for (source, readers) in outputs.into_iter().zip(readers) {
-            for reader in answers.take(readers)? {
-                texts.insert((reader.no, RESULT), KeptText::whole(source.clone()));
-            }
-        }
+        let mut texts = kept_outputs(engine).await?;
         // Only a large file can contain a long record.
         if !long.is_empty() {
             texts.extend(long_records(engine, &long).await?);

@@ -307,7 +307,7 @@ fn an_erasure_names_copies_of_the_ledger_and_erases_there_if_asked() {
     assert!(!desk.path("ledger.db.restoring").exists() && !desk.path("ledger.db.restoring-journal").exists());
     let done = desk.run(&["erase", "--text", SECRET, "--yes"]);
     assert_eq!(done.code, 1, "the ledger itself no longer has it");
-    let old = "was made before content was erased";
+    let old = "has content that was erased since";
     assert_eq!(desk.run(&["doctor"]).exits(0).out.matches(old).count(), 2);
     desk.run(&["erase", "s", "--at", "3", "--yes", "--with-kept"]).exits(0);
     assert!(!desk.run(&["doctor"]).exits(0).out.contains(old));

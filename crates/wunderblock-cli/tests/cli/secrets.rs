@@ -322,8 +322,8 @@ fn a_users_own_rules_hold_in_summaries() {
 fn no_heading_and_no_description_cuts_a_secret() {
     // Descriptions and headings are cut after 72, 120 and 200 characters.
     let cut_at = |n: usize, place: usize| {
-        let text = format!("{}client_secret = \"{}\" for all", "x ".repeat((place - 48) / 2), many(n, 40));
-        (text, many(n, 40))
+        let secret = format!("Zq7kettle9XvB2mN5cLw8RtY3hJd6GfS1aPe4U{n:02}");
+        (format!("{}client_secret = \"{secret}\" for all", "x ".repeat((place - 48) / 2)), secret)
     };
     let all: Vec<(String, String)> =
         [72, 76, 120, 128, 200, 208].into_iter().enumerate().map(|(n, place)| cut_at(n, place)).collect();

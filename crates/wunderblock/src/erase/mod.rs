@@ -17,7 +17,7 @@ mod text;
 
 use crate::future::BoxFuture;
 use crate::imported_records::{RecordQuery, beginning};
-use crate::kept_texts::kept_texts;
+use crate::kept_bytes::kept_outputs;
 use crate::stored::read_texts;
 pub use erased::{Along, Erased};
 pub(crate) use family::{native, root};
@@ -167,7 +167,7 @@ async fn erase_runs(
     raw.spans.extend(&range.spans);
     raw.erasures.extend(range.events.iter().map(|id| gone_event(&engine.tenant.key, name, id)));
     // The message in place of an output is the only way to the output's bytes.
-    for ((stream, seq), text) in kept_texts(engine).await? {
+    for ((stream, seq), text) in kept_outputs(engine).await? {
         if losses.iter().any(|loss| loss.no == stream && loss.events.contains_key(&seq)) {
             raw.spans.insert(text.span());
         }

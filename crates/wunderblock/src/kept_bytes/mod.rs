@@ -11,7 +11,9 @@ use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::originals::copy_source;
-use crate::store::{SourceInfo, SourceSpan, StoreError, StreamNo};
+use crate::output::{BYTES, OUTPUT_KEYS, RESULT};
+use crate::query_batch::QueryBatch;
+use crate::store::{Answer, Query, SourceFilter, SourceInfo, SourceSpan, StoreError, StreamNo};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -117,4 +119,26 @@ impl KeptText {
             }
         }
     }
+}
+
+/// Returns the outputs of the tenant that are kept as bytes.
+pub(crate) async fn kept_outputs(engine: &Engine) -> Result<KeptTexts, Error> {
+    let tenant = engine.tenant.no;
+    let filter = SourceFilter { prefix: OUTPUT_KEYS.to_owned(), older: true, ..SourceFilter::default() };
+    let mut outputs = engine.ask(Query::Sources { tenant, filter }, Answer::sources).await?;
+    outputs.retain(|info| info.revision.format == BYTES);
+    let mut batch = QueryBatch::default();
+    let readers = outputs.iter().map(|info| {
+        let (source, revision) = (info.no, Some(info.revision.no));
+        batch.ask(Query::ReadFrom { tenant, source, revision }, Answer::streams)
+    });
+    let readers: Vec<_> = readers.collect();
+    let mut answers = engine.ask_all(batch).await?;
+    let mut texts = KeptTexts::new();
+    for (source, readers) in outputs.into_iter().zip(readers) {
+        for reader in answers.take(readers)? {
+            texts.insert((reader.no, RESULT), KeptText::whole(source.clone()));
+        }
+    }
+    Ok(texts)
 }
