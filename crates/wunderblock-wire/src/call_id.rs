@@ -38,48 +38,81 @@ impl CallIds {
 ///
 /// If several calls use one id, the results answer them in order.
 pub(crate) fn choose(messages: &[Message], rule: IdRule) -> CallIds {
-    let sent = || messages.iter().enumerate().filter(|(_, message)| message.standing.is_sendable());
-    let mut taken: HashSet<String> = sent()
-        .flat_map(|(_, message)| message.calls().chain(message.results()))
-        .map(|call| call.as_str())
-        .filter(|id| (rule.fits)(id))
-        .map(str::to_owned)
-        .collect();
-    let mut names: HashMap<(&str, usize), String> = HashMap::new();
-    let mut made: HashMap<&str, usize> = HashMap::new();
-    let mut open: HashMap<&str, VecDeque<usize>> = HashMap::new();
-    let mut written = HashMap::new();
-    let mut previous = None;
-    for (at, message) in sent() {
-        // A later assistant turn may use an id again, so the count restarts at each assistant turn.
-        if !rule.once && message.role == Role::Assistant && previous != Some(Role::Assistant) {
-            made.clear();
-            open.clear();
-        }
-        previous = Some(message.role);
-        for (place, part) in message.parts.iter().enumerate() {
-            let (id, use_number) = match part {
-                Part::ToolCall { call, .. } => {
-                    let count = made.entry(call.as_str()).or_default();
-                    *count += 1;
-                    open.entry(call.as_str()).or_default().push_back(*count);
-                    (call.as_str(), *count)
-                }
-                Part::ToolResult { call, .. } => {
-                    let waiting = open.get_mut(call.as_str()).and_then(VecDeque::pop_front);
-                    let last = || made.get(call.as_str()).copied().unwrap_or(1);
-                    (call.as_str(), waiting.unwrap_or_else(last))
-                }
-                _ => continue,
-            };
-            if use_number == 1 && (rule.fits)(id) {
-                continue;
-            }
-            let name = names.entry((id, use_number)).or_insert_with(|| free(id, use_number, &mut taken));
-            written.insert((at, place), name.clone());
-        }
+    let sent = messages.iter().filter(|message| message.standing.is_sendable());
+    IdChooser::new(rule, sent.flat_map(made_names).collect()).choose(messages)
+}
+
+/// Returns the ids of a message that look like names made here, so that no call gets one of them.
+pub(crate) fn made_names(message: &Message) -> impl Iterator<Item = String> {
+    let ids = message.calls().chain(message.results()).map(|call| call.as_str());
+    ids.filter(|id| id.starts_with(MADE)).map(str::to_owned)
+}
+
+/// Chooses ids for a conversation that comes in parts.
+pub(crate) struct IdChooser {
+    rule: IdRule,
+    /// Names made here or by an earlier export.
+    taken: HashSet<String>,
+    names: HashMap<(Box<str>, usize), String>,
+    /// Number of calls with each id.
+    made: HashMap<Box<str>, usize>,
+    /// Calls that wait for their result, by id.
+    open: HashMap<Box<str>, VecDeque<usize>>,
+    previous: Option<Role>,
+}
+
+impl IdChooser {
+    /// Creates a chooser. `taken` has the [names made here](made_names) that the whole conversation contains.
+    pub(crate) fn new(rule: IdRule, taken: HashSet<String>) -> Self {
+        let (names, made, open) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { rule, taken, names, made, open, previous: None }
     }
-    CallIds(written)
+
+    /// Returns the ids of the next messages, which count from 0.
+    pub(crate) fn choose(&mut self, messages: &[Message]) -> CallIds {
+        let mut written = HashMap::new();
+        for (at, message) in messages.iter().enumerate().filter(|(_, said)| said.standing.is_sendable()) {
+            // A later assistant turn may use an id again, so the count restarts at each assistant turn.
+            let begins = message.role == Role::Assistant && self.previous != Some(Role::Assistant);
+            if !self.rule.once && begins {
+                self.made.clear();
+                self.open.clear();
+            }
+            self.previous = Some(message.role);
+            for (place, part) in message.parts.iter().enumerate() {
+                let (id, use_number) = match part {
+                    Part::ToolCall { call, .. } => (call.as_str(), self.call(call.as_str())),
+                    Part::ToolResult { call, .. } => (call.as_str(), self.result(call.as_str())),
+                    _ => continue,
+                };
+                if use_number == 1 && (self.rule.fits)(id) {
+                    continue;
+                }
+                let make = || free(id, use_number, &mut self.taken);
+                let name = self.names.entry((id.into(), use_number)).or_insert_with(make);
+                written.insert((at, place), name.clone());
+            }
+        }
+        CallIds(written)
+    }
+
+    /// Counts a call, and returns how many calls have used its id.
+    fn call(&mut self, id: &str) -> usize {
+        let count = self.made.entry(id.into()).or_default();
+        *count += 1;
+        self.open.entry(id.into()).or_default().push_back(*count);
+        *count
+    }
+
+    /// Returns the number of the call with this id that a result answers.
+    fn result(&mut self, id: &str) -> usize {
+        let waiting = self.open.get_mut(id);
+        let number = waiting.and_then(|waiting| Some((waiting.pop_front()?, waiting.is_empty())));
+        if number.is_none_or(|(_, is_last)| is_last) {
+            self.open.remove(id);
+        }
+        number.map_or_else(|| self.made.get(id).copied().unwrap_or(1), |(number, _)| number)
+    }
 }
 
 /// Returns a name that is made from the id and that nothing else in the request uses.
@@ -94,6 +127,9 @@ fn free(id: &str, use_number: usize, taken: &mut HashSet<String>) -> String {
     }
 }
 
+/// Beginning of the names made here.
+const MADE: &str = "wb_";
+
 /// Returns `wb_` followed by 32 hexadecimal digits: 35 characters, all from the smallest character set that a
 /// provider accepts.
 fn hashed(pieces: &[&[u8]]) -> String {
@@ -104,7 +140,7 @@ fn hashed(pieces: &[&[u8]]) -> String {
         hasher.update(piece);
     }
     let hex = hasher.finalize().to_hex();
-    format!("wb_{}", hex.get(..32).unwrap_or_default())
+    format!("{MADE}{}", hex.get(..32).unwrap_or_default())
 }
 
 /// Returns whether a text has 1 to `max` bytes and consists of ASCII letters, digits, `_` and `-`.

@@ -21,8 +21,9 @@ enum ServerBlock {
     Result(String),
 }
 
-/// Returns the opaque blocks that the API would refuse, by message and part, with the reason.
-pub(super) fn refused(messages: &[Message]) -> BTreeMap<(usize, usize), &'static str> {
+/// Returns the opaque blocks that the API would refuse, by message and part, with the reason. `is_end` states whether the
+/// conversation ends with these messages.
+pub(super) fn refused(messages: &[Message], is_end: bool) -> BTreeMap<(usize, usize), &'static str> {
     let mut refused = BTreeMap::new();
     let mut turn = Vec::new();
     let sent = || messages.iter().enumerate().filter(|(_, message)| message.standing.is_sendable());
@@ -39,7 +40,7 @@ pub(super) fn refused(messages: &[Message]) -> BTreeMap<(usize, usize), &'static
         let next = said.peek().map(|(_, message)| message.role);
         // Consecutive assistant messages are one turn, so pairs may be split between them.
         if message.role != Role::Assistant || next != Some(Role::Assistant) {
-            refused.extend(unpaired(std::mem::take(&mut turn), next.is_none()));
+            refused.extend(unpaired(std::mem::take(&mut turn), is_end && next.is_none()));
         }
     }
     refused

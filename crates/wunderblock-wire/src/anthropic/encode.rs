@@ -170,7 +170,13 @@ pub(crate) struct MessageEncoder {
 
 impl MessageEncoder {
     pub(crate) fn new(messages: &[Message]) -> Self {
-        Self { ids: call_id::choose(messages, IDS), refused: blocks::refused(messages) }
+        Self { ids: call_id::choose(messages, IDS), refused: blocks::refused(messages, true) }
+    }
+
+    /// Creates an encoder for a part of a conversation that does not end within a turn of the model. `is_end` states
+    /// whether the conversation ends with it.
+    pub(crate) fn of_part(messages: &[Message], ids: CallIds, is_end: bool) -> Self {
+        Self { ids, refused: blocks::refused(messages, is_end) }
     }
 
     /// Returns the blocks of a message that is not the operator's, as a transcript stores them: the results first.

@@ -8,8 +8,8 @@
 use super::PHASE;
 use super::content::{finish, piece, reasoning};
 use super::decode;
-use super::order::{self, ItemKind, WrittenItem};
-use crate::call_id::{self, CallIds};
+use super::order::{self, ItemKind, Settling, WrittenItem};
+use crate::call_id::{self, CallIds, IdChooser};
 use crate::extra::{self, KIND, MESSAGE, OpenedExtra, ROLE, SHAPE};
 use crate::json::{ObjectWriter, array, quote};
 use crate::outcome::{Encoded, WireError};
@@ -63,9 +63,53 @@ pub(crate) fn request(request: &Request) -> Result<Encoded, WireError> {
     Ok(Encoded { bytes, stem, blocks, asked: stem, starts: Vec::new(), dropped: writing.dropped })
 }
 
-/// Returns the items of messages, each with the message and part that it was written for.
-pub(crate) fn items(messages: &[Message], writing: &mut Writing) -> Result<Vec<WrittenItem>, WireError> {
-    Input::new(messages).all(messages, writing)
+/// Writes the items of messages that come one by one.
+pub(crate) struct ItemEncoder {
+    ids: IdChooser,
+    input: Input,
+    settling: Settling,
+    /// Number of messages.
+    count: usize,
+    /// Number of ids that were replaced.
+    pub(crate) replaced: usize,
+}
+
+impl ItemEncoder {
+    /// Creates an encoder. `taken` has the [names made by us](call_id::made_names) that the messages contain.
+    pub(crate) fn new(taken: HashSet<String>) -> Self {
+        let (ids, settling) = (IdChooser::new(IDS, taken), Settling::default());
+        Self { ids, input: Input::default(), settling, count: 0, replaced: 0 }
+    }
+
+    /// Adds a message, and returns the items that are decided, each with the message and part that it was written for.
+    pub(crate) fn push(
+        &mut self,
+        message: &Message,
+        writing: &mut Writing,
+    ) -> Result<Vec<WrittenItem>, WireError> {
+        self.input.ids = self.ids.choose(std::slice::from_ref(message));
+        self.replaced += self.input.ids.replaced();
+        let mut kept = Vec::new();
+        self.input.add(0, message, writing)?;
+        for mut item in self.input.items.drain(..) {
+            item.place.0 = Some(self.count);
+            self.settling.push(item, writing, &mut kept);
+        }
+        self.count += 1;
+        Ok(kept)
+    }
+
+    /// Returns the number of messages before the first one whose items are not decided.
+    pub(crate) fn decided(&self) -> usize {
+        self.settling.first().unwrap_or(self.count)
+    }
+
+    /// Returns the items that are left.
+    pub(crate) fn finish(self, writing: &mut Writing) -> Vec<WrittenItem> {
+        let mut kept = Vec::new();
+        self.settling.finish(writing, &mut kept);
+        kept
+    }
 }
 
 /// Returns the input of a request if it was read as one string and still consists of that string.

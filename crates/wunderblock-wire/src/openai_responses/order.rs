@@ -7,7 +7,7 @@
 use super::{COMPACTIONS, RECORDED};
 use crate::json::{ObjectWriter, RawFields, is_null, text};
 use crate::writing::Writing;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use wunderblock_core::budget::Reason;
 
 /// Types of items and content that have neutral forms. An opaque item of a type that has a neutral form is
@@ -133,64 +133,102 @@ pub(crate) struct WrittenItem {
 
 /// If the request is ours, removes the items that the provider would refuse in their position.
 pub(super) fn settle(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
-    if writing.is_made() { reasoned(paired(items, writing), writing) } else { items }
+    if !writing.is_made() {
+        return items;
+    }
+    let (mut settling, mut kept) = (Settling::default(), Vec::with_capacity(items.len()));
+    items.iter().for_each(|item| settling.note(item));
+    items.into_iter().for_each(|item| settling.push(item, writing, &mut kept));
+    settling.finish(writing, &mut kept);
+    kept
 }
 
-/// Removes calls without answers and answers without calls. The last item may be a call that waits for its answer.
-fn paired(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
-    let (mut calls, mut answers) = (HashSet::new(), HashSet::new());
-    for item in &items {
+/// Maximum number of items that wait for the answer of a call without a neutral form.
+const HELD: usize = 4_096;
+
+/// Removes the items that the provider would refuse in their position, from a request whose items come one by one.
+/// Items are held only while it is not known whether the first of them is kept.
+#[derive(Default)]
+pub(super) struct Settling {
+    calls: HashSet<String>,
+    answers: HashSet<String>,
+    /// Items from the first call on that waits for its answer.
+    held: VecDeque<WrittenItem>,
+    /// Reasoning that no item has followed yet.
+    reasoning: Vec<WrittenItem>,
+}
+
+impl Settling {
+    fn note(&mut self, item: &WrittenItem) {
         match &item.kind {
-            ItemKind::Call { id, .. } => calls.insert(id.clone()),
-            ItemKind::Answer(id) => answers.insert(id.clone()),
-            _ => false,
-        };
+            ItemKind::Call { id, .. } => drop(self.calls.insert(id.clone())),
+            ItemKind::Answer(id) => drop(self.answers.insert(id.clone())),
+            ItemKind::Spoken | ItemKind::Reasoning | ItemKind::Heard => {}
+        }
     }
-    let last = items.len().saturating_sub(1);
-    let mut kept = Vec::with_capacity(items.len());
-    for (at, item) in items.into_iter().enumerate() {
-        let why = match &item.kind {
-            ItemKind::Call { id, waits: true } if at < last && !answers.contains(id) => {
-                Some("a call without its output")
-            }
-            ItemKind::Answer(id) if !calls.contains(id) => Some("an output without its call"),
+
+    /// Adds an item, and moves the items that are decided to `kept`.
+    pub(super) fn push(&mut self, item: WrittenItem, writing: &mut Writing, kept: &mut Vec<WrittenItem>) {
+        self.note(&item);
+        self.held.push_back(item);
+        while let Some(item) = self.next(false) {
+            self.decide(item, writing, kept);
+        }
+    }
+
+    /// Decides about the items that are left. The last one may be a call that waits for its answer.
+    pub(super) fn finish(mut self, writing: &mut Writing, kept: &mut Vec<WrittenItem>) {
+        while let Some(item) = self.next(true) {
+            self.decide(item, writing, kept);
+        }
+        drop_reasoning(&mut self.reasoning, writing);
+    }
+
+    /// Returns the message of the first item that is not decided yet.
+    pub(super) fn first(&self) -> Option<usize> {
+        self.reasoning.first().or(self.held.front())?.place.0
+    }
+
+    /// Returns the next item that can be decided, with the reason for which it is left out, if it is.
+    fn next(&mut self, is_end: bool) -> Option<(WrittenItem, Option<&'static str>)> {
+        let why = match &self.held.front()?.kind {
+            ItemKind::Call { id, waits: true } if !self.answers.contains(id) => match self.held.len() {
+                1 if is_end => None,
+                held if is_end || held > HELD => Some("a call without its output"),
+                _ => return None,
+            },
+            ItemKind::Answer(id) if !self.calls.contains(id) => Some("an output without its call"),
             _ => None,
         };
-        keep(item, why, &mut kept, writing);
+        self.held.pop_front().map(|item| (item, why))
     }
-    kept
-}
 
-/// Removes reasoning that no item of the model follows.
-fn reasoned(items: Vec<WrittenItem>, writing: &mut Writing) -> Vec<WrittenItem> {
-    let mut leads = false;
-    let mut led: Vec<bool> = items
-        .iter()
-        .rev()
-        .map(|item| {
-            leads = match item.kind {
-                ItemKind::Reasoning => leads,
-                ItemKind::Spoken | ItemKind::Call { .. } => true,
-                ItemKind::Answer(_) | ItemKind::Heard => false,
-            };
-            leads
-        })
-        .collect();
-    let mut kept = Vec::with_capacity(items.len());
-    for item in items {
-        let leads = led.pop().unwrap_or_default();
-        let is_lost = matches!(item.kind, ItemKind::Reasoning) && !leads;
-        keep(item, is_lost.then_some("reasoning without what it led to"), &mut kept, writing);
-    }
-    kept
-}
-
-fn keep(item: WrittenItem, why: Option<&str>, kept: &mut Vec<WrittenItem>, writing: &mut Writing) {
-    match why {
-        Some(why) => {
-            writing.at(item.place.0, item.place.1);
-            writing.drop_part(Reason::Unsendable, why);
+    /// Keeps an item or leaves it out. Reasoning is kept with the item of the model that follows it.
+    fn decide(
+        &mut self,
+        (item, why): (WrittenItem, Option<&'static str>),
+        writing: &mut Writing,
+        kept: &mut Vec<WrittenItem>,
+    ) {
+        if let Some(why) = why {
+            return leave_out(&item, why, writing);
         }
-        None => kept.push(item),
+        match item.kind {
+            ItemKind::Reasoning => return self.reasoning.push(item),
+            ItemKind::Spoken | ItemKind::Call { .. } => kept.append(&mut self.reasoning),
+            ItemKind::Answer(_) | ItemKind::Heard => drop_reasoning(&mut self.reasoning, writing),
+        }
+        kept.push(item);
     }
+}
+
+fn drop_reasoning(reasoning: &mut Vec<WrittenItem>, writing: &mut Writing) {
+    for item in reasoning.drain(..) {
+        leave_out(&item, "reasoning without what it led to", writing);
+    }
+}
+
+fn leave_out(item: &WrittenItem, why: &str, writing: &mut Writing) {
+    writing.at(item.place.0, item.place.1);
+    writing.drop_part(Reason::Unsendable, why);
 }

@@ -43,7 +43,9 @@ pub use reader::{Checkpoint, TranscriptReader};
 pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 pub use statement::stated_author;
 pub use time::{rfc3339, written_time};
-pub use writer::{AgentFormat, LeftOut, WrittenTranscript, write_transcript};
+pub use writer::{
+    AgentFormat, LeftOut, SessionOutline, TranscriptWriter, WrittenTranscript, write_transcript,
+};
 
 impl Format {
     /// Returns whether a file of this format that begins with `head` is read line by line or as a whole.

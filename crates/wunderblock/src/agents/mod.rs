@@ -14,4 +14,4 @@ pub use agent::{Agent, agents};
 pub use history::{AgentHistory, HistoryFile, find_session, histories};
 pub use places::Places;
 pub use resume::{Resume, resume};
-pub use transcript::{TranscriptPlace, agent_transcript, transcript_place};
+pub use transcript::{TranscriptPlace, transcript_place, write_agent_transcript};

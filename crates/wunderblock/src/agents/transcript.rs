@@ -2,29 +2,68 @@
 
 use super::agent::Agent;
 use super::places::Places;
-use crate::error::Error;
+use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
+
 use crate::session::Session;
 use crate::stored::with_whole_texts;
+use std::io::Write;
 use std::path::PathBuf;
+use wunderblock_core::event::Fact;
 use wunderblock_core::units::Seq;
-use wunderblock_wire::transcript::{AgentFormat, WrittenTranscript, write_transcript};
+use wunderblock_wire::transcript::{AgentFormat, SessionOutline, TranscriptWriter, WrittenTranscript};
 
-/// Returns a session in an agent's transcript format, whatever agent it came from. The whole session is held in
-/// memory. The session is not changed.
+/// Writes a session in an agent's transcript format, whatever agent it came from. The session is read twice, page by
+/// page, and is not changed. Returns the number of bytes, and the transcript without its text.
 ///
 /// # Errors
-/// Returns an error if the session does not exist, or if a record is damaged.
-pub fn agent_transcript(session: &Session, format: AgentFormat) -> BoxFuture<'_, WrittenTranscript> {
+/// Returns an error if the session does not exist, if a record is damaged, or if `out` cannot be written.
+pub fn write_agent_transcript<'a>(
+    session: &'a Session,
+    format: AgentFormat,
+    out: &'a mut (dyn Write + Send),
+) -> BoxFuture<'a, (u64, WrittenTranscript)> {
     Box::pin(async move {
         let head = session.info().await?.head;
-        let mut events = Vec::new();
+        let mut writer = TranscriptWriter::new(format, outline(session, head).await?);
+        let mut bytes = 0;
+        let mut write = |text: &str| {
+            bytes += text.len() as u64;
+            out.write_all(text.as_bytes()).map_err(|error| write_error(&error))
+        };
         let mut pages = session.pages(Seq(1), head);
         while let Some(page) = pages.next().await? {
-            events.extend(with_whole_texts(session.engine(), page).await?);
+            write(&writer.write(&with_whole_texts(session.engine(), page).await?)?)?;
         }
-        write_transcript(format, &events).map_err(Error::from)
+        let mut written = writer.finish()?;
+        write(&std::mem::take(&mut written.text))?;
+        Ok((bytes, written))
     })
+}
+
+/// Reads what a writer needs to know of the whole session. Of its texts, only summaries are read.
+async fn outline(session: &Session, head: Seq) -> Result<SessionOutline, Error> {
+    let mut outline = SessionOutline::default();
+    let mut pages = session.pages(Seq(1), head);
+    while let Some(page) = pages.next().await? {
+        let mut events = Vec::with_capacity(page.len());
+        for event in page {
+            match event.fact {
+                Some(Fact::SessionCompacted(_)) => {
+                    events.extend(with_whole_texts(session.engine(), vec![event]).await?);
+                }
+                _ => events.push(event),
+            }
+        }
+        outline.read(&events);
+    }
+    if outline.hides() {
+        let mut pages = session.pages(Seq(1), head);
+        while let Some(page) = pages.next().await? {
+            outline.read_hidden(&page);
+        }
+    }
+    Ok(outline)
 }
 
 /// Where an agent finds a written transcript, and the command that continues it.

@@ -6,15 +6,17 @@
 use super::super::object::quoted;
 use super::super::time;
 use super::super::writer::{
-    Conversation, Entry, EntryIds, EntryItem, LeftOutCounts, WrittenTranscript, writing_for,
+    AgentWriter, Entry, EntryIds, EntryItem, LeftOutCounts, Measured, Output, ReplyUsage, SessionOutline,
+    writing_for,
 };
 use super::{harness_text, is_claude};
 use crate::anthropic::USAGE;
 use crate::anthropic::encode::{self, MessageEncoder};
+use crate::call_id::IdChooser;
 use crate::json::{ObjectWriter, array};
 use crate::outcome::WireError;
 use crate::writing::Writing;
-use wunderblock_core::event::{SessionCompacted, UsageMeasured};
+use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Body, Dialect, Message, MessageOrigin, Part, Role};
 
 const FORMAT: &str = "claude-code";
@@ -32,44 +34,6 @@ const STOPS: [&str; 7] = [
     "stop_sequence",
     "tool_use",
 ];
-
-pub(in super::super) fn write(conversation: &mut Conversation<'_>) -> Result<WrittenTranscript, WireError> {
-    let mut left_out = std::mem::take(&mut conversation.left_out);
-    for message in &mut conversation.messages {
-        keep_sendable(message, &mut left_out);
-    }
-    let encoder = MessageEncoder::new(&conversation.messages);
-    let mut writing = writing_for(Dialect::Anthropic);
-    let mut written = Vec::with_capacity(conversation.messages.len());
-    for said in conversation.messages.iter().enumerate() {
-        written.push(contents(said, &encoder, &mut writing)?);
-    }
-    left_out.extend(writing.dropped);
-    left_out.note_names(&conversation.messages, (Dialect::Anthropic, encode::IDS));
-    let contents_of = |at: usize| written.get(at).filter(|contents| !contents.is_empty());
-    let usage = conversation.usage(|at| contents_of(at).is_some(), &mut left_out);
-    let mut writer = Writer::new(conversation);
-    for entry in &conversation.entries {
-        match entry.item {
-            EntryItem::Message(at) => {
-                if let Some((message, contents)) = conversation.messages.get(at).zip(contents_of(at)) {
-                    for (piece, content) in contents.iter().enumerate() {
-                        writer.message((entry, piece), (message, content), usage.get(&at).copied());
-                    }
-                    left_out.note_origin(message, read_origin(message));
-                }
-            }
-            EntryItem::Usage(_) => {}
-            EntryItem::Compacted(made, summary) => writer.compacted(entry, made, summary),
-        }
-    }
-    if let Some((title, ..)) = conversation.title {
-        let record = ObjectWriter::typed("custom-title").text("customTitle", title);
-        writer.lines.push(record.text("sessionId", &writer.session).finish());
-    }
-    let file = conversation.folder().and_then(|folder| file_name(folder, &writer.session));
-    Ok(WrittenTranscript::new((writer.session, file), &writer.lines, left_out))
-}
 
 /// Returns the path of a session's file in Claude Code's folder.
 fn file_name(folder: &str, session: &str) -> Option<String> {
@@ -129,8 +93,96 @@ fn contents(
     })
 }
 
-struct Writer<'e> {
-    ids: EntryIds<'e>,
+/// Maximum number of messages of a turn whose blocks are examined together.
+const TURN: usize = 1_024;
+
+pub(in super::super) struct Writer {
+    chooser: IdChooser,
+    writing: Writing,
+    /// Entries from the first message of the current turn on: the blocks of a turn depend on each other.
+    turn: Vec<Entry>,
+    usage: ReplyUsage<Vec<String>>,
+    records: Records,
+}
+
+impl Writer {
+    pub(in super::super) fn new(mut outline: SessionOutline) -> Self {
+        Self {
+            chooser: IdChooser::new(encode::IDS, std::mem::take(&mut outline.names)),
+            writing: writing_for(Dialect::Anthropic),
+            turn: Vec::new(),
+            usage: ReplyUsage::new(&outline),
+            records: Records::new(outline),
+        }
+    }
+
+    /// Encodes the messages of the current turn.
+    fn end_turn(&mut self, is_end: bool, out: &mut Output) -> Result<(), WireError> {
+        let entries = std::mem::take(&mut self.turn);
+        let messages: Vec<Message> = entries.iter().filter_map(|entry| said(entry).cloned()).collect();
+        let ids = self.chooser.choose(&messages);
+        let mut replaced = ids.replaced();
+        let encoder = MessageEncoder::of_part(&messages, ids, is_end);
+        let mut at = 0;
+        for entry in entries {
+            let mut contents = Vec::new();
+            if let EntryItem::Message(message) = &entry.item {
+                contents = self::contents((at, message), &encoder, &mut self.writing)?;
+                out.left_out.note_names(message, (Dialect::Anthropic, std::mem::take(&mut replaced)));
+                at += 1;
+            }
+            let is_written = !contents.is_empty();
+            for ready in self.usage.push(entry, (contents, is_written), &mut out.left_out) {
+                self.records.add(ready, out);
+            }
+        }
+        out.left_out.extend(std::mem::take(&mut self.writing.dropped));
+        Ok(())
+    }
+}
+
+/// Returns the message of an entry.
+fn said(entry: &Entry) -> Option<&Message> {
+    match &entry.item {
+        EntryItem::Message(message) => Some(message),
+        EntryItem::Usage(_) | EntryItem::Compacted { .. } => None,
+    }
+}
+
+impl AgentWriter for Writer {
+    fn push(&mut self, mut entry: Entry, out: &mut Output) -> Result<(), WireError> {
+        if let EntryItem::Message(message) = &mut entry.item {
+            let last = self.turn.iter().rev().find_map(said);
+            let goes_on = last.is_some_and(|last| last.role == Role::Assistant)
+                && message.role == Role::Assistant
+                && self.turn.len() < TURN;
+            if last.is_some() && !goes_on {
+                self.end_turn(false, out)?;
+            }
+            keep_sendable(message, &mut out.left_out);
+        }
+        self.turn.push(entry);
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, out: &mut Output) -> Result<(String, Option<String>), WireError> {
+        self.end_turn(true, out)?;
+        for ready in self.usage.finish() {
+            self.records.add(ready, out);
+        }
+        let Records { session, outline, .. } = self.records;
+        if let Some((_, title, _)) = &outline.title {
+            let record = ObjectWriter::typed("custom-title").text("customTitle", title);
+            out.line(&record.text("sessionId", &session).finish());
+        }
+        let file = outline.folder().and_then(|folder| file_name(folder, &session));
+        Ok((session, file))
+    }
+}
+
+/// Writer of records, each after the one before.
+struct Records {
+    outline: SessionOutline,
     session: String,
     /// Fields that all records have in common.
     common: Vec<(&'static str, String)>,
@@ -138,31 +190,53 @@ struct Writer<'e> {
     parent: Option<String>,
     /// Id of the reply that is being written.
     reply: Option<String>,
-    lines: Vec<String>,
 }
 
-impl<'e> Writer<'e> {
-    fn new(conversation: &Conversation<'e>) -> Self {
-        let ids = EntryIds::new(FORMAT, conversation.session);
-        let session = ids.session();
+impl Records {
+    fn new(outline: SessionOutline) -> Self {
+        let session = EntryIds::new(FORMAT, outline.session()).session();
         let mut common = vec![("userType", "external".to_owned())];
-        common.extend(conversation.folder().map(|folder| ("cwd", folder.to_owned())));
+        common.extend(outline.folder().map(|folder| ("cwd", folder.to_owned())));
         common.push(("sessionId", session.clone()));
-        common.extend(conversation.version(FORMAT).map(|version| ("version", version.to_owned())));
-        common.extend(conversation.branch().map(|branch| ("gitBranch", branch.to_owned())));
-        Self { ids, session, common, parent: None, reply: None, lines: Vec::new() }
+        common.extend(outline.version(FORMAT).map(|version| ("version", version.to_owned())));
+        common.extend(outline.branch().map(|branch| ("gitBranch", branch.to_owned())));
+        Self { outline, session, common, parent: None, reply: None }
     }
 
+    fn ids(&self) -> EntryIds<'_> {
+        EntryIds::new(FORMAT, self.outline.session())
+    }
+
+    /// Writes the records of an entry.
+    fn add(&mut self, ready: Measured<Vec<String>>, out: &mut Output) {
+        let Measured { entry, content, usage } = ready;
+        match &entry.item {
+            EntryItem::Message(message) => {
+                for (piece, content) in content.iter().enumerate() {
+                    let record = self.message(&entry, (message, content), usage.as_ref());
+                    self.record(&entry, &format!("message {piece}"), record, out);
+                }
+                if !content.is_empty() {
+                    out.left_out.note_origin(message, read_origin(message));
+                }
+            }
+            EntryItem::Usage(_) => {}
+            EntryItem::Compacted { .. } => self.compacted(&entry, out),
+        }
+    }
+
+    /// Returns the record of a piece of a message, without the fields that all records have.
     fn message(
         &mut self,
-        (entry, piece): (&Entry<'_>, usize),
+        entry: &Entry,
         (message, content): (&Message, &str),
         usage: Option<&UsageMeasured>,
-    ) {
-        let record = if message.role == Role::Assistant {
+    ) -> ObjectWriter {
+        if message.role == Role::Assistant {
             let own = message.api_id.as_deref().map(str::to_owned);
-            let made =
-                || self.reply.clone().unwrap_or_else(|| format!("msg_{}", self.ids.short(entry.id, "reply")));
+            let made = || {
+                self.reply.clone().unwrap_or_else(|| format!("msg_{}", self.ids().short(&entry.id, "reply")))
+            };
             let reply = own.unwrap_or_else(made);
             let said = ObjectWriter::typed("message").text("id", &reply).text("role", "assistant");
             self.reply = Some(reply);
@@ -179,14 +253,14 @@ impl<'e> Writer<'e> {
             let said = ObjectWriter::default().text("role", "user").raw("content", content);
             let record = ObjectWriter::typed("user").raw("message", &said.finish());
             if is_meta(message) { record.raw("isMeta", "true") } else { record }
-        };
-        self.record(entry, &format!("message {piece}"), record);
+        }
     }
 
-    fn compacted(&mut self, entry: &Entry<'_>, made: &SessionCompacted, summary: &str) {
+    fn compacted(&mut self, entry: &Entry, out: &mut Output) {
+        let EntryItem::Compacted { trigger, tokens_before, summary } = &entry.item else { return };
         self.reply = None;
-        let meta = ObjectWriter::default().text("trigger", made.trigger.as_deref().unwrap_or("manual"));
-        let meta = match made.tokens_before {
+        let meta = ObjectWriter::default().text("trigger", trigger.as_deref().unwrap_or("manual"));
+        let meta = match tokens_before {
             Some(tokens) => meta.raw("preTokens", &tokens.0.to_string()),
             None => meta,
         };
@@ -199,16 +273,16 @@ impl<'e> Writer<'e> {
             .text("level", "info")
             .raw("isMeta", "false")
             .raw("compactMetadata", &meta.finish());
-        self.record(entry, "boundary", boundary);
+        self.record(entry, "boundary", boundary, out);
         let said = ObjectWriter::default().text("role", "user").text("content", summary).finish();
         let record = ObjectWriter::typed("user").raw("message", &said);
         let record = record.raw("isVisibleInTranscriptOnly", "true").raw("isCompactSummary", "true");
-        self.record(entry, "summary", record);
+        self.record(entry, "summary", record, out);
     }
 
     /// Adds a record after the one before.
-    fn record(&mut self, entry: &Entry<'_>, what: &str, record: ObjectWriter) {
-        let id = self.ids.uuid(entry.id, what);
+    fn record(&mut self, entry: &Entry, what: &str, record: ObjectWriter, out: &mut Output) {
+        let id = self.ids().uuid(&entry.id, what);
         let parent = self.parent.as_deref().map_or_else(|| "null".to_owned(), quoted);
         let record = record
             .raw("parentUuid", &parent)
@@ -216,7 +290,7 @@ impl<'e> Writer<'e> {
             .text("uuid", &id)
             .text("timestamp", &time::written_time(entry.at));
         let record = self.common.iter().fold(record, |record, (name, value)| record.text(name, value));
-        self.lines.push(record.finish());
+        out.line(&record.finish());
         self.parent = Some(id);
     }
 }

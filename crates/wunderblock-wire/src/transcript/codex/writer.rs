@@ -7,13 +7,15 @@
 use super::super::object::Object;
 use super::super::time;
 use super::super::writer::{
-    Conversation, Entry, EntryIds, EntryItem, LeftOutCounts, WrittenTranscript, writing_for,
+    AgentWriter, Entry, EntryIds, EntryItem, LeftOutCounts, Output, SessionOutline, writing_for,
 };
 use super::{BASE_INSTRUCTIONS, items};
 use crate::json::{ObjectWriter, array};
-use crate::openai_responses::encode;
+use crate::openai_responses::encode::ItemEncoder;
+use crate::openai_responses::order::WrittenItem;
 use crate::outcome::WireError;
-use std::collections::BTreeMap;
+use crate::writing::Writing;
+use std::collections::{HashSet, VecDeque};
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Body, Dialect, MediaForm, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Millis;
@@ -23,50 +25,6 @@ const FORMAT: &str = "codex";
 /// Program named in the header as the one that began the session.
 const ORIGINATOR: &str = "wunderblock";
 
-pub(in super::super) fn write(conversation: &mut Conversation<'_>) -> Result<WrittenTranscript, WireError> {
-    let mut left_out = std::mem::take(&mut conversation.left_out);
-    let base = take_instructions(&mut conversation.messages);
-    for message in &mut conversation.messages {
-        keep_images(message, &mut left_out);
-    }
-    let mut writing = writing_for(Dialect::OpenaiResponses);
-    let mut written: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for item in encode::items(&conversation.messages, &mut writing)? {
-        let json = listed(item.json);
-        let kind = Object::parse(&json).ok().and_then(|object| object.word("type"));
-        if kind.is_some_and(|kind| items::is_item(&kind)) {
-            written.entry(item.place.0.unwrap_or_default()).or_default().push(json);
-        } else {
-            left_out.add("an item that Codex does not know");
-        }
-    }
-    left_out.extend(writing.dropped);
-    left_out.note_names(&conversation.messages, (Dialect::OpenaiResponses, encode::IDS));
-    let mut writer = Writer::new(conversation);
-    writer.header(conversation, base.as_deref());
-    for entry in &conversation.entries {
-        match entry.item {
-            EntryItem::Message(at) => {
-                let message = conversation.messages.get(at);
-                let (Some(message), Some(items)) = (message, written.remove(&at)) else { continue };
-                writer.message(entry, message, &items);
-                left_out.note_origin(message, read_origin(message));
-            }
-            EntryItem::Usage(usage) => writer.usage(entry, usage),
-            EntryItem::Compacted(_, summary) => {
-                let payload = ObjectWriter::default().text("message", summary);
-                writer.line(entry.at, "compacted", &payload.finish());
-            }
-        }
-    }
-    if let Some((title, _, at)) = conversation.title {
-        let event = ObjectWriter::typed("thread_name_updated").text("thread_id", &writer.session);
-        writer.line(at, "event_msg", &event.text("thread_name", title).finish());
-    }
-    let file = file_name(conversation.began, &writer.session);
-    Ok(WrittenTranscript::new((writer.session, Some(file)), &writer.lines, left_out))
-}
-
 /// Returns the path of a rollout in Codex's folder.
 fn file_name(began: Millis, session: &str) -> String {
     let time = time::written_time(began);
@@ -75,9 +33,8 @@ fn file_name(began: Millis, session: &str) -> String {
     format!("sessions/{}/rollout-{date}T{clock}-{session}.jsonl", date.replace('-', "/"))
 }
 
-/// Removes the instructions that Codex records in the header from the messages, and returns them.
-fn take_instructions(messages: &mut [Message]) -> Option<String> {
-    let first = messages.first_mut()?;
+/// Removes the instructions that Codex records in the header from the first message, and returns them.
+fn take_instructions(first: &mut Message) -> Option<String> {
     let is_base = matches!(&first.standing, MessageOrigin::Injected(what) if **what == *BASE_INSTRUCTIONS);
     match first.parts.as_slice() {
         [Part::Text { text: Body::Inline(text), .. }] if is_base && first.role == Role::System => {
@@ -143,53 +100,115 @@ fn read_origin(message: &Message) -> MessageOrigin {
     }
 }
 
-struct Writer {
+pub(in super::super) struct Writer {
+    outline: SessionOutline,
     session: String,
-    folder: String,
+    encoder: ItemEncoder,
+    writing: Writing,
+    /// Entries whose items are not all decided.
+    held: VecDeque<HeldEntry>,
+    /// Number of messages, and of those that are held no more.
+    messages: (usize, usize),
     /// Model named last.
     model: Option<Box<str>>,
     /// Sum of the usage, by kind: input, of that from the cache and into it, output.
     total: [u64; 4],
-    lines: Vec<String>,
+}
+
+/// An entry with the items of its message.
+struct HeldEntry {
+    entry: Entry,
+    items: Vec<String>,
 }
 
 impl Writer {
-    fn new(conversation: &Conversation<'_>) -> Self {
-        let session = EntryIds::new(FORMAT, conversation.session).session();
-        let folder = conversation.folder().unwrap_or_default().to_owned();
-        Self { session, folder, model: None, total: [0; 4], lines: Vec::new() }
+    pub(in super::super) fn new(mut outline: SessionOutline) -> Self {
+        Self {
+            session: EntryIds::new(FORMAT, outline.session()).session(),
+            encoder: ItemEncoder::new(std::mem::take(&mut outline.names)),
+            writing: writing_for(Dialect::OpenaiResponses),
+            held: VecDeque::new(),
+            messages: (0, 0),
+            model: None,
+            total: [0; 4],
+            outline,
+        }
     }
 
-    fn line(&mut self, at: Millis, kind: &str, payload: &str) {
-        let line = ObjectWriter::default().text("timestamp", &time::written_time(at)).text("type", kind);
-        self.lines.push(line.raw("payload", payload).finish());
+    /// Gives items to the messages that they were written for.
+    fn place(&mut self, items: Vec<WrittenItem>, out: &mut Output) {
+        let is_message = |held: &&mut HeldEntry| matches!(held.entry.item, EntryItem::Message(_));
+        let mut messages = self.held.iter_mut().filter(is_message).zip(self.messages.1..);
+        let mut current = messages.next();
+        for item in items {
+            let at = item.place.0.unwrap_or_default();
+            while current.as_ref().is_some_and(|(_, number)| *number < at) {
+                current = messages.next();
+            }
+            let json = listed(item.json);
+            let kind = Object::parse(&json).ok().and_then(|object| object.word("type"));
+            match &mut current {
+                Some((held, _)) if kind.is_some_and(|kind| items::is_item(&kind)) => held.items.push(json),
+                _ => out.left_out.add("an item that Codex does not know"),
+            }
+        }
+        out.left_out.extend(std::mem::take(&mut self.writing.dropped));
     }
 
-    fn header(&mut self, conversation: &Conversation<'_>, base: Option<&str>) {
+    /// Writes the entries before the message with a number.
+    fn write(&mut self, before: usize, out: &mut Output) {
+        while let Some(held) = self.held.front() {
+            if matches!(held.entry.item, EntryItem::Message(_)) {
+                if self.messages.1 >= before {
+                    return;
+                }
+                self.messages.1 += 1;
+            }
+            let Some(HeldEntry { entry, items }) = self.held.pop_front() else { return };
+            match &entry.item {
+                EntryItem::Message(_) if items.is_empty() => {}
+                EntryItem::Message(message) => {
+                    self.message(entry.at, message, &items, out);
+                    out.left_out.note_origin(message, read_origin(message));
+                }
+                EntryItem::Usage(usage) => self.usage(entry.at, usage, out),
+                EntryItem::Compacted { summary, .. } => {
+                    let payload = ObjectWriter::default().text("message", summary);
+                    line(out, entry.at, "compacted", &payload.finish());
+                }
+            }
+        }
+    }
+
+    /// Writes the header, with the instructions that the first message may be.
+    fn begin(&self, first: Option<&mut Message>, out: &mut Output) {
+        let (base, outline) = (first.and_then(take_instructions), &self.outline);
         let meta = ObjectWriter::default()
             .text("id", &self.session)
-            .text("timestamp", &time::written_time(conversation.began))
-            .text("cwd", &self.folder)
+            .text("timestamp", &time::written_time(outline.began))
+            .text("cwd", outline.folder().unwrap_or_default())
             .text("originator", ORIGINATOR)
-            .text("cli_version", conversation.version(FORMAT).unwrap_or_default())
+            .text("cli_version", outline.version(FORMAT).unwrap_or_default())
             .text("source", "cli");
         let meta = match base {
-            Some(text) => meta.raw("base_instructions", &ObjectWriter::default().text("text", text).finish()),
+            Some(text) => {
+                meta.raw("base_instructions", &ObjectWriter::default().text("text", &text).finish())
+            }
             None => meta,
         };
-        let meta = match conversation.branch() {
+        let meta = match outline.branch() {
             Some(branch) => meta.raw("git", &ObjectWriter::default().text("branch", branch).finish()),
             None => meta,
         };
-        self.line(conversation.began, "session_meta", &meta.finish());
+        line(out, outline.began, "session_meta", &meta.finish());
     }
 
-    fn message(&mut self, entry: &Entry<'_>, message: &Message, items: &[String]) {
+    fn message(&mut self, at: Millis, message: &Message, items: &[String], out: &mut Output) {
         if message.role == Role::Assistant && self.model != message.model {
-            self.turn_context(entry.at, message);
+            self.turn_context(at, message, out);
         }
         for item in items {
-            self.line(entry.at, "response_item", item);
+            line(out, at, "response_item", item);
         }
         let kind = match message.role {
             Role::Assistant => "agent_message",
@@ -200,26 +219,26 @@ impl Writer {
         for part in &message.parts {
             if let Part::Text { text: Body::Inline(text), .. } = part {
                 let event = ObjectWriter::typed(kind).text("message", text).finish();
-                self.line(entry.at, "event_msg", &event);
+                line(out, at, "event_msg", &event);
             }
         }
     }
 
     /// Names the model of the next items. The other fields are required; Codex takes its own settings when it continues
     /// a session.
-    fn turn_context(&mut self, at: Millis, message: &Message) {
+    fn turn_context(&mut self, at: Millis, message: &Message, out: &mut Output) {
         self.model.clone_from(&message.model);
         let Some(model) = &message.model else { return };
         let context = ObjectWriter::default()
-            .text("cwd", &self.folder)
+            .text("cwd", self.outline.folder().unwrap_or_default())
             .text("approval_policy", "on-request")
             .raw("sandbox_policy", &ObjectWriter::typed("read-only").finish())
             .text("model", model)
             .text("summary", "auto");
-        self.line(at, "turn_context", &context.finish());
+        line(out, at, "turn_context", &context.finish());
     }
 
-    fn usage(&mut self, entry: &Entry<'_>, usage: &UsageMeasured) {
+    fn usage(&mut self, at: Millis, usage: &UsageMeasured, out: &mut Output) {
         let [input, read, write, output] =
             [usage.input, usage.cache_read, usage.cache_write, usage.output].map(|tokens| tokens.0);
         // Codex counts the tokens of the cache as input.
@@ -233,8 +252,53 @@ impl Writer {
             .raw("last_token_usage", &counts(last))
             .raw("model_context_window", &window);
         let event = ObjectWriter::typed("token_count").raw("info", &info.finish()).raw("rate_limits", "null");
-        self.line(entry.at, "event_msg", &event.finish());
+        line(out, at, "event_msg", &event.finish());
     }
+}
+
+impl AgentWriter for Writer {
+    fn push(&mut self, mut entry: Entry, out: &mut Output) -> Result<(), WireError> {
+        let mut items = Vec::new();
+        if let EntryItem::Message(message) = &mut entry.item {
+            if self.messages.0 == 0 {
+                self.begin(Some(message), out);
+            }
+            keep_images(message, &mut out.left_out);
+            let replaced = self.encoder.replaced;
+            items = self.encoder.push(message, &mut self.writing)?;
+            self.messages.0 += 1;
+            let ids = self.encoder.replaced - replaced;
+            out.left_out.note_names(message, (Dialect::OpenaiResponses, ids));
+        }
+        self.held.push_back(HeldEntry { entry, items: Vec::new() });
+        // The header comes first, and it contains the instructions, which may be the first message.
+        if self.messages.0 > 0 {
+            self.place(items, out);
+            self.write(self.encoder.decided(), out);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, out: &mut Output) -> Result<(String, Option<String>), WireError> {
+        if self.messages.0 == 0 {
+            self.begin(None, out);
+        }
+        let encoder = std::mem::replace(&mut self.encoder, ItemEncoder::new(HashSet::new()));
+        let items = encoder.finish(&mut self.writing);
+        self.place(items, out);
+        self.write(usize::MAX, out);
+        if let Some((_, title, at)) = &self.outline.title {
+            let event = ObjectWriter::typed("thread_name_updated").text("thread_id", &self.session);
+            line(out, *at, "event_msg", &event.text("thread_name", title).finish());
+        }
+        let file = file_name(self.outline.began, &self.session);
+        Ok((self.session, Some(file)))
+    }
+}
+
+fn line(out: &mut Output, at: Millis, kind: &str, payload: &str) {
+    let line = ObjectWriter::default().text("timestamp", &time::written_time(at)).text("type", kind);
+    out.line(&line.raw("payload", payload).finish());
 }
 
 fn counts([input, read, write, output]: [u64; 4]) -> String {

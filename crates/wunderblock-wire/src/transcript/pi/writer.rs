@@ -5,14 +5,16 @@
 
 use super::super::object::{Object, quoted};
 use super::super::time;
-use super::super::writer::{Conversation, Entry, EntryIds, EntryItem, LeftOutCounts, WrittenTranscript};
+use super::super::writer::{
+    AgentWriter, Entry, EntryIds, EntryItem, LeftOutCounts, Measured, Output, ReplyUsage, SessionOutline,
+};
 use super::{CUSTOM_MESSAGE, STOPS};
 use crate::extra::{self, KIND};
 use crate::json::{ObjectWriter, array};
 use crate::outcome::WireError;
 use crate::writing::{checked, inline, name_of};
 use std::collections::HashMap;
-use wunderblock_core::event::{SessionCompacted, UsageMeasured};
+use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::message::{Dialect, MediaForm, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Millis;
 
@@ -32,37 +34,6 @@ const PROVIDERS: [(&str, &str, &str); 7] = [
     ("gemini", "google", "google-generative-ai"),
 ];
 
-pub(in super::super) fn write(conversation: &mut Conversation<'_>) -> Result<WrittenTranscript, WireError> {
-    let mut blocks = Blocks { called: HashMap::new(), left_out: std::mem::take(&mut conversation.left_out) };
-    let mut contents = Vec::with_capacity(conversation.messages.len());
-    for message in &conversation.messages {
-        contents.push(blocks.content(message)?);
-    }
-    let mut left_out = blocks.left_out;
-    let is_written = |at: usize| contents.get(at).is_some_and(|content| !content.own.is_empty());
-    let usage = conversation.usage(is_written, &mut left_out);
-    let mut writer = Writer::new(conversation);
-    for entry in &conversation.entries {
-        match entry.item {
-            EntryItem::Message(at) => {
-                if let Some(said) = conversation.messages.get(at).zip(contents.get(at)) {
-                    writer.message(entry, said, usage.get(&at).copied());
-                    left_out.note_origin(said.0, read_origin(said.0));
-                }
-            }
-            EntryItem::Usage(_) => {}
-            EntryItem::Compacted(made, summary) => writer.compacted(entry, made, summary),
-        }
-    }
-    if let Some((title, id, at)) = conversation.title {
-        let entry = ObjectWriter::typed("session_info").text("name", title);
-        writer.entry((id, "title", at), entry);
-    }
-    let Writer { session, lines, .. } = writer;
-    let file = conversation.folder().map(|folder| file_name((folder, conversation.began), &session));
-    Ok(WrittenTranscript::new((session, file), &lines, left_out))
-}
-
 /// Returns the origin that the reader finds for a message.
 fn read_origin(message: &Message) -> MessageOrigin {
     match (&message.standing, message.role) {
@@ -78,62 +49,133 @@ fn file_name((folder, began): (&str, Millis), session: &str) -> String {
     format!("sessions/--{name}--/{time}_{session}.jsonl")
 }
 
-struct Writer<'e> {
-    ids: EntryIds<'e>,
+pub(in super::super) struct Writer {
+    blocks: Blocks,
+    usage: ReplyUsage<Content>,
+    entries: Entries,
+}
+
+impl Writer {
+    pub(in super::super) fn new(outline: SessionOutline) -> Self {
+        let blocks = Blocks { called: HashMap::new(), left_out: LeftOutCounts::default() };
+        Self { blocks, usage: ReplyUsage::new(&outline), entries: Entries::new(outline) }
+    }
+}
+
+impl AgentWriter for Writer {
+    fn push(&mut self, entry: Entry, out: &mut Output) -> Result<(), WireError> {
+        std::mem::swap(&mut self.blocks.left_out, &mut out.left_out);
+        let content = match &entry.item {
+            EntryItem::Message(message) => self.blocks.content(message),
+            EntryItem::Usage(_) | EntryItem::Compacted { .. } => Ok(Content::default()),
+        };
+        std::mem::swap(&mut self.blocks.left_out, &mut out.left_out);
+        let content = content?;
+        let is_written = !content.own.is_empty();
+        for ready in self.usage.push(entry, (content, is_written), &mut out.left_out) {
+            self.entries.add(ready, out);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, out: &mut Output) -> Result<(String, Option<String>), WireError> {
+        for ready in self.usage.finish() {
+            self.entries.add(ready, out);
+        }
+        self.entries.begin(out);
+        if let Some((id, title, at)) = self.entries.outline.title.take() {
+            let entry = ObjectWriter::typed("session_info").text("name", &title);
+            self.entries.entry((&id, "title", at), entry, out);
+        }
+        let Entries { session, outline, .. } = self.entries;
+        let file = outline.folder().map(|folder| file_name((folder, outline.began), &session));
+        Ok((session, file))
+    }
+}
+
+/// Writer of entries, each after the one before.
+struct Entries {
+    outline: SessionOutline,
     session: String,
     /// Id of the entry before.
     parent: Option<String>,
-    lines: Vec<String>,
+    is_begun: bool,
 }
 
-impl<'e> Writer<'e> {
-    fn new(conversation: &Conversation<'e>) -> Self {
-        let ids = EntryIds::new(FORMAT, conversation.session);
-        let session = ids.session();
+impl Entries {
+    fn new(outline: SessionOutline) -> Self {
+        let session = EntryIds::new(FORMAT, outline.session()).session();
+        Self { outline, session, parent: None, is_begun: false }
+    }
+
+    /// Writes the header, unless it is written.
+    fn begin(&mut self, out: &mut Output) {
+        if std::mem::replace(&mut self.is_begun, true) {
+            return;
+        }
         let header = ObjectWriter::typed("session")
             .raw("version", VERSION)
-            .text("id", &session)
-            .text("timestamp", &time::written_time(conversation.began))
-            .text("cwd", conversation.folder().unwrap_or_default());
-        let lines = vec![header.finish()];
-        Self { ids, session, parent: None, lines }
+            .text("id", &self.session)
+            .text("timestamp", &time::written_time(self.outline.began))
+            .text("cwd", self.outline.folder().unwrap_or_default());
+        out.line(&header.finish());
+    }
+
+    fn ids(&self) -> EntryIds<'_> {
+        EntryIds::new(FORMAT, self.outline.session())
+    }
+
+    /// Writes the entries of an entry of the session.
+    fn add(&mut self, ready: Measured<Content>, out: &mut Output) {
+        let Measured { entry, content, usage } = ready;
+        match &entry.item {
+            EntryItem::Message(message) => {
+                self.message(&entry, (message, &content), usage.as_ref(), out);
+                out.left_out.note_origin(message, read_origin(message));
+            }
+            EntryItem::Usage(_) => {}
+            EntryItem::Compacted { .. } => self.compacted(&entry, out),
+        }
     }
 
     /// Adds an entry after the one before.
-    fn entry(&mut self, (event, what, at): (&str, &str, Millis), entry: ObjectWriter) {
-        let id = self.ids.short(event, what);
+    fn entry(&mut self, (event, what, at): (&str, &str, Millis), entry: ObjectWriter, out: &mut Output) {
+        self.begin(out);
+        let id = self.ids().short(event, what);
         let parent = self.parent.as_deref().map_or_else(|| "null".to_owned(), quoted);
         let entry = entry.text("id", &id).raw("parentId", &parent).text("timestamp", &time::written_time(at));
-        self.lines.push(entry.finish());
+        out.line(&entry.finish());
         self.parent = Some(id);
     }
 
     fn message(
         &mut self,
-        entry: &Entry<'_>,
+        entry: &Entry,
         (message, content): (&Message, &Content),
         usage: Option<&UsageMeasured>,
+        out: &mut Output,
     ) {
         for (at, result) in content.results.iter().enumerate() {
-            self.say((entry, &format!("result {at}")), result.clone());
+            self.say((entry, &format!("result {at}")), result.clone(), out);
         }
         if content.own.is_empty() {
             return;
         }
         match &message.standing {
             _ if message.role == Role::Assistant => {
-                self.say((entry, "message"), replied(message, &content.own, usage));
+                self.say((entry, "message"), replied(message, &content.own, usage), out);
             }
-            MessageOrigin::Injected(name) => self.injected(entry, name, &content.own),
+            MessageOrigin::Injected(name) => self.injected(entry, name, &content.own, out),
             _ => {
                 let said = ObjectWriter::default().text("role", "user");
-                self.say((entry, "message"), said.raw("content", &text_or_blocks(message, &content.own)));
+                let content = text_or_blocks(message, &content.own);
+                self.say((entry, "message"), said.raw("content", &content), out);
             }
         }
     }
 
     /// Adds a message that no person typed.
-    fn injected(&mut self, entry: &Entry<'_>, name: &str, content: &[String]) {
+    fn injected(&mut self, entry: &Entry, name: &str, content: &[String], out: &mut Output) {
         let content = array(content);
         let custom = |object: ObjectWriter, kind: &str| {
             object.text("customType", kind).raw("content", &content).raw("display", "false")
@@ -141,38 +183,41 @@ impl<'e> Writer<'e> {
         match name.strip_prefix(CUSTOM_MESSAGE).and_then(|name| name.strip_prefix(':')) {
             Some(kind) => {
                 let object = custom(ObjectWriter::typed(CUSTOM_MESSAGE), kind);
-                self.entry((entry.id, "message", entry.at), object);
+                self.entry((&entry.id, "message", entry.at), object, out);
             }
             None => {
-                self.say((entry, "message"), custom(ObjectWriter::default().text("role", "custom"), name))
+                let object = custom(ObjectWriter::default().text("role", "custom"), name);
+                self.say((entry, "message"), object, out);
             }
         }
     }
 
     /// Adds a message entry. pi repeats the time of the entry in the message, in milliseconds.
-    fn say(&mut self, (entry, what): (&Entry<'_>, &str), said: ObjectWriter) {
+    fn say(&mut self, (entry, what): (&Entry, &str), said: ObjectWriter, out: &mut Output) {
         let said = said.raw("timestamp", &entry.at.0.to_string());
         let object = ObjectWriter::typed("message").raw("message", &said.finish());
-        self.entry((entry.id, what, entry.at), object);
+        self.entry((&entry.id, what, entry.at), object, out);
     }
 
-    fn compacted(&mut self, entry: &Entry<'_>, made: &SessionCompacted, summary: &str) {
-        let tokens = made.tokens_before.map_or(0, |tokens| tokens.0);
+    fn compacted(&mut self, entry: &Entry, out: &mut Output) {
+        let EntryItem::Compacted { trigger, tokens_before, summary } = &entry.item else { return };
+        let tokens = tokens_before.map_or(0, |tokens| tokens.0);
         // Everything that the compaction kept follows it, so the first kept entry is the compaction itself.
-        let first = self.ids.short(entry.id, "compaction");
+        let first = self.ids().short(&entry.id, "compaction");
         let object = ObjectWriter::typed("compaction")
             .text("summary", summary)
             .text("firstKeptEntryId", &first)
             .raw("tokensBefore", &tokens.to_string());
-        let object = match made.trigger.as_deref() {
+        let object = match trigger.as_deref() {
             Some("hook") => object.raw("fromHook", "true"),
             _ => object,
         };
-        self.entry((entry.id, "compaction", entry.at), object);
+        self.entry((&entry.id, "compaction", entry.at), object, out);
     }
 }
 
 /// Content of a message.
+#[derive(Default)]
 struct Content {
     /// Messages with the results, without their time.
     results: Vec<ObjectWriter>,

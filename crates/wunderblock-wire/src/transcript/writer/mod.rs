@@ -9,22 +9,33 @@
 //! the agent then continues with the summary and everything after it.
 //!
 //! The bytes depend on the events alone. Ids are made from the session's id and the ids of its events.
+//!
+//! ```text
+//! events, first pass ─► SessionOutline ─┐
+//! events, second pass ──────────────────┴► Conversation ─► entries ─► the format's writer ─► lines
+//! ```
+//! A session may be longer than the memory, so it is read twice and written while it is read. Each stage holds only what
+//! the next events can still change: the blocks of a turn, and the reply whose usage has not been reported.
 
 mod conversation;
 mod ids;
+mod left_out;
+mod outline;
+mod usage;
 
 use super::format::Format;
 use super::{claude_code, codex, pi};
-use crate::call_id::{self, IdRule};
-use crate::outcome::{Dropped, WireError};
+use crate::outcome::WireError;
 use crate::writing::Writing;
-pub(super) use conversation::{Conversation, Entry, EntryItem};
+use conversation::Conversation;
+pub(super) use conversation::{Entry, EntryItem};
 pub(super) use ids::EntryIds;
-use std::collections::BTreeMap;
-use wunderblock_core::author;
-use wunderblock_core::budget::Reason;
+pub use left_out::LeftOut;
+pub(super) use left_out::LeftOutCounts;
+pub use outline::SessionOutline;
+pub(super) use usage::{Measured, ReplyUsage};
 use wunderblock_core::event::Event;
-use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part};
+use wunderblock_core::message::Dialect;
 use wunderblock_core::request::Request;
 
 /// Agent in whose transcript format a session can be written.
@@ -61,19 +72,10 @@ pub struct WrittenTranscript {
     /// Path at which the agent looks for the transcript, relative to the agent's own folder. `None` if the path
     /// depends on the project's folder, and this folder is not known.
     pub file: Option<String>,
-    /// The transcript: JSON lines.
+    /// The transcript: JSON lines. If it was written in parts, the last part.
     pub text: String,
     /// Content of the session that the transcript does not hold, in alphabetical order.
     pub left_out: Vec<LeftOut>,
-}
-
-/// Content of one kind that a transcript does not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Description of the content.
-    pub what: String,
-    /// Number of occurrences.
-    pub count: u64,
 }
 
 /// Writes a session in an agent's transcript format. `events` are all events of the session in order, with their texts
@@ -83,70 +85,91 @@ pub struct LeftOut {
 /// Returns an error if the text of a message is in a blob, or if a text that must be JSON (an opaque part, an extra)
 /// is not JSON.
 pub fn write_transcript(format: AgentFormat, events: &[Event]) -> Result<WrittenTranscript, WireError> {
-    let mut conversation = Conversation::of(events);
-    match format {
-        AgentFormat::ClaudeCode => claude_code::writer::write(&mut conversation),
-        AgentFormat::Codex => codex::writer::write(&mut conversation),
-        AgentFormat::Pi => pi::writer::write(&mut conversation),
+    let mut outline = SessionOutline::default();
+    outline.read(events);
+    if outline.hides() {
+        outline.read_hidden(events);
+    }
+    let mut writer = TranscriptWriter::new(format, outline);
+    let mut text = writer.write(events)?;
+    let last = writer.finish()?;
+    text.push_str(&last.text);
+    Ok(WrittenTranscript { text, ..last })
+}
+
+/// Writes a session in an agent's transcript format, part by part.
+pub struct TranscriptWriter {
+    conversation: Conversation,
+    agent: Box<dyn AgentWriter + Send>,
+    out: Output,
+}
+
+impl std::fmt::Debug for TranscriptWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TranscriptWriter").finish_non_exhaustive()
     }
 }
 
-/// Counts of content that a transcript does not hold, by description.
-#[derive(Debug, Default)]
-pub(super) struct LeftOutCounts(BTreeMap<String, u64>);
-
-impl LeftOutCounts {
-    pub(super) fn add(&mut self, what: impl Into<String>) {
-        *self.0.entry(what.into()).or_default() += 1;
+impl TranscriptWriter {
+    /// Creates a writer for a session whose outline was read to the end.
+    #[must_use]
+    pub fn new(format: AgentFormat, mut outline: SessionOutline) -> Self {
+        let conversation = Conversation::of(&mut outline);
+        let out = Output { text: String::new(), left_out: std::mem::take(&mut outline.left_out) };
+        let agent: Box<dyn AgentWriter + Send> = match format {
+            AgentFormat::ClaudeCode => Box::new(claude_code::writer::Writer::new(outline)),
+            AgentFormat::Codex => Box::new(codex::writer::Writer::new(outline)),
+            AgentFormat::Pi => Box::new(pi::writer::Writer::new(outline)),
+        };
+        Self { conversation, agent, out }
     }
 
-    /// Adds the content that an encoder left out. Texts without content are no loss.
-    pub(super) fn extend(&mut self, dropped: Vec<Dropped>) {
-        for dropped in dropped.into_iter().filter(|dropped| dropped.reason != Reason::Empty) {
-            // The description of a medium ends with its size, by which media of one kind are not distinguished.
-            let what = dropped.what.split_once(" (").map_or(&*dropped.what, |(kind, _)| kind);
-            self.add(what);
+    /// Returns the part of the transcript that the next events add. The events are those of the outline, in order, with
+    /// their texts inline.
+    ///
+    /// # Errors
+    /// See [`write_transcript`].
+    pub fn write(&mut self, events: &[Event]) -> Result<String, WireError> {
+        for entry in self.conversation.read(events, &mut self.out.left_out) {
+            self.agent.push(entry, &mut self.out)?;
         }
+        Ok(std::mem::take(&mut self.out.text))
     }
 
-    /// Notes the names of tools and the ids of calls that the provider would refuse, and that are therefore replaced.
-    pub(super) fn note_names(&mut self, messages: &[Message], (dialect, rule): (Dialect, IdRule)) {
-        for _ in 0..call_id::choose(messages, rule).replaced() {
-            self.add("the id of a tool call");
+    /// Returns the transcript with its last part.
+    ///
+    /// # Errors
+    /// See [`write_transcript`].
+    pub fn finish(mut self) -> Result<WrittenTranscript, WireError> {
+        for entry in self.conversation.finish() {
+            self.agent.push(entry, &mut self.out)?;
         }
-        for part in messages.iter().flat_map(|message| &message.parts) {
-            if matches!(part, Part::ToolCall { name, .. } if call_id::tool_name(dialect, name) != **name) {
-                self.add("the name of a tool");
-            }
-        }
-    }
-
-    /// Notes the origin of a message if it differs from the origin that the format's reader finds.
-    pub(super) fn note_origin(&mut self, message: &Message, read: MessageOrigin) {
-        let read = author::settled(message.clone().standing(read)).standing;
-        match (&message.standing, &read) {
-            (own, read) if own == read => {}
-            (MessageOrigin::Injected(_), MessageOrigin::Injected(_)) => {
-                self.add("the name of an injected text")
-            }
-            (MessageOrigin::Injected(_), _) => self.add("the mark of an injected text"),
-            _ => self.add("the mark that a person typed a text"),
-        }
-    }
-
-    fn list(self) -> Vec<LeftOut> {
-        self.0.into_iter().map(|(what, count)| LeftOut { what, count }).collect()
+        let (session, file) = self.agent.finish(&mut self.out)?;
+        let Output { text, left_out } = self.out;
+        Ok(WrittenTranscript { session, file, text, left_out: left_out.list() })
     }
 }
 
-impl WrittenTranscript {
-    pub(super) fn new(
-        (session, file): (String, Option<String>),
-        lines: &[String],
-        left_out: LeftOutCounts,
-    ) -> Self {
-        let text = lines.iter().flat_map(|line| [line, "\n"]).collect();
-        Self { session, file, text, left_out: left_out.list() }
+/// Writer of one agent's format.
+pub(super) trait AgentWriter {
+    /// Takes the next entry, and writes the records that no later entry can change.
+    fn push(&mut self, entry: Entry, out: &mut Output) -> Result<(), WireError>;
+
+    /// Writes the remaining records. Returns the id of the session, and the path of its file in the agent's folder.
+    fn finish(self: Box<Self>, out: &mut Output) -> Result<(String, Option<String>), WireError>;
+}
+
+/// What a writer has written.
+#[derive(Default)]
+pub(super) struct Output {
+    text: String,
+    pub(super) left_out: LeftOutCounts,
+}
+
+impl Output {
+    pub(super) fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
     }
 }
 

@@ -15,8 +15,8 @@ use wunderblock_core::message::{Body, Dialect, Message, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_wire::tool_name;
 use wunderblock_wire::transcript::{
-    AgentFormat, RecordItem, RecordStatus, TranscriptReader, TranscriptRecord, WrittenTranscript, detect,
-    write_transcript,
+    AgentFormat, RecordItem, RecordStatus, SessionOutline, TranscriptReader, TranscriptRecord,
+    TranscriptWriter, WrittenTranscript, detect, write_transcript,
 };
 
 /// Returns facts as the events of a session.
@@ -169,11 +169,30 @@ fn read_back(format: AgentFormat, written: &WrittenTranscript) -> Vec<Event> {
     events(facts(&records))
 }
 
+/// Writes a session part by part, a number of events at a time.
+fn written_in_parts(format: AgentFormat, events: &[Event], size: usize) -> WrittenTranscript {
+    let mut outline = SessionOutline::default();
+    events.chunks(size).for_each(|events| outline.read(events));
+    if outline.hides() {
+        events.chunks(size).for_each(|events| outline.read_hidden(events));
+    }
+    let mut writer = TranscriptWriter::new(format, outline);
+    let parts: Vec<String> = events.chunks(size).map(|events| writer.write(events).unwrap()).collect();
+    let last = writer.finish().unwrap();
+    WrittenTranscript { text: parts.concat() + &last.text, ..last }
+}
+
 /// Asserts that a session is read back from every format as it was written.
 fn check_events(events: &[Event]) {
     for format in AgentFormat::ALL {
         let Ok(written) = write_transcript(format, events) else { continue };
-        assert_eq!(Ok(&written), write_transcript(format, events).as_ref(), "equal bytes");
+        for size in [1, 2, 5, usize::MAX] {
+            assert_eq!(
+                written_in_parts(format, events, size),
+                written,
+                "{format:?}: {size} events at a time"
+            );
+        }
         let again = read_back(format, &written);
         let (expected, found) = (seen(events, format), seen(&again, format));
         assert_eq!(expected, found, "{format:?}\n{}", written.text);
