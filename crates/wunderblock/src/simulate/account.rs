@@ -84,10 +84,9 @@ impl PolicyAccount {
         let from = index.rereads.partition_point(|read| read.event < moment.before);
         let own = index.rereads.iter().skip(from).take_while(|read| read.event < moment.until);
         self.result.repeated_reads += own.filter(|read| !sheet.holds(&read.earlier)).count() as u64;
-        for (part, words) in index.turns.iter().take(moment.turns).flatten() {
-            self.result.user_words += words;
-            self.result.user_words_shown += if sheet.holds(part) { *words } else { 0 };
-        }
+        let (words, shown) = sheet.user_words();
+        self.result.user_words += words;
+        self.result.user_words_shown += shown;
     }
 
     /// Notes that the lane was compacted before the reply that begins at an event.

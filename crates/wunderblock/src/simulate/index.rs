@@ -28,6 +28,8 @@ const FAR: Tokens = Tokens(8_000);
 pub(super) const READ: Tokens = Tokens(2_000);
 /// Number of events that one task indexes together.
 const SOME: usize = 64;
+/// Number of events that all tasks have in memory in the form in which they found them.
+const AT_ONCE: usize = 64 * SOME;
 
 /// A part in its original form.
 pub(super) struct KnownPart {
@@ -44,8 +46,8 @@ pub(super) struct PositionSource {
     pub(super) gists: Vec<Box<str>>,
     /// Number of tokens in the whole content.
     pub(super) tokens: Tokens,
-    /// Content words of a message; empty if a call is part of the content.
-    pub(super) words: HashSet<u64>,
+    /// Content words of a message, sorted; empty if a call is part of the content.
+    pub(super) words: Box<[u64]>,
 }
 
 /// Moment before a reply of the model, at which a request is built.
@@ -122,51 +124,61 @@ impl Index {
             ..Self::default()
         };
         index.lines = index.names.intern(&wanted).len();
-        let chunks: Vec<&[Event]> = history.events.chunks(SOME).collect();
-        let seen = parallel::map(chunks, |events| {
-            Ok(events.iter().map(|event| look(event, history, &index.wanted, &costs)).collect::<Vec<_>>())
-        })?;
-        let seen: Vec<Vec<SeenPart>> = seen.into_iter().flatten().collect();
         let mut gists: HashMap<&CallId, &str> = HashMap::new();
-        let mut parts: Vec<Vec<Digest>> = Vec::with_capacity(seen.len());
-        for (number, (event, seen)) in history.events.iter().zip(&seen).enumerate() {
-            let gists = own_gists(event, &mut gists);
-            let mut all: Vec<u64> = Vec::new();
-            for (piece, seen) in message_of(event).into_iter().flat_map(|said| &said.parts).zip(seen) {
-                // A read that returns a long part does not return the part after it.
-                if all.is_empty() || seen.whole {
-                    all.extend(&seen.near);
-                }
-                if let Some(needs) = &seen.needs {
-                    index.calls.push(CallNeeds::new(number, needs, &mut index.names));
-                }
-                let names = index.names.intern(&seen.keys);
-                let cost = cost::part(piece, &costs);
-                index.parts.entry(seen.digest).or_insert(KnownPart { cost, names });
-                for (handle, keys) in &seen.handles {
-                    let (names, tokens) = (index.names.intern(keys), seen.tokens);
-                    let source = index.bodies.entry(*handle).or_insert_with(|| PositionSource {
-                        names,
-                        tokens,
-                        words: seen.words.clone(),
-                        ..PositionSource::default()
-                    });
-                    let further = gists.iter().filter(|gist| !source.gists.contains(gist));
-                    let further: Vec<Box<str>> = further.cloned().collect();
-                    source.gists.extend(further);
-                }
+        let mut parts: Vec<Vec<Digest>> = Vec::with_capacity(history.events.len());
+        for events in history.events.chunks(AT_ONCE) {
+            let some: Vec<&[Event]> = events.chunks(SOME).collect();
+            let seen = parallel::map(some, |events| {
+                let seen = events.iter().map(|event| look(event, history, &index.wanted, &costs));
+                Ok(seen.collect::<Vec<_>>())
+            })?;
+            for (event, seen) in events.iter().zip(seen.into_iter().flatten()) {
+                let gists = own_gists(event, &mut gists);
+                index.take((parts.len(), event), &seen, gists, &costs);
+                parts.push(seen.iter().map(|seen| seen.digest).collect());
             }
-            let words = if gists.is_empty() {
-                seen.iter().flat_map(|seen| seen.words.iter().copied()).collect()
-            } else {
-                HashSet::new()
-            };
-            let (names, tokens) = (index.names.intern(&all), seen.iter().map(|seen| seen.tokens).sum());
-            index.sources.push(PositionSource { names, gists, tokens, words });
-            parts.push(seen.iter().map(|seen| seen.digest).collect());
         }
         index.walk(history, &parts, &costs);
         Ok(index)
+    }
+
+    /// Adds an event, given what one task found in its parts.
+    fn take(
+        &mut self,
+        (number, event): (usize, &Event),
+        seen: &[SeenPart],
+        gists: Vec<Box<str>>,
+        costs: &TokenCosts,
+    ) {
+        let mut all: Vec<u64> = Vec::new();
+        for (piece, seen) in message_of(event).into_iter().flat_map(|said| &said.parts).zip(seen) {
+            // A read that returns a long part does not return the part after it.
+            if all.is_empty() || seen.whole {
+                all.extend(&seen.near);
+            }
+            if let Some(needs) = &seen.needs {
+                self.calls.push(CallNeeds::new(number, needs, &mut self.names));
+            }
+            let names = self.names.intern(&seen.keys);
+            let cost = cost::part(piece, costs);
+            self.parts.entry(seen.digest).or_insert(KnownPart { cost, names });
+            for (handle, keys) in &seen.handles {
+                let (names, tokens) = (self.names.intern(keys), seen.tokens);
+                let source = self.bodies.entry(*handle).or_insert_with(|| PositionSource {
+                    names,
+                    tokens,
+                    words: sorted(seen.words.iter().copied()),
+                    ..PositionSource::default()
+                });
+                let further = gists.iter().filter(|gist| !source.gists.contains(gist));
+                let further: Vec<Box<str>> = further.cloned().collect();
+                source.gists.extend(further);
+            }
+        }
+        let words = seen.iter().filter(|_| gists.is_empty()).flat_map(|seen| seen.words.iter().copied());
+        let words = sorted(words);
+        let (names, tokens) = (self.names.intern(&all), seen.iter().map(|seen| seen.tokens).sum());
+        self.sources.push(PositionSource { names, gists, tokens, words });
     }
 
     /// Goes through the session in order, and collects its requests and the references of each reply.
@@ -284,6 +296,14 @@ impl Index {
 struct LastSaid {
     tokens: Tokens,
     event: usize,
+}
+
+/// Sorts words, and removes duplicates.
+pub(super) fn sorted(words: impl Iterator<Item = u64>) -> Box<[u64]> {
+    let mut words: Vec<u64> = words.collect();
+    words.sort_unstable();
+    words.dedup();
+    words.into()
 }
 
 /// Returns the keys of the lines that calls replace, each once.

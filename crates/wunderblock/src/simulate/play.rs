@@ -132,6 +132,7 @@ impl<'a> Play<'a> {
             drafted = self.lane.run(Build::rendered(self.job.clone()))?;
         }
         self.time += begun.elapsed();
+        self.sheet.hear(self.index.turns.get(..moment.turns).unwrap_or_default());
         match drafted {
             Ok(request) => self.send(request)?,
             Err(Stopped::Failed(error)) => return Err(error),

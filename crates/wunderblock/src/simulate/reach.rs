@@ -5,7 +5,6 @@ use super::index::{Index, PositionSource, READ, all_keys, first_tokens};
 use super::names::{Name, each_once, keys};
 use super::said::WORDS;
 use crate::summarize::content_words;
-use std::collections::HashSet;
 use wunderblock_core::id::Handle;
 use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::ports::Bodies as _;
@@ -195,8 +194,8 @@ fn is_named(line: &str, source: &PositionSource) -> bool {
         || !source.words.is_empty() && shares_words(line, &source.words)
 }
 
-fn shares_words(line: &str, words: &HashSet<u64>) -> bool {
-    content_words(line).intersection(words).count() >= WORDS
+fn shares_words(line: &str, words: &[u64]) -> bool {
+    content_words(line).iter().filter(|word| words.binary_search(word).is_ok()).count() >= WORDS
 }
 
 fn names_call(line: &str, gist: &str) -> bool {
@@ -216,6 +215,7 @@ fn names_call(line: &str, gist: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::index::sorted;
     use super::*;
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
     fn a_line_must_say_what_it_leads_to() {
         let source = |gist: &str, said: &str| PositionSource {
             gists: if gist.is_empty() { Vec::new() } else { vec![gist.into()] },
-            words: content_words(said),
+            words: sorted(content_words(said).into_iter()),
             ..PositionSource::default()
         };
         assert!(is_named("- `cargo test --workspace` → ok #12", &source("cargo test --workspace", "")));

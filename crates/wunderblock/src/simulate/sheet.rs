@@ -45,6 +45,19 @@ pub(super) struct Sheet {
     said: Vec<u32>,
     listed: Vec<u32>,
     led: Vec<u32>,
+    user: UserWords,
+}
+
+/// Words of the user's turns so far. The sums change with the pieces of a request, so a request does not go through all
+/// turns before it.
+#[derive(Default)]
+struct UserWords {
+    turns: usize,
+    /// Number of words in all turns.
+    said: u64,
+    /// Number of words in the pieces that the request contains.
+    shown: u64,
+    by_piece: HashMap<Digest, u64>,
 }
 
 /// Context for reading a request into a sheet.
@@ -70,7 +83,25 @@ impl Sheet {
     pub(super) fn new(index: &Index) -> Self {
         let counts = vec![0; index.names.len()];
         let (own, present) = (HashMap::new(), HashMap::new());
-        Self { pieces: Vec::new(), own, present, said: counts.clone(), listed: counts.clone(), led: counts }
+        let (said, listed, led, user) = (counts.clone(), counts.clone(), counts, UserWords::default());
+        Self { pieces: Vec::new(), own, present, said, listed, led, user }
+    }
+
+    /// Takes in the user's turns up to the next request: the parts of each, with the number of words in each part.
+    pub(super) fn hear(&mut self, turns: &[Vec<(Digest, u64)>]) {
+        for (part, words) in turns.iter().skip(self.user.turns).flatten() {
+            self.user.said += words;
+            *self.user.by_piece.entry(*part).or_default() += words;
+            if self.holds(part) {
+                self.user.shown += words;
+            }
+        }
+        self.user.turns = turns.len();
+    }
+
+    /// Returns the number of words in the user's turns, and how many of them the request contains.
+    pub(super) fn user_words(&self) -> (u64, u64) {
+        (self.user.said, self.user.shown)
     }
 
     /// Takes in the next request. Returns the request's cost, and the number of tokens at its beginning that are
@@ -156,7 +187,13 @@ impl Sheet {
 
     fn count(&mut self, digest: Digest, index: &Index, comes: bool) {
         let step = |count: &mut u32| *count = if comes { *count + 1 } else { count.saturating_sub(1) };
-        step(self.present.entry(digest).or_default());
+        let present = self.present.entry(digest).or_default();
+        let before = *present;
+        step(present);
+        if (before > 0) != (*present > 0) {
+            let words = self.user.by_piece.get(&digest).copied().unwrap_or_default();
+            self.user.shown = if comes { self.user.shown + words } else { self.user.shown - words };
+        }
         let own = self.own.get(&digest);
         let names = match (index.parts.get(&digest), own) {
             (Some(known), _) => &*known.names,
