@@ -1,14 +1,13 @@
 //! Copies of a ledger in other files, which an erasure in the ledger does not change.
 
 use crate::engine::Engine;
-use crate::erase::family::{Streams, own_streams};
+use crate::erase::family::{Streams, base, own_streams};
 use crate::erase::{TextFound, has_content};
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::maintenance::Ledger;
 use crate::query_batch::NEWEST;
 use crate::restore::erased_ranges;
-use crate::store::StreamInfo;
 use crate::store::sqlite::Access;
 use crate::store::sqlite::place::{
     FolderLock, KEEPING, PARTIAL, RESTORING, beside, has_current_header, remove_ours,
@@ -66,10 +65,16 @@ impl Ledger<'_> {
             let wanted = match part {
                 ErasedPart::Text(text) => Wanted::Text(text),
                 ErasedPart::Session(id) => {
+                    let all = Streams::new(&streams);
+                    let first = |id: &StreamId| all.get(id).map_or(Seq(1), |info| base(info).next());
                     let own = own_streams(id, &streams).into_iter();
-                    Wanted::Places(own.map(|id| (id, Seq(1), NEWEST)).collect())
+                    Wanted::Places(
+                        own.map(|id| (first(&id), id)).map(|(from, id)| (id, from, NEWEST)).collect(),
+                    )
                 }
-                ErasedPart::Positions(id, from, to) => Wanted::Places(places(&streams, id, (from, to))),
+                ErasedPart::Positions(id, from, to) => {
+                    Wanted::Places(places(&Streams::new(&streams), id, (from, to)))
+                }
             };
             copies_holding(self.0, copies, &wanted).await
         })
@@ -87,13 +92,13 @@ impl Ledger<'_> {
             return Ok(copies);
         }
         let streams = self.0.streams("", u64::from(u32::MAX)).await?;
-        let mut all = Vec::new();
+        let (all, mut erased) = (Streams::new(&streams), Vec::new());
         for info in &streams {
             for (id, from, to) in erased_ranges(self.0, &info.id, info.head).await? {
-                all.extend(places(&streams, &id, (from, to)));
+                erased.extend(places(&all, &id, (from, to)));
             }
         }
-        copies_holding(self.0, copies, &Wanted::Places(all)).await
+        copies_holding(self.0, copies, &Wanted::Places(erased)).await
     }
 
     /// Returns whether another ledger is a copy of this one, so that a position means the same in both.
@@ -104,9 +109,8 @@ impl Ledger<'_> {
 }
 
 /// Returns the positions of a session by the streams that hold them.
-fn places(streams: &[StreamInfo], id: &StreamId, (from, to): (Seq, Seq)) -> Vec<Place> {
-    let all = Streams::new(streams);
-    let line = all.get(id).map(|info| all.line(info)).unwrap_or_default();
+fn places(all: &Streams<'_>, id: &StreamId, (from, to): (Seq, Seq)) -> Vec<Place> {
+    let line = all.get(id).map(|info| all.line(info, from)).unwrap_or_default();
     let parts =
         line.into_iter().map(|(holder, first, last)| (holder.id.clone(), from.max(first), to.min(last)));
     parts.filter(|(_, from, to)| from <= to).collect()

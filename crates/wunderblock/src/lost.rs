@@ -36,6 +36,11 @@ impl LostContent {
         Self { key: *key, sessions }
     }
 
+    /// Returns whether nothing was lost.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
     /// Returns what a session has lost.
     pub(crate) fn get(&self, session: &str) -> Option<&Lost> {
         if self.sessions.is_empty() {
@@ -67,6 +72,10 @@ impl Lost {
 
     /// Adds what other erasures have removed.
     pub(crate) fn add(&mut self, other: Self) {
+        if other.is_empty() {
+            // It may have no key.
+            return;
+        }
         self.key = other.key;
         self.events.extend(other.events);
         self.records.extend(other.records);

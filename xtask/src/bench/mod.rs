@@ -13,6 +13,7 @@ mod child;
 mod compaction;
 mod context;
 mod delegates;
+mod families;
 mod figure;
 mod finding;
 mod growth;
@@ -41,7 +42,7 @@ pub(crate) struct BenchArgs {
     /// Only requests in a project of 50,000 files
     #[arg(long, conflicts_with = "growth")]
     project: bool,
-    /// Only imports of what was imported before: a file of 1 GB, a folder of 10,000 files
+    /// Only imports of what was imported before (a file of 1 GB, a folder of 10,000 files), and families of branches
     #[arg(long)]
     growth: bool,
     /// Only hooks, called as this program
@@ -85,6 +86,7 @@ pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
     } else if let Some(program) = &args.delegates {
         figures.extend(delegates::run(program, folder()?.path())?);
     } else if args.growth {
+        figures.extend(families::run(folder()?.path())?);
         figures.extend(growth::run(folder()?.path())?);
     } else if !args.large {
         figures.extend(project::run(folder()?.path())?);

@@ -12,7 +12,7 @@ use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::agents::{TranscriptPlace, agent_transcript, transcript_place};
+use wunderblock::agents::{TranscriptPlace, transcript_place, write_agent_transcript};
 use wunderblock::{ContextOptions, Session};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
@@ -42,11 +42,9 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
             bytes(built.draft.body.len() as u64)
         }
         Some(ExportTo::Transcript(format)) => {
-            let written = agent_transcript(&session, format).await?;
-            out.write_all(written.text.as_bytes())?;
-            let what = bytes(written.text.len() as u64);
+            let (count, written) = write_agent_transcript(&session, format, &mut out).await?;
             transcript = Some((format, written));
-            what
+            bytes(count)
         }
         None => events(&session, &mut out).await?,
     };

@@ -160,6 +160,13 @@ impl SourceTables {
         Some(SourceInfo { no, handle: source.handle, key: source.key.clone(), revision })
     }
 
+    /// A source as lists contain it: without the reader's state.
+    fn listed(&self, tenant: TenantNo, no: SourceNo, revision: Option<u32>) -> Option<SourceInfo> {
+        let mut info = self.info(tenant, no, revision)?;
+        info.revision.reader = None;
+        Some(info)
+    }
+
     /// Chunks of a revision that overlap a range of bytes, sorted by offset.
     fn chunks_of(&self, (no, revision): (SourceNo, u32), (from, to): (u64, u64), limit: usize) -> Vec<Chunk> {
         if from >= to {
@@ -185,7 +192,7 @@ impl LedgerTables {
             Query::SourcesOf { tenant, stream } => {
                 let links =
                     self.stream_no(tenant, &stream).map(|no| self.sources.links_of(no)).unwrap_or_default();
-                let info = |(no, revision)| self.sources.info(tenant, no, Some(revision));
+                let info = |(no, revision)| self.sources.listed(tenant, no, Some(revision));
                 Answer::Sources(links.into_iter().filter_map(info).collect())
             }
             Query::ReadFrom { tenant, source, revision } => {
@@ -202,7 +209,7 @@ impl LedgerTables {
                 let newest = all.filter_map(|(no, _)| self.sources.info(tenant, *no, None));
                 let all = newest.flat_map(|newest| {
                     let first = if filter.older { 1 } else { newest.revision.no };
-                    let info = move |revision| self.sources.info(tenant, newest.no, Some(revision));
+                    let info = move |revision| self.sources.listed(tenant, newest.no, Some(revision));
                     (first..=newest.revision.no).filter_map(info)
                 });
                 let is_wanted = |info: &SourceInfo| {

@@ -1,15 +1,15 @@
 //! Finds what was made from erased content: summaries, recalled copies, shortened texts, and entries of the index.
 
-use super::family::Streams;
 use super::loss::{Depth, Loss, Run};
+use super::showing::Showing;
 use crate::catch_up::join::read_segment;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::{DocKey, Header, without};
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, EventFilter, PackedSegment, Query, SegmentInfo, StreamInfo, StreamNo, Write};
+use crate::store::{Answer, EventFilter, PackedSegment, Query, SegmentInfo, StreamNo, Write};
 use crate::stored::decode_event;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
 
@@ -17,40 +17,10 @@ use wunderblock_core::units::Seq;
 const DERIVED: [&str; 4] =
     ["context.injected", "session.compacted", "content.reduced", "compaction.rejected"];
 
-/// A stream that shows erased positions.
-pub(super) struct Shown<'s> {
-    pub(super) info: &'s StreamInfo,
-    /// Runs that it shows, each with the positions that it shows of the run.
-    runs: Vec<(usize, Seq, Seq)>,
-}
-
-/// Returns the streams that show positions of the runs: those that hold them, and their forks.
-pub(super) fn showing<'s>(streams: &'s [StreamInfo], runs: &[Run]) -> Vec<Shown<'s>> {
-    let all = Streams::new(streams);
-    let mut held: HashMap<StreamNo, Vec<(usize, Seq, Seq)>> = HashMap::new();
-    for (number, run) in runs.iter().enumerate() {
-        let line = all.get(&run.stream).map(|info| all.line(info)).unwrap_or_default();
-        for (holder, from, to) in line {
-            let part = (from.max(run.from), to.min(run.to));
-            if part.0 <= part.1 {
-                held.entry(holder.no).or_default().push((number, part.0, part.1));
-            }
-        }
-    }
-    let shown = streams.iter().map(|info| {
-        let parts = all.line(info).into_iter().flat_map(|(holder, from, to)| {
-            let erased = held.get(&holder.no).map(Vec::as_slice).unwrap_or_default();
-            erased.iter().map(move |(run, first, last)| (*run, from.max(*first), to.min(*last)))
-        });
-        Shown { info, runs: parts.filter(|(_, from, to)| from <= to).collect() }
-    });
-    shown.filter(|shown| !shown.runs.is_empty()).collect()
-}
-
 /// Returns the events of streams that were made from positions of the runs that the streams show.
 pub(super) async fn made_from(
     engine: &Engine,
-    (runs, shown): (&[Run], &[Shown<'_>]),
+    (runs, showing): (&[Run], &Showing<'_>),
 ) -> Result<Vec<Loss<'static>>, Error> {
     let query = Query::PlacesOfKinds { tenant: engine.tenant.no, kinds: DERIVED.to_vec() };
     let mut places: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
@@ -59,21 +29,22 @@ pub(super) async fn made_from(
     }
     let mut batch = QueryBatch::default();
     let mut asked = Vec::new();
-    for one in shown {
-        let Some(seqs) = places.remove(&one.info.no) else { continue };
-        let (tenant, stream, filter) = (engine.tenant.no, one.info.id.clone(), EventFilter::default());
-        asked.push((one, batch.ask(Query::At { tenant, stream, seqs, filter }, Answer::events)));
+    for info in showing.streams.iter().copied() {
+        let Some(seqs) = places.remove(&info.no) else { continue };
+        let (tenant, stream, filter) = (engine.tenant.no, info.id.clone(), EventFilter::default());
+        asked.push((info, batch.ask(Query::At { tenant, stream, seqs, filter }, Answer::events)));
     }
     let mut answers = engine.ask_all(batch).await?;
     let mut losses: Vec<Loss<'_>> = Vec::new();
-    for (one, key) in asked {
+    for (info, key) in asked {
+        let shown = showing.runs(info);
         for row in answers.take(key)? {
-            let event = decode_event(engine, &one.info.id, &row)?;
-            let run = one.runs.iter().find(|(_, from, to)| carries(&event, (*from, *to)));
+            let event = decode_event(engine, &info.id, &row)?;
+            let run = shown.iter().find(|(_, from, to)| carries(&event, (*from, *to)));
             let Some((number, run)) = run.and_then(|(number, ..)| Some((*number, runs.get(*number)?))) else {
                 continue;
             };
-            let part = (one.info, event.seq, event.seq);
+            let part = (info, event.seq, event.seq);
             let mut loss = Loss::holding((number, run), &part, Depth::Texts);
             loss.take(&event)?;
             losses.push(loss);

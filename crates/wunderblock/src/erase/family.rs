@@ -1,5 +1,6 @@
 //! Relations between streams: the branches, sub-agents and copies of a session.
 
+use super::erased::Along;
 use crate::store::StreamInfo;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::id::StreamId;
@@ -20,8 +21,8 @@ impl<'s> Streams<'s> {
         self.0.get(id).copied()
     }
 
-    /// Returns the streams that hold a stream's positions; the stream itself comes first.
-    pub(crate) fn line(&self, info: &'s StreamInfo) -> Vec<LinePart<'s>> {
+    /// Returns the streams that hold a stream's positions from `from` on; the stream itself comes first.
+    pub(crate) fn line(&self, info: &'s StreamInfo, from: Seq) -> Vec<LinePart<'s>> {
         let mut line = Vec::new();
         let (mut at, mut to) = (info, info.head);
         loop {
@@ -30,6 +31,9 @@ impl<'s> Streams<'s> {
                 line.push((at, base.next(), to));
             }
             to = to.min(base);
+            if to < from {
+                return line;
+            }
             match at.fork.as_ref().and_then(|(parent, _)| self.get(parent)) {
                 Some(parent) if line.len() <= self.0.len() => at = parent,
                 _ => return line,
@@ -39,7 +43,7 @@ impl<'s> Streams<'s> {
 }
 
 /// Returns the last position that a stream shares with its parent.
-pub(super) fn base(info: &StreamInfo) -> Seq {
+pub(crate) fn base(info: &StreamInfo) -> Seq {
     info.fork.as_ref().map_or(Seq::START, |(_, base)| *base)
 }
 
@@ -75,25 +79,54 @@ pub(crate) fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<Str
     own
 }
 
-/// Returns the sessions of sub-agents that sessions started.
-pub(super) fn children(own: &BTreeSet<StreamId>, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
-    let is_child = |info: &&StreamInfo| info.parent.as_ref().is_some_and(|parent| own.contains(parent));
-    others(own, streams).filter(is_child).map(|info| info.id.clone()).collect()
+/// Sessions to be erased together, and those related to them that stay.
+pub(super) struct Family {
+    pub(super) own: BTreeSet<StreamId>,
+    /// Sessions of sub-agents that the sessions started.
+    pub(super) children: BTreeSet<StreamId>,
+    /// Forks of the sessions, and the sessions that an earlier version of the program created for copied files.
+    pub(super) copies: BTreeSet<StreamId>,
 }
 
-/// Returns the forks of sessions, and the sessions that an earlier version of the program created for copied files.
-pub(super) fn copies(own: &BTreeSet<StreamId>, streams: &[StreamInfo]) -> BTreeSet<StreamId> {
-    let names: BTreeSet<&str> = own.iter().map(native).collect();
-    let is_copy = |info: &&StreamInfo| {
-        let forked = info.fork.as_ref().is_some_and(|(parent, _)| own.contains(parent));
-        forked || (info.id.as_str().contains('@') && names.contains(native(&info.id)))
-    };
-    others(own, streams).filter(is_copy).map(|info| info.id.clone()).collect()
-}
-
-fn others<'s>(
-    own: &'s BTreeSet<StreamId>,
-    streams: &'s [StreamInfo],
-) -> impl Iterator<Item = &'s StreamInfo> {
-    streams.iter().filter(|info| !own.contains(&info.id))
+impl Family {
+    /// Finds the relations of sessions, of those that are to be erased along with them, and so on.
+    pub(super) fn of(own: BTreeSet<StreamId>, streams: &[StreamInfo], along: Along) -> Self {
+        let mut children: HashMap<&str, Vec<&StreamId>> = HashMap::new();
+        let (mut forks, mut copies): (HashMap<&str, Vec<&StreamId>>, HashMap<&str, Vec<&StreamId>>) =
+            (HashMap::new(), HashMap::new());
+        for StreamInfo { id, parent, fork, .. } in streams {
+            if let Some(parent) = parent {
+                children.entry(parent.as_str()).or_default().push(id);
+            }
+            if let Some((parent, _)) = fork {
+                forks.entry(parent.as_str()).or_default().push(id);
+            }
+            if id.as_str().contains('@') {
+                copies.entry(native(id)).or_default().push(id);
+            }
+        }
+        let mut next: Vec<StreamId> = own.iter().cloned().collect();
+        let mut family = Self { own, children: BTreeSet::new(), copies: BTreeSet::new() };
+        while let Some(one) = next.pop() {
+            for child in children.remove(one.as_str()).into_iter().flatten() {
+                if !along.children {
+                    family.children.insert(child.clone());
+                } else if family.own.insert(child.clone()) {
+                    next.push(child.clone());
+                }
+            }
+            let forked = forks.remove(one.as_str()).into_iter();
+            for copy in forked.chain(copies.remove(native(&one))).flatten() {
+                if !along.copies {
+                    family.copies.insert(copy.clone());
+                } else if family.own.insert(copy.clone()) {
+                    next.push(copy.clone());
+                }
+            }
+        }
+        let Self { own, children, copies } = &mut family;
+        children.retain(|id| !own.contains(id));
+        copies.retain(|id| !own.contains(id));
+        family
+    }
 }

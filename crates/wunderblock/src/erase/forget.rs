@@ -1,9 +1,10 @@
 //! Removes content in one transaction, and appends the receipts.
 
-use super::derived::{Shown, made_from, showing, unindex_writes};
+use super::derived::{made_from, unindex_writes};
 use super::erased::Erased;
 use super::files::{sources_of, unshared_writes};
 use super::loss::{Loss, Raw, Run};
+use super::showing::Showing;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::import::claim::{is_abandoned, is_void};
@@ -91,14 +92,14 @@ impl<'e> Forgetting<'e> {
         loop {
             let mut state = State::read(self.engine).await?;
             let streams = std::mem::take(&mut state.streams);
-            let shown = showing(&streams, &self.runs);
-            let seen = self.search(&mut state, &shown, &mut searched).await?;
+            let showing = Showing::of(&streams, &self.runs);
+            let seen = self.search(&mut state, &showing.streams, &mut searched).await?;
             if self.is_held(&state.sources) {
                 self.wait(&state.sources, began).await?;
                 continue;
             }
             let mut losses = self.losses.clone();
-            losses.extend(made_from(self.engine, (&self.runs, &shown)).await?);
+            losses.extend(made_from(self.engine, (&self.runs, &showing)).await?);
             let newest = state.sources.values().map(|info| &info.revision);
             let newest = state.sources.keys().zip(newest);
             let basis = Basis::Seen(Box::new(Seen {
@@ -146,18 +147,18 @@ impl<'e> Forgetting<'e> {
     async fn search(
         &mut self,
         state: &mut State,
-        shown: &[Shown<'_>],
+        shown: &[&StreamInfo],
         searched: &mut BTreeMap<(SourceNo, u32), u64>,
     ) -> Result<Vec<SeenStream>, Error> {
         let engine = self.engine;
-        let linked = sources_of(engine, shown.iter().map(|shown| &shown.info.id)).await?;
+        let linked = sources_of(engine, shown.iter().map(|info| &info.id)).await?;
         let mut numbers: BTreeSet<SourceNo> = linked.iter().flatten().map(|source| source.no).collect();
         numbers.extend(source_numbers(engine, &self.raw).await?);
         for no in numbers {
             state.sources.insert(no, source_info(engine, no, None).await?);
         }
         let mut seen = Vec::new();
-        for (Shown { info, .. }, sources) in shown.iter().zip(linked) {
+        for (info, sources) in shown.iter().zip(linked) {
             let (stream, head) = (info.id.clone(), info.head);
             seen.push(SeenStream { stream, head, links: sources.len() as u64 });
             // Forks and resumed sessions repeat records of a range. A whole session names its copies instead.

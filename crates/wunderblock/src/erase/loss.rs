@@ -99,6 +99,11 @@ impl<'t> Loss<'t> {
         Self { run: number, no, stream, held, depth, events: BTreeMap::new(), places: Vec::new() }
     }
 
+    /// Returns whether all positions that the stream holds follow a position.
+    pub(super) fn is_after(&self, seq: Seq) -> bool {
+        self.held.0 > seq
+    }
+
     /// Returns whether the stream holds a position.
     pub(super) fn holds(&self, seq: Seq) -> bool {
         self.held.0 <= seq && seq <= self.held.1

@@ -13,6 +13,7 @@ pub(crate) mod family;
 pub(crate) mod files;
 mod forget;
 mod loss;
+mod showing;
 mod text;
 
 use crate::future::BoxFuture;
@@ -28,7 +29,7 @@ use crate::error::Error;
 use crate::lost::gone_event;
 use crate::session::Session;
 use crate::store::{Answer, Query, SourceSpan, StreamInfo, Stretch};
-use family::{LinePart, Streams, base, children, copies, own_streams};
+use family::{Family, LinePart, Streams, base, own_streams};
 use forget::Forgetting;
 pub(crate) use loss::has_content;
 use loss::{Depth, Loss, Raw, Run};
@@ -80,17 +81,8 @@ impl Session {
     pub fn erase_all<'a>(&'a self, reason: Option<&'a str>, along: Along) -> BoxFuture<'a, Erased> {
         Box::pin(async move {
             let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
-            let mut own = own_streams(&self.id, &streams);
-            // Sessions added in one round may have further sub-agents and copies.
-            let (children, copies) = loop {
-                let before = own.len();
-                let (children, copies) = (children(&own, &streams), copies(&own, &streams));
-                own.extend(children.iter().filter(|_| along.children).cloned());
-                own.extend(copies.iter().filter(|_| along.copies).cloned());
-                if own.len() == before {
-                    break (children, copies);
-                }
-            };
+            let Family { own, children, copies } =
+                Family::of(own_streams(&self.id, &streams), &streams, along);
             let sessions: BTreeSet<String> = own.iter().map(|id| native(id).to_owned()).collect();
             let mut forgetting = Forgetting {
                 engine: &self.engine,
@@ -157,7 +149,7 @@ async fn erase_runs(
     for (from, to) in runs.iter().copied() {
         let run = Run { stream: session.id.clone(), from, to };
         let holding = |part: &LinePart<'_>| Loss::holding((made.len(), &run), part, depth);
-        let holders: Vec<Loss<'_>> = all.line(info).iter().map(holding).collect();
+        let holders: Vec<Loss<'_>> = all.line(info, from).iter().map(holding).collect();
         losses.extend(lose_run(session, &run, holders, &mut range).await?);
         made.push(run);
     }
@@ -206,7 +198,9 @@ async fn lose_run<'t>(
             if is_named(event) {
                 range.events.insert(event.id.clone());
             }
-            if let Some(loss) = losses.iter_mut().find(|loss| loss.holds(event.seq)) {
+            // The latest positions come first.
+            let holder = losses.partition_point(|loss| loss.is_after(event.seq));
+            if let Some(loss) = losses.get_mut(holder).filter(|loss| loss.holds(event.seq)) {
                 loss.take(event)?;
             }
         }

@@ -101,8 +101,11 @@ impl TextFound {
             }
             let all = Streams::new(&streams);
             let mut shown: BTreeMap<&StreamId, Vec<(&StreamId, Seq)>> = BTreeMap::new();
-            for info in &streams {
-                for (holder, _, to) in all.line(info).into_iter().skip(1) {
+            let holders: BTreeSet<StreamId> =
+                found.events.iter().map(|place| place.session.clone()).collect();
+            for info in streams.iter().filter(|_| !holders.is_empty()) {
+                let shared = all.line(info, Seq::START).into_iter().skip(1);
+                for (holder, _, to) in shared.filter(|(holder, ..)| holders.contains(&holder.id)) {
                     shown.entry(&holder.id).or_default().push((&info.id, to));
                 }
             }

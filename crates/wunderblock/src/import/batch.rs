@@ -159,7 +159,7 @@ impl Feed<'_> {
 
     fn stream(&self, waiting: &Waiting) -> Result<StreamId, Error> {
         let tree = self.sessions.get(waiting.session);
-        let branch = tree.and_then(|tree| tree.branches.get(waiting.branch));
+        let branch = tree.and_then(|tree| tree.branches().get(waiting.branch));
         branch.map(|branch| branch.stream.clone()).ok_or_else(unexpected)
     }
 
@@ -170,7 +170,7 @@ impl Feed<'_> {
     fn note(&mut self, session: usize, branch: usize, appended: &[Appended]) {
         self.done.appended += appended.iter().filter(|one| !one.duplicate).count() as u64;
         self.done.duplicates += appended.iter().filter(|one| one.duplicate).count() as u64;
-        if let Some(branch) = self.sessions.get_mut(session).and_then(|tree| tree.branches.get_mut(branch)) {
+        if let Some(branch) = self.sessions.get_mut(session).and_then(|tree| tree.at_mut(branch)) {
             appended.iter().for_each(|one| branch.seqs.push(one.seq));
         }
     }

@@ -31,19 +31,6 @@ impl Claim {
     pub(super) fn owner(&self, now: Millis) -> Owner {
         owner(&self.token, now)
     }
-
-    /// Returns a write that only checks and renews the ownership. The write fails if another import owns the
-    /// revision.
-    pub(super) fn renewal(&self, now: Millis) -> Write {
-        Write::Extend {
-            source: self.source,
-            revision: self.revision,
-            owner: self.owner(now),
-            from: self.len,
-            chunks: Vec::new(),
-            erased: Vec::new(),
-        }
-    }
 }
 
 fn owner(token: &str, now: Millis) -> Owner {

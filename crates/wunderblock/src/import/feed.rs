@@ -56,7 +56,8 @@ pub(super) struct Feed<'e> {
     /// For records without events: the stream, the hashes of the records' ids, and the positions that the records
     /// follow.
     pub(super) notes: Vec<(StreamId, Vec<(i64, Seq)>)>,
-    /// Writes that open the sessions of the next batch.
+    /// Writes that open the sessions and branches of the next batch, or link them to the file. They cost no commit of
+    /// their own.
     pub(super) openings: Vec<Write>,
     /// Known data about the current records, from the ledger.
     pub(super) known: KnownRecords,
@@ -318,7 +319,7 @@ impl<'e> Feed<'e> {
     pub(super) fn name_record_at(&mut self, session: usize, record: i64, place: (usize, Point)) {
         let Some(tree) = self.sessions.get_mut(session) else { return };
         tree.remember(record, place);
-        let stream = tree.branches.get(place.0).map(|branch| branch.stream.clone());
+        let stream = tree.branches().get(place.0).map(|branch| branch.stream.clone());
         let there = stream.zip(tree.seq(place));
         if let (Point::Seq(_), Some((stream, seq))) = (place.1, there.clone()) {
             self.note_record(stream, record, seq);

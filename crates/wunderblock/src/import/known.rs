@@ -3,9 +3,10 @@
 use super::name::{event_id, record_name};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::lost::{Lost, kept_as};
+use crate::lost::{Lost, LostContent, kept_as};
+use crate::query_batch::QueryBatch;
 use crate::store::codec::{commitment, content_hash, erased_key, nameless_key};
-use crate::store::{Answer, KnownEvent, Query, Tenant};
+use crate::store::{Answer, KnownEvent, Query, StreamInfo, Tenant};
 use std::collections::HashMap;
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::id::{EventId, StreamId};
@@ -18,8 +19,8 @@ use wunderblock_wire::transcript::{RecordItem, RecordStatus, TranscriptRecord};
 pub(super) struct KnownRecords {
     /// Positions of records, by the hash of their id or content.
     pub(super) places: HashMap<i64, Vec<(StreamId, Seq)>>,
-    /// Events that may belong to the records, by stream and event id.
-    pub(super) events: HashMap<(StreamId, EventId), KnownEvent>,
+    /// Events that may belong to the records, by event id, each with a stream in which it was found.
+    pub(super) events: HashMap<EventId, Vec<(StreamId, KnownEvent)>>,
     /// Ids of the records' first events, whether stored or not.
     pub(super) events_at_hand: Vec<EventId>,
     /// Hashes of the records' ids, by the session's name in the file.
@@ -30,6 +31,22 @@ pub(super) struct KnownRecords {
     pub(super) nameless: HashMap<Box<str>, Vec<NamelessRecord>>,
     /// Erasures of the records from any session, if their ids are unique.
     pub(super) lost: Lost,
+}
+
+impl KnownRecords {
+    /// Notes the events that were found in a stream by their ids.
+    pub(super) fn note(&mut self, stream: &StreamId, ids: &[EventId], found: Vec<Option<KnownEvent>>) {
+        for (id, event) in ids.iter().zip(found) {
+            if let Some(event) = event {
+                self.events.entry(id.clone()).or_default().push((stream.clone(), event));
+            }
+        }
+    }
+
+    /// Returns an event that was found in a stream.
+    pub(super) fn event(&self, stream: &StreamId, id: &EventId) -> Option<&KnownEvent> {
+        self.events.get(id)?.iter().find(|(holder, _)| holder == stream).map(|(_, event)| event)
+    }
 }
 
 /// Minimum length of a random name in an id, in characters: 64 random bits in hexadecimal.
@@ -180,10 +197,30 @@ pub(crate) async fn known_events(
     engine.ask(query, Answer::known).await
 }
 
-/// Returns what a session has lost by erasure.
-pub(crate) async fn lost_from(engine: &Engine, session: &str) -> Result<Lost, Error> {
+/// Returns what sessions have lost by erasure.
+pub(crate) async fn lost_from(engine: &Engine, sessions: Vec<String>) -> Result<LostContent, Error> {
     let Tenant { no: tenant, key } = engine.tenant;
-    let sessions = kept_as(&key, session.to_owned()).to_vec();
+    let sessions: Vec<String> = sessions.into_iter().flat_map(|name| kept_as(&key, name)).collect();
+    if sessions.is_empty() {
+        // The store would return the erasures of all sessions.
+        return Ok(LostContent::of(&key, &[]));
+    }
     let erasures = engine.ask(Query::Erasures { tenant, sessions }, Answer::erasures).await?;
-    Ok(Lost::of(&key, &erasures))
+    Ok(LostContent::of(&key, &erasures))
+}
+
+/// Returns the given streams that exist, by their ids.
+pub(super) async fn known_streams(
+    engine: &Engine,
+    ids: impl Iterator<Item = &StreamId>,
+) -> Result<HashMap<StreamId, StreamInfo>, Error> {
+    let (tenant, mut batch) = (engine.tenant.no, QueryBatch::default());
+    let ask = |id: &StreamId| batch.ask(Query::Stream { tenant, stream: id.clone() }, Answer::stream);
+    let asked: Vec<_> = ids.map(ask).collect();
+    let mut answers = engine.ask_all(batch).await?;
+    let mut found = HashMap::with_capacity(asked.len());
+    for key in asked {
+        found.extend(answers.take(key)?.map(|info| (info.id.clone(), *info)));
+    }
+    Ok(found)
 }

@@ -5,10 +5,12 @@ use super::known::{
     KnownRecords, NamelessRecord, first_message, known_events, lost_of, places_of, unique_names,
 };
 use super::name::{event_id, has_no_ids, is_of, record_name};
-use super::tree::SessionTree;
+use super::tree::{SessionOrigin, SessionTree};
 use crate::error::Error;
+use crate::query_batch::QueryBatch;
 use crate::store::codec::record_key;
-use std::collections::HashSet;
+use crate::store::{Answer, Query};
+use std::collections::{BTreeMap, HashSet};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, TranscriptRecord};
 
@@ -77,12 +79,51 @@ impl Feed<'_> {
         for (record, _) in records {
             self.known.events_at_hand.push(event_id(&record_name(record), 0)?);
         }
+        self.look_for_kin(records).await?;
         let at_hand = self.known.events_at_hand.clone();
-        let trees = self.sessions.iter().filter(|tree| tree.was_before());
-        let branches = trees.flat_map(|tree| tree.branches.iter().rev().take(BRANCHES));
+        // A copy is not in the ledger before its first own record.
+        let is_stored = |tree: &&SessionTree| tree.standing == SessionOrigin::Open { before: true };
+        let trees = self.sessions.iter().filter(is_stored);
+        let branches = trees.flat_map(|tree| tree.branches().iter().rev().take(BRANCHES));
         let streams: Vec<StreamId> = branches.map(|branch| branch.stream.clone()).collect();
+        if !streams.is_empty() && !self.openings.is_empty() {
+            self.arrive().await?;
+        }
         for stream in streams {
             self.look_for_events(&stream, &at_hand).await?;
+        }
+        Ok(())
+    }
+
+    /// Looks up the events of records that other streams have, if the records' sessions are not open: such a session may
+    /// be a copy, whose messages are compared.
+    async fn look_for_kin(&mut self, records: &[(&TranscriptRecord, &[u8])]) -> Result<(), Error> {
+        let mut wanted: BTreeMap<StreamId, Vec<EventId>> = BTreeMap::new();
+        for (record, _) in records {
+            let belongs = self.by_name.get(record.session.as_deref().unwrap_or_default());
+            let tree = belongs.and_then(|belongs| self.sessions.get(belongs.index()?));
+            if belongs.is_some()
+                && !tree.is_some_and(|tree| matches!(tree.standing, SessionOrigin::Kin { .. }))
+            {
+                continue;
+            }
+            let Some(id) = record.id.as_deref().filter(|_| first_message(record).is_some()) else { continue };
+            let event = event_id(id, 0)?;
+            for (stream, _) in self.known.places.get(&record_key(id)).into_iter().flatten() {
+                wanted.entry(stream.clone()).or_default().push(event.clone());
+            }
+        }
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let (tenant, mut batch, mut asked) = (self.engine.tenant.no, QueryBatch::default(), Vec::new());
+        for (stream, ids) in wanted {
+            let query = Query::Ids { tenant, stream: stream.clone(), ids: ids.clone() };
+            asked.push((stream, ids, batch.ask(query, Answer::known)));
+        }
+        let mut answers = self.engine.ask_all(batch).await?;
+        for (stream, ids, key) in asked {
+            self.known.note(&stream, &ids, answers.take(key)?);
         }
         Ok(())
     }
@@ -93,11 +134,7 @@ impl Feed<'_> {
             return Ok(());
         }
         let found = known_events(self.engine, stream, ids).await?;
-        for (id, event) in ids.iter().zip(found) {
-            if let Some(event) = event {
-                self.known.events.insert((stream.clone(), id.clone()), event);
-            }
-        }
+        self.known.note(stream, ids, found);
         Ok(())
     }
 

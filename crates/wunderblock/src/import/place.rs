@@ -10,6 +10,7 @@ use crate::engine::unexpected;
 use crate::erase::root;
 use crate::error::Error;
 use crate::store::codec::{commitment, content_hash, record_key};
+use std::cmp::Reverse;
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};
@@ -76,7 +77,7 @@ pub(super) async fn find_place(
             }
         },
         RecordPlace::Root => {
-            let opened = feed.sessions.get(session).and_then(|tree| tree.branches.first());
+            let opened = feed.sessions.get(session).and_then(|tree| tree.branches().first());
             place = (0, Point::Seq(opened.map_or(Seq::START, |branch| branch.opened)));
         }
         RecordPlace::RolledBack { turns } => {
@@ -157,11 +158,8 @@ async fn known_place(feed: &mut Feed<'_>, session: usize, id: &str) -> Result<Op
     }
     // A live agent may already have appended the event under the record's id.
     let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
-    let id = event_id(id, 0)?;
-    Ok(tree.branches.iter().enumerate().find_map(|(index, branch)| {
-        let event = feed.known.events.get(&(branch.stream.clone(), id.clone()))?;
-        Some((index, event.seq))
-    }))
+    let found = feed.known.events.get(&event_id(id, 0)?).into_iter().flatten();
+    Ok(found.filter_map(|(stream, event)| Some((tree.index_of(stream)?, event.seq))).min())
 }
 
 /// Returns the place of a record by its id, whether this import or an earlier one stored it.
@@ -171,7 +169,7 @@ pub(super) fn place_of(feed: &Feed<'_>, session: usize, id: &str) -> Option<(usi
     tree.place(key).or_else(|| {
         let places = feed.known.places.get(&key)?;
         places.iter().find_map(|(stream, seq)| {
-            let branch = tree.branches.iter().position(|branch| branch.stream == *stream);
+            let branch = tree.index_of(stream);
             // Positions that a fork shares are stored in its parent.
             let shared = || (!is_of(stream, &tree.root) && *seq <= first_of(tree)).then_some(0);
             Some((branch.or_else(shared)?, Point::Seq(*seq)))
@@ -187,21 +185,19 @@ async fn branch_of(
     seq: Seq,
 ) -> Result<Option<usize>, Error> {
     let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
-    if let Some(branch) = tree.branches.iter().position(|branch| branch.stream == *stream) {
+    if let Some(branch) = tree.index_of(stream) {
         return Ok(Some(branch));
     }
     if !is_of(stream, &tree.root) {
         return Ok((seq <= first_of(tree)).then_some(0));
     }
     let Some(info) = feed.engine.info(stream).await? else { return Ok(None) };
-    link_stream(feed, stream).await?;
+    link_stream(feed, stream);
     let Some(tree) = feed.sessions.get_mut(session) else { return Ok(None) };
     let (parent, base) = info.fork.clone().unwrap_or((tree.root.clone(), Seq(1)));
     let mut branch = Branch::new(info.id.clone(), base, info.said.max(base));
-    let parent = tree.branches.iter().position(|branch| branch.stream == parent).unwrap_or(0);
-    branch.fork = Some((parent, Point::Seq(base)));
-    tree.branches.push(branch);
-    Ok(Some(tree.branches.len() - 1))
+    branch.fork = Some((tree.index_of(&parent).unwrap_or(0), Point::Seq(base)));
+    Ok(Some(tree.add(branch)))
 }
 
 /// Moves to the place of an erased record without an id, so that the following records continue from there.
@@ -225,7 +221,7 @@ async fn meet_record(feed: &mut Feed<'_>, session: usize, record: &TranscriptRec
     let places = told.filter_map(|key| feed.known.places.get(&key)).flatten();
     for (stream, seq) in places.cloned().collect::<Vec<_>>() {
         let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
-        if is_of(&stream, &tree.root) && tree.branches.iter().all(|branch| branch.stream != stream) {
+        if is_of(&stream, &tree.root) && tree.index_of(&stream).is_none() {
             branch_of(feed, session, &stream, seq).await?;
             let at_hand = feed.known.events_at_hand.clone();
             feed.look_for_events(&stream, &at_hand).await?;
@@ -251,11 +247,14 @@ fn count_nameless(
         Some(_) => None,
         None => return Ok(Nameless::Next),
     };
-    let current = std::iter::once(tree.current);
+    let found = feed.known.events.get(&id).into_iter().flatten();
+    let mut found: Vec<_> =
+        found.filter_map(|(stream, event)| Some((tree.index_of(stream)?, event))).collect();
+    // The current branch comes first, then the latest ones.
+    found.sort_by_key(|(index, _)| (*index != tree.current, Reverse(*index)));
     let mut differs = false;
-    for index in current.chain((0..tree.branches.len()).rev()) {
-        let Some(branch) = tree.branches.get(index) else { continue };
-        let Some(event) = feed.known.events.get(&(branch.stream.clone(), id.clone())) else { continue };
+    for (index, event) in found {
+        let Some(branch) = tree.branches().get(index) else { continue };
         let same = content
             .zip(event.proof)
             .is_none_or(|(content, (salt, proof))| commitment(&salt, &content) == proof);
@@ -274,27 +273,29 @@ async fn fork_branch(
     place: (usize, Point),
     at: Millis,
 ) -> Result<(), Error> {
-    feed.arrive().await?;
+    // The position of an event is known once its batch is stored.
+    if feed.sessions.get(session).is_some_and(|tree| tree.seq(place).is_none()) {
+        feed.arrive().await?;
+    }
     let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
-    let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches.get(place.0)) else {
+    let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches().get(place.0)) else {
         return Ok(());
     };
     let forked = SessionForked { parent: parent.stream.clone(), at_seq };
-    let compacted = parent.compacted.min(at_seq);
+    let (compacted, scope) = (parent.compacted.min(at_seq), tree.scope.clone());
     let (name, known) = branch_name(feed, session, &forked).await?;
     let mut said = at_seq;
     if let Some(known) = known {
         said = known.max(at_seq);
-        link_stream(feed, &name).await?;
+        link_stream(feed, &name);
     } else {
-        fork_stream(feed, &name, at, forked).await?;
+        fork_stream(feed, (&name, scope), at, forked)?;
     }
     let Some(tree) = feed.sessions.get_mut(session) else { return Ok(()) };
     let mut branch = Branch::new(name, at_seq, said);
     branch.compacted = compacted;
     branch.fork = Some(place);
-    tree.branches.push(branch);
-    tree.current = tree.branches.len() - 1;
+    tree.current = tree.add(branch);
     Ok(())
 }
 
@@ -320,5 +321,5 @@ async fn branch_name(
 
 /// Returns the position before a session's own first event.
 fn first_of(tree: &SessionTree) -> Seq {
-    tree.branches.first().map_or(Seq::START, |branch| branch.opened)
+    tree.branches().first().map_or(Seq::START, |branch| branch.opened)
 }

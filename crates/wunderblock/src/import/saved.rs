@@ -83,7 +83,7 @@ impl Saved {
 impl SavedTree {
     /// Encodes a session's tree. Returns `None` while any event of the session is not committed.
     pub(super) fn of(key: &str, tree: &SessionTree) -> Option<Self> {
-        let branches = tree.branches.iter().enumerate().map(|(index, branch)| {
+        let branches = tree.branches().iter().enumerate().map(|(index, branch)| {
             let seq = |point: Point| tree.seq((index, point));
             let turns = branch.turns.iter().rev().take(TURNS).rev();
             Some(SavedBranch {
@@ -119,9 +119,12 @@ impl SavedTree {
             Some(branch)
         });
         let branches: Vec<Branch> = branches.collect::<Option<_>>()?;
-        let first = branches.first()?.clone();
-        let mut tree = SessionTree::new(self.root, self.name, SessionOrigin::Open { before: true }, first);
-        tree.branches = branches;
+        let mut branches = branches.into_iter();
+        let (first, standing) = (branches.next()?, SessionOrigin::Open { before: true });
+        let mut tree = SessionTree::new(self.root, self.name, standing, first);
+        for branch in branches {
+            tree.add(branch);
+        }
         tree.current = self.current;
         Some(tree)
     }

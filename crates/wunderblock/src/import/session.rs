@@ -12,9 +12,9 @@
 
 use super::feed::Feed;
 use super::imported::ImportNotice;
-use super::known::{known_events, lost_from};
+use super::known::{known_events, known_streams, lost_from};
 use super::name::{event_id, is_of, path_mark, session_name};
-use super::saved::Saved;
+use super::saved::{Saved, SavedTree};
 use super::tree::{Belongs, Branch, SessionOrigin, SessionTree};
 use super::twin::name_file;
 use crate::agents::Agent;
@@ -25,7 +25,7 @@ use crate::project::repository_of;
 use crate::record::{StreamStart, forking_writes, opening_writes};
 use crate::store::codec::{commitment, content_hash, record_key};
 use crate::store::{StreamInfo, Write};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpened};
 use wunderblock_core::id::{Scope, StreamId};
@@ -46,7 +46,7 @@ pub(super) async fn session_of(
     }
     let file = name_file(feed, &key).await?;
     let name = session_name(feed.format, &file, record, reader.session());
-    let lost = lost_from(feed.engine, &name).await?;
+    let lost = lost_from(feed.engine, vec![name.clone()]).await?.get(&name).cloned().unwrap_or_default();
     if lost.whole {
         let text =
             format!("{}: session {name} was erased; nothing of it is stored again", feed.path.display());
@@ -79,11 +79,13 @@ pub(super) async fn session_of(
 async fn erasures_of_kin(feed: &mut Feed<'_>, stream: &StreamId) -> Result<Vec<String>, Error> {
     let line = indexed_stretches(feed.engine, stream).await?;
     let names: BTreeSet<String> = line.iter().map(|part| native(&part.stream).to_owned()).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    let lost = lost_from(feed.engine, names.clone()).await?;
     for name in &names {
-        let lost = lost_from(feed.engine, name).await?;
+        let lost = lost.get(name).cloned().unwrap_or_default();
         feed.lost.entry(name.clone()).or_insert(lost);
     }
-    Ok(names.into_iter().collect())
+    Ok(names)
 }
 
 async fn session_tree(
@@ -165,8 +167,12 @@ pub(super) async fn says_message(
     id: &str,
     message: &Message,
 ) -> Result<bool, Error> {
-    let found = known_events(feed.engine, stream, &[event_id(id, 0)?]).await?;
-    let Some(Some(event)) = found.first() else { return Ok(false) };
+    let id = event_id(id, 0)?;
+    let event = match feed.known.event(stream, &id) {
+        Some(event) => Some(event.clone()),
+        None => known_events(feed.engine, stream, &[id]).await?.pop().flatten(),
+    };
+    let Some(event) = event else { return Ok(false) };
     let content = content_hash(&Fact::MessageAppended(MessageAppended { message: message.clone() }))?;
     // An erased event has no content to compare, so the id decides.
     Ok(event.proof.is_none_or(|(salt, proof)| commitment(&salt, &content) == proof))
@@ -189,13 +195,13 @@ async fn open_session(
     opened.parent = record.parent_session.as_ref().and_then(|name| StreamId::new(name.to_string()).ok());
     let at = record.at.unwrap_or(feed.newest);
     let from = Some((feed.claim.source, feed.claim.revision));
-    let is_delegates = opened.parent.is_some();
+    let (is_delegates, scope) = (opened.parent.is_some(), opened.scope.clone());
     // The stream is opened with its first batch: a commit of its own would cost a sync per session.
     feed.openings.extend(opening_writes(feed.engine, StreamStart { stream: &stream, at, from }, opened)?);
     feed.done.appended += 1;
     let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
     let mut tree = SessionTree::new(stream, name, SessionOrigin::Open { before: false }, branch);
-    tree.is_delegates = is_delegates;
+    (tree.is_delegates, tree.scope) = (is_delegates, scope);
     Ok(tree)
 }
 
@@ -212,42 +218,38 @@ fn settle_scope(scope: &mut Scope, format: &str) {
 
 /// Creates the tree of a session that is already in the ledger, and links it to this file.
 async fn found_session(feed: &mut Feed<'_>, info: StreamInfo, name: String) -> Result<SessionTree, Error> {
-    link_stream(feed, &info.id).await?;
+    link_stream(feed, &info.id);
     let base = info.fork.as_ref().map_or(Seq(1), |(_, base)| *base);
     let branch = Branch::new(info.id.clone(), base, info.said.max(base));
     let ids = feed.known.events_at_hand.clone();
     feed.look_for_events(&info.id, &ids).await?;
     let is_delegates = is_delegates(feed.engine, &info).await?;
     let mut tree = SessionTree::new(info.id, name, SessionOrigin::Open { before: true }, branch);
-    tree.is_delegates = is_delegates;
+    (tree.is_delegates, tree.scope) = (is_delegates, info.scope);
     Ok(tree)
 }
 
-/// Begins a stream as a fork of another stream, as part of this import.
-pub(super) async fn fork_stream(
+/// Begins a stream as a fork of another stream, with the next batch.
+pub(super) fn fork_stream(
     feed: &mut Feed<'_>,
-    stream: &StreamId,
+    (stream, scope): (&StreamId, Scope),
     at: Millis,
     forked: SessionForked,
 ) -> Result<(), Error> {
-    let scope = feed.engine.info(&forked.parent).await?.map(|info| info.scope).unwrap_or_default();
     let from = Some((feed.claim.source, feed.claim.revision));
-    let mut writes = vec![feed.claim.renewal(feed.engine.now())];
-    writes.extend(forking_writes(feed.engine, StreamStart { stream, at, from }, forked, scope)?);
-    feed.commit(writes).await?;
+    feed.openings.extend(forking_writes(feed.engine, StreamStart { stream, at, from }, forked, scope)?);
     feed.done.appended += 1;
     Ok(())
 }
 
-pub(super) async fn link_stream(feed: &mut Feed<'_>, stream: &StreamId) -> Result<(), Error> {
-    let write = Write::Link {
+/// Links a stream to the file, with the next batch.
+pub(super) fn link_stream(feed: &mut Feed<'_>, stream: &StreamId) {
+    feed.openings.push(Write::Link {
         tenant: feed.engine.tenant.no,
         stream: stream.clone(),
         source: feed.claim.source,
         revision: feed.claim.revision,
-    };
-    feed.commit(vec![write]).await?;
-    Ok(())
+    });
 }
 
 /// Returns whether a session of the ledger is the session that a record belongs to.
@@ -258,8 +260,8 @@ async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &TranscriptReco
         return Ok(true);
     }
     let lineage = indexed_stretches(feed.engine, &info.id).await?;
-    let here =
-        |stream: &StreamId| is_of(stream, &info.id) || lineage.iter().any(|part| part.stream == *stream);
+    let lineage: HashSet<StreamId> = lineage.into_iter().map(|part| part.stream).collect();
+    let here = |stream: &StreamId| is_of(stream, &info.id) || lineage.contains(stream);
     let key: &str = record.session.as_deref().unwrap_or_default();
     let ids = feed.known.ids.get(key).cloned().unwrap_or_default();
     if ids.iter().filter_map(|id| feed.known.places.get(id)).flatten().any(|(stream, _)| here(stream)) {
@@ -297,11 +299,11 @@ pub(super) async fn open_child(feed: &mut Feed<'_>, session: usize, at: Millis) 
     let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
     let SessionOrigin::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
     let stream = tree.root.clone();
-    feed.arrive().await?;
-    fork_stream(feed, &stream, at, SessionForked { parent, at_seq }).await?;
+    let scope = feed.engine.info(&parent).await?.map(|info| info.scope).unwrap_or_default();
+    fork_stream(feed, (&stream, scope.clone()), at, SessionForked { parent, at_seq })?;
     if let Some(tree) = feed.sessions.get_mut(session) {
-        tree.standing = SessionOrigin::Open { before: true };
-        tree.branches = vec![Branch::new(stream, at_seq, at_seq)];
+        (tree.standing, tree.scope) = (SessionOrigin::Open { before: true }, scope);
+        tree.begin(Branch::new(stream, at_seq, at_seq));
     }
     Ok(())
 }
@@ -324,21 +326,21 @@ pub(super) async fn resume_import(
         return Ok((feed.reader(), 0, 0));
     };
     let mut trees = Vec::new();
-    for tree in std::mem::take(&mut saved.sessions) {
+    let saved_trees = std::mem::take(&mut saved.sessions);
+    let known = known_streams(feed.engine, saved_trees.iter().flat_map(SavedTree::streams)).await?;
+    for tree in saved_trees {
         let key = tree.key.clone();
-        let (mut said, mut of_delegate) = (Vec::new(), false);
-        for stream in tree.streams() {
-            let info = feed.engine.info(stream).await?;
-            of_delegate |= info.as_ref().is_some_and(|info| info.parent.is_some());
-            said.push((stream.clone(), info.map(|info| info.said)));
-        }
-        let of = |stream: &StreamId| said.iter().find(|(id, _)| id == stream).and_then(|(_, said)| *said);
-        let Some(mut tree) = tree.tree(of) else { return Ok((feed.reader(), 0, 0)) };
-        if !lost_from(feed.engine, &tree.name).await?.is_empty() {
+        let of_delegate = tree.streams().any(|id| known.get(id).is_some_and(|info| info.parent.is_some()));
+        let Some(mut tree) = tree.tree(|stream| known.get(stream).map(|info| info.said)) else {
             return Ok((feed.reader(), 0, 0));
-        }
+        };
         tree.is_delegates = of_delegate;
+        tree.scope = known.get(&tree.root).map(|info| info.scope.clone()).unwrap_or_default();
         trees.push((key, tree));
+    }
+    let names: Vec<String> = trees.iter().map(|(_, tree)| tree.name.clone()).collect();
+    if !lost_from(feed.engine, names).await?.is_empty() {
+        return Ok((feed.reader(), 0, 0));
     }
     for (key, tree) in trees {
         feed.by_name.insert(key, Belongs::To(feed.sessions.len()));

@@ -5,7 +5,7 @@
 //! committed. Places of earlier events are positions.
 
 use std::collections::HashMap;
-use wunderblock_core::id::StreamId;
+use wunderblock_core::id::{Scope, StreamId};
 use wunderblock_core::units::Seq;
 
 /// A place in a branch: after a position, or after the n-th event that this import added.
@@ -124,7 +124,11 @@ pub(super) struct SessionTree {
     /// The session's own id, which erasures use.
     pub(super) name: String,
     pub(super) standing: SessionOrigin,
-    pub(super) branches: Vec<Branch>,
+    /// Scope of the session and its branches.
+    pub(super) scope: Scope,
+    branches: Vec<Branch>,
+    /// Index of the branch that is stored as a stream.
+    by_stream: HashMap<StreamId, usize>,
     /// Index of the latest record's branch.
     pub(super) current: usize,
     /// Number of branch names skipped because other branches have them.
@@ -139,8 +143,50 @@ pub(super) struct SessionTree {
 
 impl SessionTree {
     pub(super) fn new(root: StreamId, name: String, standing: SessionOrigin, first: Branch) -> Self {
-        let (branches, ids, kin) = (vec![first], HashMap::new(), Vec::new());
-        Self { root, name, standing, branches, current: 0, taken: 0, is_delegates: false, kin, ids }
+        let mut tree = Self {
+            root,
+            name,
+            standing,
+            scope: Scope::default(),
+            branches: Vec::new(),
+            by_stream: HashMap::new(),
+            current: 0,
+            taken: 0,
+            is_delegates: false,
+            kin: Vec::new(),
+            ids: HashMap::new(),
+        };
+        tree.begin(first);
+        tree
+    }
+
+    /// Replaces all branches by one.
+    pub(super) fn begin(&mut self, first: Branch) {
+        self.branches.clear();
+        self.by_stream.clear();
+        self.add(first);
+    }
+
+    /// Adds a branch, and returns its index.
+    pub(super) fn add(&mut self, branch: Branch) -> usize {
+        let index = self.branches.len();
+        self.by_stream.insert(branch.stream.clone(), index);
+        self.branches.push(branch);
+        index
+    }
+
+    /// Returns the branches in the order in which they began.
+    pub(super) fn branches(&self) -> &[Branch] {
+        &self.branches
+    }
+
+    pub(super) fn at_mut(&mut self, index: usize) -> Option<&mut Branch> {
+        self.branches.get_mut(index)
+    }
+
+    /// Returns the index of the branch that is stored as a stream.
+    pub(super) fn index_of(&self, stream: &StreamId) -> Option<usize> {
+        self.by_stream.get(stream).copied()
     }
 
     /// Returns whether records of the session may already be in the ledger.

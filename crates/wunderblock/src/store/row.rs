@@ -267,7 +267,7 @@ pub struct RevisionInfo {
     pub leaf: Option<StreamId>,
     /// Modification time of the file in nanoseconds since 1970; `None` if it is not reliable.
     pub modified: Option<i64>,
-    /// Encoded state of the reader, needed to continue where the import stopped.
+    /// Encoded state of the reader, needed to continue where the import stopped. `None` in lists of sources.
     pub reader: Option<Vec<u8>>,
 }
 

@@ -3,6 +3,7 @@
 use super::basis;
 use super::erase::{erased, erasures};
 use super::lease::lease;
+use super::lineage::Lineage;
 use super::marked::{Newest, marked, of_kinds, places_of_kinds};
 use super::read;
 use super::source::{self, Revision};
@@ -18,7 +19,7 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Streams { tenant, filter, limit } => {
             Answer::Streams(read::streams(db, *tenant, filter, *limit)?)
         }
-        Query::Lineage { tenant, stream } => Answer::Lineage(read::lineage(db, *tenant, stream)?),
+        Query::Lineage { tenant, stream } => Answer::Lineage(Lineage::of(db, *tenant, stream)?.all()?),
         Query::Events { .. } => Answer::Events(read::events(db, query)?),
         Query::At { tenant, stream, seqs, filter } => {
             Answer::Events(read::at(db, *tenant, stream, (seqs, filter))?)

@@ -1,7 +1,9 @@
 //! Appending events: positions, idempotency, bodies.
 
+use super::ancestor_ids::AncestorIds;
 use super::failure::failure;
 use super::ids::Ids;
+use super::lineage::Lineage;
 use super::read::json;
 use super::sql::{author_sql, handle_sql, put, row, run, spans_sql};
 use crate::store::StoreError;
@@ -13,46 +15,87 @@ use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::units::Seq;
 
 /// A stream while events are appended to it.
-struct GrowingStream {
+pub(super) struct GrowingStream<'a> {
+    db: &'a Connection,
+    tenant: TenantNo,
     info: StreamInfo,
-    /// Streams that this one continues, each with the last shared position.
-    ancestors: Vec<(StreamNo, Seq)>,
+    line: Lineage<'a>,
     ids: Ids,
 }
 
-pub(super) fn append(
-    db: &Connection,
-    tenant: TenantNo,
-    stream: &StreamId,
-    expect_head: Option<Seq>,
-    events: &[PackedEvent],
-) -> Result<Vec<Appended>, StoreError> {
-    let info =
-        super::read::stream(db, tenant, stream)?.ok_or_else(|| StoreError::NoStream(stream.clone()))?;
-    let lineage = super::read::lineage(db, tenant, stream)?;
-    let ancestors = lineage.iter().skip(1).map(|stretch| (stretch.no, stretch.to)).collect();
-    let head = info.head;
-    let mut growing = GrowingStream { info, ancestors, ids: Ids::of(db, tenant)? };
-    if let Some(expected) = expect_head.filter(|expected| *expected != head) {
-        // The append may be a retry whose first answer was lost, in which case all of the events are already stored.
-        let there: Result<Option<Vec<(Seq, bool)>>, StoreError> =
-            events.iter().map(|event| seen(db, tenant, &growing, event)).collect();
-        return match there {
-            Ok(Some(seqs)) if !seqs.is_empty() => {
-                Ok(seqs.into_iter().map(|(seq, erased)| Appended::known(seq, erased)).collect())
+impl<'a> GrowingStream<'a> {
+    pub(super) fn of(db: &'a Connection, tenant: TenantNo, stream: &StreamId) -> Result<Self, StoreError> {
+        let info = super::read::stream(db, tenant, stream)?;
+        let info = info.ok_or_else(|| StoreError::NoStream(stream.clone()))?;
+        Ok(Self { db, tenant, info, line: Lineage::of(db, tenant, stream)?, ids: Ids::of(db, tenant)? })
+    }
+
+    /// Appends events. `shared` tells which ids are in no ancestor of the stream.
+    pub(super) fn append(
+        mut self,
+        shared: &mut AncestorIds,
+        expect_head: Option<Seq>,
+        events: &[PackedEvent],
+    ) -> Result<Vec<Appended>, StoreError> {
+        let (db, tenant, head) = (self.db, self.tenant, self.info.head);
+        let is_covered = shared.cover(db, tenant, &mut self.line, events.len())?;
+        let shared = Some(&*shared).filter(|_| is_covered);
+        if let Some(expected) = expect_head.filter(|expected| *expected != head) {
+            // The append may be a retry whose first answer was lost, in which case all of the events are already
+            // stored.
+            let there: Result<Option<Vec<(Seq, bool)>>, StoreError> =
+                events.iter().map(|event| self.seen(event, shared)).collect();
+            return match there {
+                Ok(Some(seqs)) if !seqs.is_empty() => {
+                    Ok(seqs.into_iter().map(|(seq, erased)| Appended::known(seq, erased)).collect())
+                }
+                Ok(_) | Err(StoreError::Conflict { .. }) => {
+                    Err(StoreError::HeadMoved { expected, actual: head })
+                }
+                Err(error) => Err(error),
+            };
+        }
+        let mut appended = Vec::with_capacity(events.len());
+        for event in events {
+            appended.push(match self.seen(event, shared)? {
+                Some((seq, erased)) => Appended::known(seq, erased),
+                None => Appended::written(insert(db, tenant, &mut self.info, event)?),
+            });
+        }
+        store_counters(db, &self.info)?;
+        Ok(appended)
+    }
+
+    /// Returns the position of a stored event with this id, and whether it is erased. The same id with different
+    /// content is a conflict. The ancestors are searched unless their ids are known and this one is not among them.
+    fn seen(
+        &mut self,
+        event: &PackedEvent,
+        shared: Option<&AncestorIds>,
+    ) -> Result<Option<(Seq, bool)>, StoreError> {
+        let mut found = self.ids.find(self.db, (self.tenant, self.info.no, self.info.head), &event.id)?;
+        let is_shared =
+            || shared.is_none_or(|shared| self.ids.names(&event.id).any(|id| shared.may_have(&id)));
+        if found.is_none() && is_shared() {
+            let mut index = 1;
+            while let Some(part) = self.line.get(index)?.filter(|_| found.is_none()) {
+                found = self.ids.find(self.db, (self.tenant, part.no, part.to), &event.id)?;
+                index += 1;
             }
-            Ok(_) | Err(StoreError::Conflict { .. }) => Err(StoreError::HeadMoved { expected, actual: head }),
-            Err(error) => Err(error),
-        };
+        }
+        let Some(known) = found else { return Ok(None) };
+        // An erased event has nothing to compare with. An erased event counts as a duplicate, so that its content
+        // does not come back.
+        match known.proof {
+            Some((salt, proof)) if commitment(&salt, &event.content) != proof => {
+                Err(StoreError::Conflict { id: EventId::clone(&event.id), seq: known.seq })
+            }
+            proof => Ok(Some((known.seq, proof.is_none()))),
+        }
     }
-    let mut appended = Vec::with_capacity(events.len());
-    for event in events {
-        appended.push(match seen(db, tenant, &growing, event)? {
-            Some((seq, erased)) => Appended::known(seq, erased),
-            None => Appended::written(insert(db, tenant, &mut growing.info, event)?),
-        });
-    }
-    let info = &growing.info;
+}
+
+fn store_counters(db: &Connection, info: &StreamInfo) -> Result<(), StoreError> {
     let tags = (!info.tags.is_empty()).then(|| json(&info.tags)).transpose()?;
     put(
         db,
@@ -73,30 +116,7 @@ pub(super) fn append(
             info.branch,
             info.model
         ],
-    )?;
-    Ok(appended)
-}
-
-/// Returns the position of a stored event with this id, and whether it is erased. The same id with different content is a conflict.
-fn seen(
-    db: &Connection,
-    tenant: TenantNo,
-    growing: &GrowingStream,
-    event: &PackedEvent,
-) -> Result<Option<(Seq, bool)>, StoreError> {
-    let own = (growing.info.no, growing.info.head);
-    for (stream, to) in std::iter::once(&own).chain(&growing.ancestors) {
-        let Some(known) = growing.ids.find(db, (tenant, *stream, *to), &event.id)? else { continue };
-        // An erased event has nothing to compare with. An erased event counts as a duplicate, so that its content
-        // does not come back.
-        return match known.proof {
-            Some((salt, proof)) if commitment(&salt, &event.content) != proof => {
-                Err(StoreError::Conflict { id: EventId::clone(&event.id), seq: known.seq })
-            }
-            proof => Ok(Some((known.seq, proof.is_none()))),
-        };
-    }
-    Ok(None)
+    )
 }
 
 fn insert(

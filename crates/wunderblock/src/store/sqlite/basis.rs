@@ -1,5 +1,6 @@
 //! Epochs: where content was erased, and whether what a commit was made from has been erased.
 
+use super::lineage::Lineage;
 use super::read;
 use super::sql::{row, run};
 use crate::store::row::{SourceNo, StreamNo, TenantNo};
@@ -24,7 +25,7 @@ pub(super) fn lost(
     let sql =
         "SELECT 1 FROM losses WHERE tenant = ?1 AND epoch > ?2 AND stream = ?3 AND first <= ?5 AND last >= ?4
                LIMIT 1";
-    for part in read::lineage(db, since.tenant, stream)? {
+    for part in Lineage::of(db, since.tenant, stream)?.down_to(from)? {
         let (from, to) = (from.max(part.from), to.min(part.to));
         let values = params![since.tenant.0, since.no, part.no.0, from.0, to.0];
         if from <= to && row(db, sql, values, |_| Ok(()))?.is_some() {

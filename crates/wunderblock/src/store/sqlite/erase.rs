@@ -1,7 +1,7 @@
 //! Erasing content permanently.
 
 use super::failure::failure;
-use super::read::lineage;
+use super::lineage::Lineage;
 use super::source::{Revision, note_erased, spans};
 use super::sql::{handle_sql, row, rows, run};
 use crate::store::row::{Erasure, Gone, SourceNo, StreamNo, Stretch, TenantNo};
@@ -30,7 +30,10 @@ pub(super) fn erase(
     erasing: &Erasing<'_>,
 ) -> Result<Written, StoreError> {
     let Erasing { events, spans, erasures } = *erasing;
-    let stretches = if events.is_empty() { Vec::new() } else { lineage(db, tenant, stream)? };
+    let stretches = match events.iter().map(|event| event.seq).min() {
+        Some(lowest) => Lineage::of(db, tenant, stream)?.down_to(lowest)?,
+        None => Vec::new(),
+    };
     let (mut count, mut blobs) = (0, 0);
     let mut lost: BTreeMap<StreamNo, BTreeSet<Seq>> = BTreeMap::new();
     forget_records(db, tenant, &stretches, events)?;

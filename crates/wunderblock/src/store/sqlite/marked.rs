@@ -1,6 +1,7 @@
 //! Finding events by mark or by lane, without reading the events in between.
 
-use super::read::{EVENT, event_row, json, lineage};
+use super::lineage::Lineage;
+use super::read::{EVENT, event_row, json};
 use super::sql::{row, rows};
 use crate::store::StoreError;
 use crate::store::query::Marked;
@@ -25,12 +26,15 @@ pub(super) fn marked(
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let mut found = Vec::new();
     let mut lanes = HashSet::new();
-    for mut stretch in lineage(db, tenant, stream)? {
+    let (mut line, mut index) = (Lineage::of(db, tenant, stream)?, 0);
+    loop {
         let left = newest.limit.saturating_sub(found.len() as u64).min(i64::MAX as u64);
-        stretch.to = Seq(stretch.to.min(newest.to).0.min(i64::MAX as u64));
         if left == 0 {
             break;
         }
+        let Some(mut stretch) = line.get(index)?.cloned() else { break };
+        stretch.to = stretch.to.min(newest.to);
+        index += 1;
         let part = MarkedPart { db, tenant, stretch: &stretch, limit: left };
         found.extend(match what {
             Marked::UserTurn => part.by_mark(1, "message.appended")?,

@@ -8,6 +8,7 @@
 //! erased content remains in the files.
 
 mod access;
+mod ancestor_ids;
 mod answer;
 mod append;
 mod backups;
@@ -19,6 +20,7 @@ mod erase;
 mod failure;
 mod ids;
 mod lease;
+mod lineage;
 mod log;
 mod marked;
 mod open;
@@ -39,6 +41,7 @@ use crate::store::Commit;
 use crate::store::query::{Answer, Query};
 use crate::store::write::Written;
 use access::BUSY;
+use ancestor_ids::AncestorIds;
 use failure::failure;
 use futures_channel::oneshot;
 use open::OpenedLedger;
@@ -125,7 +128,9 @@ impl Sqlite {
         }
         let log = place::beside(path, "-wal");
         let brief = access == Access::Brief;
-        let mut writer = WriterState { connection: first, log, patience, opened: ledger, waiting, brief };
+        let shared = AncestorIds::default();
+        let mut writer =
+            WriterState { connection: first, shared, log, patience, opened: ledger, waiting, brief };
         if unscrubbed > 0 {
             writer.tidy();
         }

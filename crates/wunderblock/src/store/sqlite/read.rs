@@ -2,12 +2,13 @@
 
 use super::failure::failure;
 use super::ids::Ids;
+use super::lineage::Lineage;
 use super::sql::{author_sql, authors_of, handle_of, handle_sql, row, rows, stream_id, unreadable};
 use crate::store::StoreError;
 use crate::store::query::{Query, ReadOrder};
 use crate::store::row::{
     BodyCount, EventFilter, HandleTarget, KnownEvent, SegmentInfo, SourceNo, StoredEvent, StreamFilter,
-    StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow,
+    StreamInfo, StreamNo, TallyRow, Tenant, TenantNo, UsageRow,
 };
 use crate::store::write::{EventUsage, PackedBlob};
 use rusqlite::{Connection, Row, params};
@@ -194,18 +195,7 @@ pub(super) fn known(
     stream: &StreamId,
     ids: &[EventId],
 ) -> Result<Vec<Option<KnownEvent>>, StoreError> {
-    let stretches = lineage(db, tenant, stream)?;
-    let known = Ids::of(db, tenant)?;
-    let find = |id: &EventId| {
-        for part in &stretches {
-            let found = known.find(db, (tenant, part.no, part.to), id)?;
-            if found.is_some() {
-                return Ok(found);
-            }
-        }
-        Ok(None)
-    };
-    ids.iter().map(find).collect()
+    Ids::of(db, tenant)?.find_all(db, (tenant, stream), ids)
 }
 
 pub(super) fn behind(db: &Connection, tenant: TenantNo, limit: u64) -> Result<Vec<StreamInfo>, StoreError> {
@@ -213,30 +203,6 @@ pub(super) fn behind(db: &Connection, tenant: TenantNo, limit: u64) -> Result<Ve
         "{STREAM} WHERE s.tenant = ?1 AND (s.counted < s.head OR s.indexed < s.head) ORDER BY s.stream LIMIT ?2"
     );
     rows(db, &sql, params![tenant.0, limit], stream_row)
-}
-
-/// Returns the ranges of positions that make up a stream, its own range first.
-pub(super) fn lineage(db: &Connection, tenant: TenantNo, id: &StreamId) -> Result<Vec<Stretch>, StoreError> {
-    let mut stretches = Vec::new();
-    let mut next = Some((id.clone(), Seq(u64::MAX)));
-    while let Some((id, to)) = next {
-        let Some(info) = stream(db, tenant, &id)? else {
-            return if stretches.is_empty() {
-                Err(StoreError::NoStream(id))
-            } else {
-                Err(StoreError::Damaged(format!("the parent session `{id}` of a fork is missing")))
-            };
-        };
-        let base = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
-        let last = to.min(info.head);
-        // A fork may begin at or before its parent's own base. The parent of a fork that begins at or before the
-        // parent's own base contributes no positions.
-        if stretches.is_empty() || base < last {
-            stretches.push(Stretch { no: info.no, stream: id, from: base.next(), to: last });
-        }
-        next = info.fork.map(|(parent, base)| (parent, base.min(to)));
-    }
-    Ok(stretches)
 }
 
 pub(super) const EVENT: &str = "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text, checksum, lane, author, spans FROM events";
@@ -290,10 +256,13 @@ pub(super) fn events(db: &Connection, query: &Query) -> Result<Vec<StoredEvent>,
     let Query::Events { tenant, stream, from, to, order, limit, text, counts, filter } = query else {
         return Ok(Vec::new());
     };
-    let mut stretches = lineage(db, *tenant, stream)?;
+    let mut line = Lineage::of(db, *tenant, stream)?;
     let mut start: Option<u64> = None;
     if *order == ReadOrder::Ascending {
-        start = Some(tally(db, *tenant, &stretches, from.prev())?.text.0);
+        start = Some(sums(db, *tenant, &mut line, from.prev())?.text.0);
+    }
+    let mut stretches = line.down_to(*from)?;
+    if *order == ReadOrder::Ascending {
         stretches.reverse();
     }
     let direction = if *order == ReadOrder::Ascending { "ASC" } else { "DESC" };
@@ -342,7 +311,8 @@ pub(super) fn at(
     stream: &StreamId,
     (seqs, filter): (&[Seq], &EventFilter),
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    let stretches = lineage(db, tenant, stream)?;
+    let lowest = seqs.iter().min().copied().unwrap_or(Seq(u64::MAX));
+    let stretches = Lineage::of(db, tenant, stream)?.down_to(lowest)?;
     let passes = if filter.is_open() { "" } else { ACCEPTED };
     let conditions = accepted(filter);
     // The parameters 4 and 5 belong to ranges of events.
@@ -416,32 +386,48 @@ pub(super) fn tallies(
     stream: &StreamId,
     seqs: &[Seq],
 ) -> Result<Vec<TallyRow>, StoreError> {
-    let stretches = lineage(db, tenant, stream)?;
-    seqs.iter().map(|seq| tally(db, tenant, &stretches, *seq)).collect()
+    let mut line = Lineage::of(db, tenant, stream)?;
+    seqs.iter().map(|seq| tally(db, tenant, &mut line, *seq)).collect()
 }
 
-fn tally(db: &Connection, tenant: TenantNo, stretches: &[Stretch], seq: Seq) -> Result<TallyRow, StoreError> {
-    let Some(index) = stretches.iter().position(|stretch| stretch.from <= seq.min(stretch.to)) else {
-        return Ok(TallyRow { tokens: Some(Tokens::ZERO), ..TallyRow::default() });
-    };
-    let Some(holder) = stretches.get(index) else { return Ok(TallyRow::default()) };
-    let seq = seq.min(holder.to);
+fn tally(
+    db: &Connection,
+    tenant: TenantNo,
+    line: &mut Lineage<'_>,
+    seq: Seq,
+) -> Result<TallyRow, StoreError> {
+    let mut tally = sums(db, tenant, line, seq)?;
+    let Some(first) = line.holder(seq)? else { return Ok(tally) };
+    // A fork's own token sum begins at its base. The sums of its ancestors are added.
+    let sql = "SELECT tokens FROM tallies WHERE tenant = ?1 AND stream = ?2 AND seq = ?3";
+    let mut index = first;
+    while let Some(part) = line.get(index)? {
+        let values = params![tenant.0, part.no.0, part.to.min(seq).0];
+        let own = row(db, sql, values, |row| row.get(0))?.map(Tokens);
+        tally.tokens = tally.tokens.zip(own).map(|(sum, own)| sum + own);
+        index = if tally.tokens.is_some() { index + 1 } else { break };
+    }
+    Ok(tally)
+}
+
+/// Returns the sums at a position, without the tokens of its events.
+pub(super) fn sums(
+    db: &Connection,
+    tenant: TenantNo,
+    line: &mut Lineage<'_>,
+    seq: Seq,
+) -> Result<TallyRow, StoreError> {
+    let none = TallyRow { tokens: Some(Tokens::ZERO), ..TallyRow::default() };
+    let Some(index) = line.holder(seq)? else { return Ok(none) };
+    let Some(holder) = line.get(index)? else { return Ok(none) };
     let sums = row(
         db,
         "SELECT messages, text FROM events WHERE tenant = ?1 AND stream = ?2 AND seq = ?3",
-        params![tenant.0, holder.no.0, seq.0],
+        params![tenant.0, holder.no.0, seq.min(holder.to).0],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let (messages, text) = sums.unwrap_or_default();
-    let sql = "SELECT tokens FROM tallies WHERE tenant = ?1 AND stream = ?2 AND seq = ?3";
-    let mut tokens = row(db, sql, params![tenant.0, holder.no.0, seq.0], |row| row.get(0))?.map(Tokens);
-    // A fork's own token sum begins at its base. The sums of its ancestors are added.
-    for shared in stretches.get(index + 1..).unwrap_or_default() {
-        let before: Option<u64> =
-            row(db, sql, params![tenant.0, shared.no.0, shared.to.0], |row| row.get(0))?;
-        tokens = tokens.zip(before).map(|(sum, before)| sum + Tokens(before));
-    }
-    Ok(TallyRow { messages, text: Bytes(text), tokens })
+    Ok(TallyRow { messages, text: Bytes(text), ..none })
 }
 
 pub(super) fn resolve(

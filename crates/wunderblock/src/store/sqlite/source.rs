@@ -256,6 +256,12 @@ const SOURCE: &str =
      r.owner, r.until, r.hash, r.leaf, r.modified, r.reader
      FROM sources s JOIN source_revisions r ON r.source = s.source";
 
+/// Returns the columns of [`SOURCE`] without the reader's state: for a list of streams, the state of one large file would
+/// be read once for each of its streams.
+fn without_reader() -> String {
+    SOURCE.replace("r.reader", "NULL")
+}
+
 fn source_row(row: &Row<'_>) -> rusqlite::Result<SourceInfo> {
     let leaf: Option<String> = row.get(12)?;
     let (token, until): (Option<String>, Option<i64>) = (row.get(9)?, row.get(10)?);
@@ -312,8 +318,9 @@ pub(super) fn listed(
 ) -> Result<Vec<SourceInfo>, StoreError> {
     // The bounds of the path let the index find the prefix.
     let sql = format!(
-        "{SOURCE} WHERE s.tenant = ?1 AND s.key >= ?2 AND s.key < ?2 || char(1114111) AND r.len >= ?3
-         AND (?4 OR r.revision = s.revision) ORDER BY s.source, r.revision"
+        "{} WHERE s.tenant = ?1 AND s.key >= ?2 AND s.key < ?2 || char(1114111) AND r.len >= ?3
+         AND (?4 OR r.revision = s.revision) ORDER BY s.source, r.revision",
+        without_reader()
     );
     let (least, older) = (filter.min_len.min(i64::MAX as u64), filter.older);
     let found = rows(db, &sql, params![tenant.0, filter.prefix, least, older], source_row)?;
@@ -327,9 +334,10 @@ pub(super) fn of_stream(
     stream: &StreamId,
 ) -> Result<Vec<SourceInfo>, StoreError> {
     let sql = format!(
-        "{SOURCE} JOIN stream_sources k ON k.source = r.source AND k.revision = r.revision
+        "{} JOIN stream_sources k ON k.source = r.source AND k.revision = r.revision
          JOIN streams t ON t.stream = k.stream
-         WHERE s.tenant = ?1 AND t.tenant = ?1 AND t.id = ?2 ORDER BY k.link"
+         WHERE s.tenant = ?1 AND t.tenant = ?1 AND t.id = ?2 ORDER BY k.link",
+        without_reader()
     );
     let found = rows(db, &sql, params![tenant.0, stream.as_str()], source_row)?;
     found.into_iter().map(|info| with_erased(db, info)).collect()

@@ -1,5 +1,6 @@
 //! The ledger's threads: one writer and several readers.
 
+use super::ancestor_ids::AncestorIds;
 use super::failure::{StoreResult, failure};
 use super::open::{OpenedLedger, is_exclusive, still};
 use super::{log, write};
@@ -157,6 +158,8 @@ fn read_loop(connection: &Connection, jobs: &Mutex<Receiver<ReadJob>>) {
 /// State of the writer thread.
 pub(super) struct WriterState {
     pub(super) connection: Connection,
+    /// Ids of the events that forks share.
+    pub(super) shared: AncestorIds,
     pub(super) log: PathBuf,
     /// Maximum time that a transaction waits for another process's transaction.
     pub(super) patience: Duration,
@@ -280,7 +283,7 @@ impl WriterState {
             Err(error) => return (Err(error), results),
         };
         for commit in group {
-            let result = write::all(&mut transaction, commit);
+            let result = write::all(&mut transaction, &mut self.shared, commit);
             let error = result.as_ref().err().cloned();
             results.push(result);
             // A full disk rolls back the whole transaction. The remaining writes must not run outside a transaction.
@@ -290,6 +293,9 @@ impl WriterState {
         }
         let noted = if erases { log::unscrubbed(&transaction) } else { Ok(()) };
         let ended = noted.and_then(|()| transaction.commit().map_err(|error| failure(&error)));
+        if ended.is_err() {
+            self.shared.clear();
+        }
         (ended, results)
     }
 }

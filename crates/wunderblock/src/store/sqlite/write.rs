@@ -1,7 +1,9 @@
 //! Applies writes inside the writer's transaction.
 
+use super::ancestor_ids::AncestorIds;
 use super::erase::Erasing;
 use super::failure::failure;
+use super::lineage::Lineage;
 use super::source::Revision;
 use super::sql::{author_sql, handle_sql, run, spans_sql};
 use super::{append, basis, erase, lease, source};
@@ -14,27 +16,33 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Seq;
 
 /// Applies all of one caller's writes, or none.
-pub(super) fn all(transaction: &mut Transaction<'_>, commit: &Commit) -> Result<Vec<Written>, StoreError> {
+pub(super) fn all(
+    transaction: &mut Transaction<'_>,
+    shared: &mut AncestorIds,
+    commit: &Commit,
+) -> Result<Vec<Written>, StoreError> {
     let mut point = transaction.savepoint().map_err(|error| failure(&error))?;
     let result = basis::holds(&point, &commit.basis)
-        .and_then(|()| commit.writes.iter().map(|write| one(&point, write)).collect())
+        .and_then(|()| commit.writes.iter().map(|write| one(&point, shared, write)).collect())
         .and_then(|written| basis::begin_epoch(&point, commit).map(|()| written));
     match result {
         Ok(written) => point.commit().map(|()| written).map_err(|error| failure(&error)),
         Err(error) => {
             // A full disk rolls back the whole transaction, so there may be no savepoint left to roll back.
             let _ = point.rollback();
+            shared.clear();
             Err(error)
         }
     }
 }
 
-fn one(db: &Connection, write: &Write) -> Result<Written, StoreError> {
+fn one(db: &Connection, shared: &mut AncestorIds, write: &Write) -> Result<Written, StoreError> {
     match write {
         Write::Tenant { name, key } => tenant(db, name, key),
         Write::Open { .. } => open(db, write),
         Write::Append { tenant, stream, expect_head, events } => {
-            append::append(db, *tenant, stream, *expect_head, events).map(Written::Appended)
+            let growing = append::GrowingStream::of(db, *tenant, stream)?;
+            growing.append(shared, *expect_head, events).map(Written::Appended)
         }
         Write::Source { tenant, key, handle, format, begin, owner, now, takes_over } => {
             let named = source::SourceName { tenant: *tenant, key, handle: *handle, format };
@@ -166,8 +174,7 @@ impl FirstCounters {
         if *at_seq > info.head {
             return Err(StoreError::HeadMoved { expected: *at_seq, actual: info.head });
         }
-        let rows = super::read::tallies(db, tenant, parent, &[*at_seq])?;
-        let row = rows.first().copied().unwrap_or_default();
+        let row = super::read::sums(db, tenant, &mut Lineage::of(db, tenant, parent)?, *at_seq)?;
         Ok(Self {
             base: *at_seq,
             fork_of: Some(info.no),

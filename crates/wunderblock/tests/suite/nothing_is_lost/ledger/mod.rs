@@ -10,6 +10,7 @@ mod delegations;
 mod door;
 mod examples;
 mod exports;
+mod families;
 pub(crate) mod history;
 mod imports;
 mod live;
