@@ -7,7 +7,9 @@ use crate::catch_up::Progress;
 use crate::catch_up::join::read_segment;
 use crate::claims::examine_claims;
 use crate::doctor::diagnosis::{Diagnosis, DoctorNote, PAGE_TEXT, Problem};
-use crate::doctor::notes::{notes_on, notes_on_copies};
+use crate::doctor::notes::notes_on;
+#[cfg(feature = "sqlite")]
+use crate::doctor::notes::notes_on_copies;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::graph::check::examine_nodes;
@@ -158,9 +160,10 @@ async fn examine_tenant(
         diagnosis.notes.extend(notes.into_iter().map(|text| DoctorNote { text, tenant: tenant.clone() }));
         progress(Progress { done: diagnosis.events, total });
     }
-    let tenant = &engine.config.tenant;
-    let notes = notes_on_copies(engine).await?.into_iter();
-    diagnosis.notes.extend(notes.map(|text| DoctorNote { text, tenant: tenant.clone() }));
+    #[cfg(feature = "sqlite")]
+    for text in notes_on_copies(engine).await? {
+        diagnosis.notes.push(DoctorNote { text, tenant: engine.config.tenant.clone() });
+    }
     let unsettled = Query::Unsettled { tenant: engine.tenant.no, limit: 1 };
     for (stream, seq) in engine.ask(unsettled, Answer::holders).await? {
         diagnosis.stale("authors are settled", format!("position {seq} of stream {} has none", stream.0));

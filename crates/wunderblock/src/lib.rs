@@ -111,6 +111,7 @@ pub use wunderblock_core as core;
 
 pub use address::Address;
 pub use agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
+#[cfg(feature = "sqlite")]
 pub use backup::BackedUp;
 pub use catch_up::Progress;
 pub use command::{CommandResult, ShellCommand};

@@ -8,7 +8,6 @@ use crate::import::known::known_events;
 use crate::originals::source_info;
 use crate::store::{StreamInfo, codec};
 use crate::stored::with_whole_texts;
-use std::path::PathBuf;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
 
@@ -44,9 +43,10 @@ pub(super) async fn notes_on(
 }
 
 /// Returns notes about copies of the ledger that have erased content.
+#[cfg(feature = "sqlite")]
 pub(super) async fn notes_on_copies(engine: &Engine) -> Result<Vec<String>, Error> {
     let outdated = engine.ledger().outdated_copies().await?;
-    let note = |path: &PathBuf| {
+    let note = |path: &std::path::PathBuf| {
         format!(
             "{} has content that was erased since, or cannot be read: repeat the erasure with its copies, or delete the \
              file",

@@ -92,8 +92,7 @@ impl Family {
     /// Finds the relations of sessions, of those that are to be erased along with them, and so on.
     pub(super) fn of(own: BTreeSet<StreamId>, streams: &[StreamInfo], along: Along) -> Self {
         let mut children: HashMap<&str, Vec<&StreamId>> = HashMap::new();
-        let (mut forks, mut copies): (HashMap<&str, Vec<&StreamId>>, HashMap<&str, Vec<&StreamId>>) =
-            (HashMap::new(), HashMap::new());
+        let (mut forks, mut copies) = (children.clone(), children.clone());
         for StreamInfo { id, parent, fork, .. } in streams {
             if let Some(parent) = parent {
                 children.entry(parent.as_str()).or_default().push(id);

@@ -169,7 +169,7 @@ pub(super) async fn says_message(
 ) -> Result<bool, Error> {
     let id = event_id(id, 0)?;
     let event = match feed.known.event(stream, &id) {
-        Some(event) => Some(event.clone()),
+        Some(event) => Some(*event),
         None => known_events(feed.engine, stream, &[id]).await?.pop().flatten(),
     };
     let Some(event) = event else { return Ok(false) };

@@ -3,7 +3,7 @@
 use super::{Storage, StoreError};
 use crate::doctor::diagnosis::Problem;
 use crate::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A ledger in a file. The type has no values.
@@ -48,7 +48,7 @@ impl Sqlite {
         match *self {}
     }
 
-    pub(crate) async fn copies(&self) -> Result<Vec<PathBuf>, StoreError> {
+    pub(crate) fn excludes_others(&self) -> bool {
         match *self {}
     }
 

@@ -62,11 +62,9 @@ impl Ids {
                 }
                 for (id, event) in stored_in(db, tenant, part)? {
                     for place in places.get(&id).into_iter().flatten() {
-                        found
-                            .iter_mut()
-                            .skip(*place)
-                            .take(1)
-                            .for_each(|found| _ = found.get_or_insert(event.clone()));
+                        if let Some(found) = found.get_mut(*place) {
+                            found.get_or_insert(event);
+                        }
                     }
                 }
             } else {
