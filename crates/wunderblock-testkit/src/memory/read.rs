@@ -282,14 +282,13 @@ impl LedgerTables {
             };
             rows
         });
-        let mut events = Vec::new();
-        // The length counts from the first event on, also over events that the filter skips.
-        let mut before: Option<Bytes> = None;
+        let (mut events, mut rows) = (Vec::new(), rows.peekable());
+        // The length counts over events that the filter skips, too: in ascending order from the first event of the
+        // range, in descending order from the first one that passes.
+        let start = rows.peek().map(|(_, row)| row.text.saturating_sub(row.own_text));
+        let mut before = start.filter(|_| order == ReadOrder::Ascending);
         for (_, row) in rows.filter(|(place, _)| self.accepts(filter, **place)).take(limit) {
-            let first = *before.get_or_insert(match order {
-                ReadOrder::Ascending => row.text.saturating_sub(row.own_text),
-                ReadOrder::Descending => row.text,
-            });
+            let first = *before.get_or_insert(row.text);
             events.push(row.event.clone());
             let length = match order {
                 ReadOrder::Ascending => row.text.saturating_sub(first),

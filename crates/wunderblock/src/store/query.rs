@@ -71,7 +71,7 @@ pub enum Query {
         text: Bytes,
         /// Whether to include token counts of the events' bodies.
         counts: bool,
-        /// Filter for the events. The other events are skipped and do not count.
+        /// Filter for the events. The other events are skipped, but the lengths of their texts count.
         filter: EventFilter,
     },
     /// Reads events at given positions, with token counts of their bodies. Answers [`Answer::Events`].
