@@ -60,10 +60,12 @@ impl LedgerTables {
         event.id = codec::erased_id(&self.key_of(tenant), &event.id);
         self.event_ids.put((stream, event.id.clone()), event.seq);
         if let Some(lane) = event.lane.take_if(|_| lost.rest.is_none()) {
-            let kind = Fact::OPEN_KINDS.iter().chain(Fact::ENGINE_KINDS).find(|kind| **kind == event.kind);
-            kind.iter().for_each(|kind| {
-                self.marked.remove(&(stream, MarkKey::OfLane(kind, lane.clone()), event.seq));
-            });
+            let is_its = |key: &MarkKey| matches!(key, MarkKey::OfLane(_, of) if *of == lane);
+            let keys =
+                self.marked.keys().filter(|(no, key, seq)| (*no, *seq) == (stream, event.seq) && is_its(key));
+            for key in keys.cloned().collect::<Vec<_>>() {
+                self.marked.remove(&key);
+            }
         }
         event.origin.take_if(|_| lost.rest.is_none());
         event.authors = None;
