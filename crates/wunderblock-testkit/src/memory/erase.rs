@@ -7,7 +7,6 @@ use wunderblock::store::{
     Chunk, Erasure, Gone, LostEvent, SourceNo, SourceSpan, StoreError, StoredEvent, StreamNo, TenantNo,
     Written, codec,
 };
-use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Seq};
 
@@ -61,8 +60,9 @@ impl LedgerTables {
         self.event_ids.put((stream, event.id.clone()), event.seq);
         if let Some(lane) = event.lane.take_if(|_| lost.rest.is_none()) {
             let is_its = |key: &MarkKey| matches!(key, MarkKey::OfLane(_, of) if *of == lane);
-            let keys =
-                self.marked.keys().filter(|(no, key, seq)| (*no, *seq) == (stream, event.seq) && is_its(key));
+            let start = (stream, MarkKey::System, Seq::START);
+            let marks = self.marked.range(start..).map(|(key, ())| key).take_while(|key| key.0 == stream);
+            let keys = marks.filter(|(_, key, seq)| *seq == event.seq && is_its(key));
             for key in keys.cloned().collect::<Vec<_>>() {
                 self.marked.remove(&key);
             }
