@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, count_lines};
-use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_core::units::Bytes;
 
 /// Maximum events per page.
 const PAGE_EVENTS: u64 = 1_024;
@@ -129,7 +129,7 @@ async fn examine_tenants(
         all.push((engine, engine.streams("", u64::from(u32::MAX)).await?));
     }
     // A damaged row may hold any number, so the total saturates.
-    let events = |info: &StreamInfo| info.head.0.saturating_sub(base(info).0);
+    let events = |info: &StreamInfo| info.head.0.saturating_sub(info.base().0);
     let total = all.iter().flat_map(|(_, streams)| streams).map(events).fold(0, u64::saturating_add);
     for (engine, streams) in all {
         let known = diagnosis.problems.len();
@@ -153,8 +153,8 @@ async fn examine_tenant(
 ) -> Result<(), Error> {
     for info in streams {
         examine_stream(engine, info, diagnosis).await?;
-        examine_nodes(engine, (info, base(info)), diagnosis).await?;
-        examine_claims(engine, (info, base(info)), diagnosis).await?;
+        examine_nodes(engine, (info, info.base()), diagnosis).await?;
+        examine_claims(engine, (info, info.base()), diagnosis).await?;
         let notes = notes_on(engine, info, streams).await?;
         let tenant = &engine.config.tenant;
         diagnosis.notes.extend(notes.into_iter().map(|text| DoctorNote { text, tenant: tenant.clone() }));
@@ -175,7 +175,7 @@ async fn examine_tenant(
 }
 
 async fn examine_stream(engine: &Engine, info: &StreamInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {
-    let mut from = base(info).next();
+    let mut from = info.base().next();
     let mut expected = from;
     while from <= info.head {
         let rows = read_page(engine, info, from, (PAGE_EVENTS, PAGE_TEXT)).await?;
@@ -354,7 +354,7 @@ async fn examine_index(
         }
     }
     for info in streams {
-        let own = |seq: &u64| *seq > base(info).0 && *seq <= info.indexed.0;
+        let own = |seq: &u64| *seq > info.base().0 && *seq <= info.indexed.0;
         let here = indexed.iter().filter(|(stream, seq)| *stream == info.no.0 && own(seq)).count() as u64;
         let messages = count_messages(engine, info).await?;
         if here != messages {
@@ -368,7 +368,7 @@ async fn examine_index(
 /// Returns the number of messages with content that an index up to the stated position must hold.
 async fn count_messages(engine: &Engine, info: &StreamInfo) -> Result<u64, Error> {
     let mut count = 0;
-    let mut from = base(info).next();
+    let mut from = info.base().next();
     while from <= info.indexed {
         let rows = read_page(engine, info, from, (4_096, Bytes(i64::MAX.unsigned_abs()))).await?;
         let Some(last) = rows.last().map(|row| row.seq) else { break };
@@ -384,10 +384,6 @@ fn counted_bodies(fact: &Option<Fact>) -> Vec<&Body> {
     let Some(Fact::MessageAppended(said)) = fact else { return Vec::new() };
     let leaves = said.message.parts.iter().flat_map(Part::leaves);
     leaves.filter(|(part, _)| !part.is_data()).map(|(_, body)| body).collect()
-}
-
-fn base(info: &StreamInfo) -> Seq {
-    info.fork.as_ref().map_or(Seq::START, |(_, base)| *base)
 }
 
 /// Writer that hashes everything written to it.

@@ -1,7 +1,7 @@
 //! Copies of a ledger in other files, which an erasure in the ledger does not change.
 
 use crate::engine::Engine;
-use crate::erase::family::{Streams, base, own_streams};
+use crate::erase::family::{Streams, own_streams};
 use crate::erase::{TextFound, has_content};
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -66,7 +66,7 @@ impl Ledger<'_> {
                 ErasedPart::Text(text) => Wanted::Text(text),
                 ErasedPart::Session(id) => {
                     let all = Streams::new(&streams);
-                    let first = |id: &StreamId| all.get(id).map_or(Seq(1), |info| base(info).next());
+                    let first = |id: &StreamId| all.get(id).map_or(Seq(1), |info| info.base().next());
                     let own = own_streams(id, &streams).into_iter();
                     Wanted::Places(
                         own.map(|id| (first(&id), id)).map(|(from, id)| (id, from, NEWEST)).collect(),

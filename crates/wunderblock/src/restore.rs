@@ -364,7 +364,7 @@ async fn returning_ranges(
             continue;
         };
         let session = engine.session_by_id(info.id.clone());
-        let from = info.fork.as_ref().map_or(Seq(1), |(_, base)| base.next());
+        let from = info.base().next();
         let mut pages = session.pages(from, info.head);
         while let Some(events) = pages.next().await? {
             for event in events.iter().filter(|event| event.fact.is_some()) {

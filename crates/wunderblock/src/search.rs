@@ -299,7 +299,7 @@ async fn find_ground(engine: &Engine, options: &SearchOptions) -> Result<Ground,
             chosen.retain(|info| !is_own(info) && !continued.iter().any(|stretch| stretch.no == info.no));
         }
         // A fork is searched from its own positions on: the earlier ones belong to the session that it continues.
-        let own = |info: &StreamInfo| info.fork.as_ref().map_or(Seq::START, |(_, base)| *base).next();
+        let own = |info: &StreamInfo| info.base().next();
         let ranges = chosen.iter().map(|info| (info.no.0, own(info).0..=info.head.0));
         ground.scope = DocScope::of(ranges);
         ground.behind.retain(|info| chosen.iter().any(|chosen| chosen.no == info.no));

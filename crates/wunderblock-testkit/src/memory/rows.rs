@@ -17,13 +17,6 @@ pub(super) struct StreamRow {
     pub(super) info: StreamInfo,
 }
 
-impl StreamRow {
-    /// Last position that belongs to `fork_of`; the stream's own events follow it.
-    pub(super) fn base(&self) -> Seq {
-        self.info.fork.as_ref().map_or(Seq::START, |(_, at)| *at)
-    }
-}
-
 /// An event.
 #[derive(Clone, Debug)]
 pub(super) struct EventRow {
@@ -167,14 +160,14 @@ impl LedgerTables {
         let mut spans = Vec::new();
         let mut next = self.streams.get(&stream).map(|row| (row, row.info.head));
         while let Some((row, to)) = next {
-            let (no, from) = (row.info.no, row.base().next());
+            let (no, from) = (row.info.no, row.info.base().next());
             if spans.is_empty() || from <= to {
                 spans.push(Stretch { no, stream: row.info.id.clone(), from, to });
             }
             let parent = row.fork_of.and_then(|parent| self.streams.get(&parent));
             // A fork may be cut before its parent's own fork, so a limit set further down the lineage applies to all
             // ancestors.
-            next = parent.map(|parent| (parent, to.min(row.base())));
+            next = parent.map(|parent| (parent, to.min(row.info.base())));
         }
         spans
     }

@@ -375,7 +375,7 @@ impl LedgerTables {
                 self.events.change(&place, |row| row.event.authors = None);
             }
             self.streams.change(&no, |row| {
-                let base = row.base();
+                let base = row.info.base();
                 (row.info.counted, row.info.indexed) = (base, base);
                 row.info.tokens = Tokens::ZERO;
             });

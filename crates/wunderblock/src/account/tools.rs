@@ -44,7 +44,7 @@ pub fn tools<'a>(
         all.sort_by_key(|info| info.no);
         let mut counting = Counting::default();
         for info in all.iter().filter(|info| wanted(info)) {
-            let mut from = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base).next();
+            let mut from = info.base().next();
             while from <= info.head {
                 let rows = page(engine, info, from, &events).await?;
                 let Some(last) = rows.last().map(|row| row.seq) else { break };

@@ -4,7 +4,6 @@ use super::agent::Agent;
 use super::places::Places;
 use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
-
 use crate::session::Session;
 use crate::stored::with_whole_texts;
 use std::io::Write;

@@ -26,7 +26,7 @@ impl<'s> Streams<'s> {
         let mut line = Vec::new();
         let (mut at, mut to) = (info, info.head);
         loop {
-            let base = base(at);
+            let base = at.base();
             if base < to || line.is_empty() {
                 line.push((at, base.next(), to));
             }
@@ -40,11 +40,6 @@ impl<'s> Streams<'s> {
             }
         }
     }
-}
-
-/// Returns the last position that a stream shares with its parent.
-pub(crate) fn base(info: &StreamInfo) -> Seq {
-    info.fork.as_ref().map_or(Seq::START, |(_, base)| *base)
 }
 
 /// Returns the name that a session and its branches share.

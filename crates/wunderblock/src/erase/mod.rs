@@ -29,7 +29,7 @@ use crate::error::Error;
 use crate::lost::gone_event;
 use crate::session::Session;
 use crate::store::{Answer, Query, SourceSpan, StreamInfo, Stretch};
-use family::{Family, LinePart, Streams, base, own_streams};
+use family::{Family, LinePart, Streams, own_streams};
 use forget::Forgetting;
 pub(crate) use loss::has_content;
 use loss::{Depth, Loss, Raw, Run};
@@ -97,7 +97,7 @@ impl Session {
             let erased: Vec<&StreamInfo> =
                 streams.iter().filter(|info| forgetting.own.contains(&info.id)).collect();
             for info in erased {
-                let run = Run { stream: info.id.clone(), from: base(info).next(), to: info.head };
+                let run = Run { stream: info.id.clone(), from: info.base().next(), to: info.head };
                 if run.from <= run.to {
                     lose_whole(&mut forgetting, info, run).await?;
                 }

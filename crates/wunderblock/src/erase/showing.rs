@@ -1,6 +1,6 @@
 //! Streams that show positions which other streams hold.
 
-use super::family::{Streams, base};
+use super::family::Streams;
 use super::loss::Run;
 use crate::store::{StreamInfo, StreamNo};
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ fn lowest_shown<'s>(
     let mut shared = next.and_then(|at| known.get(&at.no).copied().flatten());
     for at in open.into_iter().rev() {
         let own = || held.get(&at.no)?.iter().map(|(_, from, _)| *from).min();
-        shared = shared.filter(|seq| *seq <= base(at)).or_else(own);
+        shared = shared.filter(|seq| *seq <= at.base()).or_else(own);
         known.insert(at.no, shared);
     }
     known.get(&info.no).copied().flatten()

@@ -231,7 +231,7 @@ async fn readable(engine: &Engine, events: Vec<Event>) -> Result<Vec<Event>, Err
 
 /// Returns the first position stored in the stream itself, and the number of positions stored there.
 fn own(info: &StreamInfo) -> (Seq, u64) {
-    let base = info.fork.as_ref().map_or(Seq::START, |(_, base)| *base);
+    let base = info.base();
     (base.next(), info.head.0.saturating_sub(base.0))
 }
 

@@ -190,7 +190,7 @@ impl Engine {
             let mut fragments = narrow::fragments(pattern_text, options);
             // A forked session is searched from its fork onwards: earlier events are found in the session to which
             // they belong.
-            let first = |info: &StreamInfo| info.fork.as_ref().map_or(Seq::START, |(_, base)| *base).next();
+            let first = |info: &StreamInfo| info.base().next();
             let length = |info: &StreamInfo| info.head.next().0.saturating_sub(first(info).0);
             let (mut left, mut until_narrowed) = (streams.iter().map(length).sum::<u64>(), GREP_SCAN);
             let mut places = None;

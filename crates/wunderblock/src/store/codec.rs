@@ -5,6 +5,13 @@
 //! compressed blobs. An event's commitment covers its full content, including bodies, regardless of where they are
 //! stored.
 
+mod identity;
+
+pub use identity::{
+    body_hash, erased_id, erased_key, erased_name, handle, is_erased_name, is_nameless, name_handle,
+    nameless_key, record_key, revision_handle,
+};
+
 use crate::store::row::{Chunk, StoredEvent};
 use crate::store::write::{EventMark, PackedBlob, PackedChunk, PackedEvent};
 use serde::Serialize;
@@ -175,7 +182,7 @@ pub fn checksum(parts: &[&[u8]]) -> i64 {
     parts.iter().for_each(|part| {
         hasher.update(part);
     });
-    i64::from_be_bytes(first(hasher.finalize().as_bytes()))
+    i64::from_be_bytes(identity::first(hasher.finalize().as_bytes()))
 }
 
 /// Returns the checksum of a record: of its payload and origin, and of the event's time, kind and id. Neither payload nor
@@ -197,68 +204,6 @@ fn is_intact(row: &StoredEvent) -> bool {
     stated == record_checksum((payload, origin), (&row.id, row.at, &row.kind))
         || stated == checksum(&[payload, origin.unwrap_or_default()])
 }
-
-fn first(hash: &[u8; 32]) -> [u8; 8] {
-    std::array::from_fn(|index| hash.get(index).copied().unwrap_or_default())
-}
-
-/// Returns the hash of a transcript record's own id, by which the record is found in any session. The hash is even
-/// (see [`nameless_key`]).
-#[must_use]
-pub fn record_key(id: &str) -> i64 {
-    checksum(&[id.as_bytes()]) & !1
-}
-
-/// Returns the hash by which a record without an id is found in any session; it covers the record's offset and
-/// content, and is keyed with the tenant's key. The hash is odd, so that a store can distinguish it from a hash of an
-/// id and delete it with the content.
-#[must_use]
-pub fn nameless_key(key: &[u8; 32], offset: u64, content: &[u8; 32]) -> i64 {
-    let mut hasher = blake3::Hasher::new_keyed(key);
-    hasher.update(b"record").update(&offset.to_be_bytes()).update(content);
-    i64::from_be_bytes(first(hasher.finalize().as_bytes())) | 1
-}
-
-/// Returns whether a record's hash comes from [`nameless_key`].
-#[must_use]
-pub fn is_nameless(record: i64) -> bool {
-    record & 1 == 1
-}
-
-/// Returns the hash of an erased record without an id; it covers only the record's offset and length, never its
-/// content.
-#[must_use]
-pub fn erased_key(offset: u64, len: u64) -> i64 {
-    record_key(&format!("\0{offset}+{len}"))
-}
-
-/// Returns the name under which an erasure keeps an id: a keyed hash, so that the id is recognised but cannot be read.
-#[must_use]
-pub fn erased_name(key: &[u8; 32], id: &str) -> String {
-    let mut hasher = blake3::Hasher::new_keyed(key);
-    hasher.update(b"erased").update(&[0]).update(id.as_bytes());
-    let hex = hasher.finalize().to_hex();
-    format!("{ERASED_MARK}{}", hex.get(..ERASED_DIGITS).unwrap_or(&hex))
-}
-
-/// Returns whether a name comes from [`erased_name`]. Earlier versions kept the ids themselves.
-#[must_use]
-pub fn is_erased_name(name: &str) -> bool {
-    let digits = name.strip_prefix(ERASED_MARK).unwrap_or_default();
-    digits.len() == ERASED_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Returns the id that an event has after its erasure.
-#[must_use]
-pub fn erased_id(key: &[u8; 32], id: &EventId) -> EventId {
-    if is_erased_name(id.as_str()) {
-        return id.clone();
-    }
-    EventId::new(erased_name(key, id.as_str())).unwrap_or_else(|_| id.clone())
-}
-
-const ERASED_MARK: char = '~';
-const ERASED_DIGITS: usize = 32;
 
 /// Packs bytes of a source as a chunk to be stored.
 #[must_use]
@@ -291,33 +236,6 @@ pub fn unpack_body(key: &[u8; 32], blob: &PackedBlob) -> Result<String, CodecErr
     } else {
         Err(CodecError::Altered(format!("the body {}", blob.handle)))
     }
-}
-
-/// Returns the handle of a source's revision.
-#[must_use]
-pub fn revision_handle(key: &[u8; 32], source: Handle, revision: u32) -> Handle {
-    name_handle(key, "revision", &format!("{source}:{revision}"))
-}
-
-/// Returns the tenant-keyed hash of a body.
-#[must_use]
-pub fn body_hash(key: &[u8; 32], text: &[u8]) -> [u8; 32] {
-    *blake3::keyed_hash(key, text).as_bytes()
-}
-
-/// Returns the handle of a stream's or source's name. `domain` separates the namespace of streams from that of
-/// sources.
-#[must_use]
-pub fn name_handle(key: &[u8; 32], domain: &str, name: &str) -> Handle {
-    let mut hasher = blake3::Hasher::new_keyed(key);
-    hasher.update(domain.as_bytes()).update(&[0]).update(name.as_bytes());
-    handle(hasher.finalize().as_bytes())
-}
-
-/// Returns the handle of a hash: its first 64 bits.
-#[must_use]
-pub fn handle(hash: &[u8; 32]) -> Handle {
-    Handle(u64::from_be_bytes(first(hash)))
 }
 
 /// Returns the value stored in place of a content hash. The value reveals nothing about the content once the salt is

@@ -125,6 +125,12 @@ impl StreamInfo {
         }
     }
 
+    /// Returns the last position that the stream shares with its parent; the stream's own events follow it.
+    #[must_use]
+    pub fn base(&self) -> Seq {
+        self.fork.as_ref().map_or(Seq::START, |(_, base)| *base)
+    }
+
     /// Appends an event to the description of its stream, and returns the event's position.
     pub fn grow(&mut self, event: &PackedEvent) -> Seq {
         let seq = self.head.next();
