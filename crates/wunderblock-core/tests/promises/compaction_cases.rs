@@ -326,3 +326,19 @@ fn what_stands_within_the_range_of_a_summary_untold_is_not_dropped() {
     assert!(told(&history), "{:?}", lines(&history));
     assert_eq!(lines(&history).iter().filter(|line| line.contains("turn ")).count(), 2);
 }
+
+/// Once a pin is removed, no other summary tells of the exchange: the range is already summarised.
+#[test]
+fn a_summary_of_what_the_steps_leave_out_tells_of_what_stays_within_its_range() {
+    let mut history = ledger(Vec::new());
+    turns(&mut history, 12);
+    let within = Seq(4);
+    history.append(Fact::ContentPinned(ContentPinned { target: within, pinned: true }));
+    let (policy, scribe) = (exchange(vec![plain_stub(0)], 1), Scribe(vec![Answer::Short]));
+    let view = view_of(&history.events);
+    let made = climb(&history, &view, window(4_000), (&policy, Urgency::Hard), &scribe).proposal;
+    let around = made.nodes.iter().find(|draft| (draft.job.from..=draft.job.to).contains(&within));
+    assert!(around.is_some_and(|draft| draft.job.entries.contains(&within)), "{:?}", made.nodes);
+    publish(&mut history, &made);
+    assert!(lines(&history).iter().any(|line| line.contains("turn 2")), "{:?}", lines(&history));
+}

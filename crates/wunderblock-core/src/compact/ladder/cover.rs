@@ -256,9 +256,8 @@ impl<'a> Covering<'_, 'a> {
         let shown: BTreeSet<Seq> = shown.flat_map(|exchange| exchange.members.iter().copied()).collect();
         // Entries before the floor were not loaded whole, except those that requests keep; a sweep summarises them.
         let floor = all.trim().drop_before.max(self.0.ask.floor);
-        let was_shown = |it: &&Exchange| {
-            it.last >= floor || trim::treatment(it, self.0.view.trim(), all) != Treatment::LeftOut
-        };
+        let was_shown =
+            |it: &&Exchange| it.last >= floor || trim::treatment(it, all.trim(), all) != Treatment::LeftOut;
         let gone = arrangement.exchanges.iter().filter(|it| was_shown(it) && !is_shown(it));
         let gone: Vec<&Exchange> = gone.collect();
         let nodes: Vec<SummaryNode> = self.0.view.nodes().cloned().collect();
@@ -268,15 +267,9 @@ impl<'a> Covering<'_, 'a> {
         let stands = trim::stands(arrangement.exchanges.iter(), trim, &view);
         let gaps = stands.into_iter().filter_map(|stand| {
             let GapOrSummary::Gap(from, to) = stand else { return None };
-            // An exchange belongs to the range in which it ends, with everything that it began before.
-            let ends = gone.iter().filter(|exchange| (from..=to).contains(&exchange.last));
-            let entries: BTreeSet<Seq> = ends.flat_map(|exchange| exchange.members.iter().copied()).collect();
-            let entries: Vec<Seq> = entries.into_iter().filter(|seq| !shown.contains(seq)).collect();
-            let said = entries.iter().filter_map(|seq| all.entry(*seq));
-            let tokens: Tokens = said.map(|entry| cost::sent(entry, all.trim(), costs).tokens).sum();
-            let is_lost =
-                !entries.is_empty() || dropped.iter().any(|node| from <= node.to && node.from <= to);
-            is_lost.then_some(Gap { from, to, entries, tokens })
+            let is_lost = gone.iter().any(|exchange| (from..=to).contains(&exchange.last))
+                || dropped.iter().any(|node| from <= node.to && node.from <= to);
+            is_lost.then_some(Gap { from, to, entries: Vec::new(), tokens: Tokens::ZERO })
         });
         let mut gaps: Vec<Gap> = gaps.collect();
         // Ranges are adjacent, like those of the steps: a kept turn between two of them belongs to the later one.
@@ -291,6 +284,17 @@ impl<'a> Covering<'_, 'a> {
             let before = ends.iter().filter(|to| **to < gap.from).max();
             gap.from = before.map_or(gap.from, |to| to.next());
             ends.push(gap.to);
+            // An exchange belongs to the range in which it ends, with everything that it began before. What the
+            // request keeps within the range belongs to it, too: once a later request does not keep it, no other
+            // summary would tell of it.
+            let kept = arrangement.exchanges.iter().filter(is_shown);
+            let ends = gone.iter().copied().chain(kept);
+            let ends = ends.filter(|exchange| (gap.from..=gap.to).contains(&exchange.last));
+            let entries: BTreeSet<Seq> = ends.flat_map(|exchange| exchange.members.iter().copied()).collect();
+            let replaced = entries.iter().filter(|seq| !shown.contains(seq));
+            let replaced = replaced.filter_map(|seq| all.entry(*seq));
+            gap.tokens = replaced.map(|entry| cost::sent(entry, all.trim(), costs).tokens).sum();
+            gap.entries = entries.into_iter().collect();
         }
         gaps
     }

@@ -27,7 +27,8 @@ impl Ladder<'_> {
     /// summaries cover them.
     pub(super) fn told_gone(&self) -> Option<(Trim, Vec<(Seq, ContentReduced)>)> {
         let old = self.view.trim();
-        let told = old.nodes.last().map(|node| node.to.next()).filter(|told| *told > old.drop_before)?;
+        let told = old.nodes.last().map(|node| node.to.next().min(self.guard.cut));
+        let told = told.filter(|told| *told > old.drop_before)?;
         let trim = self.filled(self.cut_at(told, old.nodes.clone()), &[]);
         Some((trim, Vec::new()))
     }
