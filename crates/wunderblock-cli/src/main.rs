@@ -10,6 +10,7 @@ mod commands;
 mod config;
 mod console;
 mod conversation;
+mod definitions;
 mod entry;
 mod exit;
 mod filter;

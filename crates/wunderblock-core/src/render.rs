@@ -213,7 +213,8 @@ impl<'a> RequestWriter<'a> {
 
     /// Writes a summary. If a summary was erased, its range has the mark of a gap instead.
     fn summary(&mut self, node: &SummaryNode) {
-        let message = fence::summary(node, self.input.stream);
+        let message =
+            fence::summary(&node.text, self.input.stream, (node.from, node.to), node.unchecked.as_deref());
         let cost = cost::message(&message, self.input.costs);
         let parts: Option<Vec<Part>> =
             message.parts.iter().map(|part| stub::resolve(part, self.input.bodies)).collect();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use wunderblock::prelude::*;
-use wunderblock::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
+use wunderblock::summarize::{CallFailure, Summarise, SummaryTask, SummaryText};
 use wunderblock::{CompactOptions, Compactor};
 
 /// Quotes lines of the prompt. A real summariser would call a model here.
@@ -22,11 +22,11 @@ impl Summarise for Quoting {
         &self,
         task: &SummaryTask,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<SummaryText, SummaryFailure> {
+    ) -> Result<SummaryText, CallFailure> {
         let said = task.prompt.lines().filter(|line| line.contains("parser")).take(4);
         let text = said.map(|line| format!("- {line}\n")).collect::<String>();
         if !progress(text.len()) {
-            return Err(SummaryFailure::Stopped);
+            return Err(CallFailure::Stopped);
         }
         Ok(SummaryText { text, ..SummaryText::default() })
     }

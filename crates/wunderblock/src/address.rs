@@ -4,7 +4,6 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::limits::MAX_CANDIDATES;
-use crate::read::Slice;
 use crate::store::{Answer, Query};
 use std::fmt;
 use std::str::FromStr;
@@ -18,6 +17,31 @@ pub struct Address {
     pub handle: Handle,
     /// First and last position, both included. `None` addresses the whole content.
     pub range: Option<(Seq, Seq)>,
+}
+
+/// Part of the content to read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Slice {
+    /// The whole content.
+    #[default]
+    All,
+    /// Range of lines, counted from 1, including both ends.
+    Lines(u64, u64),
+    /// Range of bytes, counted from 0, excluding the end. In a text, the range is widened to whole characters.
+    Bytes(u64, u64),
+    /// Value in a JSON text, verbatim, except that a whole string is returned unescaped. Paths have the form
+    /// `$.a[0].b`, `/a/0/b` or `a[0].b`; items have the form `$.a[2..9]` and members the form `$.a{2..9}`, counted
+    /// from 0 and including both ends; bytes of a string have the form `$.a#B0-64`.
+    JsonPath(String),
+    /// Lines that match a pattern, each prefixed with its number and a colon.
+    Grep {
+        /// Pattern to find.
+        pattern: String,
+        /// Whether the pattern is a regular expression.
+        regex: bool,
+    },
+    /// Page sized for a model, counted from 1.
+    Page(u64),
 }
 
 impl fmt::Display for Address {

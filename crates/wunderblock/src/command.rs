@@ -1,5 +1,6 @@
 //! Runs a command, keeps everything it writes, and shows a reduction.
 
+use crate::call::CallFailure;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -8,7 +9,6 @@ use crate::output::{Keep, Output, OutputOptions, ShortenedOutput};
 use crate::parallel::on_thread;
 use crate::process::{CapturedOutput, Program, ProgramEnd, capture};
 use crate::session::Session;
-use crate::summarize::task::SummaryFailure;
 use crate::tokens::Counted;
 use std::path::Path;
 use std::sync::Arc;
@@ -94,9 +94,9 @@ impl ShellCommand<'_> {
     }
 }
 
-fn failed_start(failure: SummaryFailure) -> Error {
+fn failed_start(failure: CallFailure) -> Error {
     Error::Command(match failure {
-        SummaryFailure::Unreachable(why) | SummaryFailure::Broken(why) => why,
+        CallFailure::Unreachable(why) | CallFailure::Broken(why) => why,
         other => other.to_string(),
     })
 }

@@ -1,18 +1,21 @@
 //! Checks every invariant of a ledger in one pass.
 
+mod claims;
 pub(crate) mod diagnosis;
 mod notes;
+mod summaries;
+
+use claims::examine_claims;
+use diagnosis::{Diagnosis, DoctorNote, PAGE_TEXT, Problem};
+use notes::notes_on;
+#[cfg(feature = "sqlite")]
+use notes::notes_on_copies;
+use summaries::examine_nodes;
 
 use crate::catch_up::Progress;
 use crate::catch_up::join::read_segment;
-use crate::claims::examine_claims;
-use crate::doctor::diagnosis::{Diagnosis, DoctorNote, PAGE_TEXT, Problem};
-use crate::doctor::notes::notes_on;
-#[cfg(feature = "sqlite")]
-use crate::doctor::notes::notes_on_copies;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::graph::check::examine_nodes;
 use crate::index::{Header, verify};
 use crate::originals::{copy_source, list_revisions};
 use crate::query_batch::QueryBatch;

@@ -4,7 +4,7 @@ use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::header_cache::HeaderCache;
-use crate::import::members::export::ExportCache;
+use crate::histories::export::ExportCache;
 use crate::incoming::{Clock, IdSource, Stamp};
 use crate::parallel::Workers;
 use crate::redact::Redactor;

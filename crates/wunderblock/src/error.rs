@@ -381,3 +381,8 @@ pub(crate) fn file_error(path: &Path, error: &std::io::Error) -> Error {
 pub(crate) fn write_error(error: &std::io::Error) -> Error {
     Error::Output(std::io::Error::new(error.kind(), error.to_string()))
 }
+
+/// Returns the error for a source that cannot be imported.
+pub(crate) fn refused(path: &Path, why: &str) -> Error {
+    Error::Import { path: path.display().to_string(), reason: ImportReason::Unsuited, why: why.to_owned() }
+}

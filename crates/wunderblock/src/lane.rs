@@ -1,16 +1,14 @@
 //! One lane of a session.
 
-pub(crate) mod built;
-
 use crate::compact::state::{LaneState, read_lane_state};
 use crate::compact::undo::{Undone, undo_compaction};
 use crate::context::due_for;
+use crate::drive::lanes::{LaneBuilt, built_lanes, resumed};
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::memory::{MemoryLane, lane_in_memory};
 use crate::request::options::ContextOptions;
 use crate::session::Session;
-use built::{LaneBuilt, built_lanes, resumed};
 use wunderblock_core::compact::Due;
 use wunderblock_core::id::LaneId;
 

@@ -1,10 +1,10 @@
 //! Copies of a ledger in other files, which an erasure in the ledger does not change.
 
 use crate::engine::Engine;
-use crate::erase::family::{Streams, own_streams};
 use crate::erase::{TextFound, has_content};
 use crate::error::Error;
 use crate::future::BoxFuture;
+use crate::lineage::{Streams, own_streams};
 use crate::maintenance::Ledger;
 use crate::query_batch::NEWEST;
 use crate::restore::erased_ranges;

@@ -15,14 +15,15 @@
 
 pub mod account;
 mod address;
+mod agent;
 mod agent_view;
 pub mod agents;
 mod authors;
 #[cfg(feature = "sqlite")]
 mod backup;
+mod call;
 pub mod catalog;
 mod catch_up;
-mod claims;
 mod command;
 mod compact;
 mod compactor;
@@ -31,6 +32,7 @@ mod context;
 mod deadline;
 pub mod definitions;
 mod delegates;
+mod delegation;
 mod doctor;
 mod door;
 mod drive;
@@ -47,18 +49,18 @@ pub mod handoff;
 mod hash;
 mod header_cache;
 mod hint;
+mod histories;
 mod import;
-mod imported_records;
 mod incoming;
 pub mod index;
 mod kept_bytes;
-mod kept_texts;
 mod lane;
 mod latest;
 #[cfg(feature = "sqlite")]
 mod ledger_copies;
 pub mod limits;
-mod lost;
+mod lineage;
+mod lossy;
 mod maintenance;
 pub mod memory;
 #[cfg(feature = "http")]
@@ -81,6 +83,7 @@ mod read;
 mod read_page;
 pub mod recap;
 mod record;
+mod records;
 pub mod redact;
 mod reduce;
 mod reductions;
@@ -109,10 +112,11 @@ pub use authors::first_request;
 pub use futures_executor::block_on;
 pub use wunderblock_core as core;
 
-pub use address::Address;
+pub use address::{Address, Slice};
 pub use agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
 #[cfg(feature = "sqlite")]
 pub use backup::BackedUp;
+pub use call::CallFailure;
 pub use catch_up::Progress;
 pub use command::{CommandResult, ShellCommand};
 pub use compact::account::{Compacted, CompactedRequest, CompactionResult, MadeNode};
@@ -123,10 +127,10 @@ pub use compact::undo::Undone;
 pub use compactor::{Compactor, Hook};
 pub use context::Built;
 pub use deadline::Deadline;
-pub use delegates::{
-    Agents, DelegateCall, DelegateText, Delegation, DelegationNode, DelegationOutcome, ModelMismatch,
-};
+pub use delegates::{Agents, DelegateCall, DelegationNode};
+pub use delegation::{DelegateText, Delegation, DelegationOutcome, ModelMismatch};
 pub use doctor::diagnosis::{Diagnosis, DoctorNote, Problem};
+pub use drive::lanes::LaneBuilt;
 pub use drive::replay::{Difference, Replayed};
 pub use edit_error::EditError;
 pub use engine::{Config, Engine, Reducer};
@@ -137,13 +141,12 @@ pub use found::Found;
 pub use future::BoxFuture;
 pub use grep::{GrepOptions, GrepStop, Match};
 pub use hint::Hint;
-pub use import::{
-    HistoryFile, ImportNotice, Imported, OnBytes, Transcripts, holds_sessions, transcripts, was_imported,
-};
+pub use histories::holds_sessions;
+pub use histories::member::HistoryFile;
+pub use import::{ImportNotice, Imported, OnBytes, Transcripts, transcripts, was_imported};
 pub use incoming::{Clock, IdSource, IntoEvents, Stamp};
 pub use kept_bytes::BytePlace;
 pub use lane::SessionLane;
-pub use lane::built::LaneBuilt;
 pub use latest::latest_session;
 #[cfg(feature = "sqlite")]
 pub use ledger_copies::ErasedPart;
@@ -156,7 +159,7 @@ pub use page::Page;
 pub use placement::{Advice, Placement};
 pub use policy::nearest::nearest;
 pub use project::{project_folders, repository_of};
-pub use read::{Content, Slice};
+pub use read::Content;
 pub use read_page::ReadPage;
 pub use record::ReadyEvent;
 pub use request::draft::Draft;

@@ -1,11 +1,12 @@
 //! Reads content verbatim: bodies, ranges of a session, and imported sources.
 
-use crate::address::Address;
+use crate::address::{Address, Slice};
 use crate::content::NamedContent;
 use crate::engine::Engine;
 use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
-use crate::import::{Place, is_same};
+use crate::histories::Place;
+use crate::import::is_same;
 use crate::limits::SOURCE_CHUNK;
 use crate::originals::{copy_source, newest_source, originals};
 use crate::page_finder::{LineFinder, PageFinder, ceil_char, floor_char};
@@ -16,31 +17,6 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
-
-/// Part of the content to read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Slice {
-    /// The whole content.
-    #[default]
-    All,
-    /// Range of lines, counted from 1, including both ends.
-    Lines(u64, u64),
-    /// Range of bytes, counted from 0, excluding the end. In a text, the range is widened to whole characters.
-    Bytes(u64, u64),
-    /// Value in a JSON text, verbatim, except that a whole string is returned unescaped. Paths have the form
-    /// `$.a[0].b`, `/a/0/b` or `a[0].b`; items have the form `$.a[2..9]` and members the form `$.a{2..9}`, counted
-    /// from 0 and including both ends; bytes of a string have the form `$.a#B0-64`.
-    JsonPath(String),
-    /// Lines that match a pattern, each prefixed with its number and a colon.
-    Grep {
-        /// Pattern to find.
-        pattern: String,
-        /// Whether the pattern is a regular expression.
-        regex: bool,
-    },
-    /// Page sized for a model, counted from 1.
-    Page(u64),
-}
 
 /// Content that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +66,7 @@ impl Engine {
     /// Returns an error if the ledger cannot be read.
     pub fn imported<'a>(&'a self, path: &'a std::path::Path) -> BoxFuture<'a, Option<(StreamId, bool)>> {
         Box::pin(async move {
-            let Ok(place) = Place::of(self, path) else { return Ok(None) };
+            let Ok(place) = Place::of(&self.exports, path) else { return Ok(None) };
             let Some(source) = newest_source(self, &place.key()).await? else { return Ok(None) };
             let current = place.stamp().is_ok_and(|stamp| is_same(&source, stamp));
             Ok(source.revision.leaf.map(|leaf| (leaf, current)))

@@ -3,12 +3,12 @@
 mod masked;
 
 use crate::address::Address;
+use crate::address::Slice;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::graph::Expand;
 use crate::hint::Hint;
-use crate::read::Slice;
 use crate::session::Session;
 use crate::store::{Answer, HandleTarget, Query};
 use wunderblock_core::units::Seq;

@@ -8,15 +8,15 @@
 
 use crate::doctor::examine_all;
 use crate::engine::{Config, Engine};
-use crate::erase::native;
 use crate::error::{Error, file_error};
 use crate::future::BoxFuture;
-use crate::imported_records::{RecordQuery, find_records};
-use crate::lost::LostContent;
+use crate::lineage::native;
+use crate::lossy;
 use crate::maintenance::Ledger;
 use crate::originals::list_revisions;
 use crate::query_batch::{EVERY, marked};
-use crate::report::lossy;
+use crate::records::find::{RecordQuery, find_records};
+use crate::records::lost::LostContent;
 use crate::store::sqlite::place::{FolderLock, KEEPING, beside, folder, place, sync_folder};
 use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, only_name, renew};
 use crate::store::{Answer, Commit, Erasure, Marked, Query, SourceSpan, StoreError, Write};

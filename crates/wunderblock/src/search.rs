@@ -2,7 +2,10 @@
 //! is missed. Texts that are kept as bytes are not indexed, and are always scanned.
 
 mod bytes;
+mod kept;
 mod snippet;
+
+pub(crate) use kept::kept_texts;
 
 use crate::address::Address;
 use crate::catch_up::{catch_up_briefly, is_searched};
@@ -14,7 +17,6 @@ use crate::index::{
     self, DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, SearchError, Tail,
 };
 use crate::kept_bytes::BytePlace;
-use crate::kept_texts::kept_texts;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SCAN_BYTES, SCAN_EVENTS, SEARCH_RETRIES};
 use crate::parallel;
 use crate::query_batch::QueryBatch;

@@ -3,8 +3,9 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
+use crate::limits::BUILD_RETRIES;
 use crate::store::overlay::Overlay;
-use crate::store::{Answer, EventFilter, Query, ReadOrder, Storage, StreamInfo, TenantNo, codec};
+use crate::store::{Answer, EventFilter, Query, ReadOrder, Storage, StoreError, StreamInfo, TenantNo, codec};
 use std::sync::Arc;
 use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;
@@ -92,6 +93,21 @@ impl Session {
     pub(crate) fn pages(&self, from: Seq, to: Seq) -> Pages<'_> {
         Pages { session: self, next: from, to }
     }
+}
+
+/// Does work that is recorded in memory only. An overlay cannot follow a session that grows beneath it, so the work
+/// begins again with a new one.
+pub(crate) async fn in_overlay<'a, T>(
+    session: &Session,
+    work: impl Fn(Session) -> BoxFuture<'a, T> + Send,
+) -> Result<T, Error> {
+    for _ in 0..BUILD_RETRIES {
+        match work(session.aside()).await {
+            Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
+            done => return done,
+        }
+    }
+    Err(Error::Restless)
 }
 
 /// Maximum number of events and of bytes of text per page.

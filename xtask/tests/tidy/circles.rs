@@ -1,6 +1,7 @@
 //! Checks the graph of a package's files: an edge leads from a file to each file whose names it uses.
 //!
-//! The files of a circle can only be understood together, so a circle may have at most two files.
+//! The files of a circle can only be understood together, so a circle may have at most two files. A folder counts as all
+//! of its files, so folders and the files beside them form no circle.
 
 use crate::modules::{ModuleFile, ModulePath, declarations, packages};
 use crate::refuse;
@@ -25,9 +26,43 @@ fn no_circle_of_files_is_large() {
     refuse(&broken);
 }
 
+#[test]
+fn folders_form_no_circle() {
+    let mut broken = Vec::new();
+    for package in packages() {
+        let graph = graph(&package.modules);
+        for folder in graph.keys() {
+            let siblings = siblings(&graph, folder);
+            let is_folder = |module: &ModulePath| {
+                graph
+                    .keys()
+                    .any(|other| other.split_last().is_some_and(|(_, folder)| folder == module.as_slice()))
+            };
+            let circles = circles(&siblings).into_iter().filter(|circle| circle.len() > 1);
+            let circles = circles.filter(|circle| circle.iter().any(is_folder));
+            broken.extend(circles.map(|circle| told(&package.name, &circle, &siblings)));
+        }
+    }
+    refuse(&broken);
+}
+
+/// Returns the modules directly in a folder, each with those that it and the files in it use.
+fn siblings(graph: &Graph, folder: &ModulePath) -> Graph {
+    let within = |module: &ModulePath| {
+        (module.len() > folder.len() && module.starts_with(folder)).then(|| module[..=folder.len()].to_vec())
+    };
+    let mut siblings = Graph::new();
+    for (module, used) in graph {
+        let Some(from) = within(module) else { continue };
+        let to = used.iter().filter_map(within).filter(|to| *to != from);
+        siblings.entry(from.clone()).or_default().extend(to);
+    }
+    siblings
+}
+
 fn told(package: &str, circle: &BTreeSet<ModulePath>, graph: &Graph) -> String {
     let mut lines = vec![format!(
-        "{package}: a circle of {} files; at most {MAX_FILES} may name each other",
+        "{package}: a circle of {}; at most {MAX_FILES} files may name each other, and folders may not",
         circle.len()
     )];
     for module in circle {

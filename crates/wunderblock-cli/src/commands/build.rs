@@ -1,9 +1,9 @@
 //! `context` and `explain`: build the next request, and report on it.
 
-use super::delegates::listing::agent_types;
 use super::{agent_view, find};
 use crate::args::{BuildArgs, ContextArgs, DialectArg, Explain, Global};
 use crate::console::{deliver, print, say};
+use crate::definitions::agent_types;
 use crate::exit::{Exit, Failure, wrong};
 use crate::lookup::{one_position, reading_at, session_at};
 use crate::names::short;

@@ -2,14 +2,12 @@
 
 mod called;
 mod context;
-mod defined;
 mod list;
-pub(super) mod listing;
+mod listing;
 mod resolve;
 mod show;
 mod tree;
 
-pub(crate) use defined::definition_query;
 pub(crate) use resolve::environment;
 
 use crate::args::{Agents, AgentsCommand, Global};

@@ -1,8 +1,9 @@
 //! `mcp`: serves the ledger to an agent, over stdin and stdout.
 
 use super::build;
-use super::delegates::{definition_query, environment};
+use super::delegates::environment;
 use crate::args::McpArgs;
+use crate::definitions::definition_query;
 use crate::exit::{Exit, FAILED, Failure};
 use crate::settings::Settings;
 use crate::spool;

@@ -1,7 +1,6 @@
 //! The output of compilers, linters, build tools and package managers. Diagnostics stay with their places, in groups,
 //! and totals stay too. Progress is left out.
 
-pub(super) mod build_line;
 mod groups;
 
 use crate::part::{PartOfList, PartOfText};
@@ -14,9 +13,9 @@ use crate::severity::{self, LogLevel};
 use crate::span::{LineSpan, Rank};
 use crate::template::LineTemplates;
 
+use super::build_line::strip_prefix;
 use super::diagnostic::{self, Diagnostic};
 use super::{alike, timestamp};
-use build_line::strip_prefix;
 
 /// Minimum number of lines in a run of progress that is folded.
 const MIN_RUN: usize = 4;

@@ -7,7 +7,7 @@ use crate::part::{PartOfList, PartOfText};
 use crate::rules::{self, BuildLine, LineParts};
 use crate::severity::{self, LogLevel};
 
-use super::build::build_line::strip_prefix;
+use super::build_line::strip_prefix;
 
 /// Maximum number of lines without a class that continue the message above them.
 const MAX_CONTINUED: usize = 8;

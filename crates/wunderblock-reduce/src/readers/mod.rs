@@ -4,6 +4,7 @@
 mod alike;
 mod blob;
 pub(crate) mod build;
+mod build_line;
 mod diagnostic;
 mod diff;
 mod fingerprint;

@@ -18,8 +18,8 @@ use crate::span::{LineSpan, Rank};
 use crate::template::{self, LineTemplates};
 
 use super::alike;
-use super::build::build_line::strip_prefix;
 use super::build::opens_page;
+use super::build_line::strip_prefix;
 use super::diagnostic;
 use super::stack_frame;
 use super::trace;

@@ -35,6 +35,7 @@ mod swe_agent;
 mod tau_bench;
 mod time;
 mod writer;
+mod written;
 
 pub use chat_export::conversation_format;
 pub use detect::{Unrecognised, detect};
@@ -43,9 +44,8 @@ pub use reader::{Checkpoint, TranscriptReader};
 pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 pub use statement::stated_author;
 pub use time::{rfc3339, written_time};
-pub use writer::{
-    AgentFormat, LeftOut, SessionOutline, TranscriptWriter, WrittenTranscript, write_transcript,
-};
+pub use writer::{LeftOut, SessionOutline};
+pub use written::{AgentFormat, TranscriptWriter, WrittenTranscript, write_transcript};
 
 impl Format {
     /// Returns whether a file of this format that begins with `head` is read line by line or as a whole.

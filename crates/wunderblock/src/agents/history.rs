@@ -1,10 +1,10 @@
 //! Finds the histories of agents: folders and the files in them that may be transcripts.
 
-use super::agent::{Agent, HistoryPlace};
 use super::places::Places;
-use crate::import::members::find;
-use crate::import::members::listed::list;
-pub use crate::import::members::member::HistoryFile;
+use crate::agent::{Agent, HistoryPlace};
+use crate::histories::find;
+use crate::histories::listed::list;
+pub use crate::histories::member::HistoryFile;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

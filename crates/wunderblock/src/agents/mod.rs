@@ -1,16 +1,15 @@
 //! Agents that are installed on a machine, and their histories.
 //!
-//! The agents are data (`agents.toml`). This module reads neither environment variables nor the home directory: the
+//! The agents are data (`agent/agents.toml`). This module reads neither environment variables nor the home directory: the
 //! caller passes them as [`Places`].
 
-mod agent;
 mod history;
 mod places;
 mod resume;
 pub mod settings;
 mod transcript;
 
-pub use agent::{Agent, agents};
+pub use crate::agent::{Agent, agents};
 pub use history::{AgentHistory, HistoryFile, find_session, histories};
 pub use places::Places;
 pub use resume::{Resume, resume};

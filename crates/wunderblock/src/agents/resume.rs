@@ -1,9 +1,9 @@
 //! How to continue a session in the agent that wrote it.
 
-use super::agent::Agent;
-use crate::erase::native;
+use crate::agent::Agent;
 use crate::error::Error;
 use crate::future::BoxFuture;
+use crate::lineage::native;
 use crate::session::Session;
 use serde::Serialize;
 use wunderblock_core::event::Fact;

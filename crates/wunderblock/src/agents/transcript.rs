@@ -1,7 +1,7 @@
 //! A session in the transcript format of an agent, for the agent to continue.
 
-use super::agent::Agent;
 use super::places::Places;
+use crate::agent::Agent;
 use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
 use crate::session::Session;

@@ -1,6 +1,6 @@
 //! Budget of summariser calls.
 
-use crate::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
+use crate::summarize::{CallFailure, Summarise, SummaryTask, SummaryText};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use wunderblock_core::compaction::SummarySpend;
@@ -69,9 +69,9 @@ impl Summarise for CountedCalls<'_> {
         &self,
         task: &SummaryTask,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<SummaryText, SummaryFailure> {
+    ) -> Result<SummaryText, CallFailure> {
         if self.budget.is_used_up() {
-            return Err(SummaryFailure::Refused("the calls of this hour are used up".to_owned()));
+            return Err(CallFailure::Refused("the calls of this hour are used up".to_owned()));
         }
         let written = self.summariser.summarise(task, progress);
         let spent = written.as_ref().ok().and_then(|written| written.spent.as_ref());

@@ -32,13 +32,12 @@ mod todo;
 pub(crate) mod undo;
 mod writing;
 
-use crate::context::in_overlay;
+use crate::drive::lanes::resumed;
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::lane::built::resumed;
 use crate::record::{MadeFrom, append_fact};
 use crate::request::options::ContextOptions;
-use crate::session::Session;
+use crate::session::{Session, in_overlay};
 use crate::store::StoreError;
 use account::{Compacted, CompactionResult, MadeNode};
 use call_budget::CallBudget;

@@ -2,8 +2,8 @@
 
 use super::history::find_newest;
 use super::lease::{is_void, lease_key};
+use crate::drive::lanes::find_lane;
 use crate::error::Error;
-use crate::lane::built::find_lane;
 use crate::limits;
 use crate::parallel::on_thread;
 use crate::request::options::ContextOptions;

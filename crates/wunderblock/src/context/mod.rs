@@ -25,7 +25,7 @@ use crate::limits;
 use crate::request::build::Build;
 use crate::request::options::ContextOptions;
 use crate::request::stages::Stopped;
-use crate::session::Session;
+use crate::session::{Session, in_overlay};
 use crate::store::StoreError;
 use wunderblock_core::compact::Due;
 use wunderblock_core::message::Message;
@@ -115,21 +115,6 @@ fn build_draft(session: &Session, options: ContextOptions) -> BoxFuture<'_, Buil
         })
         .await
     })
-}
-
-/// Does work that is recorded in memory only. An overlay cannot follow a session that grows beneath it, so the work
-/// begins again with a new one.
-pub(crate) async fn in_overlay<'a, T>(
-    session: &Session,
-    work: impl Fn(Session) -> BoxFuture<'a, T> + Send,
-) -> Result<T, Error> {
-    for _ in 0..limits::BUILD_RETRIES {
-        match work(session.aside()).await {
-            Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
-            done => return done,
-        }
-    }
-    Err(Error::Restless)
 }
 
 /// Builds the next request of a session that is kept aside.

@@ -1,11 +1,11 @@
 //! Handle for delegates: what is defined, which model each gets, what each is handed, and what became of it.
 
 use super::call::DelegateCall;
-use super::delegation::Delegation;
 use super::read::delegations;
 use super::report::record;
 use super::tree::{DelegationNode, delegation_tree};
 use crate::definitions::{DefinitionCache, DefinitionQuery, Definitions, DelegateRules, definitions};
+use crate::delegation::Delegation;
 use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::handoff::{DelegateContext, Handoff, delegate_context};

@@ -1,8 +1,8 @@
 //! Reads the delegations of a session from the ledger.
 
-use super::delegation::{DelegateText, Delegation, DelegationOutcome};
-use super::fold::DelegationFold;
-use super::link::{ChildSession, linked};
+use crate::delegation::fold::DelegationFold;
+use crate::delegation::link::{ChildSession, linked};
+use crate::delegation::{DelegateText, Delegation, DelegationOutcome};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;

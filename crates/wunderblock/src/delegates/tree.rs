@@ -1,8 +1,8 @@
 //! Tree of the delegates of a session.
 
-use super::delegation::Delegation;
 use super::read::delegations_of;
 use crate::account::{Spend, SpentReply, spend};
+use crate::delegation::Delegation;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;

@@ -1,6 +1,6 @@
 //! Result of examining a ledger.
 
-use crate::report::lossy;
+use crate::lossy;
 use serde::Serialize;
 use std::path::PathBuf;
 use wunderblock_core::id::TenantId;

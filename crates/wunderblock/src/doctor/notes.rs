@@ -2,9 +2,9 @@
 
 use super::diagnosis::PAGE_TEXT;
 use crate::engine::Engine;
-use crate::erase::native;
 use crate::error::Error;
 use crate::import::known::known_events;
+use crate::lineage::native;
 use crate::originals::source_info;
 use crate::store::{StreamInfo, codec};
 use crate::stored::with_whole_texts;

@@ -1,5 +1,6 @@
 //! The engine as the driver of builds: it answers their needs from the ledger, each in one round trip if possible.
 
+pub(crate) mod lanes;
 pub(crate) mod load;
 pub(crate) mod replay;
 

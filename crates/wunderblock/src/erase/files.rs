@@ -3,9 +3,9 @@
 use super::loss::Raw;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::imported_records::{RecordQuery, find_records};
 use crate::originals::{readers_of, source_info};
 use crate::query_batch::QueryBatch;
+use crate::records::find::{RecordQuery, find_records};
 use crate::store::{Answer, HandleTarget, Query, SourceInfo, SourceSpan, Write};
 use std::collections::BTreeSet;
 use wunderblock_core::id::{Handle, StreamId};

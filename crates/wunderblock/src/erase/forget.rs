@@ -8,12 +8,12 @@ use super::showing::Showing;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::import::claim::{is_abandoned, is_void};
-use crate::imported_records::RecordQuery;
 use crate::limits::{ERASE_TRIES, ERASE_WAIT, IMPORT_POLL};
 use crate::originals::source_info;
 use crate::parallel::on_thread;
 use crate::query_batch::QueryBatch;
 use crate::record::{Salts, pack};
+use crate::records::find::RecordQuery;
 use crate::store::{
     Answer, Basis, Commit, Epoch, HandleTarget, Query, Seen, SeenStream, SegmentInfo, SourceInfo, SourceNo,
     StoreError, StreamFilter, StreamInfo, Write, Written,

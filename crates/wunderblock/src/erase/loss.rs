@@ -1,11 +1,11 @@
 //! Content that streams and imported files lose in an erasure.
 
-use super::family::LinePart;
 use crate::error::Error;
-use crate::import::name::nameless;
-use crate::imported_records::{Needle, RecordHit};
-use crate::lost::gone_record;
+use crate::lineage::LinePart;
 use crate::record::Salts;
+use crate::records::find::{Needle, RecordHit};
+use crate::records::lost::gone_record;
+use crate::records::name::nameless;
 use crate::store::codec::{self, CodecError};
 use crate::store::{Erasure, LostEvent, Rest, SourceSpan, StreamNo};
 use std::collections::{BTreeMap, BTreeSet};

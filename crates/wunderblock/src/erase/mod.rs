@@ -9,7 +9,7 @@
 
 mod derived;
 mod erased;
-pub(crate) mod family;
+mod family;
 pub(crate) mod files;
 mod forget;
 mod loss;
@@ -17,25 +17,24 @@ mod showing;
 mod text;
 
 use crate::future::BoxFuture;
-use crate::imported_records::{RecordQuery, beginning};
 use crate::kept_bytes::kept_outputs;
+use crate::lineage::{LinePart, Streams, native, own_streams};
+use crate::records::find::{RecordQuery, beginning};
 use crate::stored::read_texts;
 pub use erased::{Along, Erased};
-pub(crate) use family::{native, root};
 pub use text::{TextFound, TextPlace, TextRecord};
 
-use crate::engine::Engine;
 use crate::error::Error;
-use crate::lost::gone_event;
+use crate::records::lost::gone_event;
 use crate::session::Session;
-use crate::store::{Answer, Query, SourceSpan, StreamInfo, Stretch};
-use family::{Family, LinePart, Streams, own_streams};
+use crate::store::{SourceSpan, StreamInfo};
+use family::Family;
 use forget::Forgetting;
 pub(crate) use loss::has_content;
 use loss::{Depth, Loss, Raw, Run};
 use std::collections::BTreeSet;
 use wunderblock_core::event::{Event, EventSource, Fact};
-use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_core::id::EventId;
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
@@ -212,8 +211,4 @@ async fn lose_run<'t>(
 /// Returns whether a later transcript may have a record with an event's id.
 fn is_named(event: &Event) -> bool {
     !matches!(event.source, EventSource::Engine) && has_content(event)
-}
-
-pub(crate) async fn indexed_stretches(engine: &Engine, stream: &StreamId) -> Result<Vec<Stretch>, Error> {
-    engine.ask(Query::Lineage { tenant: engine.tenant.no, stream: stream.clone() }, Answer::lineage).await
 }

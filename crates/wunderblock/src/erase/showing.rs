@@ -1,7 +1,7 @@
 //! Streams that show positions which other streams hold.
 
-use super::family::Streams;
 use super::loss::Run;
+use crate::lineage::Streams;
 use crate::store::{StreamInfo, StreamNo};
 use std::collections::HashMap;
 use wunderblock_core::units::Seq;

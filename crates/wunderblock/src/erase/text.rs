@@ -2,16 +2,16 @@
 
 use super::erase_runs;
 use super::erased::Erased;
-use super::family::{Streams, native};
 use super::forget::Forgetting;
 use super::loss::{Depth, Raw, contains};
 use crate::catch_up::Progress;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::imported_records::{Needle, RecordHit, RecordQuery, find_records};
 use crate::limits::ERASE_TEXT_MIN;
+use crate::lineage::{Streams, native};
 use crate::originals::list_revisions;
+use crate::records::find::{Needle, RecordHit, RecordQuery, find_records};
 use crate::store::StreamInfo;
 use crate::stored::with_whole_texts;
 use serde::Serialize;

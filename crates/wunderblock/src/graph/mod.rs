@@ -7,7 +7,6 @@
 //! Pages lie on a grid over the tokens of the text. The beginning of page 300 follows from the ledger's running sums,
 //! so it is found without reading the pages before it (see `grid`).
 
-pub(crate) mod check;
 mod describe;
 mod expand;
 mod grid;
@@ -22,3 +21,4 @@ pub use describe::{ChildNode, Described, ReadingCost};
 pub use expand::{Expand, Expanded, Shows};
 pub use item::{ItemKind, PageItem};
 pub use node::GraphNode;
+pub(crate) use node::made_nodes;

@@ -127,7 +127,7 @@ pub(super) async fn read_graph(engine: &Engine, stream: &StreamId) -> Result<Gra
 }
 
 /// Returns the recorded facts of all nodes that are not erased, by position.
-pub(super) fn made_nodes(
+pub(crate) fn made_nodes(
     engine: &Engine,
     stream: &StreamId,
     rows: &[StoredEvent],

@@ -12,11 +12,11 @@ use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::kept_bytes::{BytePlace, KeptTexts};
-use crate::kept_texts::kept_texts;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE, GREP_SCAN};
 use crate::parallel;
 use crate::query_batch::{EVERY, NEWEST};
 use crate::redact::Redactor;
+use crate::search::kept_texts;
 use crate::store::codec::Unpacker;
 use crate::store::{
     Answer, Answering, EventFilter, PackedBlob, Query, ReadOrder, StoreError, StoredEvent, StreamInfo,

@@ -15,11 +15,11 @@ mod handed;
 mod price;
 mod summary;
 
-use crate::context::{Built, build_aside, in_overlay};
+use crate::context::{Built, build_aside};
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::request::options::ContextOptions;
-use crate::session::Session;
+use crate::session::{Session, in_overlay};
 use handed::ParentRequest;
 pub use handed::{DelegateContext, Excerpt, HandedEntry, Handoff, ModePrice, explores};
 use wunderblock_core::delegate::brief::{Brief, Narrowed};

@@ -6,12 +6,12 @@
 use super::bytes::RawChunk;
 use super::feed::Feed;
 use super::imported::ImportNotice;
-use super::name::has_no_ids;
 use super::waiting::{Sent, Waiting};
 use crate::engine::unexpected;
 use crate::error::Error;
 use crate::parallel;
 use crate::record::pack;
+use crate::records::name::has_no_ids;
 use crate::store::{Appended, Commit, PackedChunk, PackedEvent, StoreError, Write, Written, codec};
 use std::sync::{Mutex, PoisonError};
 use wunderblock_core::event::{EventSource, NewEvent};

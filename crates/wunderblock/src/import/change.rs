@@ -4,11 +4,12 @@
 //! blocks in between. The whole file is compared only if its time has changed but its length has not, if there are no
 //! samples (because of an earlier format or an erasure), or on request.
 
-use super::opened::{Content, OpenedFile, Stamp, read_full};
+use super::opened::{Content, OpenedFile, read_full};
 use super::saved::Saved;
 use crate::engine::Engine;
 use crate::error::{Error, file_error};
-use crate::imported_records::holds_erased_text;
+use crate::histories::stamp::Stamp;
+use crate::records::find::holds_erased_text;
 use crate::store::{Answer, Query, SourceInfo, codec};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The outcome of an import.
 
-use crate::report::lossy;
+use crate::lossy;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

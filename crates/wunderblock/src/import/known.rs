@@ -1,10 +1,11 @@
 //! Data that the ledger has about the current records, looked up for many lines at a time before they are taken in.
 
-use super::name::{event_id, record_name};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::lost::{Lost, LostContent, kept_as};
 use crate::query_batch::QueryBatch;
+use crate::records::lost::{Lost, LostContent, kept_as};
+use crate::records::name::is_unique;
+use crate::records::name::{event_id, record_name};
 use crate::store::codec::{commitment, content_hash, erased_key, nameless_key};
 use crate::store::{Answer, KnownEvent, Query, StreamInfo, Tenant};
 use std::collections::HashMap;
@@ -47,30 +48,6 @@ impl KnownRecords {
     pub(super) fn event(&self, stream: &StreamId, id: &EventId) -> Option<&KnownEvent> {
         self.events.get(id)?.iter().find(|(holder, _)| holder == stream).map(|(_, event)| event)
     }
-}
-
-/// Minimum length of a random name in an id, in characters: 64 random bits in hexadecimal.
-const UNIQUE_ID: usize = 16;
-
-/// Length of a UUID, in characters.
-const UUID: usize = 36;
-
-/// Returns whether no two records of different sessions have an id by chance: the id contains a UUID, or a long word of
-/// letters and digits. Forks and resumed sessions repeat the ids of their records under another name of the session.
-pub(crate) fn is_unique(id: &str) -> bool {
-    let is_uuid = |text: &[u8]| {
-        text.iter().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-    };
-    let is_random = |word: &str| {
-        word.len() >= UNIQUE_ID
-            && word.bytes().any(|byte| byte.is_ascii_digit())
-            && word.bytes().any(|byte| byte.is_ascii_alphabetic())
-    };
-    id.as_bytes().windows(UUID).any(is_uuid)
-        || id.split(|sign: char| !sign.is_ascii_alphanumeric()).any(is_random)
 }
 
 /// Returns the ids of a record and of its events, if they are unique.

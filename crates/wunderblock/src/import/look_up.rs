@@ -4,10 +4,10 @@ use super::feed::Feed;
 use super::known::{
     KnownRecords, NamelessRecord, first_message, known_events, lost_of, places_of, unique_names,
 };
-use super::name::{event_id, has_no_ids, is_of, record_name};
 use super::tree::{SessionOrigin, SessionTree};
 use crate::error::Error;
 use crate::query_batch::QueryBatch;
+use crate::records::name::{event_id, has_no_ids, is_of, record_name};
 use crate::store::codec::record_key;
 use crate::store::{Answer, Query};
 use std::collections::{BTreeMap, HashSet};

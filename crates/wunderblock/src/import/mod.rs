@@ -14,16 +14,13 @@ mod bytes;
 mod change;
 pub(crate) mod claim;
 mod feed;
-pub(crate) mod file_name;
 mod imported;
 pub(crate) mod known;
 mod lines;
 mod look_up;
-pub(crate) mod members;
-pub(crate) mod name;
+mod open;
 mod opened;
 mod place;
-mod rows_read;
 mod saved;
 mod session;
 mod take;
@@ -38,19 +35,18 @@ pub(crate) use change::is_same;
 use change::{FileChange, find_change};
 use claim::{Claim, ToWrite, claim_source, give_back};
 pub use imported::{ImportNotice, Imported, OnBytes};
-pub(crate) use members::Place;
-pub use members::holds_sessions;
-use members::listed::{list, list_path};
-pub use members::member::HistoryFile;
-use members::tree::is_storage;
 use take::finish_import;
 
 use crate::engine::{Engine, unexpected};
-use crate::error::{Error, ImportReason, file_error};
+use crate::error::{Error, ImportReason, file_error, refused};
+use crate::histories::listed::{list, list_path};
+use crate::histories::member::HistoryFile;
+use crate::histories::tree::is_storage;
+use crate::histories::{Place, holds_sessions};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
 use crate::store::{Answer, Commit, Epoch, Query, SourceBy, SourceFilter, SourceInfo, StoreError, Write};
 use feed::Feed;
-use opened::{OpenedFile, read_head, refused};
+use opened::{OpenedFile, read_head};
 use saved::Saved;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -96,7 +92,7 @@ async fn import_file(
     how: ImportMode,
     progress: OnBytes<'_>,
 ) -> Result<Imported, Error> {
-    let place = Place::of(engine, path)?;
+    let place = Place::of(&engine.exports, path)?;
     let path = place.key();
     let mut attempts = 0;
     let mut waiting: Option<(u64, Instant)> = None;

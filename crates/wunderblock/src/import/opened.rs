@@ -1,40 +1,12 @@
 //! A source that is being imported: a file, or the text made from the members of a session.
 
-use super::rows_read::RowsRead;
-use crate::error::{Error, ImportReason, file_error};
-use std::fs::{File, Metadata};
+use crate::error::{Error, file_error};
+use crate::histories::rows_read::RowsRead;
+use crate::histories::stamp::Stamp;
+use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// Age below which a modification time is not reliable: the file may change again while its modification time stays
-/// the same.
-pub(super) const RACY: Duration = Duration::from_millis(50);
-
-/// What reveals a change of a source without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Stamp {
-    /// Length in bytes, if it is known without reading the source.
-    pub(crate) len: Option<u64>,
-    /// Modification time, or a checksum of the times of all members; `None` if it may not reveal the next change.
-    pub(crate) modified: Option<i64>,
-}
-
-impl Stamp {
-    /// Returns the stamp of a file.
-    pub(crate) fn of(meta: &Metadata) -> Self {
-        Self { len: Some(meta.len()), modified: modified(meta) }
-    }
-}
-
-/// Returns a file's modification time in nanoseconds since 1970, if it is old enough to reveal a later change.
-fn modified(meta: &Metadata) -> Option<i64> {
-    let time = meta.modified().ok()?;
-    let settled = SystemTime::now().duration_since(time).is_ok_and(|age| age > RACY);
-    let since = time.duration_since(UNIX_EPOCH).ok()?;
-    if settled { i64::try_from(since.as_nanos()).ok() } else { None }
-}
 
 /// An open source, with its name.
 pub(super) struct OpenedFile<'p> {
@@ -124,12 +96,6 @@ pub(super) fn read_head(file: &mut Content, path: &Path) -> Result<Vec<u8>, Erro
     Ok(head)
 }
 
-/// Reads the next bytes of a file, at most `max`.
-pub(super) fn read_up_to(file: &mut impl Read, max: usize, into: &mut Vec<u8>) -> std::io::Result<()> {
-    into.clear();
-    file.take(max as u64).read_to_end(into).map(drop)
-}
-
 pub(super) fn read_full(file: &mut Content, buffer: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -141,9 +107,4 @@ pub(super) fn read_full(file: &mut Content, buffer: &mut [u8]) -> std::io::Resul
         }
     }
     Ok(filled)
-}
-
-/// Returns the error for a source that cannot be imported.
-pub(super) fn refused(path: &Path, why: &str) -> Error {
-    Error::Import { path: path.display().to_string(), reason: ImportReason::Unsuited, why: why.to_owned() }
 }

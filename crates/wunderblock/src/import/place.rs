@@ -3,12 +3,12 @@
 use super::feed::Feed;
 use super::imported::ImportNotice;
 use super::known::first_message;
-use super::name::{event_id, is_of};
 use super::session::{fork_stream, link_stream, open_child, says_message};
 use super::tree::{Branch, Point, RecordPlacement, SessionOrigin, SessionTree};
 use crate::engine::unexpected;
-use crate::erase::root;
 use crate::error::Error;
+use crate::lineage::root;
+use crate::records::name::{event_id, is_of};
 use crate::store::codec::{commitment, content_hash, record_key};
 use std::cmp::Reverse;
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked};

@@ -1,7 +1,7 @@
 //! State of an import, kept so that the next import can continue where this one stopped.
 
-use super::rows_read::RowsRead;
 use super::tree::{Branch, Point, SessionOrigin, SessionTree};
+use crate::histories::rows_read::RowsRead;
 use serde::{Deserialize, Serialize};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};

@@ -19,11 +19,11 @@
 
 use super::change::{KeptBytes, kept_since};
 use super::feed::Feed;
-use super::file_name::{called_name, last_nameless};
 use super::known::{NamelessRecord, known_events, places_of};
-use super::name::{file_of, has_no_ids, new_name};
 use super::opened::Content;
 use crate::error::{Error, file_error};
+use crate::records::file_name::{called_name, last_nameless};
+use crate::records::name::{file_of, has_no_ids, new_name};
 use crate::store::{Answer, Query};
 use std::cmp::Reverse;
 use std::collections::HashMap;

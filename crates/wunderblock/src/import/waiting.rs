@@ -1,6 +1,6 @@
 //! Events that wait to be committed, and the batch being committed.
 
-use super::name::nameless;
+use crate::records::name::nameless;
 use crate::store::codec::nameless_key;
 use crate::store::{Answering, PackedEvent, Write, Written};
 use std::sync::Mutex;

@@ -6,7 +6,7 @@
 
 use super::client::{EndpointError, ModelLimits, millis};
 use super::status::ErrorText;
-use crate::summarize::task::SummaryFailure;
+use crate::call::CallFailure;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -91,7 +91,7 @@ enum News {
     /// The response is complete.
     End,
     /// The call failed, and no more messages follow.
-    Failed(SummaryFailure),
+    Failed(CallFailure),
 }
 
 /// A call and its limits.
@@ -109,10 +109,10 @@ impl ModelCall<'_> {
         ask: &SendOptions,
         body: Arc<[u8]>,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<ModelReply, SummaryFailure> {
+    ) -> Result<ModelReply, CallFailure> {
         let left = self.end.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(SummaryFailure::TimedOut);
+            return Err(CallFailure::TimedOut);
         }
         let agent = ask.agent(self.limits, left);
         let ask = ask.clone();
@@ -125,7 +125,7 @@ impl ModelCall<'_> {
         &self,
         news: &Receiver<News>,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<ModelReply, SummaryFailure> {
+    ) -> Result<ModelReply, CallFailure> {
         let most = usize::try_from(self.limits.response.0).unwrap_or(usize::MAX);
         let mut reading = ReplyReader::new(self.dialect, most);
         let mut head: Option<(u16, Option<u64>, String)> = None;
@@ -135,18 +135,18 @@ impl ModelCall<'_> {
         let mut since = Instant::now();
         loop {
             if !progress(reading.bytes()) {
-                return Err(SummaryFailure::Stopped);
+                return Err(CallFailure::Stopped);
             }
             let now = Instant::now();
             let until = (since + patience).min(self.end);
             if now >= until {
-                return Err(SummaryFailure::TimedOut);
+                return Err(CallFailure::TimedOut);
             }
             match news.recv_timeout((until - now).min(TICK)) {
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => return Err(broken_off()),
-                Ok(News::Failed(SummaryFailure::Unreachable(why))) => {
-                    return Err(SummaryFailure::Unreachable(self.words.of(&why)));
+                Ok(News::Failed(CallFailure::Unreachable(why))) => {
+                    return Err(CallFailure::Unreachable(self.words.of(&why)));
                 }
                 Ok(News::Failed(failure)) => return Err(failure),
                 Ok(News::Head { status, retry_after, kind }) => {
@@ -177,8 +177,8 @@ impl ModelCall<'_> {
     }
 }
 
-fn broken_off() -> SummaryFailure {
-    SummaryFailure::Broken("the connection ended".to_owned())
+fn broken_off() -> CallFailure {
+    CallFailure::Broken("the connection ended".to_owned())
 }
 
 /// Sends a request and passes on the response. Ends as soon as the receiver is gone.
@@ -209,7 +209,7 @@ fn connection(ask: &SendOptions, agent: &Agent, body: &[u8], news: &SyncSender<N
             Ok(read) => news.send(News::Piece(piece.get(..read).unwrap_or_default().to_vec())),
             // The bytes that have arrived may still be a complete reply. If not, the reply reader reports the fault.
             Err(error) => match failure(&ureq::Error::from(error)) {
-                SummaryFailure::TimedOut => return drop(news.send(News::Failed(SummaryFailure::TimedOut))),
+                CallFailure::TimedOut => return drop(news.send(News::Failed(CallFailure::TimedOut))),
                 _ => return drop(news.send(News::End)),
             },
         };
@@ -220,16 +220,16 @@ fn connection(ask: &SendOptions, agent: &Agent, body: &[u8], news: &SyncSender<N
 }
 
 /// Maps an error of the HTTP client to a failure.
-fn failure(error: &ureq::Error) -> SummaryFailure {
+fn failure(error: &ureq::Error) -> CallFailure {
     use ureq::{Error, Timeout};
     match error {
         Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
-            SummaryFailure::Unreachable("connecting took too long".to_owned())
+            CallFailure::Unreachable("connecting took too long".to_owned())
         }
-        Error::Timeout(_) => SummaryFailure::TimedOut,
+        Error::Timeout(_) => CallFailure::TimedOut,
         Error::Protocol(_) | Error::LargeResponseHeader(..) => {
-            SummaryFailure::Broken(format!("it does not speak HTTP: {error}"))
+            CallFailure::Broken(format!("it does not speak HTTP: {error}"))
         }
-        _ => SummaryFailure::Unreachable(error.to_string()),
+        _ => CallFailure::Unreachable(error.to_string()),
     }
 }

@@ -3,8 +3,8 @@
 use super::call::{self, SendOptions};
 use super::key::ApiKey;
 use super::status::ErrorText;
+use crate::call::{CallFailure, TOKEN_TIME, writing_time};
 use crate::redact::Redactor;
-use crate::summarize::task::{SummaryFailure, TOKEN_TIME, writing_time};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -192,12 +192,12 @@ impl Client {
     }
 
     /// Returns how to send a request to a model. For Gemini, the URL contains the model and the streaming mode.
-    fn addressed(&self, model: &str) -> Result<SendOptions, SummaryFailure> {
+    fn addressed(&self, model: &str) -> Result<SendOptions, CallFailure> {
         let mut ask = self.ask.clone();
         if self.dialect == Dialect::Gemini {
             let model = model.strip_prefix("models/").unwrap_or(model);
             if !is_path(model) {
-                return Err(SummaryFailure::Refused(format!("`{model}` is not a model's name")));
+                return Err(CallFailure::Refused(format!("`{model}` is not a model's name")));
             }
             ask.url = format!("{}{model}:streamGenerateContent?alt=sse", ask.url);
         }
@@ -209,13 +209,13 @@ impl Client {
     /// and returns whether to continue.
     ///
     /// # Errors
-    /// See [`SummaryFailure`]. A reply with a fault is a failure, and so is one in which the model declined.
+    /// See [`CallFailure`]. A reply with a fault is a failure, and so is one in which the model declined.
     pub fn ask(
         &self,
         model: &str,
         (body, most): (&[u8], Tokens),
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<(ModelReply, u32), SummaryFailure> {
+    ) -> Result<(ModelReply, u32), CallFailure> {
         let end =
             Instant::now() + millis(self.limits.total) + millis(writing_time(self.limits.per_token, most));
         let words = ErrorText { key: self.key.as_ref(), redactor: &self.redactor };
@@ -231,10 +231,10 @@ impl Client {
                 Err(failure) => failure,
             };
             let wait = match &failure {
-                SummaryFailure::Limited(Some(seconds)) => Duration::from_secs(*seconds),
-                SummaryFailure::Limited(None)
-                | SummaryFailure::Server(_)
-                | SummaryFailure::Unreachable(_) => BACKOFF * 2_u32.pow(calls - 1),
+                CallFailure::Limited(Some(seconds)) => Duration::from_secs(*seconds),
+                CallFailure::Limited(None) | CallFailure::Server(_) | CallFailure::Unreachable(_) => {
+                    BACKOFF * 2_u32.pow(calls - 1)
+                }
                 _ => return Err(failure),
             };
             let has_time = Instant::now().checked_add(wait).is_some_and(|then| then < end);
@@ -253,11 +253,11 @@ fn is_path(model: &str) -> bool {
 }
 
 /// Waits, and lets the caller stop the wait through `progress`.
-fn pause(wait: Duration, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), SummaryFailure> {
+fn pause(wait: Duration, progress: &mut dyn FnMut(usize) -> bool) -> Result<(), CallFailure> {
     let end = Instant::now() + wait;
     loop {
         if !progress(0) {
-            return Err(SummaryFailure::Stopped);
+            return Err(CallFailure::Stopped);
         }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -1,8 +1,8 @@
 //! Maps refusals of a provider to failures.
 
 use super::key::ApiKey;
+use crate::call::CallFailure;
 use crate::redact::Redactor;
-use crate::summarize::task::SummaryFailure;
 use wunderblock_wire::{ModelReply, ProviderError, ReplyFault, StopReason};
 
 /// Maximum number of characters kept from a provider's message.
@@ -29,7 +29,7 @@ impl ErrorText<'_> {
     }
 
     /// Returns the failure for an error status and its body.
-    pub(super) fn status(&self, status: u16, retry_after: Option<u64>, body: &[u8]) -> SummaryFailure {
+    pub(super) fn status(&self, status: u16, retry_after: Option<u64>, body: &[u8]) -> CallFailure {
         let refusal = ProviderError::read(body);
         let is_overflow = refusal.as_ref().is_some_and(ProviderError::is_overflow);
         // Gemini reports an invalid key with status 400, and only the body of the response names the reason.
@@ -40,49 +40,47 @@ impl ErrorText<'_> {
             refusal.map_or_else(|| String::from_utf8_lossy(body).into_owned(), |refusal| refusal.to_string());
         let said = if said.trim().is_empty() { format!("status {status}") } else { self.of(&said) };
         match status {
-            401 | 403 => SummaryFailure::Unauthorised(said),
-            400 if is_key => SummaryFailure::Unauthorised(said),
-            408 | 504 => SummaryFailure::TimedOut,
-            413 => SummaryFailure::TooLarge,
-            _ if is_overflow && status < 500 => SummaryFailure::TooLarge,
-            429 => SummaryFailure::Limited(retry_after),
-            500.. => SummaryFailure::Server(status),
-            300..=399 => SummaryFailure::Refused(format!("it sends us elsewhere, with status {status}")),
-            _ => SummaryFailure::Refused(said),
+            401 | 403 => CallFailure::Unauthorised(said),
+            400 if is_key => CallFailure::Unauthorised(said),
+            408 | 504 => CallFailure::TimedOut,
+            413 => CallFailure::TooLarge,
+            _ if is_overflow && status < 500 => CallFailure::TooLarge,
+            429 => CallFailure::Limited(retry_after),
+            500.. => CallFailure::Server(status),
+            300..=399 => CallFailure::Refused(format!("it sends us elsewhere, with status {status}")),
+            _ => CallFailure::Refused(said),
         }
     }
 
     /// Returns the reply, or the failure that it contains. `kind` is the content type of the response.
-    pub(super) fn reply(&self, reply: ModelReply, kind: &str) -> Result<ModelReply, SummaryFailure> {
+    pub(super) fn reply(&self, reply: ModelReply, kind: &str) -> Result<ModelReply, CallFailure> {
         match &reply.fault {
             None => {}
             Some(ReplyFault::Provider(refusal)) => {
                 let status = refusal.status().unwrap_or(400);
                 let said = if refusal.is_overflow() { 413 } else { status };
                 return Err(match self.status(said, refusal.retry_after, b"") {
-                    SummaryFailure::Refused(_) => SummaryFailure::Refused(self.of(&refusal.to_string())),
-                    SummaryFailure::Unauthorised(_) => {
-                        SummaryFailure::Unauthorised(self.of(&refusal.to_string()))
-                    }
+                    CallFailure::Refused(_) => CallFailure::Refused(self.of(&refusal.to_string())),
+                    CallFailure::Unauthorised(_) => CallFailure::Unauthorised(self.of(&refusal.to_string())),
                     failure => failure,
                 });
             }
             Some(ReplyFault::Unreadable { reason }) => {
                 let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
-                return Err(SummaryFailure::Broken(self.of(&format!("{reason}{kind}"))));
+                return Err(CallFailure::Broken(self.of(&format!("{reason}{kind}"))));
             }
             Some(fault @ ReplyFault::Unsupported { .. }) => {
-                return Err(SummaryFailure::Refused(fault.to_string()));
+                return Err(CallFailure::Refused(fault.to_string()));
             }
             Some(fault @ (ReplyFault::Cut | ReplyFault::TooLong { .. })) => {
-                return Err(SummaryFailure::Broken(fault.to_string()));
+                return Err(CallFailure::Broken(fault.to_string()));
             }
         }
         if let Some(words) = reply.refusal() {
             let words = if words.trim().is_empty() { "it declined" } else { words.trim() };
-            return Err(SummaryFailure::Refused(self.of(words)));
+            return Err(CallFailure::Refused(self.of(words)));
         }
-        if reply.stop == StopReason::Window { Err(SummaryFailure::TooLarge) } else { Ok(reply) }
+        if reply.stop == StopReason::Window { Err(CallFailure::TooLarge) } else { Ok(reply) }
     }
 }
 
@@ -98,23 +96,23 @@ mod tests {
         let said = |message: &str| {
             format!(r#"{{"error":{{"type":"invalid_request_error","message":"{message}"}}}}"#)
         };
-        let refused = |text: &str| SummaryFailure::Refused(text.to_owned());
+        let refused = |text: &str| CallFailure::Refused(text.to_owned());
         let table = [
             (400, said("no such field"), refused("invalid_request_error: no such field")),
-            (400, said("prompt is too long: 3 tokens > 2 maximum"), SummaryFailure::TooLarge),
+            (400, said("prompt is too long: 3 tokens > 2 maximum"), CallFailure::TooLarge),
             (
                 401,
                 said("bad key sk-live-0000"),
-                SummaryFailure::Unauthorised("invalid_request_error: bad key …".into()),
+                CallFailure::Unauthorised("invalid_request_error: bad key …".into()),
             ),
-            (403, String::new(), SummaryFailure::Unauthorised("status 403".into())),
+            (403, String::new(), CallFailure::Unauthorised("status 403".into())),
             (404, "<html>\n not\there".into(), refused("<html> not here")),
-            (408, String::new(), SummaryFailure::TimedOut),
-            (413, String::new(), SummaryFailure::TooLarge),
-            (429, said("slow down"), SummaryFailure::Limited(Some(7))),
-            (500, said("prompt is too long"), SummaryFailure::Server(500)),
-            (504, String::new(), SummaryFailure::TimedOut),
-            (529, String::new(), SummaryFailure::Server(529)),
+            (408, String::new(), CallFailure::TimedOut),
+            (413, String::new(), CallFailure::TooLarge),
+            (429, said("slow down"), CallFailure::Limited(Some(7))),
+            (500, said("prompt is too long"), CallFailure::Server(500)),
+            (504, String::new(), CallFailure::TimedOut),
+            (529, String::new(), CallFailure::Server(529)),
             (302, String::new(), refused("it sends us elsewhere, with status 302")),
         ];
         for (status, body, failure) in table {
@@ -124,11 +122,11 @@ mod tests {
             format!(r#"{{"error":{{"code":1,"message":"no","status":"{status}","details":[{{{detail}}}]}}}}"#)
         };
         let limited = gemini("RESOURCE_EXHAUSTED", r#""retryDelay":"34.5s""#);
-        assert_eq!(words.status(429, None, limited.as_bytes()), SummaryFailure::Limited(Some(35)));
+        assert_eq!(words.status(429, None, limited.as_bytes()), CallFailure::Limited(Some(35)));
         let key = gemini("INVALID_ARGUMENT", r#""reason":"API_KEY_INVALID""#);
-        let expected = SummaryFailure::Unauthorised("API_KEY_INVALID: no".to_owned());
+        let expected = CallFailure::Unauthorised("API_KEY_INVALID: no".to_owned());
         assert_eq!(words.status(400, None, key.as_bytes()), expected);
-        let SummaryFailure::Refused(long) = words.status(400, None, "é".repeat(1_000).as_bytes()) else {
+        let CallFailure::Refused(long) = words.status(400, None, "é".repeat(1_000).as_bytes()) else {
             panic!()
         };
         assert_eq!(long.chars().count(), WORDS_MAX + 1);

@@ -3,7 +3,7 @@
 mod head;
 
 use super::program::{CapturedOutput, ProcessOutput, Program, ProgramEnd};
-use crate::summarize::task::SummaryFailure;
+use crate::call::CallFailure;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -27,13 +27,13 @@ const PIECE_BYTES: usize = 16 << 10;
 /// the program if `progress` returns false.
 ///
 /// # Errors
-/// Fails if the program does not start ([`SummaryFailure::Unreachable`]), takes too long, writes too much
-/// ([`SummaryFailure::Broken`]), or is stopped.
+/// Fails if the program does not start ([`CallFailure::Unreachable`]), takes too long, writes too much
+/// ([`CallFailure::Broken`]), or is stopped.
 pub fn run(
     program: &Program,
     stdin: &[u8],
     progress: &mut dyn FnMut(usize) -> bool,
-) -> Result<ProcessOutput, SummaryFailure> {
+) -> Result<ProcessOutput, CallFailure> {
     let (name, mut command) = prepare(program)?;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = start(name, &mut command)?;
@@ -42,11 +42,11 @@ pub fn run(
     let (end, bytes) = RunningProgram::of(program, name, stdout).follow(&mut child, progress)?;
     let status = match end {
         ProgramEnd::Exited(status) => status,
-        ProgramEnd::TimedOut => return Err(SummaryFailure::TimedOut),
-        ProgramEnd::Stopped => return Err(SummaryFailure::Stopped),
+        ProgramEnd::TimedOut => return Err(CallFailure::TimedOut),
+        ProgramEnd::Stopped => return Err(CallFailure::Stopped),
         ProgramEnd::TooLong => {
             let most = program.output;
-            return Err(SummaryFailure::Broken(format!("`{name}` wrote more than {most} bytes")));
+            return Err(CallFailure::Broken(format!("`{name}` wrote more than {most} bytes")));
         }
     };
     // Processes left behind may hold stderr open, too.
@@ -59,14 +59,14 @@ pub fn run(
 /// `progress` with the number of bytes written, and stops the program if `progress` returns false.
 ///
 /// # Errors
-/// Fails if the program does not start ([`SummaryFailure::Unreachable`]) or cannot be waited for
-/// ([`SummaryFailure::Broken`]).
+/// Fails if the program does not start ([`CallFailure::Unreachable`]) or cannot be waited for
+/// ([`CallFailure::Broken`]).
 pub fn capture(
     program: &Program,
     progress: &mut dyn FnMut(usize) -> bool,
-) -> Result<CapturedOutput, SummaryFailure> {
+) -> Result<CapturedOutput, CallFailure> {
     let (name, mut command) = prepare(program)?;
-    let no_pipe = |error: io::Error| SummaryFailure::Unreachable(format!("no pipe for `{name}`: {error}"));
+    let no_pipe = |error: io::Error| CallFailure::Unreachable(format!("no pipe for `{name}`: {error}"));
     let (reader, writer) = io::pipe().map_err(no_pipe)?;
     command.stdin(Stdio::null()).stdout(writer.try_clone().map_err(no_pipe)?).stderr(writer);
     let mut child = start(name, &mut command)?;
@@ -78,9 +78,9 @@ pub fn capture(
 
 /// Returns the name of a program, and the command that runs it. The program gets a separate process group, so that
 /// everything it starts can be ended with it.
-fn prepare(program: &Program) -> Result<(&str, Command), SummaryFailure> {
+fn prepare(program: &Program) -> Result<(&str, Command), CallFailure> {
     let Some((name, arguments)) = program.argv.split_first() else {
-        return Err(SummaryFailure::Unreachable("no program is named".to_owned()));
+        return Err(CallFailure::Unreachable("no program is named".to_owned()));
     };
     let mut command = Command::new(name);
     command.args(arguments).process_group(0);
@@ -90,8 +90,8 @@ fn prepare(program: &Program) -> Result<(&str, Command), SummaryFailure> {
     Ok((name, command))
 }
 
-fn start(name: &str, command: &mut Command) -> Result<Child, SummaryFailure> {
-    command.spawn().map_err(|error| SummaryFailure::Unreachable(format!("`{name}` does not start: {error}")))
+fn start(name: &str, command: &mut Command) -> Result<Child, CallFailure> {
+    command.spawn().map_err(|error| CallFailure::Unreachable(format!("`{name}` does not start: {error}")))
 }
 
 /// Feeds stdin to a program, and collects its stderr. Each pipe has a separate thread: otherwise a program that
@@ -159,7 +159,7 @@ impl<'a> RunningProgram<'a> {
         self,
         child: &mut Child,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<(ProgramEnd, Vec<u8>), SummaryFailure> {
+    ) -> Result<(ProgramEnd, Vec<u8>), CallFailure> {
         let mut bytes = Vec::new();
         let end = self.watch(child, &mut bytes, progress).inspect_err(|_| end_all(child))?;
         if !matches!(end, ProgramEnd::Exited(_)) {
@@ -174,7 +174,7 @@ impl<'a> RunningProgram<'a> {
         child: &mut Child,
         bytes: &mut Vec<u8>,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<ProgramEnd, SummaryFailure> {
+    ) -> Result<ProgramEnd, CallFailure> {
         let mut is_open = true;
         let mut ended: Option<(ExitStatus, Instant)> = None;
         loop {
@@ -195,7 +195,7 @@ impl<'a> RunningProgram<'a> {
             }
             if ended.is_none() {
                 let status = child.try_wait().map_err(|error| {
-                    SummaryFailure::Broken(format!("`{}` cannot be waited for: {error}", self.name))
+                    CallFailure::Broken(format!("`{}` cannot be waited for: {error}", self.name))
                 })?;
                 ended = status.map(|status| (status, Instant::now()));
             }
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
     use wunderblock_core::units::{Bytes, Millis};
 
-    fn shell(script: &str, stdin: &[u8]) -> Result<ProcessOutput, SummaryFailure> {
+    fn shell(script: &str, stdin: &[u8]) -> Result<ProcessOutput, CallFailure> {
         let argv = ["sh", "-c", script].map(str::to_owned).to_vec();
         let program = Program { argv, cwd: None, time: Millis(2_000), output: Bytes(100_000) };
         run(&program, stdin, &mut |_| true)
@@ -270,7 +270,7 @@ mod tests {
         let script = format!("(sleep 3; touch {}) & sleep 60", mark.display());
         let argv = vec!["sh".to_owned(), "-c".to_owned(), script];
         let program = Program { argv, cwd: None, time: Millis(200), output: Bytes(10) };
-        assert_eq!(run(&program, b"", &mut |_| true), Err(SummaryFailure::TimedOut));
+        assert_eq!(run(&program, b"", &mut |_| true), Err(CallFailure::TimedOut));
         std::thread::sleep(Duration::from_millis(3_300));
         assert!(!mark.exists(), "what it had started went on");
     }
@@ -301,11 +301,11 @@ mod tests {
 
     #[test]
     fn too_much_output_and_a_stop_end_it() {
-        assert!(matches!(shell("yes", b""), Err(SummaryFailure::Broken(_))));
+        assert!(matches!(shell("yes", b""), Err(CallFailure::Broken(_))));
         let argv = ["sleep", "30"].map(str::to_owned).to_vec();
         let program = Program { argv, cwd: None, time: Millis(20_000), output: Bytes(10) };
-        assert_eq!(run(&program, b"", &mut |_| false), Err(SummaryFailure::Stopped));
+        assert_eq!(run(&program, b"", &mut |_| false), Err(CallFailure::Stopped));
         let missing = Program { argv: vec!["/no/such/program".into()], ..program };
-        assert!(matches!(run(&missing, b"", &mut |_| true), Err(SummaryFailure::Unreachable(_))));
+        assert!(matches!(run(&missing, b"", &mut |_| true), Err(CallFailure::Unreachable(_))));
     }
 }

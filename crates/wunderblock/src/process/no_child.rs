@@ -1,7 +1,7 @@
 //! Replacement for `child.rs` in builds that cannot run programs: each call returns an error with the reason.
 
 use super::program::{CapturedOutput, ProcessOutput, Program, ProgramEnd};
-use crate::summarize::task::SummaryFailure;
+use crate::call::CallFailure;
 use std::path::Path;
 
 const WHY: &str = "programs are not run by this build: they need the feature `processes`, and Unix";
@@ -9,24 +9,24 @@ const WHY: &str = "programs are not run by this build: they need the feature `pr
 /// Runs nothing.
 ///
 /// # Errors
-/// Always returns [`SummaryFailure::Unreachable`].
+/// Always returns [`CallFailure::Unreachable`].
 pub fn run(
     program: &Program,
     _stdin: &[u8],
     _progress: &mut dyn FnMut(usize) -> bool,
-) -> Result<ProcessOutput, SummaryFailure> {
+) -> Result<ProcessOutput, CallFailure> {
     let name = program.argv.first().map_or("", String::as_str);
-    Err(SummaryFailure::Unreachable(format!("`{name}` does not start: {WHY}")))
+    Err(CallFailure::Unreachable(format!("`{name}` does not start: {WHY}")))
 }
 
 /// Runs nothing.
 ///
 /// # Errors
-/// Always returns [`SummaryFailure::Unreachable`].
+/// Always returns [`CallFailure::Unreachable`].
 pub fn capture(
     program: &Program,
     progress: &mut dyn FnMut(usize) -> bool,
-) -> Result<CapturedOutput, SummaryFailure> {
+) -> Result<CapturedOutput, CallFailure> {
     run(program, &[], progress).map(|_| CapturedOutput { end: ProgramEnd::Stopped, bytes: Vec::new() })
 }
 

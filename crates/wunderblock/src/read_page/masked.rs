@@ -8,6 +8,7 @@
 
 use super::ReadPage;
 use crate::address::Address;
+use crate::address::Slice;
 use crate::content::NamedContent;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -15,7 +16,7 @@ use crate::graph::Expand;
 use crate::kept_bytes::{AROUND, masked};
 use crate::limits::{MAX_DOCUMENT, MAX_LINE};
 use crate::page_finder::{LineFinder, PageFinder, ceil_char, floor_char};
-use crate::read::{Slice, byte_range, cut};
+use crate::read::{byte_range, cut};
 use crate::redact::Redactor;
 use memchr::memmem::Finder;
 use std::ops::Range;

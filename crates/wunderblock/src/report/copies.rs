@@ -1,6 +1,6 @@
 //! Reports about copies of a ledger's file: backups and restores.
 
-use super::lossy;
+use crate::lossy;
 use crate::restore::Restored;
 use serde::Serialize;
 use std::path::Path;

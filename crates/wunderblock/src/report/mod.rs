@@ -12,7 +12,6 @@ mod agent_view;
 mod compaction;
 #[cfg(feature = "sqlite")]
 mod copies;
-pub(crate) mod lossy;
 mod output;
 mod request;
 mod requests;

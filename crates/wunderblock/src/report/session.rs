@@ -1,10 +1,10 @@
 //! Reports about a ledger and its sessions: diagnosis, list of sessions, summaries, reads, erasures.
 
-use super::lossy;
 use crate::agents::Resume;
 use crate::doctor::diagnosis::Diagnosis;
 use crate::erase::{Erased, TextFound};
 use crate::graph::GraphNode;
+use crate::lossy;
 use crate::read::Content;
 use crate::store::{SourceInfo, StreamInfo};
 use serde::Serialize;

@@ -8,6 +8,7 @@
 pub mod codec;
 mod commit;
 mod facets;
+mod file_problem;
 pub(crate) mod overlay;
 mod query;
 mod row;
@@ -19,6 +20,7 @@ pub(crate) mod sqlite;
 mod write;
 
 pub use commit::{Basis, Commit, Epoch, Seen, SeenStream};
+pub use file_problem::FileProblem;
 pub use query::{Answer, Marked, Query, ReadOrder, SourceBy};
 pub use row::{
     BodyCount, Chunk, Erasure, EventFilter, Gone, HandleTarget, KnownEvent, Lease, Owner, RevisionInfo,

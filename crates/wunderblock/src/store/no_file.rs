@@ -1,8 +1,6 @@
 //! Stand-in for [`Sqlite`] in builds without SQLite, where no value of this type can exist.
 
-use super::{Storage, StoreError};
-use crate::doctor::diagnosis::Problem;
-use crate::error::Error;
+use super::{FileProblem, Storage, StoreError};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +9,7 @@ pub(crate) enum Sqlite {}
 
 /// Result of a check of the file. It is never constructed.
 pub(crate) struct Checked {
-    pub(crate) found: Vec<Problem>,
+    pub(crate) found: Vec<FileProblem>,
 }
 
 impl Checked {
@@ -56,7 +54,7 @@ impl Sqlite {
         match *self {}
     }
 
-    pub(crate) async fn repair(&self, _rule: &str) -> Result<bool, Error> {
+    pub(crate) async fn repair(&self, _rule: &str) -> Result<bool, StoreError> {
         match *self {}
     }
 }

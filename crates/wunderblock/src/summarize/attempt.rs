@@ -8,9 +8,10 @@
 //! ```
 
 use super::prompt::{self, Put};
+use crate::call::CallFailure;
 use crate::redact::Redactor;
 use crate::summarize::extract::{DATE, ReadMaterial};
-use crate::summarize::task::{Brief, Summarise, SummaryFailure, SummaryTask, SummaryText};
+use crate::summarize::task::{Brief, Summarise, SummaryTask, SummaryText};
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::{Manner, Rejection, SummaryCheck, SummarySpend};
 use wunderblock_core::policy::{Optional, Permille, SummaryFormat, Template};
@@ -187,8 +188,8 @@ impl AttemptJob<'_> {
             course.spent = sum_spent(course.spent.take().into_iter().chain(written.spent));
             match written.failure {
                 None => {}
-                Some(SummaryFailure::TooLarge) if halvings < HALVINGS => {
-                    course.reject(&SummaryFailure::TooLarge.to_string(), redactor);
+                Some(CallFailure::TooLarge) if halvings < HALVINGS => {
+                    course.reject(&CallFailure::TooLarge.to_string(), redactor);
                     halvings += 1;
                     // The new limit is half of what was sent, not half of the old limit, because a prompt smaller
                     // than half the old limit would be sent again unchanged.
@@ -196,9 +197,7 @@ impl AttemptJob<'_> {
                     continue;
                 }
                 // The text did not end within its limit, so a shorter one is requested once.
-                Some(failure @ (SummaryFailure::TooLong | SummaryFailure::CutOff))
-                    if manner == Manner::Normal =>
-                {
+                Some(failure @ (CallFailure::TooLong | CallFailure::CutOff)) if manner == Manner::Normal => {
                     course.reject(&failure.to_string(), redactor);
                     manner = Manner::Aggressive;
                     brief.target = self.options.second.of(brief.target);
@@ -212,7 +211,7 @@ impl AttemptJob<'_> {
             }
             let text = tidy(&written.text, brief.template);
             if text.is_empty() {
-                course.reject(&SummaryFailure::Empty.to_string(), redactor);
+                course.reject(&CallFailure::Empty.to_string(), redactor);
                 return None;
             }
             if let Some(why) = self.too_long(text, brief.most) {
@@ -249,8 +248,8 @@ impl AttemptJob<'_> {
         });
         let mut written =
             answer.unwrap_or_else(|failure| SummaryText { failure: Some(failure), ..SummaryText::default() });
-        if is_over && written.failure == Some(SummaryFailure::Stopped) {
-            written.failure = Some(SummaryFailure::TooLong);
+        if is_over && written.failure == Some(CallFailure::Stopped) {
+            written.failure = Some(CallFailure::TooLong);
         }
         written
     }

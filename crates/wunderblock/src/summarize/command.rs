@@ -3,8 +3,9 @@
 //! The program receives one JSON object on stdin, `{"system", "prompt", "most_tokens"}`, and writes the summary to
 //! stdout.
 
+use crate::call::{CallFailure, TOKEN_TIME, writing_time};
 use crate::process::{self, Program};
-use crate::summarize::task::{Summarise, SummaryFailure, SummaryTask, SummaryText, TOKEN_TIME, writing_time};
+use crate::summarize::task::{Summarise, SummaryTask, SummaryText};
 use std::path::PathBuf;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 
@@ -66,7 +67,7 @@ impl Summarise for CommandSummariser {
         &self,
         task: &SummaryTask,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<SummaryText, SummaryFailure> {
+    ) -> Result<SummaryText, CallFailure> {
         let stdin = serde_json::json!({
             "system": task.system,
             "prompt": task.prompt,
@@ -80,14 +81,10 @@ impl Summarise for CommandSummariser {
             let skipped = said.chars().count().saturating_sub(ERRORS_CHARS);
             let said: String = said.chars().skip(skipped).filter(|c| !c.is_control()).collect();
             let said = if said.is_empty() { said } else { format!(": {said}") };
-            return Err(SummaryFailure::Broken(format!(
-                "{} ended with {}{said}",
-                self.name(),
-                output.status
-            )));
+            return Err(CallFailure::Broken(format!("{} ended with {}{said}", self.name(), output.status)));
         }
         if output.text.trim().is_empty() {
-            return Err(SummaryFailure::Empty);
+            return Err(CallFailure::Empty);
         }
         Ok(SummaryText { text: output.text, ..SummaryText::default() })
     }

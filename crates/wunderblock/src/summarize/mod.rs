@@ -16,6 +16,7 @@ pub(crate) mod standing;
 pub(crate) mod task;
 mod verify;
 
+pub use crate::call::{CallFailure, TOKEN_TIME};
 pub use attempt::{AttemptOptions, Floor, Judgement, SummaryDraft};
 pub use command::CommandSummariser;
 pub use extract::{Notable, Noted, ReadMaterial, extract};
@@ -25,7 +26,7 @@ pub(crate) use extract::{
 };
 #[cfg(feature = "http")]
 pub use model::ModelSummariser;
-pub use task::{Brief, Earlier, Material, Summarise, SummaryFailure, SummaryTask, SummaryText, TOKEN_TIME};
+pub use task::{Brief, Earlier, Material, Summarise, SummaryTask, SummaryText};
 pub use verify::{Against, SummaryFault, Verdict, verify};
 pub(crate) use verify::{content_words, gives_orders};
 pub use wunderblock_core::compact::Detail;

@@ -1,8 +1,9 @@
 //! A catalog model that is used as a summariser.
 
+use crate::call::CallFailure;
 use crate::catalog::{BilledTokens as Billed, Catalog, ModelRow};
 use crate::model::Client;
-use crate::summarize::task::{Summarise, SummaryFailure, SummaryTask, SummaryText};
+use crate::summarize::task::{Summarise, SummaryTask, SummaryText};
 use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::request::Request;
@@ -43,7 +44,7 @@ impl ModelSummariser {
     }
 
     /// Encodes the request. Fails if the request exceeds the model's limits or cannot be expressed in the dialect.
-    fn request(&self, task: &SummaryTask) -> Result<Vec<u8>, SummaryFailure> {
+    fn request(&self, task: &SummaryTask) -> Result<Vec<u8>, CallFailure> {
         let reasoning = if self.client.dialect() == Dialect::Anthropic { Tokens::ZERO } else { REASONING };
         let extra = match self.client.dialect() {
             Dialect::OpenaiChat => r#"{"stream":true,"stream_options":{"include_usage":true}}"#,
@@ -57,7 +58,7 @@ impl ModelSummariser {
         let most = task.most.min(self.row.max_output);
         let fits = input + most <= self.row.window && self.row.max_input.is_none_or(|limit| input <= limit);
         if !fits {
-            return Err(SummaryFailure::TooLarge);
+            return Err(CallFailure::TooLarge);
         }
         let room = self.row.window.saturating_sub(input);
         let request = Request {
@@ -69,9 +70,9 @@ impl ModelSummariser {
             ..Request::default()
         };
         let encoded = encode(self.client.dialect(), &request)
-            .map_err(|error| SummaryFailure::Refused(error.to_string()))?;
+            .map_err(|error| CallFailure::Refused(error.to_string()))?;
         if Bytes(encoded.bytes.len() as u64) > self.row.max_bytes {
-            Err(SummaryFailure::TooLarge)
+            Err(CallFailure::TooLarge)
         } else {
             Ok(encoded.bytes)
         }
@@ -113,10 +114,10 @@ impl ModelSummariser {
 }
 
 /// Returns whether a failed call is billed, that is, whether the provider read the request and began to answer.
-fn is_billed(failure: &SummaryFailure, seen: usize) -> bool {
+fn is_billed(failure: &CallFailure, seen: usize) -> bool {
     match failure {
-        SummaryFailure::Empty | SummaryFailure::Broken(_) => true,
-        SummaryFailure::TimedOut | SummaryFailure::Stopped => seen > 0,
+        CallFailure::Empty | CallFailure::Broken(_) => true,
+        CallFailure::TimedOut | CallFailure::Stopped => seen > 0,
         _ => false,
     }
 }
@@ -134,7 +135,7 @@ impl Summarise for ModelSummariser {
         &self,
         task: &SummaryTask,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<SummaryText, SummaryFailure> {
+    ) -> Result<SummaryText, CallFailure> {
         let body = self.request(task)?;
         let mut seen = 0;
         let asked = self.client.ask(&self.model, (&body, task.most), &mut |bytes| {
@@ -151,8 +152,8 @@ impl Summarise for ModelSummariser {
         };
         let text = reply.text();
         let failure = match reply.stop {
-            StopReason::Length => Some(SummaryFailure::CutOff),
-            _ if text.trim().is_empty() => Some(SummaryFailure::Empty),
+            StopReason::Length => Some(CallFailure::CutOff),
+            _ if text.trim().is_empty() => Some(CallFailure::Empty),
             _ => None,
         };
         Ok(SummaryText { spent: Some(self.spent(task, &reply, calls)), text, failure })

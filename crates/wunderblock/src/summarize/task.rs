@@ -1,24 +1,13 @@
 //! Input, output and failures of a summariser.
 
+use crate::call::CallFailure;
 use crate::redact::Redactor;
 use wunderblock_core::compact::Detail;
 use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::policy::Template;
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
-
-/// Time allowed for each token written, which corresponds to 20 tokens a second, a rate that a model on the user's
-/// own machine can still reach. A fixed time limit is too short for a long summary, and makes callers wait too long
-/// for a short one.
-pub const TOKEN_TIME: Millis = Millis(50);
-/// Maximum time allowed for writing one text: an hour.
-const WRITING_MAX: Millis = Millis(3_600_000);
-
-/// Returns the time allowed for writing up to `most` tokens.
-pub(crate) fn writing_time(per_token: Millis, most: Tokens) -> Millis {
-    Millis(per_token.0.saturating_mul(i64::try_from(most.0).unwrap_or(i64::MAX)).min(WRITING_MAX.0))
-}
 
 /// A contiguous range of a session that is to be summarised.
 #[derive(Clone)]
@@ -81,12 +70,12 @@ pub trait Summarise: Send + Sync {
     /// Writes a text. Calls `progress` with the number of bytes received, and stops if `progress` returns false.
     ///
     /// # Errors
-    /// See [`SummaryFailure`].
+    /// See [`CallFailure`].
     fn summarise(
         &self,
         task: &SummaryTask,
         progress: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<SummaryText, SummaryFailure>;
+    ) -> Result<SummaryText, CallFailure>;
 }
 
 /// Instructions and content that a summariser receives.
@@ -108,46 +97,5 @@ pub struct SummaryText {
     /// Cost of the call; `None` if unknown.
     pub spent: Option<SummarySpend>,
     /// Failure of a call that nevertheless cost something. A failure without costs is returned as an error instead.
-    pub failure: Option<SummaryFailure>,
-}
-
-/// Reason why a summariser returned no usable text.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SummaryFailure {
-    /// The call took too long.
-    #[error("it took too long")]
-    TimedOut,
-    /// The answer was empty.
-    #[error("it answered nothing")]
-    Empty,
-    /// The prompt exceeded the limits of the summariser.
-    #[error("it was given more than it takes")]
-    TooLarge,
-    /// The provider denied access, for example because of an invalid key. Retrying does not help.
-    #[error("it does not let us in: {0}")]
-    Unauthorised(String),
-    /// Too many calls. Holds the number of seconds to wait before a retry, if the provider stated it.
-    #[error("too many calls{}", .0.map(|seconds| format!("; again after {seconds} seconds")).unwrap_or_default())]
-    Limited(Option<u64>),
-    /// The provider failed, with this status.
-    #[error("it failed with status {0}")]
-    Server(u16),
-    /// The summariser refused: the request was invalid, or the model declined.
-    #[error("it refused: {0}")]
-    Refused(String),
-    /// The summariser could not be reached or started.
-    #[error("it could not be reached: {0}")]
-    Unreachable(String),
-    /// The answer broke off or could not be understood.
-    #[error("its answer is broken: {0}")]
-    Broken(String),
-    /// The answer reached its output limit.
-    #[error("it reached its limit of output before the end")]
-    CutOff,
-    /// The answer exceeded twice its maximum and was stopped.
-    #[error("it wrote more than twice its maximum, and was stopped")]
-    TooLong,
-    /// The caller stopped the call.
-    #[error("it was stopped")]
-    Stopped,
+    pub failure: Option<CallFailure>,
 }

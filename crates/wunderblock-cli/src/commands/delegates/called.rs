@@ -1,10 +1,10 @@
 //! Slash commands and skills: `agents list --commands` and `agents show /NAME`.
 
-use super::defined::{find_command, load_commands, report_problems};
 use super::listing::clean_lines;
 use super::show::page;
 use crate::args::{DefinitionArgs, Global, ShowAgent};
 use crate::console::{print, print_report, say};
+use crate::definitions::{find_command, load_commands, report_problems};
 use crate::exit::Exit;
 use crate::paint::Paint;
 use crate::table::listing;

@@ -1,11 +1,11 @@
 //! `agents context`: the first request of a delegate, with its report and what the other modes would cost.
 
-use super::defined::{find, load};
 use super::resolve::{environment, latest_model, permitted};
 use crate::args::{BriefArgs, BuildArgs, ContextDelegate, Global, PolicyArgs};
 use crate::columns::{columns, fit};
 use crate::commands::build::options;
 use crate::console::{deliver, say};
+use crate::definitions::{find, load};
 use crate::exit::{Exit, Failure, wrong};
 use crate::input::read;
 use crate::lookup::known_session;

@@ -1,9 +1,9 @@
 //! `agents list`: the delegates by product, with totals by model.
 
 use super::called;
-use super::defined::{load, offered, report_problems};
 use crate::args::{Global, ListAgents};
 use crate::console::{print, print_report, say};
+use crate::definitions::{load, offered, report_problems};
 use crate::exit::Exit;
 use crate::paint::Paint;
 use crate::settings::Settings;

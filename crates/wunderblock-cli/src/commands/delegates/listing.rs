@@ -1,15 +1,13 @@
 //! `agents listing`: the lines that a main agent is told, or what changed since an earlier listing.
 
-use super::defined::{load, load_in, offered, report_problems};
-use crate::args::{ConditionArgs, DefinitionArgs, Global, ListingArgs};
+use crate::args::{Global, ListingArgs};
 use crate::console::{print, say};
-use crate::exit::{Exit, Failure};
+use crate::definitions::{load, offered, report_problems};
+use crate::exit::Exit;
 use crate::input::read;
 use crate::settings::Settings;
 use crate::terminal::clean;
-use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::AgentType;
 use wunderblock_core::delegate::listing::{Lines, ListingDelta, lines, text};
 
 pub(super) fn run(global: &Global, settings: &Settings, wanted: &ListingArgs) -> Exit {
@@ -35,22 +33,6 @@ pub(super) fn run(global: &Global, settings: &Settings, wanted: &ListingArgs) ->
     }
     print(&clean_lines(&delta.text()))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the agent types of a product that a request lists: those that may be used in a folder, or else here.
-pub(crate) fn agent_types(
-    settings: &Settings,
-    product: &str,
-    folder: Option<&Path>,
-) -> Result<Vec<AgentType>, Failure> {
-    let wanted = DefinitionArgs { product: Some(product.to_owned()), define: Vec::new() };
-    let found = match folder {
-        Some(folder) => load_in(&wanted, folder.to_owned())?,
-        None => load(&wanted)?,
-    };
-    let (rules, all) = (settings.delegate_rules()?, ConditionArgs::default());
-    let offered = found.products.values().flat_map(|registry| offered(registry, &rules, &all).0);
-    Ok(offered.filter(|one| !one.hidden).map(AgentType::from).collect())
 }
 
 /// Returns a text whose lines are safe for terminals.

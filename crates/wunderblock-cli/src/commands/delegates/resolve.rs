@@ -1,8 +1,8 @@
 //! `agents resolve`: the model of a delegate, with the rule that decided.
 
-use super::defined::{find, find_command, load, load_commands};
 use crate::args::{Global, ResolveAgent};
 use crate::console::{print, print_report, say};
+use crate::definitions::{find, find_command, load, load_commands};
 use crate::exit::{Exit, FAILED, Failure, wrong};
 use crate::lookup::known_session;
 use crate::settings::Settings;

@@ -1,10 +1,10 @@
 //! `agents show`: one definition with all its fields.
 
 use super::called;
-use super::defined::{find, load};
 use super::listing::clean_lines;
 use crate::args::{Global, ShowAgent};
 use crate::console::{print, print_report};
+use crate::definitions::{find, load};
 use crate::exit::{Exit, wrong};
 use crate::terminal::clean;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 
 use crate::lines::TextLines;
 use crate::part::PartOfList;
-use crate::readers::build::build_line::strip_prefix;
+use crate::readers::build_line::strip_prefix;
 use crate::span::{LineSpan, Rank};
 
 pub(super) fn fold(lines: &TextLines<'_>, spans: &mut [LineSpan]) {

@@ -38,7 +38,7 @@ pub(in super::super) enum EntryItem {
 
 /// Messages, usage and compactions of a session, in order.
 #[derive(Default)]
-pub(super) struct Conversation {
+pub(in super::super) struct Conversation {
     compactions: VecDeque<(Seq, Entry)>,
     hidden: BTreeSet<Seq>,
     hidden_calls: BTreeSet<Box<str>>,
@@ -51,7 +51,7 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    pub(super) fn of(outline: &mut SessionOutline) -> Self {
+    pub(in super::super) fn of(outline: &mut SessionOutline) -> Self {
         Self {
             compactions: std::mem::take(&mut outline.compactions),
             hidden: std::mem::take(&mut outline.hidden),
@@ -61,7 +61,7 @@ impl Conversation {
     }
 
     /// Returns the entries of the next events.
-    pub(super) fn read(&mut self, events: &[Event], left_out: &mut LeftOutCounts) -> Vec<Entry> {
+    pub(in super::super) fn read(&mut self, events: &[Event], left_out: &mut LeftOutCounts) -> Vec<Entry> {
         for (event, fact) in valid(events) {
             // The usage of the last summarised message belongs before the compaction.
             let is_message = matches!(fact, Fact::MessageAppended(_));
@@ -76,7 +76,7 @@ impl Conversation {
     }
 
     /// Returns the entries that follow the last event.
-    pub(super) fn finish(self) -> impl Iterator<Item = Entry> {
+    pub(in super::super) fn finish(self) -> impl Iterator<Item = Entry> {
         self.compactions.into_iter().map(|(_, entry)| entry)
     }
 

@@ -59,7 +59,7 @@ impl LeftOutCounts {
         }
     }
 
-    pub(super) fn list(self) -> Vec<LeftOut> {
+    pub(in super::super) fn list(self) -> Vec<LeftOut> {
         self.0.into_iter().map(|(what, count)| LeftOut { what, count }).collect()
     }
 }

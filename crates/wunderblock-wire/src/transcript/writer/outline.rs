@@ -29,7 +29,7 @@ pub struct SessionOutline {
     /// Calls that are hidden with their results.
     pub(super) hidden_calls: BTreeSet<Box<str>>,
     /// Content that cannot be written.
-    pub(super) left_out: LeftOutCounts,
+    pub(in super::super) left_out: LeftOutCounts,
     /// Positions of the messages.
     said: Vec<Seq>,
     /// Last position that a compaction summarises.

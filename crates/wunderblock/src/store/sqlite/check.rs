@@ -4,7 +4,7 @@ use super::open::standing;
 use super::place::{beside, link_count, open_to_others};
 use super::schema;
 use super::sql::rows;
-use crate::store::StoreError;
+use crate::store::{FileProblem, StoreError};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -31,17 +31,6 @@ impl Checked {
     pub fn is_foreign(&self) -> bool {
         self.found.iter().any(|problem| problem.rule == SCHEMA)
     }
-}
-
-/// A problem found in the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileProblem {
-    /// Violated invariant.
-    pub rule: &'static str,
-    /// Affected object and description of the problem.
-    pub detail: String,
-    /// Whether the problem can be repaired because it affects derived data, or the file rather than its content.
-    pub derived: bool,
 }
 
 /// Each rule: its text, whether it concerns derived data, and a query that returns its violations.

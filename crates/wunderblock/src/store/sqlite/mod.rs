@@ -36,7 +36,6 @@ mod wipe;
 mod write;
 
 use super::{Answering, Storage, StoreError};
-use crate::error::{Error, file_error};
 use crate::store::Commit;
 use crate::store::query::{Answer, Query};
 use crate::store::write::Written;
@@ -56,7 +55,7 @@ use threads::{ReaderPool, WriteJob, WriterJob, WriterState, gone, spawn};
 use wunderblock_core::units::Millis;
 
 pub use access::{Access, FORMAT};
-pub use check::{Checked, FileProblem, OPEN_TO_OTHERS, UNSCRUBBED};
+pub use check::{Checked, OPEN_TO_OTHERS, UNSCRUBBED};
 pub(crate) use copy::{Replacement, copy_file, renew};
 pub(crate) use open::{guard, only_name};
 pub use place::is_of_ledger;
@@ -296,15 +295,16 @@ impl Sqlite {
 impl Sqlite {
     /// Repairs problems that a check found under a rule. Returns whether the rule concerns the file rather than its
     /// content.
-    pub(crate) async fn repair(&self, rule: &str) -> Result<bool, Error> {
+    pub(crate) async fn repair(&self, rule: &str) -> Result<bool, StoreError> {
         match rule {
             OPEN_TO_OTHERS => {
-                place::make_private(&self.path).map_err(|error| file_error(&self.path, &error))?;
+                place::make_private(&self.path)
+                    .map_err(|error| StoreError::Io(format!("{}: {error}", self.path.display())))?;
             }
             UNSCRUBBED => match self.scrub().await {
                 // The problem remains, and the next check reports it again.
                 Ok(()) | Err(StoreError::Unscrubbed(_)) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             },
             _ => return Ok(false),
         }

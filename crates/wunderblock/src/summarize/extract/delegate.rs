@@ -1,9 +1,9 @@
 //! Delegates whose work has not ended, for the work log.
 
 use super::plain::{Escaping, head, line, readable};
-use crate::delegates::delegation::Delegation;
-use crate::delegates::fold::DelegationFold;
-use crate::delegates::link::in_flight;
+use crate::delegation::Delegation;
+use crate::delegation::fold::DelegationFold;
+use crate::delegation::link::in_flight;
 use crate::redact::Redactor;
 use crate::summarize::task::Material;
 use std::collections::HashMap;

@@ -4,7 +4,7 @@ use crate::compacts_without_losing::compaction::scene::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wunderblock::CompactionResult;
-use wunderblock::summarize::SummaryFailure;
+use wunderblock::summarize::CallFailure;
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::message::{MediaForm, Message, Part, Role};
 use wunderblock_core::policy::Permille;
@@ -241,7 +241,7 @@ fn a_summary_is_capped_in_any_script() {
 fn a_refused_key_is_recorded_and_nothing_else_of_it() {
     let scene = Scene::of(30);
     let policy = preset("balanced");
-    let compactor = with(&policy, |_| Err(SummaryFailure::Unauthorised("bad key".into())));
+    let compactor = with(&policy, |_| Err(CallFailure::Unauthorised("bad key".into())));
     let done = scene.compact(&wunderblock::CompactOptions { compactor, ..by_hand(&policy, 24_000) });
     assert_eq!(done.outcome, CompactionResult::Compacted);
     for (_, made) in scene.made() {
@@ -269,7 +269,7 @@ fn calls_within_an_hour_are_limited_unless_a_person_asks() {
         let compactor = with(&policy, move |_| {
             counted.fetch_add(1, Ordering::SeqCst);
             if fails {
-                return Err(SummaryFailure::Server(500));
+                return Err(CallFailure::Server(500));
             }
             let text = "## Goal\n- to mend\n".to_owned();
             Ok(wunderblock::summarize::SummaryText { text, spent: Some(spent.clone()), failure: None })

@@ -38,7 +38,7 @@ impl Slow {
             let _ = began.lock().unwrap_or_else(PoisonError::into_inner).send(());
             // After the release, the summariser no longer waits.
             let _ = gone.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(Duration::from_secs(60));
-            Err(wunderblock::summarize::SummaryFailure::Empty)
+            Err(wunderblock::summarize::CallFailure::Empty)
         });
         let options = CompactOptions { compactor, ..options };
         let thread = std::thread::spawn(move || block_on(session.compact(&options)).unwrap());
@@ -139,7 +139,7 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     let told = Arc::clone(&asked);
     let compactor = with(&small(), move |_| {
         told.store(true, Ordering::SeqCst);
-        Err(wunderblock::summarize::SummaryFailure::Empty)
+        Err(wunderblock::summarize::CallFailure::Empty)
     });
     let slow = CompactOptions { compactor, ..options.clone() };
     let mut late = Box::pin(scene.session.compact(&slow));

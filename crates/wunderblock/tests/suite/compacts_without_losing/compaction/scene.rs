@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use wunderblock::graph::{Expand, GraphNode};
 use wunderblock::policy::Policies;
 use wunderblock::store::{Commit, Storage as _, Write};
-use wunderblock::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
+use wunderblock::summarize::{CallFailure, Summarise, SummaryTask, SummaryText};
 use wunderblock::{
     Address, Built, CompactOptions, Compacted, Compactor, Config, ContextOptions, Engine, Error, Session,
 };
@@ -433,7 +433,7 @@ pub(crate) fn handles(text: &str) -> Vec<String> {
 /// A summariser that calls a closure.
 pub(crate) struct Acts<F>(pub(crate) F);
 
-impl<F: Fn(&SummaryTask) -> Result<SummaryText, SummaryFailure> + Send + Sync> Summarise for Acts<F> {
+impl<F: Fn(&SummaryTask) -> Result<SummaryText, CallFailure> + Send + Sync> Summarise for Acts<F> {
     fn name(&self) -> String {
         "acts".to_owned()
     }
@@ -446,7 +446,7 @@ impl<F: Fn(&SummaryTask) -> Result<SummaryText, SummaryFailure> + Send + Sync> S
         &self,
         task: &SummaryTask,
         _: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<SummaryText, SummaryFailure> {
+    ) -> Result<SummaryText, CallFailure> {
         (self.0)(task)
     }
 }
@@ -454,12 +454,12 @@ impl<F: Fn(&SummaryTask) -> Result<SummaryText, SummaryFailure> + Send + Sync> S
 /// Returns a compactor with a summariser made for the test.
 pub(crate) fn with(
     policy: &Arc<Policy>,
-    acts: impl Fn(&SummaryTask) -> Result<SummaryText, SummaryFailure> + Send + Sync + 'static,
+    acts: impl Fn(&SummaryTask) -> Result<SummaryText, CallFailure> + Send + Sync + 'static,
 ) -> Compactor {
     Compactor { summariser: Some(Arc::new(Acts(acts))), ..Compactor::new(Arc::clone(policy)) }
 }
 
-pub(crate) fn written(text: impl Into<String>) -> Result<SummaryText, SummaryFailure> {
+pub(crate) fn written(text: impl Into<String>) -> Result<SummaryText, CallFailure> {
     Ok(SummaryText { text: text.into(), ..SummaryText::default() })
 }
 

@@ -6,7 +6,7 @@ use crate::compacts_without_losing::summarisers::scene::{
 };
 use wunderblock::summarize::attempt::{EXTRACTIVE, write};
 use wunderblock::summarize::{
-    Brief, Detail, Floor, Manner, ReadMaterial, Summarise, SummaryDraft, SummaryFailure, SummaryTask,
+    Brief, CallFailure, Detail, Floor, Manner, ReadMaterial, Summarise, SummaryDraft, SummaryTask,
     SummaryText,
 };
 use wunderblock_core::compaction::SummarySpend;
@@ -127,7 +127,7 @@ impl Summarise for Scripted {
         &self,
         _: &SummaryTask,
         _: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<SummaryText, SummaryFailure> {
+    ) -> Result<SummaryText, CallFailure> {
         Ok(SummaryText { text: self.text.to_owned(), spent: self.spent.clone(), failure: None })
     }
 }

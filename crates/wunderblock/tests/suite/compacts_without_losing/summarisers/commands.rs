@@ -1,7 +1,7 @@
 //! Users' own programs as summarisers.
 
 use crate::compacts_without_losing::summarisers::scene::{GOOD, draft};
-use wunderblock::summarize::{CommandSummariser, Manner, Summarise, SummaryFailure, SummaryTask};
+use wunderblock::summarize::{CallFailure, CommandSummariser, Manner, Summarise, SummaryTask};
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 
 fn shell(script: &str) -> CommandSummariser {
@@ -78,5 +78,5 @@ fn a_line_names_a_program_or_says_why_not() {
         assert!(parse(wrong).unwrap().unwrap_err().contains(why));
     }
     let failure = shell("sleep 60").limited(Millis(60_000), Bytes(1)).summarise(&task(), &mut |_| false);
-    assert_eq!(failure, Err(SummaryFailure::Stopped));
+    assert_eq!(failure, Err(CallFailure::Stopped));
 }

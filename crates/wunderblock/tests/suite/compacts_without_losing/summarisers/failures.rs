@@ -6,7 +6,7 @@ use crate::compacts_without_losing::summarisers::scene::{
 use std::time::{Duration, Instant};
 use wunderblock::catalog::Catalog;
 use wunderblock::model::ModelLimits;
-use wunderblock::summarize::{Manner, Summarise, SummaryFailure, SummaryTask, SummaryText};
+use wunderblock::summarize::{CallFailure, Manner, Summarise, SummaryTask, SummaryText};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 use wunderblock_testkit::server::{Behaviour, ScriptedProvider};
@@ -22,25 +22,25 @@ fn good() -> String {
 }
 
 /// Returns the kind of a failure.
-fn kind(failure: &SummaryFailure) -> &'static str {
+fn kind(failure: &CallFailure) -> &'static str {
     match failure {
-        SummaryFailure::TimedOut => "timed out",
-        SummaryFailure::Empty => "empty",
-        SummaryFailure::TooLarge => "too large",
-        SummaryFailure::Unauthorised(_) => "unauthorised",
-        SummaryFailure::Limited(_) => "limited",
-        SummaryFailure::Server(_) => "server",
-        SummaryFailure::Refused(_) => "refused",
-        SummaryFailure::Unreachable(_) => "unreachable",
-        SummaryFailure::Broken(_) => "broken",
-        SummaryFailure::CutOff => "cut off",
-        SummaryFailure::TooLong => "too long",
-        SummaryFailure::Stopped => "stopped",
+        CallFailure::TimedOut => "timed out",
+        CallFailure::Empty => "empty",
+        CallFailure::TooLarge => "too large",
+        CallFailure::Unauthorised(_) => "unauthorised",
+        CallFailure::Limited(_) => "limited",
+        CallFailure::Server(_) => "server",
+        CallFailure::Refused(_) => "refused",
+        CallFailure::Unreachable(_) => "unreachable",
+        CallFailure::Broken(_) => "broken",
+        CallFailure::CutOff => "cut off",
+        CallFailure::TooLong => "too long",
+        CallFailure::Stopped => "stopped",
     }
 }
 
 /// Returns the failure and its cost in input tokens, which is zero if nothing was billed.
-fn failed(answer: Result<SummaryText, SummaryFailure>) -> (SummaryFailure, Tokens) {
+fn failed(answer: Result<SummaryText, CallFailure>) -> (CallFailure, Tokens) {
     match answer {
         Ok(text) => (text.failure.unwrap(), text.spent.unwrap().input),
         Err(failure) => (failure, Tokens::ZERO),
@@ -114,7 +114,7 @@ fn a_stream_of_crumbs_ends_with_the_time_for_everything() {
     let provider = ScriptedProvider::start([Behaviour::DripOneByte("word ".repeat(20_000))]).unwrap();
     let limits = ModelLimits { total: Millis(500), ..patient() };
     let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true);
-    assert_eq!(failed(failure).0, SummaryFailure::TimedOut);
+    assert_eq!(failed(failure).0, CallFailure::TimedOut);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_stream_that_stops_is_waited_for_no_longer_than_between_two_pieces() {
     let limits =
         ModelLimits { idle: Millis(300), first_byte: Millis(600_000), total: Millis(600_000), ..patient() };
     let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut |_| true);
-    assert_eq!(failed(failure).0, SummaryFailure::TimedOut);
+    assert_eq!(failed(failure).0, CallFailure::TimedOut);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn an_answer_without_end_is_not_read_on() {
         let provider = ScriptedProvider::start([Behaviour::TenTimes]).unwrap();
         let limits = ModelLimits { response: Bytes(5_000), ..patient() };
         let (failure, input) = failed(model(&provider, dialect, limits).summarise(&task(), &mut |_| true));
-        assert_eq!(failure, SummaryFailure::Broken("the reply exceeds the maximum of 5000 bytes".into()));
+        assert_eq!(failure, CallFailure::Broken("the reply exceeds the maximum of 5000 bytes".into()));
         assert!(input > Tokens::ZERO, "what came was billed");
     }
 }
@@ -198,7 +198,7 @@ fn the_caller_can_stop_at_any_time() {
         let started = Instant::now();
         let mut go_on = |_| started.elapsed() < Duration::from_millis(300);
         let failure = model(&provider, DIALECTS[0], limits).summarise(&task(), &mut go_on);
-        assert_eq!(failed(failure).0, SummaryFailure::Stopped, "{behaviour:?}");
+        assert_eq!(failed(failure).0, CallFailure::Stopped, "{behaviour:?}");
     }
 }
 
@@ -212,7 +212,7 @@ fn requests_are_what_providers_take() {
         assert_eq!(summariser.summarise(&big, &mut |_| true).unwrap().text, GOOD);
         let row = Catalog::embedded().lookup(name).row.clone();
         let long = SummaryTask { prompt: "word ".repeat(row.window.0 as usize + 1), ..task() };
-        assert_eq!(summariser.summarise(&long, &mut |_| true), Err(SummaryFailure::TooLarge));
+        assert_eq!(summariser.summarise(&long, &mut |_| true), Err(CallFailure::TooLarge));
         let requests = provider.requests();
         assert_eq!(requests.len(), 1);
         assert_eq!(wunderblock_wire::validate(dialect, &requests[0].body), []);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use wunderblock::policy::Policies;
 use wunderblock::store::{Answer, Answering, Commit, Query, Storage, Write, Written};
-use wunderblock::summarize::{Summarise, SummaryFailure, SummaryTask, SummaryText};
+use wunderblock::summarize::{CallFailure, Summarise, SummaryTask, SummaryText};
 use wunderblock::{
     CompactOptions, Compacted, CompactionResult, Compactor, ContextOptions, Engine, SearchOptions, Session,
 };
@@ -110,7 +110,7 @@ impl Summarise for Counting {
         &self,
         _: &SummaryTask,
         _: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<SummaryText, SummaryFailure> {
+    ) -> Result<SummaryText, CallFailure> {
         self.0.fetch_add(1, Ordering::SeqCst);
         let text = "## Goal\nThe work in src/lib.rs goes on.".to_owned();
         Ok(SummaryText { text, spent: None, failure: None })

@@ -1,19 +1,19 @@
 //! Links delegations with the sessions of delegates and with recorded routes.
 
-use super::delegation::{Delegation, DelegationOutcome};
 use super::fold::DelegationFold;
+use super::{Delegation, DelegationOutcome};
 use std::collections::HashSet;
 use wunderblock_core::id::StreamId;
 
 /// A session that names another as its parent.
-pub(super) struct ChildSession {
-    pub(super) id: StreamId,
+pub(crate) struct ChildSession {
+    pub(crate) id: StreamId,
     /// The first thing that the session was told.
-    pub(super) task: Option<String>,
+    pub(crate) task: Option<String>,
 }
 
 /// Returns the delegations, in order, with their sessions and routes.
-pub(super) fn linked(fold: DelegationFold, children: &[ChildSession]) -> Vec<Delegation> {
+pub(crate) fn linked(fold: DelegationFold, children: &[ChildSession]) -> Vec<Delegation> {
     let DelegationFold { mut found, prompts, routes, .. } = fold;
     by_prompt(&mut found, &prompts, children);
     by_type(&mut found, 0);

@@ -8,7 +8,7 @@ use super::database::failed;
 use super::json::{joined, object, quoted};
 use super::member::{Member, too_large};
 use crate::error::Error;
-use crate::import::rows_read::RowsRead;
+use crate::histories::rows_read::RowsRead;
 use crate::limits::MAX_MEMBERS;
 use crate::store::codec::checksum;
 use rusqlite::types::ValueRef;

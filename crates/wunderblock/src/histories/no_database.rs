@@ -2,15 +2,15 @@
 
 use super::member::{HistoryFile, Member};
 use crate::error::Error;
-use crate::import::rows_read::RowsRead;
+use crate::histories::rows_read::RowsRead;
 use std::path::Path;
 
 /// Returns whether a path is that of a database that can be read: none can.
-pub(super) fn is_database(_: &Path) -> bool {
+pub(crate) fn is_database(_: &Path) -> bool {
     false
 }
 
-pub(super) fn has(_: &Path, _: &str) -> bool {
+pub(crate) fn has(_: &Path, _: &str) -> bool {
     false
 }
 
@@ -19,18 +19,18 @@ fn unread(path: &Path) -> Error {
     Error::File { path: path.display().to_string(), why }
 }
 
-pub(super) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
+pub(crate) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
     Err(unread(path))
 }
 
-pub(super) fn session(path: &Path, _: &str) -> Result<HistoryFile, Error> {
+pub(crate) fn session(path: &Path, _: &str) -> Result<HistoryFile, Error> {
     Err(unread(path))
 }
 
-pub(super) fn members(path: &Path, _: &str) -> Result<(Vec<Member>, Option<RowsRead>), Error> {
+pub(crate) fn members(path: &Path, _: &str) -> Result<(Vec<Member>, Option<RowsRead>), Error> {
     Err(unread(path))
 }
 
-pub(super) fn gained(path: &Path, _: &str, _: &RowsRead) -> Result<Option<(Vec<Member>, RowsRead)>, Error> {
+pub(crate) fn gained(path: &Path, _: &str, _: &RowsRead) -> Result<Option<(Vec<Member>, RowsRead)>, Error> {
     Err(unread(path))
 }

@@ -1,22 +1,13 @@
 //! Names of files whose sessions have no ids.
 
+use super::name::{file_of, has_no_ids, new_name, offset_of};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::import::name::file_of;
-use crate::import::name::has_no_ids;
-use crate::import::name::new_name;
-use crate::import::name::offset_of;
 use crate::originals::readers_of;
-use crate::store::Answer;
-use crate::store::EventFilter;
-use crate::store::Query;
-use crate::store::ReadOrder;
-use crate::store::SourceInfo;
-use crate::store::SourceNo;
+use crate::store::{Answer, EventFilter, Query, ReadOrder, SourceInfo, SourceNo};
 use std::path::Path;
 use wunderblock_core::id::StreamId;
-use wunderblock_core::units::Bytes;
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_wire::transcript::Format;
 
 /// Returns the name of a revision's file.

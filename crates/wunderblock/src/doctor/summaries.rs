@@ -1,9 +1,9 @@
 //! Checks the consistency of a session's summary graph.
 
-use super::node::made_nodes;
-use crate::doctor::diagnosis::Diagnosis;
+use super::diagnosis::Diagnosis;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::graph::made_nodes;
 use crate::query_batch::{EVERY, QueryBatch, marked};
 use crate::store::{Answer, Marked, StreamInfo};
 use crate::stored::decode_event;

@@ -1,7 +1,8 @@
 //! Members of a session, and what is listed of a source.
 
 use crate::error::Error;
-use crate::import::opened::{Stamp, refused};
+use crate::error::refused;
+use crate::histories::stamp::Stamp;
 use crate::limits::MAX_MEMBERS;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,10 @@ use std::time::SystemTime;
 
 /// One member or more, as a line without its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Member {
+pub(crate) struct Member {
     /// Id of the message that the line holds; `None` for the line of the session.
-    pub(super) id: Option<String>,
-    pub(super) line: Vec<u8>,
+    pub(crate) id: Option<String>,
+    pub(crate) line: Vec<u8>,
 }
 
 /// A file that may be a transcript, or a session of several members.
@@ -29,14 +30,14 @@ pub struct HistoryFile {
 }
 
 impl HistoryFile {
-    pub(super) fn of(path: &Path, meta: &Metadata) -> Self {
+    pub(crate) fn of(path: &Path, meta: &Metadata) -> Self {
         let modified = meta.modified().ok();
         Self { path: path.to_owned(), bytes: meta.len(), modified, stamp: Stamp::of(meta) }
     }
 }
 
 /// Returns the error for a session that is too large.
-pub(super) fn too_large(path: &Path) -> Error {
+pub(crate) fn too_large(path: &Path) -> Error {
     let why =
         format!("the session has more than {MAX_MEMBERS} bytes, the maximum, because it is read as a whole");
     refused(path, &why)

@@ -3,7 +3,7 @@
 //!
 //! Lanes ignore events whose claims are false; `doctor` reports them.
 
-use crate::doctor::diagnosis::Diagnosis;
+use super::diagnosis::Diagnosis;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::query_batch::{EVERY, marked};
@@ -13,7 +13,7 @@ use wunderblock_core::event::{ContentErased, Fact};
 use wunderblock_core::units::{Bytes, Seq};
 
 /// Event kinds that refer to positions. Summaries refer to positions, too, but
-/// [`examine_nodes`](crate::graph::check::examine_nodes) checks them.
+/// [`examine_nodes`](super::summaries::examine_nodes) checks them.
 const KINDS: [&str; 3] = ["view.trimmed", "context.built", "content.erased"];
 
 /// Checks the stream's own events, not those that it shares with the stream from which it was forked.

@@ -3,8 +3,9 @@
 use super::conversation;
 use super::elements::{Element, Elements, HEAD};
 use super::member::{HistoryFile, Member};
+use crate::error::refused;
 use crate::error::{Error, file_error};
-use crate::import::opened::{Stamp, read_up_to, refused};
+use crate::histories::stamp::{Stamp, read_up_to};
 use crate::limits::MAX_MEMBERS;
 use crate::store::codec::checksum;
 use serde::Deserialize;
@@ -22,7 +23,7 @@ use wunderblock_wire::transcript::conversation_format;
 const LINES: [&str; 4] = ["jsonl", "ndjson", "traj", "md"];
 
 /// Returns whether a path is that of an export.
-pub(super) fn is_export(path: &Path) -> bool {
+pub(crate) fn is_export(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     let mut head = Vec::new();
     // A pipe is not opened, because that may block.
@@ -82,7 +83,7 @@ impl Entry {
         entry
     }
 
-    pub(super) fn stamp(&self) -> Stamp {
+    pub(crate) fn stamp(&self) -> Stamp {
         Stamp { len: None, modified: self.read.as_ref().ok().copied() }
     }
 }
@@ -132,26 +133,26 @@ impl ExportIndex {
         Ok(index)
     }
 
-    pub(super) fn entry(&self, path: &Path, id: &str) -> Result<&Entry, Error> {
+    pub(crate) fn entry(&self, path: &Path, id: &str) -> Result<&Entry, Error> {
         let why = || format!("the export has no conversation `{id}`");
         let place = self.places.get(id).and_then(|at| self.entries.get(*at));
         place.ok_or_else(|| Error::File { path: path.display().to_string(), why: why() })
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 }
 
 /// Returns the sessions of an export, in their order in the file. Elements that cannot be read are among them, so that
 /// their import reports them.
-pub(super) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
+pub(crate) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
     let index = ExportIndex::read(path)?;
     Ok(index.entries.iter().map(|entry| listed(path, entry)).collect())
 }
 
 /// Returns one session of an export.
-pub(super) fn session(path: &Path, id: &str) -> Result<HistoryFile, Error> {
+pub(crate) fn session(path: &Path, id: &str) -> Result<HistoryFile, Error> {
     Ok(listed(path, ExportIndex::read(path)?.entry(path, id)?))
 }
 
@@ -161,7 +162,7 @@ fn listed(path: &Path, entry: &Entry) -> HistoryFile {
 }
 
 /// Returns the members of a conversation.
-pub(super) fn members(path: &Path, entry: &Entry) -> Result<Vec<Member>, Error> {
+pub(crate) fn members(path: &Path, entry: &Entry) -> Result<Vec<Member>, Error> {
     let Entry { id, offset, len, read, .. } = entry;
     let key = path.join(id);
     let sum = read.as_ref().map_err(|why| {
@@ -190,7 +191,7 @@ pub(crate) struct ExportCache {
 
 impl ExportCache {
     /// Returns the index of an export.
-    pub(super) fn index(&self, path: &Path) -> Result<Arc<ExportIndex>, Error> {
+    pub(crate) fn index(&self, path: &Path) -> Result<Arc<ExportIndex>, Error> {
         let meta = path.metadata().map_err(|error| file_error(path, &error))?;
         let stamp = Stamp::of(&meta);
         let known = self.latest.lock().ok().and_then(|latest| latest.clone());

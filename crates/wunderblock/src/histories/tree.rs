@@ -5,7 +5,7 @@
 use super::json::object_or_string;
 use super::member::{HistoryFile, Member, too_large};
 use crate::error::{Error, file_error};
-use crate::import::opened::{RACY, Stamp, read_up_to};
+use crate::histories::stamp::{RACY, Stamp, read_up_to};
 use crate::limits::MAX_MEMBERS;
 use crate::store::codec::checksum;
 use std::ffi::OsStr;
@@ -28,7 +28,7 @@ fn storage_of(session: &Path) -> Option<&Path> {
 }
 
 /// Returns whether a file is that of a session.
-pub(super) fn is_session(path: &Path) -> bool {
+pub(crate) fn is_session(path: &Path) -> bool {
     storage_of(path).is_some() && path.is_file()
 }
 
@@ -84,7 +84,7 @@ fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// Returns a session with its length and a checksum of its members' names, lengths and times.
-pub(super) fn listed(session: &Path) -> Result<HistoryFile, Error> {
+pub(crate) fn listed(session: &Path) -> Result<HistoryFile, Error> {
     let (mut bytes, mut modified, mut told) = (0, None, Vec::new());
     for file in SessionFiles::of(session)?.all() {
         let meta = match file.metadata() {
@@ -110,7 +110,7 @@ fn times(meta: &Metadata) -> [u128; 2] {
 }
 
 /// Returns the members of a session.
-pub(super) fn members(session: &Path) -> Result<Vec<Member>, Error> {
+pub(crate) fn members(session: &Path) -> Result<Vec<Member>, Error> {
     let mut left = MAX_MEMBERS;
     let mut read = |file: &Path| -> Result<Option<Vec<u8>>, Error> {
         let mut bytes = Vec::new();

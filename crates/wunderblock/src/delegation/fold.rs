@@ -4,7 +4,7 @@
 //! Reports of hooks come before or after those of an import, and may repeat them, so each report is matched by its call,
 //! by its session, or by its place directly after the result of a call.
 
-use super::delegation::{DelegateText, Delegation, DelegationOutcome};
+use super::{DelegateText, Delegation, DelegationOutcome};
 use std::collections::HashMap;
 use wunderblock_core::event::{Event, Fact, SubagentReturned, SubagentSpawned};
 use wunderblock_core::id::{CallId, Handle, StreamId};
@@ -20,15 +20,15 @@ pub(crate) struct DelegationFold {
     /// Last position that an earlier fold has seen. An unknown call up to it is not in flight.
     through: Seq,
     /// Number of delegations that an earlier fold knew.
-    pub(super) known: usize,
-    pub(super) found: Vec<Delegation>,
+    pub(crate) known: usize,
+    pub(crate) found: Vec<Delegation>,
     /// Whole task of each delegation.
-    pub(super) prompts: Vec<Option<String>>,
+    pub(crate) prompts: Vec<Option<String>>,
     by_call: HashMap<CallId, usize>,
     tools: HashMap<CallId, Box<str>>,
     by_session: HashMap<StreamId, usize>,
     /// Recorded routes: position, type and chosen model.
-    pub(super) routes: Vec<(Seq, Box<str>, Box<str>)>,
+    pub(crate) routes: Vec<(Seq, Box<str>, Box<str>)>,
     /// Position of the latest result of a delegating tool, and its delegation.
     answered: Option<(Seq, usize)>,
     /// Text of the event before the current one, if it is a message that starts with words.
@@ -37,7 +37,7 @@ pub(crate) struct DelegationFold {
 
 impl DelegationFold {
     /// Creates the fold of a session whose addresses begin with a handle.
-    pub(super) fn new(stream: Handle) -> Self {
+    pub(crate) fn new(stream: Handle) -> Self {
         Self {
             stream,
             through: Seq::START,
@@ -70,7 +70,7 @@ impl DelegationFold {
     }
 
     /// Returns the handles of the texts that the fold of events needs, the latest call or result included.
-    pub(super) fn needs(&self, events: &[Event]) -> Vec<Handle> {
+    pub(crate) fn needs(&self, events: &[Event]) -> Vec<Handle> {
         let mut handles = Vec::new();
         let mut calls: Vec<&CallId> = Vec::new();
         let mut before: Option<&Event> = None;
@@ -257,7 +257,7 @@ impl DelegationFold {
 
 impl Delegation {
     /// Takes over what another report of the same work says. The other one is left without a position.
-    pub(super) fn absorb(&mut self, other: Self) {
+    pub(crate) fn absorb(&mut self, other: Self) {
         let is_open = |outcome| matches!(outcome, DelegationOutcome::InFlight | DelegationOutcome::Unknown);
         if is_open(self.outcome) && !is_open(other.outcome) {
             self.outcome = other.outcome;

@@ -7,14 +7,14 @@
 
 use crate::deadline::Deadline;
 use crate::engine::Engine;
-use crate::erase::family::native;
 use crate::error::{Error, file_error};
-use crate::import::file_name::file_name;
-use crate::import::known::is_unique;
-use crate::import::name::{event_id, raw_of, record_name, session_name};
 use crate::kept_bytes::{AROUND, KeptText, Window};
-use crate::lost::LostContent;
+use crate::lineage::native;
 use crate::originals::{copy_source, readers_of};
+use crate::records::file_name::file_name;
+use crate::records::lost::LostContent;
+use crate::records::name::is_unique;
+use crate::records::name::{event_id, raw_of, record_name, session_name};
 use crate::store::{Answer, Query, REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;

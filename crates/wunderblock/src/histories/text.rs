@@ -46,7 +46,7 @@ struct StoredBubble {
 /// Returns the stored text, followed by a line for each message that has been removed and by the lines of the members
 /// that are new or have changed. Text that was erased from the stored lines is put back where a member still has it,
 /// as in a file: the import recognises it and erases it again.
-pub(super) fn grown(stored: Vec<u8>, erased: &[(u64, u64)], members: &[Member]) -> Vec<u8> {
+pub(crate) fn grown(stored: Vec<u8>, erased: &[(u64, u64)], members: &[Member]) -> Vec<u8> {
     let mut text = if stored.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { stored };
     restore(&mut text, erased, members);
     complete(&mut text, members);

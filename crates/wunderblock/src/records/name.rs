@@ -1,8 +1,8 @@
 //! Names of records, events, sessions and files, and the raw bytes of a record.
 
 use crate::door::engines_own;
-use crate::erase::family::native;
 use crate::error::Error;
+use crate::lineage::native;
 use std::path::Path;
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_wire::transcript::{Format, TranscriptRecord};
@@ -25,7 +25,7 @@ pub(crate) fn raw_of<'b>(record: &TranscriptRecord, bytes: &'b [u8], base: u64) 
 }
 
 /// Returns whether a stream is a session's root stream or one of its branches.
-pub(super) fn is_of(stream: &StreamId, root: &StreamId) -> bool {
+pub(crate) fn is_of(stream: &StreamId, root: &StreamId) -> bool {
     stream.as_str().strip_prefix(root.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('~'))
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn event_id(record: &str, number: usize) -> Result<EventId, Error> {
 }
 
 /// Returns whether files of a format have no ids for sessions and records.
-pub(super) fn has_no_ids(format: Format) -> bool {
+pub(crate) fn has_no_ids(format: Format) -> bool {
     matches!(
         format,
         Format::Grok
@@ -56,7 +56,7 @@ pub(super) fn has_no_ids(format: Format) -> bool {
 
 /// Returns whether equal ids of records mean equal messages. A log repeats a message in other words: without
 /// reasoning, or without the id of its reply. The message that was stored first counts.
-pub(super) fn names_content(format: Format) -> bool {
+pub(crate) fn names_content(format: Format) -> bool {
     matches!(format, Format::Anthropic | Format::OpenaiResponses | Format::Gemini)
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn session_name(
 }
 
 /// Returns a new name for a file that the ledger does not know.
-pub(super) fn new_name(path: &Path) -> String {
+pub(crate) fn new_name(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let clean: String = stem
         .unwrap_or_default()
@@ -88,7 +88,7 @@ pub(super) fn new_name(path: &Path) -> String {
     format!("{clean}-{}", path_mark(path))
 }
 
-pub(super) fn path_mark(path: &Path) -> String {
+pub(crate) fn path_mark(path: &Path) -> String {
     blake3::hash(path.to_string_lossy().as_bytes()).to_hex().chars().take(MARK).collect()
 }
 
@@ -96,7 +96,7 @@ pub(super) fn path_mark(path: &Path) -> String {
 const MARK: usize = 8;
 
 /// Returns the name of the file after which a session is named.
-pub(super) fn file_of(session: &StreamId) -> Option<&str> {
+pub(crate) fn file_of(session: &StreamId) -> Option<&str> {
     let name = native(session);
     let counted =
         ["-chat-", "-line-", "-conversation-", "-task-"].into_iter().filter_map(|word| name.rfind(word));
@@ -108,6 +108,30 @@ pub(super) fn file_of(session: &StreamId) -> Option<&str> {
 }
 
 /// Returns the offset of a record without an id, given the id of one of its events.
-pub(super) fn offset_of(id: &str) -> Option<u64> {
+pub(crate) fn offset_of(id: &str) -> Option<u64> {
     id.strip_prefix('r')?.split('#').next()?.parse().ok()
+}
+
+/// Minimum length of a random name in an id, in characters: 64 random bits in hexadecimal.
+const UNIQUE_ID: usize = 16;
+
+/// Length of a UUID, in characters.
+const UUID: usize = 36;
+
+/// Returns whether no two records of different sessions have an id by chance: the id contains a UUID, or a long word of
+/// letters and digits. Forks and resumed sessions repeat the ids of their records under another name of the session.
+pub(crate) fn is_unique(id: &str) -> bool {
+    let is_uuid = |text: &[u8]| {
+        text.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+    };
+    let is_random = |word: &str| {
+        word.len() >= UNIQUE_ID
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+            && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    id.as_bytes().windows(UUID).any(is_uuid)
+        || id.split(|sign: char| !sign.is_ascii_alphanumeric()).any(is_random)
 }

@@ -4,7 +4,7 @@
 //! in strings, ends an element as damaged: without these checks, a missing quote would turn the rest of the file into one
 //! element. The next element is then the next place at which a conversation begins.
 
-use crate::import::opened::read_up_to;
+use crate::histories::stamp::read_up_to;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use wunderblock_wire::transcript::conversation_format;
 

@@ -17,17 +17,17 @@ pub struct Agent {
     /// Command line that continues a session, with `{session}` in place of the agent's id of the session.
     pub resume: Option<Box<str>>,
     #[serde(default)]
-    pub(super) history: Vec<HistoryPlace>,
+    pub(crate) history: Vec<HistoryPlace>,
 }
 
 /// Folder with an agent's sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct HistoryPlace {
+pub(crate) struct HistoryPlace {
     /// Folders in order of preference: `$VARIABLE/…`, `~/…`, or `.` for each project.
-    pub(super) base: Vec<Box<str>>,
+    pub(crate) base: Vec<Box<str>>,
     /// Patterns of files, relative to the folder.
-    pub(super) files: Vec<Box<str>>,
+    pub(crate) files: Vec<Box<str>>,
 }
 
 #[derive(Deserialize)]

@@ -1,5 +1,8 @@
 //! Delegation: work that a session handed to a delegate, and what became of it.
 
+pub(crate) mod fold;
+pub(crate) mod link;
+
 use wunderblock_core::delegate::model::{ModelTable, NameReason};
 use wunderblock_core::event::SubagentOutcome;
 use wunderblock_core::id::{CallId, StreamId};
@@ -98,7 +101,7 @@ pub struct DelegateText {
 }
 
 impl DelegateText {
-    pub(super) fn new(text: &str, address: String) -> Self {
+    pub(crate) fn new(text: &str, address: String) -> Self {
         let head = text.get(..text.floor_char_boundary(TEXT_MAX)).unwrap_or_default();
         Self { text: head.to_owned(), bytes: Bytes(text.len() as u64), address }
     }

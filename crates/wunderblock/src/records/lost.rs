@@ -1,6 +1,6 @@
 //! Content that was lost by erasure, as an import and a restore look it up.
 
-use crate::import::name::event_id;
+use crate::records::name::event_id;
 use crate::store::{Erasure, Gone, codec};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::EventId;

@@ -4,8 +4,8 @@
 use super::member::{HistoryFile, Member, too_large};
 use super::{cursor, rows};
 use crate::error::{Error, ImportReason};
-use crate::import::opened::Stamp;
-use crate::import::rows_read::RowsRead;
+use crate::histories::rows_read::RowsRead;
+use crate::histories::stamp::Stamp;
 use crate::limits::{DATABASE_WAIT, MAX_MEMBERS};
 use crate::store::codec::checksum;
 use crate::store::sqlite::guard;
@@ -19,7 +19,7 @@ use std::time::{Duration, UNIX_EPOCH};
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Returns whether a path is that of a database.
-pub(super) fn is_database(path: &Path) -> bool {
+pub(crate) fn is_database(path: &Path) -> bool {
     let mut head = [0; MAGIC.len()];
     // A pipe is not opened, because that may block.
     path.is_file()
@@ -36,7 +36,7 @@ fn open(path: &Path) -> Result<Connection, Error> {
     Ok(database)
 }
 
-pub(super) fn failed(path: &Path, error: &rusqlite::Error) -> Error {
+pub(crate) fn failed(path: &Path, error: &rusqlite::Error) -> Error {
     let why = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "another program has locked the database; try again when it has finished".to_owned()
@@ -100,7 +100,7 @@ impl Layout {
 }
 
 /// Returns the sessions of a database, sorted by id.
-pub(super) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
+pub(crate) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
     let database = open(path)?;
     let query = Layout::of(&database, path)?.sessions(false);
     let mut found =
@@ -111,7 +111,7 @@ pub(super) fn sessions(path: &Path) -> Result<Vec<HistoryFile>, Error> {
 }
 
 /// Returns one session of a database.
-pub(super) fn session(path: &Path, id: &str) -> Result<HistoryFile, Error> {
+pub(crate) fn session(path: &Path, id: &str) -> Result<HistoryFile, Error> {
     let database = open(path)?;
     let query = Layout::of(&database, path)?.sessions(true);
     let found = select(&database, &query, [id], |row| listed(path, row));
@@ -120,7 +120,7 @@ pub(super) fn session(path: &Path, id: &str) -> Result<HistoryFile, Error> {
 }
 
 /// Returns whether a database has this session of OpenCode.
-pub(super) fn has(path: &Path, id: &str) -> bool {
+pub(crate) fn has(path: &Path, id: &str) -> bool {
     let found = |database: Connection| {
         database.query_row("SELECT 1 FROM session WHERE id = ?1", [id], |_| Ok(())).is_ok()
     };
@@ -157,7 +157,7 @@ fn listed(path: &Path, row: &Row<'_>) -> rusqlite::Result<HistoryFile> {
 
 /// Returns the members of a session, all of them from one state of the database, and what the next reading needs to
 /// read only what has changed.
-pub(super) fn members(path: &Path, id: &str) -> Result<(Vec<Member>, Option<RowsRead>), Error> {
+pub(crate) fn members(path: &Path, id: &str) -> Result<(Vec<Member>, Option<RowsRead>), Error> {
     let mut database = open(path)?;
     let layout = Layout::of(&database, path)?;
     let snapshot = database.transaction().map_err(|error| failed(path, &error))?;
@@ -177,7 +177,7 @@ pub(super) fn members(path: &Path, id: &str) -> Result<(Vec<Member>, Option<Rows
 }
 
 /// Returns the members of a session that are new or have changed since a reading; `None` if that cannot be told.
-pub(super) fn gained(
+pub(crate) fn gained(
     path: &Path,
     id: &str,
     since: &RowsRead,

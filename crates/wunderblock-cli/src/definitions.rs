@@ -4,11 +4,12 @@ use crate::args::{ConditionArgs, DefinitionArgs, Global};
 use crate::columns::plural;
 use crate::console::say;
 use crate::exit::{FAILED, Failure, wrong};
-use crate::settings::places;
+use crate::settings::{Settings, places};
 use crate::terminal::clean;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use wunderblock::AgentType;
 use wunderblock::definitions::{
     DefinitionCache, DefinitionQuery, Definitions, DelegateRules, InForce, LookupError, PRODUCTS, definitions,
 };
@@ -21,17 +22,17 @@ use wunderblock_core::delegate::registry::Registry;
 const SYSTEM: &str = "/etc";
 
 /// Reads the definitions of delegates that count in the working folder.
-pub(super) fn load(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
+pub(crate) fn load(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
     load_in(wanted, current_folder()?)
 }
 
 /// Reads the definitions of delegates that count in a folder.
-pub(super) fn load_in(wanted: &DefinitionArgs, folder: PathBuf) -> Result<Arc<Definitions>, Failure> {
+fn load_in(wanted: &DefinitionArgs, folder: PathBuf) -> Result<Arc<Definitions>, Failure> {
     Ok(definitions(&query(wanted, folder)?, &DefinitionCache::default()))
 }
 
 /// Reads the definitions of delegates, commands and skills that count in the working folder.
-pub(super) fn load_commands(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
+pub(crate) fn load_commands(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
     let query = DefinitionQuery { commands: true, ..query(wanted, current_folder()?)? };
     Ok(definitions(&query, &DefinitionCache::default()))
 }
@@ -64,7 +65,7 @@ fn query(wanted: &DefinitionArgs, folder: PathBuf) -> Result<DefinitionQuery, Fa
 }
 
 /// Reports definitions in conflict, and files and fields that do not count.
-pub(super) fn report_problems(global: &Global, found: &Definitions) {
+pub(crate) fn report_problems(global: &Global, found: &Definitions) {
     report_conflicts(global, &found.products);
     report_conflicts(global, &found.commands);
     if !global.verbose && !found.remarks.is_empty() {
@@ -92,12 +93,12 @@ fn report_conflicts<T: Definition>(global: &Global, products: &BTreeMap<Box<str>
 }
 
 /// Returns the definition in force of a type of delegates.
-pub(super) fn find<'a>(found: &'a Definitions, name: &str) -> Result<InForce<'a, AgentDefinition>, Failure> {
+pub(crate) fn find<'a>(found: &'a Definitions, name: &str) -> Result<InForce<'a, AgentDefinition>, Failure> {
     found.agent(name).map_err(|error| unknown(&error))
 }
 
 /// Returns the definition in force of a command or a skill. The name may begin with a slash.
-pub(super) fn find_command<'a>(
+pub(crate) fn find_command<'a>(
     found: &'a Definitions,
     name: &str,
 ) -> Result<InForce<'a, CommandDefinition>, Failure> {
@@ -113,7 +114,7 @@ fn unknown(error: &LookupError) -> Failure {
 }
 
 /// Returns the definitions that may be used, and the others with the reason.
-pub(super) fn offered<'a>(
+pub(crate) fn offered<'a>(
     registry: &'a Registry,
     rules: &DelegateRules,
     wanted: &ConditionArgs,
@@ -126,4 +127,20 @@ pub(super) fn offered<'a>(
         ..Conditions::default()
     };
     rules.offered(registry, &conditions)
+}
+
+/// Returns the agent types of a product that a request lists: those that may be used in a folder, or else here.
+pub(crate) fn agent_types(
+    settings: &Settings,
+    product: &str,
+    folder: Option<&Path>,
+) -> Result<Vec<AgentType>, Failure> {
+    let wanted = DefinitionArgs { product: Some(product.to_owned()), define: Vec::new() };
+    let found = match folder {
+        Some(folder) => load_in(&wanted, folder.to_owned())?,
+        None => load(&wanted)?,
+    };
+    let (rules, all) = (settings.delegate_rules()?, ConditionArgs::default());
+    let offered = found.products.values().flat_map(|registry| offered(registry, &rules, &all).0);
+    Ok(offered.filter(|one| !one.hidden).map(AgentType::from).collect())
 }

@@ -1,6 +1,6 @@
 //! Latest requests of a session's lanes, and the choice of a lane if no lane is named.
 
-use crate::drive::{context_job, run_build};
+use super::{context_job, run_build};
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::policy::Policies;
@@ -57,7 +57,8 @@ impl LaneBuilt {
             if options.lane.is_some() || options.model.is_some() || options.window.is_some() {
                 return Ok(options);
             }
-            let Some(last) = session.lane(None).built().await? else { return Ok(options) };
+            let last = built_lanes(session).await?.into_iter().next();
+            let Some(last) = last else { return Ok(options) };
             let preset = last.policy.as_deref().and_then(|name| Policies::embedded().preset(name));
             if let Some((compactor, policy)) = options.compactor.as_mut().zip(preset) {
                 compactor.policy = policy;
@@ -74,7 +75,7 @@ impl LaneBuilt {
 }
 
 /// Returns the latest request of each lane of a session, latest first.
-pub(super) async fn built_lanes(session: &Session) -> Result<Vec<LaneBuilt>, Error> {
+pub(crate) async fn built_lanes(session: &Session) -> Result<Vec<LaneBuilt>, Error> {
     let query = marked(&session.engine, &session.id, Marked::EachLane("context.built"), (NEWEST, EVERY));
     let mut lanes = Vec::new();
     for row in session.engine.ask(query, Answer::events).await? {
