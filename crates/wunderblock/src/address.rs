@@ -4,11 +4,11 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::limits::MAX_CANDIDATES;
-use crate::store::{Answer, Query};
 use std::fmt;
 use std::str::FromStr;
 use wunderblock_core::id::{Handle, HandlePrefix};
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, Query};
 
 /// Address of content: a handle, and a range of positions if the handle names a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,6 @@ use crate::grep::{GrepOptions, Match};
 use crate::limits;
 use crate::placement::around;
 use crate::session::Session;
-use crate::store::{Answer, EventFilter, Marked, Query};
 use crate::stored::read_texts;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -21,6 +20,7 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Role};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_store::{Answer, EventFilter, Marked, Query};
 
 /// Maximum number of tokens in the user's latest messages that Codex keeps next to its summary. Source:
 /// `COMPACT_USER_MESSAGE_MAX_TOKENS` in Codex.

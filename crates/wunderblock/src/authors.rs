@@ -10,10 +10,6 @@ use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::originals::{copy_source, source_info};
 use crate::query_batch::NEWEST;
-use crate::store::{
-    Answer, Commit, EventFilter, HandleTarget, Query, ReadOrder, SourceInfo, StoreError, StreamInfo,
-    StreamNo, Write,
-};
 use crate::stored::{decode_event, read_texts};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -23,6 +19,10 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Message, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_store::{
+    Answer, Commit, EventFilter, HandleTarget, Query, ReadOrder, SourceInfo, StoreError, StreamInfo,
+    StreamNo, Write,
+};
 use wunderblock_wire::transcript::{Format, stated_author};
 
 /// Maximum number of events settled in one transaction.

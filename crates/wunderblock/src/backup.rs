@@ -3,11 +3,11 @@
 use crate::error::{Error, file_error};
 use crate::future::BoxFuture;
 use crate::maintenance::Ledger;
-use crate::store::StoreError;
-use crate::store::sqlite::place::{PARTIAL, beside, place, remove_ours};
-use crate::store::sqlite::{Access, Sqlite};
 use std::path::Path;
 use wunderblock_core::units::Millis;
+use wunderblock_store::StoreError;
+use wunderblock_store::sqlite::place::{PARTIAL, beside, place, remove_ours};
+use wunderblock_store::sqlite::{Access, Sqlite};
 
 /// A complete backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,12 +5,12 @@ use crate::error::Error;
 use crate::limits::MAX_DOCUMENT;
 use crate::originals::{copy_source, source_info};
 use crate::session::Session;
-use crate::store::{Answer, HandleTarget, Query, SourceInfo};
 use crate::stored::read_texts;
 use std::io::{Result as Written, Write};
 use wunderblock_core::id::Handle;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, HandleTarget, Query, SourceInfo};
 
 /// Content that exists.
 pub(crate) enum NamedContent {

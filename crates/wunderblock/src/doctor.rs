@@ -17,10 +17,9 @@ use crate::catch_up::join::read_segment;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::{Header, verify};
+use crate::ledger_file::UNSCRUBBED;
 use crate::originals::{copy_source, list_revisions};
 use crate::query_batch::QueryBatch;
-use crate::store::sqlite::UNSCRUBBED;
-use crate::store::{Answer, BodyCount, Query, SourceInfo, StoredEvent, StreamInfo, codec};
 use crate::stored::{decode_event, read_page};
 use crate::tokens::Counted;
 use std::collections::{HashMap, HashSet};
@@ -30,6 +29,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, count_lines};
 use wunderblock_core::units::Bytes;
+use wunderblock_store::{Answer, BodyCount, Query, SourceInfo, StoredEvent, StreamInfo, codec};
 
 /// Maximum events per page.
 const PAGE_EVENTS: u64 = 1_024;

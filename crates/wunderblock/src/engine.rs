@@ -6,17 +6,17 @@ use crate::future::BoxFuture;
 use crate::header_cache::HeaderCache;
 use crate::histories::export::ExportCache;
 use crate::incoming::{Clock, IdSource, Stamp};
+use crate::ledger_file::Sqlite;
 use crate::parallel::Workers;
 use crate::redact::Redactor;
 use crate::session::Session;
 use crate::short_id;
-use crate::store::sqlite::Sqlite;
-use crate::store::{Answer, Commit, Query, Storage, StreamFilter, StreamInfo, Tenant, Write, Written};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wunderblock_core::id::{EventId, StreamId, TenantId, branch};
 use wunderblock_core::units::Millis;
+use wunderblock_store::{Answer, Commit, Query, Storage, StreamFilter, StreamInfo, Tenant, Write, Written};
 
 /// Settings of an engine. The caller parses the settings once; the engine itself does not read files or environment
 /// variables.
@@ -119,7 +119,7 @@ impl Engine {
                 }
                 // Nothing has been written for this tenant yet. No tenant has the number -1, so the ledger appears to
                 // be empty, and every handle is unknown.
-                None => Tenant { no: crate::store::TenantNo(-1), key: [0; 32] },
+                None => Tenant { no: wunderblock_store::TenantNo(-1), key: [0; 32] },
             };
             Ok(Self {
                 storage,
@@ -142,7 +142,9 @@ impl Engine {
         let mut engines = Vec::new();
         for name in names {
             let tenant = TenantId::new(name).map_err(|error| {
-                Error::Store(crate::store::StoreError::Damaged(format!("invalid name of a tenant: {error}")))
+                Error::Store(wunderblock_store::StoreError::Damaged(format!(
+                    "invalid name of a tenant: {error}"
+                )))
             })?;
             let config = Config { tenant, ..self.config.clone() };
             let engine = Self::on(self.storage.clone(), false, config).await?;

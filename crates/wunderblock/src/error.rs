@@ -6,14 +6,14 @@ use crate::hint::Hint;
 use crate::index::SegmentError;
 use crate::policy::PolicyError;
 use crate::sources::SourceError;
-use crate::store::StoreError;
-use crate::store::codec::CodecError;
 use std::path::Path;
 use wunderblock_core::delegate::brief::BriefRefusal;
 use wunderblock_core::id::{EventId, Handle, IdError, LaneId, StreamId};
 use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
+use wunderblock_store::StoreError;
+use wunderblock_store::codec::CodecError;
 use wunderblock_wire::{LiveError, WireError};
 
 /// Who can fix an error, and whether to retry.

@@ -3,10 +3,10 @@
 use crate::error::Error;
 use crate::index::Header;
 use crate::parallel;
-use crate::store::SegmentInfo;
 use crate::token_costs::{Counts, Memo};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use wunderblock_store::SegmentInfo;
 
 /// Cache of decoded headers by segment number, and of token counts. The mark in the key distinguishes segments that
 /// had the same number at different times.

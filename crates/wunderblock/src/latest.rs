@@ -5,8 +5,8 @@ use crate::future::BoxFuture;
 use crate::limits::LATEST_SESSIONS;
 use crate::project::project_folders;
 use crate::session::Session;
-use crate::store::StreamFilter;
 use std::path::Path;
+use wunderblock_store::StreamFilter;
 
 /// Returns the session with the latest message in the project of a folder. A project is a repository with all its
 /// worktrees and folders, or a folder that is not in a repository. Sessions of sub-agents, and those that keep the

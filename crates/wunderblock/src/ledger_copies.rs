@@ -8,14 +8,14 @@ use crate::lineage::{Streams, own_streams};
 use crate::maintenance::Ledger;
 use crate::query_batch::NEWEST;
 use crate::restore::erased_ranges;
-use crate::store::sqlite::Access;
-use crate::store::sqlite::place::{
-    FolderLock, KEEPING, PARTIAL, RESTORING, beside, has_current_header, remove_ours,
-};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
+use wunderblock_store::sqlite::Access;
+use wunderblock_store::sqlite::place::{
+    FolderLock, KEEPING, PARTIAL, RESTORING, beside, has_current_header, remove_ours,
+};
 
 /// Content that was erased from a ledger, to be looked for in its copies.
 #[derive(Clone, Copy, Debug)]

@@ -58,6 +58,7 @@ mod lane;
 mod latest;
 #[cfg(feature = "sqlite")]
 mod ledger_copies;
+mod ledger_file;
 pub mod limits;
 mod lineage;
 mod lossy;
@@ -96,7 +97,6 @@ mod session;
 mod short_id;
 mod simulate;
 pub mod sources;
-pub mod store;
 mod stored;
 pub mod summarize;
 mod texts;
@@ -111,6 +111,7 @@ mod visibility;
 pub use authors::first_request;
 pub use futures_executor::block_on;
 pub use wunderblock_core as core;
+pub use wunderblock_store as store;
 
 pub use address::{Address, Slice};
 pub use agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};

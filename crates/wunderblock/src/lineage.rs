@@ -2,10 +2,10 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::store::{Answer, Query, StreamInfo, Stretch};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, Query, StreamInfo, Stretch};
 
 /// All streams of a ledger, by id.
 pub(crate) struct Streams<'s>(HashMap<&'s StreamId, &'s StreamInfo>);

@@ -8,10 +8,10 @@ use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::import::{Imported, OnBytes, verify_import};
 use crate::short_id::{ShortIds, beginning};
-use crate::store::{Commit, Write};
 use std::collections::BTreeSet;
 use std::path::Path;
 use wunderblock_core::id::{StreamId, TenantId};
+use wunderblock_store::{Commit, Write};
 use wunderblock_wire::transcript::Format;
 
 /// Maintenance of one tenant's data in a ledger. [`Ledger`](crate::Ledger) is for the whole file.
@@ -110,7 +110,7 @@ impl Ledger<'_> {
     }
 
     /// Returns whether other processes cannot open the ledger as long as this engine is open. See
-    /// [`Sqlite::excludes_others`](crate::store::sqlite::Sqlite::excludes_others).
+    /// [`Sqlite::excludes_others`](crate::ledger_file::Sqlite::excludes_others).
     #[must_use]
     pub fn excludes_others(&self) -> bool {
         self.0.file.as_ref().is_some_and(|file| file.excludes_others())

@@ -4,9 +4,9 @@ use crate::authors::settle_authors;
 use crate::engine::{Config, Engine};
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::store::sqlite::{Access, Sqlite};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use wunderblock_store::sqlite::{Access, Sqlite};
 
 impl Engine {
     /// Opens the ledger in a SQLite file, and creates the file if it does not exist.

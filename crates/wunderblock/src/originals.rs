@@ -3,10 +3,10 @@
 use crate::engine::{Engine, unexpected};
 use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
-use crate::store::codec::name_handle;
-use crate::store::{Answer, Query, SourceBy, SourceFilter, SourceInfo, SourceNo, codec};
 use std::path::Path;
 use wunderblock_core::id::StreamId;
+use wunderblock_store::codec::name_handle;
+use wunderblock_store::{Answer, Query, SourceBy, SourceFilter, SourceInfo, SourceNo, codec};
 
 /// Maximum number of chunks of a source per query.
 const SOURCE_READ: u64 = 8;
@@ -40,7 +40,7 @@ pub(crate) async fn copy_source(
             let bytes = codec::unpack_chunk(&chunk)?;
             if chunk.offset > at {
                 let why = format!("bytes {at} to {} of `{}` are missing", chunk.offset, info.key);
-                return Err(Error::Store(crate::store::StoreError::Damaged(why)));
+                return Err(Error::Store(wunderblock_store::StoreError::Damaged(why)));
             }
             // The range may begin and end inside a chunk.
             let begin = usize::try_from(at.saturating_sub(chunk.offset)).unwrap_or(usize::MAX);

@@ -11,7 +11,6 @@ use crate::limits::{self, MAX_MESSAGE_OUTPUT, SOURCE_CHUNK};
 use crate::record::{StreamStart, opening_writes, pack_all};
 use crate::reductions::known_reductions;
 use crate::session::Session;
-use crate::store::{Answer, Begin, Commit, Owner, Query, SourceBy, StoreError, Write, Written, codec};
 use wunderblock_core::event::{
     ContentReduced, EventSource, Fact, MessageAppended, NewEvent, Reduction, SessionOpened,
 };
@@ -19,6 +18,7 @@ use wunderblock_core::id::{CallId, EventId, Handle, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_reduce::{Kind, Level, Reduced};
+use wunderblock_store::{Answer, Begin, Commit, Owner, Query, SourceBy, StoreError, Write, Written, codec};
 
 /// Output of a program, with known facts about the program.
 #[derive(Clone, Copy, Debug)]
@@ -263,7 +263,7 @@ fn exchange_events(
 async fn append_writes(
     engine: &Engine,
     session: &StreamId,
-    (source, head): (Option<(crate::store::SourceNo, u32)>, Option<Seq>),
+    (source, head): (Option<(wunderblock_store::SourceNo, u32)>, Option<Seq>),
     events: Vec<NewEvent>,
 ) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();

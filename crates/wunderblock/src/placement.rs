@@ -13,7 +13,6 @@ use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
 use crate::request::stages::Planned;
 use crate::session::Session;
-use crate::store::{Answer, Query};
 use outside::outside;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -26,6 +25,7 @@ use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::SummaryNode;
+use wunderblock_store::{Answer, Query};
 
 /// Place of a searched text or handle in a request, or the reason why the request does not show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,7 +221,7 @@ pub(crate) async fn measure_entries(
     let seqs: Vec<Seq> = entries.iter().flat_map(|seq| [seq.prev(), *seq]).collect();
     let query = Query::Tallies { tenant: session.engine.tenant.no, stream: session.id.clone(), seqs };
     let rows = session.engine.ask(query, Answer::tallies).await?;
-    let size = |pair: &[crate::store::TallyRow]| match pair {
+    let size = |pair: &[wunderblock_store::TallyRow]| match pair {
         [before, through] => draft.tally_tokens(*through).saturating_sub(draft.tally_tokens(*before)),
         _ => Tokens::ZERO,
     };

@@ -5,9 +5,9 @@
 
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
-use crate::store::{Answer, Marked, Query, StoreError};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, Marked, Query, StoreError};
 
 /// Limit for queries that return all rows.
 pub(crate) const EVERY: u64 = u32::MAX as u64;

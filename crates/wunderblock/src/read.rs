@@ -138,7 +138,7 @@ impl crate::session::Session {
                 || stated.is_some_and(|stated| *hashing.hasher.finalize().as_bytes() != stated)
             {
                 let why = format!("the stored content of `{}` differs from the imported file", source.key);
-                return Err(Error::Store(crate::store::StoreError::Damaged(why)));
+                return Err(Error::Store(wunderblock_store::StoreError::Damaged(why)));
             }
             Ok(copied)
         })

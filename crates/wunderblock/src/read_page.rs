@@ -10,8 +10,8 @@ use crate::future::BoxFuture;
 use crate::graph::Expand;
 use crate::hint::Hint;
 use crate::session::Session;
-use crate::store::{Answer, HandleTarget, Query};
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, HandleTarget, Query};
 
 /// A page, for an agent, of the text that an address names. Secrets are shown as asterisks.
 #[derive(Clone, Debug, PartialEq, Eq)]

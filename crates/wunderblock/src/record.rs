@@ -7,17 +7,17 @@ use crate::incoming::IntoEvents;
 use crate::limits::COUNT_AT_ONCE;
 use crate::query_batch::QueryBatch;
 use crate::session::Session;
-use crate::store::codec::{self, name_handle, pack_event};
-use crate::store::{
-    Answer, Appended, Basis, BodyCount, Commit, Epoch, Opening, PackedEvent, Query, SourceNo, StoreError,
-    Write, Written,
-};
 use crate::token_costs::count_body;
 use crate::{door, limits, parallel};
 use wunderblock_core::event::{EventSource, Fact, NewEvent, SessionForked, SessionOpened};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_store::codec::{self, name_handle, pack_event};
+use wunderblock_store::{
+    Answer, Appended, Basis, BodyCount, Commit, Epoch, Opening, PackedEvent, Query, SourceNo, StoreError,
+    Write, Written,
+};
 
 /// Generator of salts for a batch, expanded from one random seed.
 pub(crate) struct Salts(blake3::OutputReader);

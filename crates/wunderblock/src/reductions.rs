@@ -2,12 +2,12 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::store::{Answer, EventFilter, Query, StreamInfo};
 use crate::stored::decode_event;
 use std::collections::HashSet;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, EventFilter, Query, StreamInfo};
 
 /// Maximum number of events holding a text that are examined.
 const MAX_HOLDERS: u64 = 64;

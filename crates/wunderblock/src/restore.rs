@@ -17,9 +17,6 @@ use crate::originals::list_revisions;
 use crate::query_batch::{EVERY, marked};
 use crate::records::find::{RecordQuery, find_records};
 use crate::records::lost::LostContent;
-use crate::store::sqlite::place::{FolderLock, KEEPING, beside, folder, place, sync_folder};
-use crate::store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, only_name, renew};
-use crate::store::{Answer, Commit, Erasure, Marked, Query, SourceSpan, StoreError, Write};
 use crate::stored::decode_event;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +26,9 @@ use std::time::Duration;
 use wunderblock_core::event::{EventSource, Fact};
 use wunderblock_core::id::{StreamId, TenantId};
 use wunderblock_core::units::Seq;
+use wunderblock_store::sqlite::place::{FolderLock, KEEPING, beside, folder, place, sync_folder};
+use wunderblock_store::sqlite::{Access, KEPT, RESTORING, Replacement, Sqlite, copy_file, only_name, renew};
+use wunderblock_store::{Answer, Commit, Erasure, Marked, Query, SourceSpan, StoreError, Write};
 
 /// Maximum time that a restore waits for another restore, or for a ledger that is being created in the folder.
 const PATIENCE: Duration = Duration::from_secs(20);

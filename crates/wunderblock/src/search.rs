@@ -20,11 +20,6 @@ use crate::kept_bytes::BytePlace;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SCAN_BYTES, SCAN_EVENTS, SEARCH_RETRIES};
 use crate::parallel;
 use crate::query_batch::QueryBatch;
-use crate::store::codec::{Unpacker, utf8};
-use crate::store::{
-    Answer, EventFilter, PackedBlob, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo,
-    TenantNo,
-};
 use crate::stored::{decode_event, read_page, read_texts};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -36,6 +31,11 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_store::codec::{Unpacker, utf8};
+use wunderblock_store::{
+    Answer, EventFilter, PackedBlob, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo,
+    TenantNo,
+};
 
 pub use crate::index::{HitStrength, SearchOrder};
 use bytes::{KeptScan, scan_kept};

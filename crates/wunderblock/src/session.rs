@@ -4,12 +4,14 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::limits::BUILD_RETRIES;
-use crate::store::overlay::Overlay;
-use crate::store::{Answer, EventFilter, Query, ReadOrder, Storage, StoreError, StreamInfo, TenantNo, codec};
 use std::sync::Arc;
 use wunderblock_core::event::Event;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_store::overlay::Overlay;
+use wunderblock_store::{
+    Answer, EventFilter, Query, ReadOrder, Storage, StoreError, StreamInfo, TenantNo, codec,
+};
 
 /// Session of a ledger. Cloning is cheap.
 #[derive(Clone, Debug)]

@@ -2,14 +2,6 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::store::Answer;
-use crate::store::EventFilter;
-use crate::store::Query;
-use crate::store::ReadOrder;
-use crate::store::StoredEvent;
-use crate::store::StreamInfo;
-use crate::store::codec;
-use crate::store::codec::CodecError;
 use crate::texts::Texts;
 use wunderblock_core::event::Event;
 use wunderblock_core::event::Fact;
@@ -19,6 +11,14 @@ use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Bytes;
 use wunderblock_core::units::Seq;
+use wunderblock_store::Answer;
+use wunderblock_store::EventFilter;
+use wunderblock_store::Query;
+use wunderblock_store::ReadOrder;
+use wunderblock_store::StoredEvent;
+use wunderblock_store::StreamInfo;
+use wunderblock_store::codec;
+use wunderblock_store::codec::CodecError;
 
 pub(crate) fn decode_event(
     engine: &Engine,
@@ -60,7 +60,7 @@ pub(crate) async fn read_page(
     info: &StreamInfo,
     from: Seq,
     (limit, text): (u64, Bytes),
-) -> Result<Vec<crate::store::StoredEvent>, Error> {
+) -> Result<Vec<wunderblock_store::StoredEvent>, Error> {
     let query = Query::Events {
         tenant: engine.tenant.no,
         stream: info.id.clone(),

@@ -1,6 +1,5 @@
 //! Costs of texts for one model, from stored counts and from new ones.
 
-use crate::store::BodyCount;
 use crate::tokens::{Class, Counted, Counter, escaped_len};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -10,11 +9,12 @@ use wunderblock_core::message::{Dialect, Extra, Part, Role};
 use wunderblock_core::ports::{CostModel, Framing};
 use wunderblock_core::units::{Bytes, Cost, Tokens};
 use wunderblock_core::usage::Calibration;
+use wunderblock_store::BodyCount;
 use wunderblock_wire::{refusal, sent_fields};
 
 /// Maximum number of bytes in a text whose count is remembered. Inline texts are weighed several times in a build:
 /// when estimates are calibrated, when the request is planned, and when it is rendered.
-const MEMO_MAX: usize = crate::store::codec::INLINE_MAX;
+const MEMO_MAX: usize = wunderblock_store::codec::INLINE_MAX;
 
 /// Cost of the short notice that replaces a body that was erased.
 const ERASED: Cost = Cost::new(16, 64);

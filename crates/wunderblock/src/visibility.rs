@@ -7,7 +7,6 @@ use crate::future::BoxFuture;
 use crate::limits;
 use crate::record::{MadeFrom, append_events, engine_event, standing};
 use crate::session::Session;
-use crate::store::{Marked, StoreError};
 use std::collections::BTreeSet;
 use wunderblock_core::decision::{Injection, TrimReason};
 use wunderblock_core::event::{ContentHidden, ContentPinned, Fact, ViewTrimmed};
@@ -15,6 +14,7 @@ use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::message::Body;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_store::{Marked, StoreError};
 
 /// Wanted visibility of an entry in the requests of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

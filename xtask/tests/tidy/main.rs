@@ -92,7 +92,7 @@ const SELF_CONTAINED: &[&str] = &[
 
 #[test]
 fn crates_lack_what_they_must_lack() {
-    let rules: [(&str, &[&str]); 8] = [
+    let rules: [(&str, &[&str]); 9] = [
         ("wunderblock-tokens", SELF_CONTAINED),
         ("wunderblock-reduce", SELF_CONTAINED),
         ("wunderblock-testkit", &["rusqlite", "clap", "println!", "std::env", "home_dir"]),
@@ -122,6 +122,10 @@ fn crates_lack_what_they_must_lack() {
                 "SystemTime",
                 "wunderblock::",
             ],
+        ),
+        (
+            "wunderblock-store",
+            &["wunderblock_wire", "wunderblock::", "println!", "std::env", "home_dir", "std::net"],
         ),
         ("wunderblock", &["clap", "println!", "eprintln!", "print!(", "env::var", "home_dir", "std::net"]),
         ("wunderblock-cli", &["rusqlite", "SELECT ", "INSERT ", "reqwest"]),
@@ -161,12 +165,13 @@ fn crates_lack_what_they_must_lack() {
 
 #[test]
 fn dependencies_point_downwards() {
-    let rules: [(&str, &[&str]); 7] = [
+    let rules: [(&str, &[&str]); 8] = [
         ("wunderblock-tokens", &["wunderblock", "serde", "rusqlite", "tokio", "tiktoken"]),
         ("wunderblock-reduce", &["wunderblock", "serde", "rusqlite", "tokio"]),
         ("wunderblock-testkit", &["wunderblock-cli", "rusqlite", "clap", "tokio"]),
         ("wunderblock-core", &["wunderblock-wire", "wunderblock =", "wunderblock.", "serde_json"]),
         ("wunderblock-wire", &["wunderblock =", "wunderblock.", "rusqlite", "wunderblock-cli"]),
+        ("wunderblock-store", &["wunderblock-wire", "wunderblock =", "wunderblock.", "clap", "tokio"]),
         ("wunderblock", &["wunderblock-cli", "wunderblock-mcp", "clap", "axum", "tokio", "rmcp"]),
         ("wunderblock-mcp", &["wunderblock-cli", "clap", "rusqlite"]),
     ];
@@ -276,6 +281,7 @@ fn the_code_map_names_every_module() {
         "wunderblock-wire",
         "wunderblock-reduce",
         "wunderblock-tokens",
+        "wunderblock-store",
         "wunderblock",
         "wunderblock-cli",
         "wunderblock-mcp",

@@ -5,8 +5,14 @@ use crate::tokens::strings;
 use crate::{crate_sources, refuse};
 
 /// Crates that other programs build on.
-const LIBRARY: &[&str] =
-    &["wunderblock", "wunderblock-core", "wunderblock-reduce", "wunderblock-tokens", "wunderblock-wire"];
+const LIBRARY: &[&str] = &[
+    "wunderblock",
+    "wunderblock-core",
+    "wunderblock-reduce",
+    "wunderblock-store",
+    "wunderblock-tokens",
+    "wunderblock-wire",
+];
 
 /// Texts that start the name of a command, or of a section of the command line's settings.
 const OURS: &[&str] = &["`wunderblock ", "`doctor", "[budget]"];

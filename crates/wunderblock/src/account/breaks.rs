@@ -9,13 +9,13 @@ use crate::future::BoxFuture;
 use crate::limits::MAX_DOCUMENT;
 use crate::originals::{copy_source, source_info};
 use crate::query_batch::marked;
-use crate::store::{Answer, EventFilter, Marked, Query, StreamFilter, StreamInfo, UsageRow};
 use crate::stored::decode_event;
 use serde::Serialize;
 use std::collections::HashMap;
 use wunderblock_core::event::{EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_store::{Answer, EventFilter, Marked, Query, StreamFilter, StreamInfo, UsageRow};
 use wunderblock_wire::transcript::Format;
 use wunderblock_wire::{PromptBreak, first_break, request_at};
 

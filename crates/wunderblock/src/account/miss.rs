@@ -2,9 +2,9 @@
 
 use super::model_rows::ModelRows;
 use crate::catalog::{BilledTokens, CacheMode};
-use crate::store::UsageRow;
 use serde::Serialize;
 use wunderblock_core::units::Tokens;
+use wunderblock_store::UsageRow;
 
 /// Why tokens were not read from the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -22,13 +22,13 @@ use crate::catalog::{BilledTokens, Catalog, MicroDollars};
 use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, Query, StreamFilter, StreamInfo, StreamNo, UsageRow};
 use miss::MissWatch;
 use model_rows::ModelRows;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::AddAssign;
 use wunderblock_core::units::{Millis, Tokens};
+use wunderblock_store::{Answer, Query, StreamFilter, StreamInfo, StreamNo, UsageRow};
 
 /// Sum of reported usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

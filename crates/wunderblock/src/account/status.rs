@@ -6,10 +6,10 @@ use crate::future::BoxFuture;
 use crate::query_batch::QueryBatch;
 use crate::recap::open_items;
 use crate::session::Session;
-use crate::store::{Answer, EventUsage, Query, StreamFilter};
 use serde::Serialize;
 use wunderblock_core::units::Tokens;
 use wunderblock_core::work::TodoItem;
+use wunderblock_store::{Answer, EventUsage, Query, StreamFilter};
 
 /// Status of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -5,7 +5,6 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS};
-use crate::store::{Answer, EventFilter, Query, ReadOrder, StoredEvent, StreamFilter, StreamInfo};
 use crate::stored::decode_event;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -13,6 +12,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::Part;
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_store::{Answer, EventFilter, Query, ReadOrder, StoredEvent, StreamFilter, StreamInfo};
 
 /// Use of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

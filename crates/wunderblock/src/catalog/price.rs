@@ -4,13 +4,13 @@
 //! micro-dollars, so that every sum is exact. Discounts for batches and surcharges for regions, speed and tools are
 //! not included.
 
-use crate::store::EventUsage;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 use wunderblock_core::event::UsageMeasured;
 use wunderblock_core::units::{Millis, Tokens};
+use wunderblock_store::EventUsage;
 
 /// Amount in millionths of a US dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

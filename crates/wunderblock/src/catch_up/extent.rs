@@ -2,8 +2,8 @@
 
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_BATCH_BYTES};
 use crate::parallel;
-use crate::store::StreamInfo;
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_store::StreamInfo;
 
 /// Progress of the background work, for a progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

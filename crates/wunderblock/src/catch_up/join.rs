@@ -9,9 +9,11 @@ use crate::error::Error;
 use crate::index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, propose_merges};
 use crate::parallel::{self, Pool};
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, Commit, Epoch, PackedSegment, Query, SegmentId, SegmentInfo, StoreError, Write};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use wunderblock_store::{
+    Answer, Commit, Epoch, PackedSegment, Query, SegmentId, SegmentInfo, StoreError, Write,
+};
 
 /// Number of index blocks per range of terms: about 800 KB.
 const RANGE_BLOCKS: usize = 128;

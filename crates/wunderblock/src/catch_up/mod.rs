@@ -24,13 +24,13 @@ use crate::error::Error;
 use crate::limits::{BRIEF_CATCH_UP, CATCH_UP_RETRIES};
 use crate::parallel::{self, Pool};
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, Commit, Epoch, Query, StoreError, Write};
 use extent::BATCH_MIN;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
 use wunderblock_core::units::Millis;
+use wunderblock_store::{Answer, Commit, Epoch, Query, StoreError, Write};
 
 type BatchFuture = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
 

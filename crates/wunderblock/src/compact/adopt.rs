@@ -4,7 +4,6 @@ use super::history::marked_events;
 use crate::error::Error;
 use crate::request::stages::Bench;
 use crate::session::Session;
-use crate::store::Marked;
 use crate::stored::read_more_texts;
 use crate::summarize::gives_orders;
 use std::collections::BTreeMap;
@@ -12,6 +11,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::{SummaryNode, unchecked_by};
+use wunderblock_store::Marked;
 
 /// Returns the summaries a lane may begin with, in the order of their ranges, and puts their texts into the bench.
 pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Vec<SummaryNode>, Error> {

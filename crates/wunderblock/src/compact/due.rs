@@ -6,7 +6,6 @@ use crate::error::Error;
 use crate::request::draft::Draft;
 use crate::request::stages::{Planned, Rendered};
 use crate::session::Session;
-use crate::store::Marked;
 use wunderblock_core::compact::{Due, LaneMeasurement, TaskMark, Urgency, due, due::stands};
 use wunderblock_core::cost;
 use wunderblock_core::event::Fact;
@@ -18,6 +17,7 @@ use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry, prepared_to};
+use wunderblock_store::Marked;
 
 /// Part of a lane's limit by which the lane must grow before it is compacted automatically again once the breaker has
 /// stopped it.

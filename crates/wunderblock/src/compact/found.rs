@@ -5,7 +5,6 @@ use crate::edit_error::EditError;
 use crate::error::Error;
 use crate::request::snapshot::view_handles;
 use crate::session::Session;
-use crate::store::{Answer, EventFilter, Query};
 use crate::stored::{decode_event, read_more_texts};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::pair::{Arrangement, Exchange, arrange};
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::{SummaryNode, View, ViewEntry, unchecked_by};
+use wunderblock_store::{Answer, EventFilter, Query};
 
 /// Sources of a new summary, and the summaries it replaces.
 #[derive(Default)]

@@ -3,8 +3,6 @@
 use crate::error::Error;
 use crate::query_batch::{EVERY, marked};
 use crate::session::Session;
-use crate::store::Answer;
-use crate::store::Marked;
 use crate::stored::decode_event;
 use std::collections::BTreeSet;
 use wunderblock_core::compact::TaskMark;
@@ -16,6 +14,8 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
+use wunderblock_store::Answer;
+use wunderblock_store::Marked;
 
 /// Returns the steps of a lane up to a position, latest first, without the contradictory ones that no lane follows.
 pub(crate) async fn recorded_steps(

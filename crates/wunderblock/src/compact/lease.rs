@@ -7,7 +7,6 @@ use super::holder::is_dead;
 use crate::error::Error;
 use crate::limits;
 use crate::session::Session;
-use crate::store::{Commit, Lease, Write, Written};
 use futures_channel::oneshot;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -17,6 +16,7 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::Millis;
+use wunderblock_store::{Commit, Lease, Write, Written};
 
 /// Time in milliseconds for which a worker holds a lane without renewing its lease.
 const LEASE: i64 = limits::COMPACTION_LEASE;

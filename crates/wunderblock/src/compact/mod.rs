@@ -38,7 +38,6 @@ use crate::future::BoxFuture;
 use crate::record::{MadeFrom, append_fact};
 use crate::request::options::ContextOptions;
 use crate::session::{Session, in_overlay};
-use crate::store::StoreError;
 use account::{Compacted, CompactionResult, MadeNode};
 use call_budget::CallBudget;
 use due::{check_breaker, count_rounds};
@@ -55,6 +54,7 @@ use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::Seq;
+use wunderblock_store::StoreError;
 
 impl Session {
     /// Compacts a lane.

@@ -7,7 +7,6 @@ use super::history::{marked_events, undone_steps};
 use super::options::CompactOptions;
 use crate::error::Error;
 use crate::session::Session;
-use crate::store::Marked;
 use crate::stored::read_texts;
 use crate::summarize::attempt::{EXTRACTIVE, SummaryDraft};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +18,7 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::ports::{Bodies as _, CostModel};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::View;
+use wunderblock_store::Marked;
 
 /// Summaries by models, by the ranges that they cover.
 #[derive(Clone, Default)]

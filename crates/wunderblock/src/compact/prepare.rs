@@ -15,7 +15,6 @@ use crate::request::snapshot::spoken;
 use crate::request::stages::{Bench, ShorterTexts};
 use crate::request::work::{expected, work_log};
 use crate::session::Session;
-use crate::store::{Answer, Marked, StoreError};
 use crate::stored::{decode_event, read_more_texts};
 use crate::summarize::standing::{has_rules, standing_rules};
 use crate::texts::Texts;
@@ -33,6 +32,7 @@ use wunderblock_core::thinking::unbound_by_step;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, forget_work, unbind};
 use wunderblock_core::work::{FileChange, TouchedFile, WorkLog};
+use wunderblock_store::{Answer, Marked, StoreError};
 
 /// A lane, ready to be compacted.
 #[derive(Clone)]

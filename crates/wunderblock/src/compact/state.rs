@@ -8,11 +8,11 @@ use crate::limits;
 use crate::parallel::on_thread;
 use crate::request::options::ContextOptions;
 use crate::session::Session;
-use crate::store::{Answer, Marked, Query};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::{Meanwhile, Policy};
 use wunderblock_core::units::Millis;
+use wunderblock_store::{Answer, Marked, Query};
 
 /// State of a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]

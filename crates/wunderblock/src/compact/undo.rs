@@ -7,12 +7,12 @@ use crate::error::Error;
 use crate::limits;
 use crate::record::{MadeFrom, append_events, engine_event, standing};
 use crate::session::Session;
-use crate::store::{Marked, StoreError};
 use wunderblock_core::compaction::{CompactionOutcome, CompactionUndone};
 use wunderblock_core::event::{Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::plan::{Trim, TrimReason};
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_store::{Marked, StoreError};
 
 /// Account of an undo.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,11 +11,11 @@ use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
 use crate::request::stages::{ShorterTexts, Stopped, shorter_of};
 use crate::session::Session;
-use crate::store::StoreError;
 use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
+use wunderblock_store::StoreError;
 
 /// Actions taken for a lane that is due.
 #[derive(Default)]

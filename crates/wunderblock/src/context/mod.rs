@@ -26,9 +26,9 @@ use crate::request::build::Build;
 use crate::request::options::ContextOptions;
 use crate::request::stages::Stopped;
 use crate::session::{Session, in_overlay};
-use crate::store::StoreError;
 use wunderblock_core::compact::Due;
 use wunderblock_core::message::Message;
+use wunderblock_store::StoreError;
 
 impl Session {
     /// Builds the next request and records it. If even the smallest request does not fit, that is recorded as

@@ -4,13 +4,13 @@ use crate::error::Error;
 use crate::record::{MadeFrom, append_events};
 use crate::request::draft::Draft;
 use crate::session::Session;
-use crate::store::{Commit, Write};
 use std::collections::BTreeMap;
 use wunderblock_core::event::{BudgetWarned, EventSource, Fact, NewEvent, Overflow, TurnCompleted};
 use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Millis, Seq};
+use wunderblock_store::{Commit, Write};
 
 /// Appends the decisions of a build, unless the session has grown in the meantime.
 pub(super) async fn record_request(session: &Session, draft: &Draft) -> Result<Seq, Error> {

@@ -7,12 +7,12 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::session::Session;
-use crate::store::{StreamFilter, StreamInfo};
 use crate::stored::read_texts;
 use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_store::{StreamFilter, StreamInfo};
 
 /// Returns the work that a session handed to delegates, in order. The sessions of the delegates need not be in the
 /// ledger.

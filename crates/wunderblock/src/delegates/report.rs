@@ -3,11 +3,11 @@
 use crate::error::Error;
 use crate::query_batch::{NEWEST, marked};
 use crate::session::Session;
-use crate::store::{Answer, Marked};
 use crate::stored::decode_event;
 use wunderblock_core::event::{EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::Millis;
+use wunderblock_store::{Answer, Marked};
 
 /// Maximum number of the latest reports that are compared with a new one: a hook must not read the whole session.
 const LATEST: u64 = 64;

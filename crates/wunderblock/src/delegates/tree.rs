@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::limits::MAX_DELEGATION_DEPTH;
 use crate::session::Session;
-use crate::store::{StreamFilter, StreamInfo};
 use std::collections::BTreeSet;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};
+use wunderblock_store::{StreamFilter, StreamInfo};
 
 /// A session in a tree of delegations, or a delegate without a session in the ledger.
 #[derive(Clone, Debug)]

@@ -7,10 +7,10 @@ use super::diagnosis::Diagnosis;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::query_batch::{EVERY, marked};
-use crate::store::{Answer, EventFilter, Marked, Query, ReadOrder, StreamInfo};
 use crate::stored::decode_event;
 use wunderblock_core::event::{ContentErased, Fact};
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_store::{Answer, EventFilter, Marked, Query, ReadOrder, StreamInfo};
 
 /// Event kinds that refer to positions. Summaries refer to positions, too, but
 /// [`examine_nodes`](super::summaries::examine_nodes) checks them.

@@ -6,10 +6,10 @@ use crate::error::Error;
 use crate::import::known::known_events;
 use crate::lineage::native;
 use crate::originals::source_info;
-use crate::store::{StreamInfo, codec};
 use crate::stored::with_whole_texts;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
+use wunderblock_store::{StreamInfo, codec};
 
 /// Returns notes about a session. These notes state whether the session's import was interrupted, and whether an
 /// earlier version created the session from a copied file.

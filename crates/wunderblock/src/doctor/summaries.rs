@@ -5,11 +5,11 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::graph::made_nodes;
 use crate::query_batch::{EVERY, QueryBatch, marked};
-use crate::store::{Answer, Marked, StreamInfo};
 use crate::stored::decode_event;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Fact, SessionCompacted};
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, Marked, StreamInfo};
 
 /// Recorded nodes, and the positions of erased ones.
 struct RecordedNodes {

@@ -8,12 +8,12 @@ use crate::query_batch::{EVERY, NEWEST, marked};
 use crate::request::build::Build;
 use crate::request::options::ContextOptions;
 use crate::session::Session;
-use crate::store::{Answer, Marked};
 use crate::stored::decode_event;
 use wunderblock_core::budget::{Budget, WindowSource};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_store::{Answer, Marked};
 
 /// Settings of a lane's latest request.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,6 @@ use crate::request::snapshot::{
     LaneWanted, OPENING, REPORTS, Snapshot, is_compaction, is_step, planned_texts, speaker, spoken,
 };
 use crate::request::target::SessionModel;
-use crate::store::codec::{self, CodecError};
-use crate::store::{Answer, BodyCount, EventFilter, Marked, Query, ReadOrder, StoredEvent, StreamInfo};
 use crate::stored::decode_event;
 use crate::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -25,6 +23,8 @@ use wunderblock_core::plan::Trim;
 use wunderblock_core::preamble::Preamble;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::{View, ViewEntry};
+use wunderblock_store::codec::{self, CodecError};
+use wunderblock_store::{Answer, BodyCount, EventFilter, Marked, Query, ReadOrder, StoredEvent, StreamInfo};
 
 /// Number of events of a lane that are read to find its latest one. Several events are read, because damaged records
 /// are skipped.

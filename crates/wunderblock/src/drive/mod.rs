@@ -19,7 +19,6 @@ use crate::request::recall::answer;
 use crate::request::snapshot::view_handles;
 use crate::search::{SearchOptions, SearchOrder};
 use crate::session::Session;
-use crate::store::{Answer, EventFilter, Query, codec};
 use crate::stored::{decode_event, read_more_texts, read_texts};
 use crate::texts::Texts;
 use load::load_lane;
@@ -29,6 +28,7 @@ use wunderblock_core::plan::Injection;
 use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
+use wunderblock_store::{Answer, EventFilter, Query, codec};
 
 /// Returns the input of a build for this session.
 pub(crate) fn context_job(session: &Session, options: &ContextOptions) -> BuildJob {

@@ -11,7 +11,6 @@ use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
 use crate::request::target::Target;
 use crate::session::Session;
-use crate::store::{Answer, Marked};
 use crate::stored::{decode_event, read_more_texts, read_texts};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
@@ -24,6 +23,7 @@ use wunderblock_core::preamble::PreambleChange;
 use wunderblock_core::render::{self, RenderInput, render};
 use wunderblock_core::request::Tool;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_store::{Answer, Marked};
 use wunderblock_wire::Encoded;
 
 /// Request rebuilt from its record.
@@ -230,7 +230,7 @@ async fn read_tools(engine: &Engine, built: &ContextBuilt, texts: &mut Texts) ->
         }
     };
     serde_json::from_str(&text).map_err(|error| {
-        Error::Codec(crate::store::codec::CodecError::Decode {
+        Error::Codec(wunderblock_store::codec::CodecError::Decode {
             kind: "context.built".to_owned(),
             why: error.to_string(),
         })

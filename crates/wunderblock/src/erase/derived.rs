@@ -7,11 +7,11 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::index::{DocKey, Header, without};
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, EventFilter, PackedSegment, Query, SegmentInfo, StreamNo, Write};
 use crate::stored::decode_event;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, EventFilter, PackedSegment, Query, SegmentInfo, StreamNo, Write};
 
 /// Kinds of events that are made from others.
 const DERIVED: [&str; 4] =

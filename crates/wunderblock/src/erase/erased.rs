@@ -1,9 +1,9 @@
 //! Receipt of an erasure.
 
-use crate::store::Written;
 use serde::Serialize;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_store::Written;
 
 /// Receipt of an erasure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

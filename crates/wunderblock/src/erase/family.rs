@@ -2,9 +2,9 @@
 
 use super::erased::Along;
 use crate::lineage::native;
-use crate::store::StreamInfo;
 use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::id::StreamId;
+use wunderblock_store::StreamInfo;
 
 /// Sessions to be erased together, and those related to them that stay.
 pub(super) struct Family {

@@ -6,9 +6,9 @@ use crate::error::Error;
 use crate::originals::{readers_of, source_info};
 use crate::query_batch::QueryBatch;
 use crate::records::find::{RecordQuery, find_records};
-use crate::store::{Answer, HandleTarget, Query, SourceInfo, SourceSpan, Write};
 use std::collections::BTreeSet;
 use wunderblock_core::id::{Handle, StreamId};
+use wunderblock_store::{Answer, HandleTarget, Query, SourceInfo, SourceSpan, Write};
 
 /// Returns the revisions from which each of some streams was read.
 pub(super) async fn sources_of<'s>(

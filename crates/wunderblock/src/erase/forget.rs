@@ -14,14 +14,14 @@ use crate::parallel::on_thread;
 use crate::query_batch::QueryBatch;
 use crate::record::{Salts, pack};
 use crate::records::find::RecordQuery;
-use crate::store::{
-    Answer, Basis, Commit, Epoch, HandleTarget, Query, Seen, SeenStream, SegmentInfo, SourceInfo, SourceNo,
-    StoreError, StreamFilter, StreamInfo, Write, Written,
-};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 use wunderblock_core::event::{ContentErased, EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, Handle, StreamId};
+use wunderblock_store::{
+    Answer, Basis, Commit, Epoch, HandleTarget, Query, Seen, SeenStream, SegmentInfo, SourceInfo, SourceNo,
+    StoreError, StreamFilter, StreamInfo, Write, Written,
+};
 
 /// An erasure whose own content is known.
 pub(super) struct Forgetting<'e> {

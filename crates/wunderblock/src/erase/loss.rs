@@ -6,12 +6,12 @@ use crate::record::Salts;
 use crate::records::find::{Needle, RecordHit};
 use crate::records::lost::gone_record;
 use crate::records::name::nameless;
-use crate::store::codec::{self, CodecError};
-use crate::store::{Erasure, LostEvent, Rest, SourceSpan, StreamNo};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
+use wunderblock_store::codec::{self, CodecError};
+use wunderblock_store::{Erasure, LostEvent, Rest, SourceSpan, StreamNo};
 
 /// Positions of a session to be erased, with one receipt.
 pub(super) struct Run {

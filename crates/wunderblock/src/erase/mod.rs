@@ -27,7 +27,6 @@ pub use text::{TextFound, TextPlace, TextRecord};
 use crate::error::Error;
 use crate::records::lost::gone_event;
 use crate::session::Session;
-use crate::store::{SourceSpan, StreamInfo};
 use family::Family;
 use forget::Forgetting;
 pub(crate) use loss::has_content;
@@ -38,6 +37,7 @@ use wunderblock_core::id::EventId;
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{SourceSpan, StreamInfo};
 
 /// Origins of the content to be erased.
 #[derive(Default)]

@@ -2,9 +2,9 @@
 
 use super::loss::Run;
 use crate::lineage::Streams;
-use crate::store::{StreamInfo, StreamNo};
 use std::collections::HashMap;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{StreamInfo, StreamNo};
 
 /// Streams that show some positions: those that hold them, and their forks.
 pub(super) struct Showing<'s> {

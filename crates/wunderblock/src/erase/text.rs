@@ -12,13 +12,13 @@ use crate::limits::ERASE_TEXT_MIN;
 use crate::lineage::{Streams, native};
 use crate::originals::list_revisions;
 use crate::records::find::{Needle, RecordHit, RecordQuery, find_records};
-use crate::store::StreamInfo;
 use crate::stored::with_whole_texts;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Millis, Seq};
+use wunderblock_store::StreamInfo;
 
 /// Places where a text occurs in the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -5,7 +5,6 @@ use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::query_batch::{EVERY, NEWEST, QueryBatch, marked};
 use crate::session::Session;
-use crate::store::{Answer, Marked, Query, StoredEvent, StreamInfo, TallyRow};
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use serde::Serialize;
@@ -16,6 +15,7 @@ use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_store::{Answer, Marked, Query, StoredEvent, StreamInfo, TallyRow};
 
 /// A summary with its relations to other summaries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

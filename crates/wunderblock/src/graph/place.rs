@@ -6,12 +6,12 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::hint::Hint;
 use crate::reductions::holders_of;
-use crate::store::{Answer, EventFilter, HandleTarget, Query, StreamInfo};
 use crate::stored::decode_event;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::Body;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, EventFilter, HandleTarget, Query, StreamInfo};
 
 /// A range of positions in a stream.
 #[derive(Clone, Copy)]

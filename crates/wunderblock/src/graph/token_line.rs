@@ -7,7 +7,6 @@
 use super::grid::HEAD;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::store::{Answer, EventFilter, Query, ReadOrder, StoredEvent, TallyRow};
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use std::collections::HashMap;
@@ -16,6 +15,7 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_store::{Answer, EventFilter, Query, ReadOrder, StoredEvent, TallyRow};
 
 /// Number of positions per query when searching for a place. Each query reduces the range to about a sixteenth of its
 /// length.

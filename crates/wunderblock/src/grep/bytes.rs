@@ -5,10 +5,10 @@ use super::{Match, StreamScan, lines_around};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::kept_bytes::{AROUND, KeptText, Window, masked, shown_part};
-use crate::store::StoredEvent;
 use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 use wunderblock_core::message::Role;
+use wunderblock_store::StoredEvent;
 
 /// Text for which a message stands, to be searched.
 #[derive(Clone, Copy)]

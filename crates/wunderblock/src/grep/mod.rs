@@ -17,10 +17,6 @@ use crate::parallel;
 use crate::query_batch::{EVERY, NEWEST};
 use crate::redact::Redactor;
 use crate::search::kept_texts;
-use crate::store::codec::Unpacker;
-use crate::store::{
-    Answer, Answering, EventFilter, PackedBlob, Query, ReadOrder, StoreError, StoredEvent, StreamInfo,
-};
 use crate::stored::decode_event;
 use crate::turns::Turn;
 use bytes::KeptLines;
@@ -35,6 +31,10 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_store::codec::Unpacker;
+use wunderblock_store::{
+    Answer, Answering, EventFilter, PackedBlob, Query, ReadOrder, StoreError, StoredEvent, StreamInfo,
+};
 
 /// Place at which a search was given up. Everything later in the session, and all sessions with later messages, were
 /// searched.

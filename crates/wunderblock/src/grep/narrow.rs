@@ -16,10 +16,10 @@ use crate::kept_bytes::KeptTexts;
 use crate::parallel;
 use crate::query_batch::QueryBatch;
 use crate::redact::PLACEHOLDER_WORD;
-use crate::store::{Answer, Query, StreamInfo, StreamNo};
 use regex_syntax::hir::{Hir, HirKind};
 use std::collections::HashMap;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, Query, StreamInfo, StreamNo};
 
 /// Number of blocks that are read at a time, and that one thread searches.
 const BLOCKS: usize = 1024;

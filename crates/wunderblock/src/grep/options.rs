@@ -1,8 +1,8 @@
 //! Options of a search in the original texts.
 
 use crate::deadline::Deadline;
-use crate::store::{EventFilter, StreamFilter};
 use wunderblock_core::id::StreamId;
+use wunderblock_store::{EventFilter, StreamFilter};
 
 /// Options of a search.
 #[derive(Clone, Debug, Default)]

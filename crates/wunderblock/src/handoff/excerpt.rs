@@ -4,7 +4,6 @@ use super::handed::{Handoff, ParentRequest};
 use crate::error::Error;
 use crate::query_batch::NEWEST;
 use crate::request::recall::{largest_text, names, role_words};
-use crate::store::{Answer, EventFilter, Query, ReadOrder};
 use crate::stored::decode_event;
 use wunderblock_core::authority::Authority;
 use wunderblock_core::decision::Injection;
@@ -15,6 +14,7 @@ use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
+use wunderblock_store::{Answer, EventFilter, Query, ReadOrder};
 
 /// Maximum number of positions in a range.
 const RANGE_ENTRIES: u64 = 512;

@@ -7,13 +7,13 @@ use crate::error::{Error, ImportReason};
 use crate::histories::rows_read::RowsRead;
 use crate::histories::stamp::Stamp;
 use crate::limits::{DATABASE_WAIT, MAX_MEMBERS};
-use crate::store::codec::checksum;
-use crate::store::sqlite::guard;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
+use wunderblock_store::codec::checksum;
+use wunderblock_store::sqlite::guard;
 
 /// First bytes of a database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";

@@ -7,7 +7,6 @@ use crate::error::refused;
 use crate::error::{Error, file_error};
 use crate::histories::stamp::{Stamp, read_up_to};
 use crate::limits::MAX_MEMBERS;
-use crate::store::codec::checksum;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::HashMap;
@@ -17,6 +16,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use wunderblock_store::codec::checksum;
 use wunderblock_wire::transcript::conversation_format;
 
 /// Endings of files that are not examined for whether they are exports: they are read line by line.

@@ -10,11 +10,11 @@ use super::member::{Member, too_large};
 use crate::error::Error;
 use crate::histories::rows_read::RowsRead;
 use crate::limits::MAX_MEMBERS;
-use crate::store::codec::checksum;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use wunderblock_store::codec::checksum;
 
 /// When a row of a session was created and updated.
 struct RowTime {

@@ -7,12 +7,12 @@ use super::member::{HistoryFile, Member, too_large};
 use crate::error::{Error, file_error};
 use crate::histories::stamp::{RACY, Stamp, read_up_to};
 use crate::limits::MAX_MEMBERS;
-use crate::store::codec::checksum;
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+use wunderblock_store::codec::checksum;
 
 /// Returns whether a folder is the storage of OpenCode.
 pub(crate) fn is_storage(folder: &Path) -> bool {

@@ -12,10 +12,10 @@ use crate::error::Error;
 use crate::parallel;
 use crate::record::pack;
 use crate::records::name::has_no_ids;
-use crate::store::{Appended, Commit, PackedChunk, PackedEvent, StoreError, Write, Written, codec};
 use std::sync::{Mutex, PoisonError};
 use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_store::{Appended, Commit, PackedChunk, PackedEvent, StoreError, Write, Written, codec};
 
 /// Maximum number of events that one thread packs at a time.
 const SHARE: usize = 64;

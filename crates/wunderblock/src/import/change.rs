@@ -10,9 +10,9 @@ use crate::engine::Engine;
 use crate::error::{Error, file_error};
 use crate::histories::stamp::Stamp;
 use crate::records::find::holds_erased_text;
-use crate::store::{Answer, Query, SourceInfo, codec};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
+use wunderblock_store::{Answer, Query, SourceInfo, codec};
 
 /// Difference between a file and its stored bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

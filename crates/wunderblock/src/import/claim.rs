@@ -10,10 +10,10 @@ use crate::engine::{Engine, random, unexpected};
 use crate::error::Error;
 use crate::limits::IMPORT_LEASE;
 use crate::originals::source_handle;
-use crate::store::{Begin, Commit, Epoch, Owner, SourceNo, Write, Written, codec};
 use std::fs::File;
 use std::path::Path;
 use wunderblock_core::units::Millis;
+use wunderblock_store::{Begin, Commit, Epoch, Owner, SourceNo, Write, Written, codec};
 
 /// A revision that this import may write.
 pub(super) struct Claim {

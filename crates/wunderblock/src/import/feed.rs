@@ -15,14 +15,14 @@ use crate::originals::source_handle;
 use crate::records::lost::{Lost, LostContent, kept_as};
 use crate::records::name::is_unique;
 use crate::records::name::nameless;
-use crate::store::codec::revision_handle;
-use crate::store::{Answer, Commit, Epoch, Query, StoreError, Write, Written};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::event::{Fact, NewEvent};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::{Millis, Seq};
+use wunderblock_store::codec::revision_handle;
+use wunderblock_store::{Answer, Commit, Epoch, Query, StoreError, Write, Written};
 use wunderblock_wire::transcript::{
     Format, RecordItem, RecordPlace, RecordStatus, TranscriptReader, TranscriptRecord,
 };

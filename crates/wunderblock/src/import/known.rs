@@ -6,13 +6,13 @@ use crate::query_batch::QueryBatch;
 use crate::records::lost::{Lost, LostContent, kept_as};
 use crate::records::name::is_unique;
 use crate::records::name::{event_id, record_name};
-use crate::store::codec::{commitment, content_hash, erased_key, nameless_key};
-use crate::store::{Answer, KnownEvent, Query, StreamInfo, Tenant};
 use std::collections::HashMap;
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Seq;
+use wunderblock_store::codec::{commitment, content_hash, erased_key, nameless_key};
+use wunderblock_store::{Answer, KnownEvent, Query, StreamInfo, Tenant};
 use wunderblock_wire::transcript::{RecordItem, RecordStatus, TranscriptRecord};
 
 /// Known data about the current records.

@@ -11,9 +11,9 @@ use super::take::{end_line, let_in, take_record};
 use crate::error::{Error, file_error};
 use crate::limits::{MAX_LINE, SOURCE_CHUNK};
 use crate::records::name::raw_of;
-use crate::store::StoreError;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
+use wunderblock_store::StoreError;
 use wunderblock_wire::transcript::{Checkpoint, RecordStatus, TranscriptReader, TranscriptRecord};
 
 /// Maximum number of lines read before their records are taken in.

@@ -8,10 +8,10 @@ use super::tree::{SessionOrigin, SessionTree};
 use crate::error::Error;
 use crate::query_batch::QueryBatch;
 use crate::records::name::{event_id, has_no_ids, is_of, record_name};
-use crate::store::codec::record_key;
-use crate::store::{Answer, Query};
 use std::collections::{BTreeMap, HashSet};
 use wunderblock_core::id::{EventId, StreamId};
+use wunderblock_store::codec::record_key;
+use wunderblock_store::{Answer, Query};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, TranscriptRecord};
 
 /// Maximum number of branches of a session in which records without ids are looked up.

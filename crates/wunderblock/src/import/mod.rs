@@ -44,13 +44,15 @@ use crate::histories::member::HistoryFile;
 use crate::histories::tree::is_storage;
 use crate::histories::{Place, holds_sessions};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
-use crate::store::{Answer, Commit, Epoch, Query, SourceBy, SourceFilter, SourceInfo, StoreError, Write};
 use feed::Feed;
 use opened::{OpenedFile, read_head};
 use saved::Saved;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use wunderblock_store::{
+    Answer, Commit, Epoch, Query, SourceBy, SourceFilter, SourceInfo, StoreError, Write,
+};
 use wunderblock_wire::transcript::{FileShape, Format, Unrecognised, detect};
 
 /// Options of an import.

@@ -9,9 +9,9 @@ use crate::histories::rows_read::RowsRead;
 use crate::histories::stamp::Stamp;
 use crate::histories::{Place, database, export, text, tree};
 use crate::originals::copy_source;
-use crate::store::SourceInfo;
 use std::fs::File;
 use std::path::Path;
+use wunderblock_store::SourceInfo;
 
 impl Place {
     /// Opens the source: a file, or the stored text of the session with the lines that it lacks. If `whole` is false,

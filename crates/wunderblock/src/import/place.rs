@@ -9,11 +9,11 @@ use crate::engine::unexpected;
 use crate::error::Error;
 use crate::lineage::root;
 use crate::records::name::{event_id, is_of};
-use crate::store::codec::{commitment, content_hash, record_key};
 use std::cmp::Reverse;
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};
+use wunderblock_store::codec::{commitment, content_hash, record_key};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptRecord};
 
 /// Result of looking up a record without an id.

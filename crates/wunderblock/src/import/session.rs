@@ -23,14 +23,14 @@ use crate::lineage::{indexed_stretches, native, root};
 use crate::project::repository_of;
 use crate::record::{StreamStart, forking_writes, opening_writes};
 use crate::records::name::{event_id, is_of, path_mark, session_name};
-use crate::store::codec::{commitment, content_hash, record_key};
-use crate::store::{StreamInfo, Write};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpened};
 use wunderblock_core::id::{Scope, StreamId};
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Seq};
+use wunderblock_store::codec::{commitment, content_hash, record_key};
+use wunderblock_store::{StreamInfo, Write};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, TranscriptRecord};
 
 /// Returns the index of the session that a record belongs to, and opens the session with its first record. Returns

@@ -24,11 +24,11 @@ use super::opened::Content;
 use crate::error::{Error, file_error};
 use crate::records::file_name::{called_name, last_nameless};
 use crate::records::name::{file_of, has_no_ids, new_name};
-use crate::store::{Answer, Query};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs::File;
 use wunderblock_core::id::StreamId;
+use wunderblock_store::{Answer, Query};
 
 /// Maximum number of sessions that a file is compared with. The limit bounds the work for files with the same
 /// beginning.

@@ -1,10 +1,10 @@
 //! Events that wait to be committed, and the batch being committed.
 
 use crate::records::name::nameless;
-use crate::store::codec::nameless_key;
-use crate::store::{Answering, PackedEvent, Write, Written};
 use std::sync::Mutex;
 use wunderblock_core::event::{EventSource, NewEvent};
+use wunderblock_store::codec::nameless_key;
+use wunderblock_store::{Answering, PackedEvent, Write, Written};
 
 /// Events of one branch that wait to be committed.
 pub(super) struct Waiting {

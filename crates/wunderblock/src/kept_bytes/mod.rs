@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::originals::copy_source;
 use crate::output::{BYTES, OUTPUT_KEYS, RESULT};
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, Query, SourceFilter, SourceInfo, SourceSpan, StoreError, StreamNo};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,6 +20,7 @@ use std::ops::ControlFlow;
 use windows::{WINDOW, Windows};
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, Query, SourceFilter, SourceInfo, SourceSpan, StoreError, StreamNo};
 
 /// Reason for which the message of a record that is too long to be parsed is not part of any request.
 pub(crate) const LONG_RECORD: &str = "long record";

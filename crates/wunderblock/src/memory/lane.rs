@@ -14,7 +14,6 @@ use crate::request::job::BuildJob;
 use crate::request::need::{Need, ShownTexts};
 use crate::request::snapshot::{LaneWanted, OPENING, Snapshot, view_handles};
 use crate::request::stages::{Planned, Stopped};
-use crate::store::{TallyRow, codec};
 use crate::texts::Texts;
 use std::sync::Arc;
 use wunderblock_core::compact::{Due, TaskMark, Urgency};
@@ -22,6 +21,7 @@ use wunderblock_core::event::{Event, EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, Handle, HandlePrefix, LaneId};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_store::{TallyRow, codec};
 
 /// Milliseconds per hour.
 const HOUR: i64 = 3_600_000;

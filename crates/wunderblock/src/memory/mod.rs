@@ -24,7 +24,6 @@ use crate::request::lane::LaneChoice;
 use crate::request::options::ContextOptions;
 use crate::request::stages::{Stopped, shorter_of};
 use crate::session::Session;
-use crate::store::{Appended, StoreError, TallyRow, codec};
 use crate::stored::read_texts;
 use crate::token_costs::Counts;
 use crate::tokens::Vocabulary;
@@ -37,6 +36,7 @@ use wunderblock_core::id::{EventId, HandlePrefix, LaneId, StreamId};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_store::{Appended, StoreError, TallyRow, codec};
 
 /// A lane held in memory.
 #[derive(Clone)]

@@ -16,7 +16,6 @@ use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::request::draft::Draft;
 use crate::session::Session;
-use crate::store::{Answer, Query};
 use crate::stored::read_texts;
 use std::collections::BTreeSet;
 use wunderblock_core::budget::{BudgetReport, LeftOut};
@@ -26,6 +25,7 @@ use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_store::{Answer, Query};
 
 /// Maximum number of bars in the timeline.
 const BARS: u64 = 160;

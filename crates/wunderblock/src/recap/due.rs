@@ -5,7 +5,6 @@ use crate::compact::history::find_newest;
 use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::session::Session;
-use crate::store::{Answer, EventFilter, Marked, Query, ReadOrder};
 use crate::stored::decode_event;
 use crate::texts::Texts;
 use wunderblock_core::event::{Event, Fact};
@@ -14,6 +13,7 @@ use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
+use wunderblock_store::{Answer, EventFilter, Marked, Query, ReadOrder};
 
 /// Number of the user's turns after a compaction within which a recap is due. An agent that compacts at the beginning of
 /// a turn has called the hook for this turn before, so that the recap comes with the next one.

@@ -4,7 +4,6 @@ use crate::error::Error;
 use crate::redact::Redactor;
 use crate::request::work::log_of;
 use crate::session::Session;
-use crate::store::{Answer, EventFilter, Query, ReadOrder, StreamInfo};
 use crate::stored::decode_event;
 use crate::summarize::plan_call;
 use crate::summarize::standing::standing_rules;
@@ -18,6 +17,7 @@ use wunderblock_core::state::ItemStatus;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 use wunderblock_core::work::{DelegateAtWork, TodoItem, WorkLog};
+use wunderblock_store::{Answer, EventFilter, Query, ReadOrder, StreamInfo};
 
 /// How far back a session is read.
 #[derive(Clone, Copy)]

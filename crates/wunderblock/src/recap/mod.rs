@@ -21,7 +21,6 @@ use crate::future::BoxFuture;
 use crate::project::project_folders;
 use crate::redact::PushedText;
 use crate::session::Session;
-use crate::store::StreamFilter;
 pub use due::is_recap_due;
 use gather::{Reach, gather};
 pub(crate) use gather::{delegates_at_work, open_items};
@@ -31,6 +30,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Millis;
+use wunderblock_store::StreamFilter;
 
 /// Maximum number of sessions in a digest.
 const DIGEST_SESSIONS: usize = 3;

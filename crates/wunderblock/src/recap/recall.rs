@@ -11,7 +11,6 @@ use crate::future::BoxFuture;
 use crate::project::project_folders;
 use crate::redact::PushedText;
 use crate::search::{HitStrength, SearchHit, SearchOptions};
-use crate::store::StreamFilter;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,6 +22,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::Bytes;
+use wunderblock_store::StreamFilter;
 
 /// Maximum size of recalled passages, in bytes, with their fence. They have at most a third as many tokens.
 pub const RECALL_BYTES: usize = 1_200;

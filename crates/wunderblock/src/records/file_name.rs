@@ -4,10 +4,10 @@ use super::name::{file_of, has_no_ids, new_name, offset_of};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::originals::readers_of;
-use crate::store::{Answer, EventFilter, Query, ReadOrder, SourceInfo, SourceNo};
 use std::path::Path;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_store::{Answer, EventFilter, Query, ReadOrder, SourceInfo, SourceNo};
 use wunderblock_wire::transcript::Format;
 
 /// Returns the name of a revision's file.

@@ -15,7 +15,6 @@ use crate::records::file_name::file_name;
 use crate::records::lost::LostContent;
 use crate::records::name::is_unique;
 use crate::records::name::{event_id, raw_of, record_name, session_name};
-use crate::store::{Answer, Query, REPEATED_MIN, SourceInfo, SourceSpan};
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 use std::borrow::Cow;
@@ -24,6 +23,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use wunderblock_core::id::Handle;
+use wunderblock_store::{Answer, Query, REPEATED_MIN, SourceInfo, SourceSpan};
 use wunderblock_wire::transcript::{FileShape, Format, RecordStatus, TranscriptReader, TranscriptRecord};
 
 /// Query for records of a revision. A record that meets any of the conditions is a hit.

@@ -1,9 +1,9 @@
 //! Content that was lost by erasure, as an import and a restore look it up.
 
 use crate::records::name::event_id;
-use crate::store::{Erasure, Gone, codec};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::id::EventId;
+use wunderblock_store::{Erasure, Gone, codec};
 use wunderblock_wire::transcript::TranscriptRecord;
 
 /// Content that was lost by erasure, by session.

@@ -6,11 +6,11 @@ use crate::erase::{Erased, TextFound};
 use crate::graph::GraphNode;
 use crate::lossy;
 use crate::read::Content;
-use crate::store::{SourceInfo, StreamInfo};
 use serde::Serialize;
 use std::path::PathBuf;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_store::{SourceInfo, StreamInfo};
 
 /// Result of examining a ledger.
 #[derive(Clone, Debug, Serialize)]

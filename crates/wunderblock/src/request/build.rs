@@ -16,7 +16,6 @@ use super::target::Target;
 use super::work;
 use crate::error::Error;
 use crate::limits;
-use crate::store::BodyCount;
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::collections::BTreeSet;
@@ -25,6 +24,7 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::plan::Injection;
 use wunderblock_core::render;
 use wunderblock_core::units::{Bytes, Tokens};
+use wunderblock_store::BodyCount;
 
 pub(crate) use super::need::{Build, Polled};
 

@@ -7,7 +7,6 @@ use super::target::Target;
 use super::withhold::Withheld;
 use crate::error::Error;
 use crate::redact::Redactor;
-use crate::store::TallyRow;
 use crate::tokens::{Class, Counted, Counter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,6 +24,7 @@ use wunderblock_core::request::{CachePoint, Request};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::usage::{Anchor, Calibration, Overhead};
 use wunderblock_core::view::View;
+use wunderblock_store::TallyRow;
 use wunderblock_wire::{Dropped, Encoded, refusal};
 
 /// Encoded request with its report.

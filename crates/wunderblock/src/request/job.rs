@@ -4,12 +4,12 @@ use super::lane::LaneChoice;
 use super::options::ContextOptions;
 use crate::catalog::Catalog;
 use crate::engine::Reducer;
-use crate::store::codec::name_handle;
 use crate::token_costs::Counts;
 use std::sync::Arc;
 use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::Millis;
+use wunderblock_store::codec::name_handle;
 
 /// Input of a build. Cloning is cheap.
 #[derive(Clone)]

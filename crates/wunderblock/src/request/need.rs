@@ -9,7 +9,6 @@ use super::provider::StateProvider;
 use super::snapshot::{LaneWanted, Snapshot};
 use crate::error::Error;
 use crate::sources::{FoundSources, InstructionRules, SourceQuery, Workspace, instructions};
-use crate::store::TallyRow;
 use crate::texts::Texts;
 use futures_channel::oneshot;
 use std::collections::{BTreeMap, HashSet};
@@ -19,6 +18,7 @@ use std::task::{Context, Poll, Waker};
 use wunderblock_core::id::Handle;
 use wunderblock_core::plan::Injection;
 use wunderblock_core::units::Seq;
+use wunderblock_store::TallyRow;
 
 /// Need of a build.
 pub(crate) enum Need {

@@ -1,6 +1,5 @@
 //! Packs texts as bodies.
 
-use crate::store::codec;
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::sync::{Mutex, PoisonError};
@@ -8,6 +7,7 @@ use wunderblock_core::decision::Injection;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, count_lines};
 use wunderblock_core::units::Bytes;
+use wunderblock_store::codec;
 
 /// Packs texts as bodies in the form the ledger will hold. The texts are kept until they are
 /// [unloaded](Packer::unload).

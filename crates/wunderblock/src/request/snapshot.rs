@@ -3,7 +3,6 @@
 use super::lane::{LaneChoice, target_of};
 use super::note::MeasurementNote;
 use super::target::SessionModel;
-use crate::store::BodyCount;
 use crate::texts::Texts;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,6 +15,7 @@ use wunderblock_core::pair::arrange;
 use wunderblock_core::plan::{TrimReason, is_said};
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::View;
+use wunderblock_store::BodyCount;
 
 /// Selects the snapshot of a lane.
 #[derive(Clone, Debug)]

@@ -8,7 +8,6 @@ use super::snapshot::Snapshot;
 use super::target::Target;
 use crate::catalog::{Catalog, ModelRow};
 use crate::error::Error;
-use crate::store::{BodyCount, TallyRow};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::collections::BTreeMap;
@@ -24,6 +23,7 @@ use wunderblock_core::render;
 use wunderblock_core::units::{Cost, Seq, Tokens};
 use wunderblock_core::usage::{Anchor, Calibration, Overhead};
 use wunderblock_core::view::View;
+use wunderblock_store::{BodyCount, TallyRow};
 
 /// Result of loading: a lane with all that its window can hold, and the target of its next request.
 pub(crate) struct Loaded {

@@ -7,13 +7,13 @@ use crate::kept_bytes::{KeptText, KeptTexts, LONG_RECORD, TOO_LONG, kept_outputs
 use crate::limits::MAX_LINE;
 use crate::output::BYTES;
 use crate::search::{SearchOptions, SearchOrder};
-use crate::store::{Answer, EventFilter, Query, SourceFilter, SourceInfo};
 use crate::stored::decode_event;
 use std::collections::BTreeMap;
 use wunderblock_core::event::{EventSource, Fact};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::message::MessageOrigin;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, EventFilter, Query, SourceFilter, SourceInfo};
 
 /// Returns all texts of the tenant that are kept as bytes.
 pub(crate) fn kept_texts(engine: &Engine) -> BoxFuture<'_, KeptTexts> {

@@ -8,7 +8,6 @@ use crate::parallel;
 use crate::request::job::BuildJob;
 use crate::request::target::Target;
 use crate::session::Session;
-use crate::store::{Answer, BodyCount, Query, StreamInfo};
 use crate::stored::read_texts;
 use crate::texts::Texts;
 use crate::token_costs::{Counts, TokenCosts};
@@ -20,6 +19,7 @@ use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, BodyCount, Query, StreamInfo};
 use wunderblock_wire::transcript::Format;
 
 /// Number of bodies that one task counts together.

@@ -3,7 +3,6 @@
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::query_batch::{EVERY, QueryBatch};
-use crate::store::{Answer, Query, StoredEvent, StreamFilter, StreamInfo, StreamNo};
 use crate::stored::decode_event;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -11,6 +10,7 @@ use std::ops::AddAssign;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Tokens};
+use wunderblock_store::{Answer, Query, StoredEvent, StreamFilter, StreamInfo, StreamNo};
 
 /// Sum over texts that were shown: outputs of commands and requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -19,10 +19,10 @@ pub(super) use reads::tokens_of;
 
 use crate::engine::Engine;
 use crate::future::BoxFuture;
-use crate::store::{StreamFilter, StreamInfo};
 use facts::LedgerFacts;
 use std::collections::BTreeMap;
 use wunderblock_core::units::Millis;
+use wunderblock_store::{StreamFilter, StreamInfo};
 
 /// One shown text, as [`gain`] groups it.
 #[derive(Clone, Copy, Debug)]

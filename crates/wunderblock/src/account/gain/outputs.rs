@@ -4,7 +4,6 @@ use super::facts::{Gain, LedgerFacts, RecordedFact, ShownText};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::query_batch::QueryBatch;
-use crate::store::{Answer, EventFilter, Query, StreamNo};
 use crate::stored::{decode_event, read_texts};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -14,6 +13,7 @@ use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_reduce::program;
+use wunderblock_store::{Answer, EventFilter, Query, StreamNo};
 
 /// A shown output.
 pub(super) struct ShownOutput {

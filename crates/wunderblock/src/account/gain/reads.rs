@@ -8,7 +8,6 @@ use super::outputs::ShownOutput;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::search::SearchOptions;
-use crate::store::{Answer, BodyCount, EventFilter, Query, ReadOrder, StoredEvent};
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Counted;
 use std::collections::BTreeMap;
@@ -17,6 +16,7 @@ use wunderblock_core::id::{CallId, Handle, HandlePrefix, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_store::{Answer, BodyCount, EventFilter, Query, ReadOrder, StoredEvent};
 
 /// Maximum number of events after a call among which its result is searched.
 const RESULT_EVENTS: u64 = 32;

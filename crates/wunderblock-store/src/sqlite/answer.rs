@@ -1,0 +1,88 @@
+//! Answers queries from a snapshot.
+
+use super::basis;
+use super::erase::{erased, erasures};
+use super::lease::lease;
+use super::lineage::Lineage;
+use super::marked::{Newest, marked, of_kinds, places_of_kinds};
+use super::read;
+use super::source::{self, Revision};
+use crate::StoreError;
+use crate::query::{Answer, Query};
+use rusqlite::Connection;
+
+pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreError> {
+    Ok(match query {
+        Query::Tenant { name } => Answer::Tenant(read::tenant(db, name)?),
+        Query::Tenants => Answer::Tenants(read::tenants(db)?),
+        Query::Stream { tenant, stream: id } => Answer::Stream(read::stream(db, *tenant, id)?.map(Box::new)),
+        Query::Streams { tenant, filter, limit } => {
+            Answer::Streams(read::streams(db, *tenant, filter, *limit)?)
+        }
+        Query::Lineage { tenant, stream } => Answer::Lineage(Lineage::of(db, *tenant, stream)?.all()?),
+        Query::Events { .. } => Answer::Events(read::events(db, query)?),
+        Query::At { tenant, stream, seqs, filter } => {
+            Answer::Events(read::at(db, *tenant, stream, (seqs, filter))?)
+        }
+        Query::OfKinds { tenant, kinds, since } => Answer::Events(of_kinds(db, *tenant, kinds, *since)?),
+        Query::PlacesOfKinds { tenant, kinds } => Answer::Holders(places_of_kinds(db, *tenant, kinds)?),
+        Query::Marked { tenant, stream, what, to, limit } => {
+            Answer::Events(marked(db, *tenant, stream, what, Newest { to: *to, limit: *limit })?)
+        }
+        Query::Blobs { tenant, handles } => {
+            Answer::Blobs(each(handles, |handle| read::blob(db, *tenant, *handle))?)
+        }
+        Query::Counts { tenant, handles } => {
+            Answer::Counts(each(handles, |handle| read::count(db, *tenant, *handle))?)
+        }
+        Query::Tallies { tenant, stream, seqs } => Answer::Tallies(read::tallies(db, *tenant, stream, seqs)?),
+        Query::Resolve { tenant, handle } => Answer::Named(read::resolve(db, *tenant, *handle)?),
+        Query::Handles { tenant, first, last, limit } => {
+            Answer::Handles(read::handles(db, *tenant, (*first, *last), *limit)?)
+        }
+        Query::Holders { tenant, handle, limit } => {
+            Answer::Holders(read::holders(db, *tenant, *handle, *limit)?)
+        }
+        Query::Source { tenant, by, revision } => {
+            Answer::Source(source::info(db, *tenant, by, *revision)?.map(Box::new))
+        }
+        Query::SourcesOf { tenant, stream } => Answer::Sources(source::of_stream(db, *tenant, stream)?),
+        Query::ReadFrom { tenant, source, revision } => {
+            Answer::Streams(read::read_from(db, *tenant, *source, *revision)?)
+        }
+        Query::Sources { tenant, filter } => Answer::Sources(source::listed(db, *tenant, filter)?),
+        Query::Chunks { source, revision, from, to, limit } => {
+            let revision = Revision { source: *source, no: *revision };
+            Answer::Chunks(source::chunks(db, revision, *from..*to, *limit)?)
+        }
+        Query::Records { tenant, records } => {
+            Answer::Places(each(records, |record| read::places(db, *tenant, *record))?)
+        }
+        Query::Ids { tenant, stream, ids } => Answer::Known(read::known(db, *tenant, stream, ids)?),
+        Query::Erasures { tenant, sessions } => Answer::Erasures(erasures(db, *tenant, sessions)?),
+        Query::StreamsByNo { tenant, streams } => {
+            let found = each(streams, |no| read::stream_by_no(db, *tenant, *no))?;
+            Answer::Streams(found.into_iter().flatten().collect())
+        }
+        Query::Unsettled { tenant, limit } => Answer::Holders(super::marked::unsettled(db, *tenant, *limit)?),
+        Query::Behind { tenant, limit } => Answer::Streams(read::behind(db, *tenant, *limit)?),
+        Query::Usage { tenant, filter } => Answer::Usage(read::usage(db, *tenant, filter)?),
+        Query::Lease { tenant, key } => Answer::Lease(lease(db, *tenant, key)?),
+        Query::Epoch { tenant } => Answer::Epoch(basis::epoch(db, *tenant)?),
+        Query::Erased { tenant, names } => Answer::Erasures(erased(db, *tenant, names)?),
+        Query::Lost { since, stream, from, to } => {
+            Answer::Lost(basis::lost(db, *since, stream, (*from, *to))?)
+        }
+        Query::Segments { tenant } => Answer::Segments(read::segments(db, *tenant)?),
+        Query::Blocks { tenant, wanted } => {
+            Answer::Blocks(each(wanted, |(segment, number)| read::block(db, *tenant, *segment, *number))?)
+        }
+        Query::SegmentBlocks { tenant, segment } => {
+            Answer::Blocks(read::segment_blocks(db, *tenant, *segment)?)
+        }
+    })
+}
+
+fn each<T, R>(items: &[T], ask: impl Fn(&T) -> Result<R, StoreError>) -> Result<Vec<R>, StoreError> {
+    items.iter().map(ask).collect()
+}
