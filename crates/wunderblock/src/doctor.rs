@@ -16,7 +16,6 @@ use crate::catch_up::Progress;
 use crate::catch_up::join::read_segment;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::index::{Header, verify};
 use crate::ledger_file::UNSCRUBBED;
 use crate::originals::{copy_source, list_revisions};
 use crate::query_batch::QueryBatch;
@@ -29,6 +28,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, count_lines};
 use wunderblock_core::units::Bytes;
+use wunderblock_index::{Header, verify};
 use wunderblock_store::{Answer, BodyCount, Query, SourceInfo, StoredEvent, StreamInfo, codec};
 
 /// Maximum events per page.

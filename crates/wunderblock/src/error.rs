@@ -3,7 +3,6 @@
 use crate::catalog::CatalogError;
 use crate::edit_error::EditError;
 use crate::hint::Hint;
-use crate::index::SegmentError;
 use crate::policy::PolicyError;
 use crate::sources::SourceError;
 use std::path::Path;
@@ -12,6 +11,7 @@ use wunderblock_core::id::{EventId, Handle, IdError, LaneId, StreamId};
 use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
+use wunderblock_index::SegmentError;
 use wunderblock_store::StoreError;
 use wunderblock_store::codec::CodecError;
 use wunderblock_wire::{LiveError, WireError};

@@ -1,11 +1,11 @@
 //! Immutable data that an engine keeps in memory: decoded headers of index segments, and token counts of short texts.
 
 use crate::error::Error;
-use crate::index::Header;
 use crate::parallel;
 use crate::token_costs::{Counts, Memo};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use wunderblock_index::Header;
 use wunderblock_store::SegmentInfo;
 
 /// Cache of decoded headers by segment number, and of token counts. The mark in the key distinguishes segments that

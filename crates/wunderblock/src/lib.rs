@@ -46,13 +46,11 @@ mod future;
 pub mod graph;
 mod grep;
 pub mod handoff;
-mod hash;
 mod header_cache;
 mod hint;
 mod histories;
 mod import;
 mod incoming;
-pub mod index;
 mod kept_bytes;
 mod lane;
 mod latest;
@@ -106,9 +104,9 @@ mod turns;
 mod usage;
 mod visibility;
 
+pub use authors::first_request;
 /// Runs a future to completion on the current thread, for programs without an async executor. The library requires no
 /// async executor.
-pub use authors::first_request;
 pub use futures_executor::block_on;
 pub use wunderblock_core as core;
 pub use wunderblock_store as store;

@@ -13,9 +13,6 @@ use crate::deadline::Deadline;
 use crate::engine::{Engine, unexpected};
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::index::{
-    self, DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, SearchError, Tail,
-};
 use crate::kept_bytes::BytePlace;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SCAN_BYTES, SCAN_EVENTS, SEARCH_RETRIES};
 use crate::parallel;
@@ -31,15 +28,18 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_index::{
+    DocHit, DocKey, DocScope, Header, IndexSearch, ParsedQuery as Words, Phrase, SearchError, Tail,
+};
 use wunderblock_store::codec::{Unpacker, utf8};
 use wunderblock_store::{
     Answer, EventFilter, PackedBlob, Query, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamNo,
     TenantNo,
 };
 
-pub use crate::index::{HitStrength, SearchOrder};
 use bytes::{KeptScan, scan_kept};
 use snippet::{redacted, snippet};
+pub use wunderblock_index::{HitStrength, SearchOrder};
 
 /// Options of a search.
 #[derive(Clone, Debug)]
@@ -229,12 +229,11 @@ async fn search_once(engine: &Engine, words: &Words, options: &SearchOptions) ->
         let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
             Ok(blocks.get(&(segment, number)).map_or(&[][..], Vec::as_slice))
         };
-        let hits = index::search(&search, &headers, Some(&tail), fetch, |_, _| Ok(true)).map_err(
-            |error| match error {
+        let hits = wunderblock_index::search(&search, &headers, Some(&tail), fetch, |_, _| Ok(true))
+            .map_err(|error| match error {
                 SearchError::Segment(error) => Error::Index(error),
                 SearchError::Source(never) => match never {},
-            },
-        )?;
+            })?;
         let all = hits.len() < limit;
         let mut cut = None;
         // A higher limit gives the same hits and further ones.

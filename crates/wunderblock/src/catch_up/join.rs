@@ -6,11 +6,11 @@
 use super::extent::Extent;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, propose_merges};
 use crate::parallel::{self, Pool};
 use crate::query_batch::QueryBatch;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use wunderblock_index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, propose_merges};
 use wunderblock_store::{
     Answer, Commit, Epoch, PackedSegment, Query, SegmentId, SegmentInfo, StoreError, Write,
 };

@@ -5,12 +5,12 @@ use super::showing::Showing;
 use crate::catch_up::join::read_segment;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::index::{DocKey, Header, without};
 use crate::query_batch::QueryBatch;
 use crate::stored::decode_event;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
+use wunderblock_index::{DocKey, Header, without};
 use wunderblock_store::{Answer, EventFilter, PackedSegment, Query, SegmentInfo, StreamNo, Write};
 
 /// Kinds of events that are made from others.

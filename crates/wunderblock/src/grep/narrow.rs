@@ -10,8 +10,6 @@
 use super::options::GrepOptions;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::index::fragments::DocFragments;
-use crate::index::{Fragments, Header};
 use crate::kept_bytes::KeptTexts;
 use crate::parallel;
 use crate::query_batch::QueryBatch;
@@ -19,6 +17,8 @@ use crate::redact::PLACEHOLDER_WORD;
 use regex_syntax::hir::{Hir, HirKind};
 use std::collections::HashMap;
 use wunderblock_core::units::Seq;
+use wunderblock_index::fragments::DocFragments;
+use wunderblock_index::{Fragments, Header};
 use wunderblock_store::{Answer, Query, StreamInfo, StreamNo};
 
 /// Number of blocks that are read at a time, and that one thread searches.
@@ -160,8 +160,8 @@ mod tests {
     use super::*;
     use crate::deadline::Deadline;
     use crate::grep::pattern::Pattern;
-    use crate::index::{DocKey, Segment, SegmentBuilder};
     use proptest::prelude::*;
+    use wunderblock_index::{DocKey, Segment, SegmentBuilder};
 
     /// Returns the texts that may match according to the index.
     fn candidates(segment: &Segment, fragments: &Fragments) -> Vec<usize> {

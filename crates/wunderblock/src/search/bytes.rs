@@ -8,12 +8,12 @@ use super::snippet::find_folded;
 use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::index::{DocKey, ParsedQuery as Words, Tail, TermCounter, TermCounts};
 use crate::kept_bytes::{AROUND, BytePlace, KeptText, KeptTexts, Window, masked, shown_part};
 use crate::originals::copy_source;
 use crate::parallel;
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
+use wunderblock_index::{DocKey, ParsedQuery as Words, Tail, TermCounter, TermCounts};
 
 /// Number of bytes after a window in which a phrase may end.
 const PHRASE: usize = 4 << 10;

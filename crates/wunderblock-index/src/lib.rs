@@ -19,6 +19,7 @@ mod block;
 mod checker;
 pub mod fragments;
 mod frame;
+mod hash;
 mod header;
 pub mod merge;
 mod postings;

@@ -2,9 +2,9 @@
 //! query.
 
 use super::*;
-use crate::index::header::Doc;
-use crate::index::query::ClauseRule;
-use crate::index::score::{Statistics, cover, strength, weigh};
+use crate::header::Doc;
+use crate::query::ClauseRule;
+use crate::score::{Statistics, cover, strength, weigh};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
