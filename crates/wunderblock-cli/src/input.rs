@@ -5,7 +5,7 @@ use crate::terminal::clean;
 use serde::de::DeserializeOwned;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
-use wunderblock::limits::MAX_SOURCE_BYTES;
+use wunderblock::sources::MAX_SOURCE_BYTES;
 
 /// Creates an error for a named file that cannot be used.
 pub(crate) fn refused(path: &Path, why: &str) -> Failure {

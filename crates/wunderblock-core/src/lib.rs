@@ -31,6 +31,7 @@ pub mod instruction;
 pub mod line;
 pub mod literal;
 pub mod message;
+pub mod nearest;
 pub mod pair;
 pub mod plan;
 pub mod policy;

@@ -3,9 +3,9 @@
 use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::limits::LATEST_SESSIONS;
-use crate::project::project_folders;
 use crate::session::Session;
 use std::path::Path;
+use wunderblock_sources::project::project_folders;
 use wunderblock_store::StreamFilter;
 
 /// Returns the session with the latest message in the project of a folder. A project is a repository with all its

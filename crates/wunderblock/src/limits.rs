@@ -13,10 +13,6 @@ pub const DATABASE_WAIT: Duration = Duration::from_secs(5);
 /// Maximum size in bytes of a program's output that is kept as a message, and is therefore indexed. Writing a message
 /// keeps several copies of it in memory, so larger output is kept as plain bytes, which a search scans.
 pub const MAX_MESSAGE_OUTPUT: usize = 8 << 20;
-/// Maximum number of files with definitions of delegates that are read in one folder.
-pub const MAX_DEFINITIONS: usize = 10_000;
-/// Maximum depth of folders in which definitions of delegates are looked for.
-pub const MAX_DEFINITION_DEPTH: usize = 16;
 /// Maximum number of levels below a session in the tree of its delegates.
 pub const MAX_DELEGATION_DEPTH: usize = 16;
 /// Maximum size in bytes of a note.
@@ -118,42 +114,6 @@ pub const ERASE_TEXT_MIN: usize = 4;
 pub const PROVIDER_TIME: u64 = 2_000;
 /// Maximum number of bytes of a provider's answer that are used. The rest is cut off.
 pub const PROVIDER_BYTES: usize = 16 << 10;
-/// Maximum size in bytes of an instruction file, a rule or a skill. Claude Code has the same limit.
-pub const MAX_SOURCE_FILE: u64 = 4 << 20;
-/// Maximum total size in bytes of the instruction files in one reading.
-pub const MAX_SOURCE_BYTES: u64 = 32 << 20;
-/// Maximum number of instruction files in one reading.
-pub const MAX_SOURCE_FILES: usize = 4_000;
-/// Maximum number of instruction files that the scan of a project finds.
-pub const MAX_SCANNED: usize = 2_000;
-/// Maximum number of files and directories that the scan of a project visits.
-pub const MAX_SCAN_ENTRIES: usize = 2_000_000;
-/// Maximum size in bytes of an ignore file.
-pub const MAX_IGNORE_FILE: u64 = 256 << 10;
-/// Maximum number of ignore files in force at the same time.
-pub const MAX_IGNORE_FILES: usize = 64;
-/// Maximum number of different `@` words resolved per file.
-pub const MAX_IMPORTS: usize = 500;
-/// Maximum number of `@` words resolved in one reading.
-pub const MAX_IMPORT_LOOKUPS: usize = 10_000;
-/// Maximum depth of a chain of imports, whatever the rules allow.
-pub const MAX_IMPORT_DEPTH: u8 = 16;
-/// Maximum number of files in one rule directory.
-pub const MAX_RULES: usize = 1_000;
-/// Maximum depth to which a rule directory is read.
-pub const MAX_RULE_DEPTH: usize = 8;
-/// Maximum number of path patterns in one rule. Claude Code expands the same number of patterns.
-pub const MAX_RULE_PATTERNS: usize = 1_000;
-/// Maximum size in bytes of front matter.
-pub const MAX_FRONT_MATTER: usize = 64 << 10;
-/// Maximum number of touched paths that are collected.
-pub const MAX_TOUCHED: usize = 512;
-/// Maximum number of words in tool calls that are examined for paths.
-pub const MAX_TOUCHED_WORDS: usize = 10_000;
-/// Maximum number of findings listed for one reading.
-pub const MAX_FINDINGS: usize = 500;
-/// Maximum skills listed.
-pub const MAX_SKILLS: usize = 1_000;
 /// Maximum number of places in the conversation that `Session::locate` returns.
 pub const PLACEMENTS: usize = 200;
 /// Maximum size in bytes of a policy file: many times the size of the largest meaningful one.
@@ -180,7 +140,5 @@ pub const RULE_TURNS: u64 = 4_096;
 pub const MAX_SECRET_RULES: usize = 500;
 /// Maximum number of warnings that an import lists; the notices count all of them.
 pub const MAX_WARNINGS: usize = 20;
-/// Maximum number of bytes read from a `.git` or `commondir` file, which holds one path.
-pub const MAX_POINTER: u64 = 16 << 10;
 /// Maximum number of handles listed in an error about an ambiguous prefix.
 pub const MAX_CANDIDATES: u64 = 8;

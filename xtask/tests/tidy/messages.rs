@@ -10,6 +10,7 @@ const LIBRARY: &[&str] = &[
     "wunderblock-core",
     "wunderblock-index",
     "wunderblock-reduce",
+    "wunderblock-sources",
     "wunderblock-store",
     "wunderblock-tokens",
     "wunderblock-wire",

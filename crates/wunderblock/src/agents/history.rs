@@ -1,6 +1,5 @@
 //! Finds the histories of agents: folders and the files in them that may be transcripts.
 
-use super::places::Places;
 use crate::agent::{Agent, HistoryPlace};
 use crate::histories::find;
 use crate::histories::listed::list;
@@ -9,6 +8,7 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use wunderblock_sources::places::Places;
 
 /// History of an agent in one folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

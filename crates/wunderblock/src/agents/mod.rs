@@ -4,13 +4,12 @@
 //! caller passes them as [`Places`].
 
 mod history;
-mod places;
 mod resume;
 pub mod settings;
 mod transcript;
 
 pub use crate::agent::{Agent, agents};
 pub use history::{AgentHistory, HistoryFile, find_session, histories};
-pub use places::Places;
 pub use resume::{Resume, resume};
 pub use transcript::{TranscriptPlace, transcript_place, write_agent_transcript};
+pub use wunderblock_sources::places::Places;

@@ -1,6 +1,5 @@
 //! A session in the transcript format of an agent, for the agent to continue.
 
-use super::places::Places;
 use crate::agent::Agent;
 use crate::error::{Error, write_error};
 use crate::future::BoxFuture;
@@ -10,6 +9,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use wunderblock_core::event::Fact;
 use wunderblock_core::units::Seq;
+use wunderblock_sources::places::Places;
 use wunderblock_wire::transcript::{AgentFormat, SessionOutline, TranscriptWriter, WrittenTranscript};
 
 /// Writes a session in an agent's transcript format, whatever agent it came from. The session is read twice, page by

@@ -9,12 +9,12 @@ mod price;
 
 pub use price::{BilledTokens, Long, MicroDollars, Price, Rates};
 
-use crate::policy::nearest::nearest;
 use crate::tokens::{Counter, Family, TokenModel, Vocabulary};
 use parse::parse;
 use serde::Deserialize;
 use std::sync::{Arc, OnceLock};
 use wunderblock_core::message::Dialect;
+use wunderblock_core::nearest::nearest;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
 
 const EMBEDDED: &str = include_str!("../catalog.toml");

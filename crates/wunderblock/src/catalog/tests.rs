@@ -256,3 +256,11 @@ fn wrong_catalogs_are_refused_with_the_reason() {
         assert!(error.contains(expect), "{error}");
     }
 }
+
+#[test]
+fn every_version_of_a_family_has_a_window() {
+    let (catalog, table) = (Catalog::embedded(), wunderblock_sources::definitions::model_table());
+    for version in table.families.iter().flat_map(|family| &family.versions) {
+        assert!(catalog.lookup(&version.id).known, "{} has no window", version.id);
+    }
+}

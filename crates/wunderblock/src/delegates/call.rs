@@ -1,10 +1,10 @@
 //! Model that a delegate gets.
 
 use crate::catalog::Catalog;
-use crate::definitions::{DelegateRules, EnvironmentPosition};
 use wunderblock_core::delegate::definition::AgentDefinition;
 use wunderblock_core::delegate::model::INHERIT;
 use wunderblock_core::delegate::route::{Route, RouteQuestion, route};
+use wunderblock_sources::definitions::{DelegateRules, EnvironmentPosition};
 
 /// A call that hands work to a delegate.
 #[derive(Clone, Copy, Debug, Default)]

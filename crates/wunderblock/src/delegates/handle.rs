@@ -4,7 +4,6 @@ use super::call::DelegateCall;
 use super::read::delegations;
 use super::report::record;
 use super::tree::{DelegationNode, delegation_tree};
-use crate::definitions::{DefinitionCache, DefinitionQuery, Definitions, DelegateRules, definitions};
 use crate::delegation::Delegation;
 use crate::engine::Engine;
 use crate::future::BoxFuture;
@@ -18,6 +17,9 @@ use wunderblock_core::delegate::route::Route;
 use wunderblock_core::event::{Fact, SubagentReturned, SubagentSpawned};
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_core::work::DelegateAtWork;
+use wunderblock_sources::definitions::{
+    DefinitionCache, DefinitionQuery, Definitions, DelegateRules, definitions,
+};
 
 /// Delegates of a ledger's sessions. See [`Engine::agents`].
 #[derive(Clone, Debug)]

@@ -20,7 +20,6 @@ use crate::agent::Agent;
 use crate::authors::is_delegates;
 use crate::error::{Error, ImportReason};
 use crate::lineage::{indexed_stretches, native, root};
-use crate::project::repository_of;
 use crate::record::{StreamStart, forking_writes, opening_writes};
 use crate::records::name::{event_id, is_of, path_mark, session_name};
 use std::collections::{BTreeSet, HashSet};
@@ -29,6 +28,7 @@ use wunderblock_core::event::{Fact, MessageAppended, SessionForked, SessionOpene
 use wunderblock_core::id::{Scope, StreamId};
 use wunderblock_core::message::Message;
 use wunderblock_core::units::{Millis, Seq};
+use wunderblock_sources::project::repository_of;
 use wunderblock_store::codec::{commitment, content_hash, record_key};
 use wunderblock_store::{StreamInfo, Write};
 use wunderblock_wire::transcript::{RecordItem, RecordPlace, TranscriptReader, TranscriptRecord};

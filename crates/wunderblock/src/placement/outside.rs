@@ -4,13 +4,13 @@
 use super::{Advice, Placement, PlacementQuery, line_with};
 use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
-use crate::sources::text_named_by;
 use std::path::Path;
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::instruction::{Finding, FindingKind, pieces};
 use wunderblock_core::preamble::{Deferral, Inclusion, PreambleBlock, ToolBlock};
 use wunderblock_core::section::Section;
 use wunderblock_core::stub::grouped;
+use wunderblock_sources::text_named_by;
 
 /// Returns the places in sources that contain the text, and the findings about sources that are not shown.
 pub(super) fn outside(

@@ -2,8 +2,8 @@
 
 use super::finding::PolicyFinding;
 use super::lines::Lines;
-use super::nearest::{quoted, shortened, suggestion};
 use super::probe::{DO, Part, Wanted, accepts, below, home, required, spoken, wanted};
+use super::suggestion::{quoted, shortened, suggestion};
 use serde::Deserialize;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Value};

@@ -7,10 +7,10 @@ mod finding;
 mod kinds;
 mod lines;
 mod mistake;
-pub(crate) mod nearest;
 mod parse;
 mod preset;
 mod probe;
+mod suggestion;
 
 pub use finding::{PolicyError, PolicyFinding};
 pub use parse::Parsed;

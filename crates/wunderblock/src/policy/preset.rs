@@ -2,8 +2,8 @@
 
 use super::finding::{PolicyError, PolicyFinding};
 use super::lines::line_of_key;
-use super::nearest::{shortened, suggestion};
 use super::parse::{Bases, Parsed, parse, trusted};
+use super::suggestion::{shortened, suggestion};
 use std::sync::Arc;
 use wunderblock_core::policy::{Policy, PolicyFault, Severity};
 

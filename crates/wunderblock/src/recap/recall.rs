@@ -8,7 +8,6 @@ use super::size::{beginning, size};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::project::project_folders;
 use crate::redact::PushedText;
 use crate::search::{HitStrength, SearchHit, SearchOptions};
 use serde::Deserialize;
@@ -22,6 +21,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::Bytes;
+use wunderblock_sources::project::project_folders;
 use wunderblock_store::StreamFilter;
 
 /// Maximum size of recalled passages, in bytes, with their fence. They have at most a third as many tokens.

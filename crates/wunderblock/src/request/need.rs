@@ -8,7 +8,6 @@
 use super::provider::StateProvider;
 use super::snapshot::{LaneWanted, Snapshot};
 use crate::error::Error;
-use crate::sources::{FoundSources, InstructionRules, SourceQuery, Workspace, instructions};
 use crate::texts::Texts;
 use futures_channel::oneshot;
 use std::collections::{BTreeMap, HashSet};
@@ -18,6 +17,7 @@ use std::task::{Context, Poll, Waker};
 use wunderblock_core::id::Handle;
 use wunderblock_core::plan::Injection;
 use wunderblock_core::units::Seq;
+use wunderblock_sources::{FoundSources, InstructionRules, SourceQuery, Workspace, instructions};
 use wunderblock_store::TallyRow;
 
 /// Need of a build.

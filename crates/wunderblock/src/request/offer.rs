@@ -3,7 +3,6 @@
 use super::need::{FilesWanted, Outside, OutsideWanted};
 use super::packer::Packer;
 use super::sources::{AgentType, Given, Instructions, OfferedTool, Resource, Skill, Sources};
-use crate::sources::{FoundSources, touched};
 use crate::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::authority::{Authority, InstructionLevel};
@@ -16,6 +15,7 @@ use wunderblock_core::preamble::{Deferral, IgnoreFile, Preamble, PreambleBlock, 
 use wunderblock_core::section::Section;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
+use wunderblock_sources::{FoundSources, touched};
 
 /// Returns what to read outside the ledger. `None` if there is nothing to read.
 pub(super) fn outside(sources: &Sources, view: &View, texts: &Texts) -> Option<Box<OutsideWanted>> {

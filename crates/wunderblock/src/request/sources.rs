@@ -3,12 +3,12 @@
 //! Each kind of source is a small type. No source states its own authority, which follows from its kind.
 
 use super::provider::StateProvider;
-use crate::sources::{InstructionRules, Workspace};
 use wunderblock_core::delegate::definition::AgentDefinition;
 use wunderblock_core::delegate::listing;
 use wunderblock_core::instruction::Finding;
 use wunderblock_core::request::Tool;
 use wunderblock_core::state::WorkState;
+use wunderblock_sources::{InstructionRules, Workspace};
 
 /// All sources of a request. A section that is `None` keeps what the lane has on record; an empty list removes its
 /// content.

@@ -128,7 +128,7 @@ fn built_in() -> Vec<AgentDefinition> {
         place: "built-in".into(),
     };
     let read = |text: &str| {
-        let (fields, body) = crate::sources::read_front_matter::<Fields>(text).ok()?;
+        let (fields, body) = crate::read_front_matter::<Fields>(text).ok()?;
         let name = fields.text("name")?;
         let raw = RawDefinition { name, fields: &fields, body, origin: origin.clone() };
         Some(Dialect::of("claude-code")?.definition(raw).ok()?.0)

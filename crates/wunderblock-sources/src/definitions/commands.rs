@@ -5,7 +5,7 @@ use super::found::FoundDefinitions;
 use super::places::DefinitionFile;
 use super::read::{MAX_NAME, parse, slashed};
 use super::value::{Fields, Value};
-use crate::sources::read_front_matter;
+use crate::read_front_matter;
 use std::path::Path;
 use wunderblock_core::delegate::command::{CommandDefinition, CommandKind};
 use wunderblock_core::delegate::tools::ToolPattern;

@@ -73,7 +73,7 @@ pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
 ///
 /// # Errors
 /// Returns the same messages as [`read`].
-pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
+pub fn read_text(path: &Path, most: u64) -> Result<String, String> {
     read(path, most).map(|file| file.text)
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
 ///
 /// # Errors
 /// Returns a message if a link leads outside of the project, or cannot be followed.
-pub(crate) fn resolve_inside(path: &Path, root: &Path) -> Result<Option<PathBuf>, String> {
+pub fn resolve_inside(path: &Path, root: &Path) -> Result<Option<PathBuf>, String> {
     match resolve(path)? {
         Some(canonical) if !canonical.starts_with(root) => Err("leads outside of the project".to_owned()),
         found => Ok(found),
@@ -91,7 +91,7 @@ pub(crate) fn resolve_inside(path: &Path, root: &Path) -> Result<Option<PathBuf>
 
 /// Reads the file that a finding names, also one that was rejected. `None` if the file is outside of the project, larger
 /// than a source may be, or not UTF-8, or if it cannot be read.
-pub(crate) fn text_named_by(finding: &Finding, root: &Path) -> Option<String> {
+pub fn text_named_by(finding: &Finding, root: &Path) -> Option<String> {
     let canonical = resolve_inside(&root.join(&*finding.source), root).ok()??;
     String::from_utf8(bytes_of(&canonical, MAX_SOURCE_FILE).ok()?).ok()
 }

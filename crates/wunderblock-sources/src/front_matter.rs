@@ -55,9 +55,7 @@ pub(super) fn read<T: DeserializeOwned + Default>(text: &str) -> Result<Fronted<
 ///
 /// # Errors
 /// Returns the line and the reason if the front matter cannot be read.
-pub(crate) fn read_front_matter<T: DeserializeOwned + Default>(
-    text: &str,
-) -> Result<(T, &str), (u64, String)> {
+pub fn read_front_matter<T: DeserializeOwned + Default>(text: &str) -> Result<(T, &str), (u64, String)> {
     let read = read(text);
     read.map(|fronted| (fronted.front, fronted.body)).map_err(|bad| (bad.line, bad.detail))
 }

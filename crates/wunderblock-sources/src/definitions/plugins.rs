@@ -7,7 +7,7 @@ use super::places::{DefinitionFile, DefinitionQuery, files_in, origin};
 use super::read::{parse_json, read};
 use super::value::{Fields, Value};
 use crate::limits::{MAX_DEFINITION_DEPTH, MAX_SOURCE_FILE};
-use crate::sources::read_text;
+use crate::read_text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wunderblock_core::delegate::command::CommandKind;

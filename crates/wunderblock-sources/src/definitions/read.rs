@@ -5,7 +5,7 @@ use super::dialect::{Dialect, RawDefinition};
 use super::found::{DefinitionRemark, FoundDefinitions};
 use super::places::DefinitionFile;
 use super::value::{Fields, Value};
-use crate::sources::read_front_matter;
+use crate::read_front_matter;
 use std::path::Path;
 use wunderblock_core::delegate::definition::Origin;
 

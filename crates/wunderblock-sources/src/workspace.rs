@@ -110,7 +110,7 @@ fn common(root: &Path, git: &Path) -> Option<PathBuf> {
 }
 
 /// Reads a short file of git that names a path. A pipe is not opened, because that may block.
-pub(crate) fn pointer(path: &Path) -> io::Result<String> {
+pub fn pointer(path: &Path) -> io::Result<String> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());
     }

@@ -14,12 +14,16 @@
 //! opened; sizes, numbers and depths are limited by [`crate::limits`]; and a path is judged by its resolved target. A
 //! file that cannot be used becomes a finding, and reading continues.
 
+pub mod definitions;
 mod file;
 mod find;
 mod front_matter;
 mod ignored;
 mod import;
+mod limits;
 mod loader;
+pub mod places;
+pub mod project;
 mod rule;
 mod rules;
 mod scan;
@@ -27,11 +31,12 @@ mod skills;
 mod touched;
 mod workspace;
 
-pub(crate) use file::{read_text, resolve_inside, text_named_by};
+pub use file::{read_text, resolve_inside, text_named_by};
 pub use find::{FoundSources, SourceQuery, instructions};
-pub(crate) use front_matter::read_front_matter;
+pub use front_matter::read_front_matter;
+pub use limits::MAX_SOURCE_BYTES;
 pub use rules::InstructionRules;
 pub use skills::{SkillFile, skills};
 pub use touched::touched;
-pub(crate) use workspace::pointer;
+pub use workspace::pointer;
 pub use workspace::{SourceError, Workspace};

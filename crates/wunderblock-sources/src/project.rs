@@ -2,7 +2,7 @@
 //!
 //! An agent works in a subfolder or in a worktree of a repository, and its sessions belong to the same project.
 
-use crate::sources::{Workspace, pointer};
+use crate::{Workspace, pointer};
 use std::path::{Path, PathBuf};
 
 /// Name of the folder or file that marks the root of a repository.

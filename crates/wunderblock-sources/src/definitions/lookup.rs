@@ -1,11 +1,11 @@
 //! Looking up a name among the definitions of all products.
 
 use super::defined::Definitions;
-use crate::policy::nearest::nearest;
 use std::collections::BTreeMap;
 use wunderblock_core::delegate::command::CommandDefinition;
 use wunderblock_core::delegate::definition::{AgentDefinition, Definition, Layer};
 use wunderblock_core::delegate::registry::{Found, Registry};
+use wunderblock_core::nearest::nearest;
 
 /// A definition in force, with its product and the definitions of this product.
 pub type InForce<'a, T> = (&'a str, &'a Registry<T>, &'a T);

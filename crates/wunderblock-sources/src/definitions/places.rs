@@ -2,9 +2,9 @@
 
 use super::found::FoundDefinitions;
 use super::inputs::Inputs;
-use crate::agents::Places;
 use crate::limits::{MAX_DEFINITION_DEPTH, MAX_DEFINITIONS, MAX_SOURCE_FILE};
-use crate::sources::{read_text, resolve_inside};
+use crate::places::Places;
+use crate::{read_text, resolve_inside};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::FileType;

@@ -18,7 +18,7 @@ pub struct Places {
 impl Places {
     /// Returns the folders that `base` names: the first alternative whose variable is set, or that needs no variable.
     /// `.` names every project and the home directory.
-    pub(super) fn folders(&self, base: &[Box<str>]) -> Vec<PathBuf> {
+    pub fn folders(&self, base: &[Box<str>]) -> Vec<PathBuf> {
         for one in base {
             if **one == *"." {
                 let mut all = self.projects.clone();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the paths inside the project that gists of tool calls name: relative to the root, sorted, each once.
 ///
-/// A gist is a line of [`wunderblock_wire::gist()`]: a path with lines, a command, or a pattern with a place. A word
+/// A gist is a line of `wunderblock_wire::gist`: a path with lines, a command, or a pattern with a place. A word
 /// is a path if it looks like a path and its directory exists, so that a file about to be written counts. A bare word
 /// is a path only if it names an existing file, or if it is the only word and names a directory. This function reads
 /// directories, but no files. At most [`MAX_TOUCHED`] paths and [`MAX_TOUCHED_WORDS`] words are processed, so callers

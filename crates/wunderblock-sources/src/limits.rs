@@ -1,0 +1,44 @@
+//! Limits of what is read, in one place.
+
+/// Maximum number of files with definitions of delegates that are read in one folder.
+pub(crate) const MAX_DEFINITIONS: usize = 10_000;
+/// Maximum depth of folders in which definitions of delegates are looked for.
+pub(crate) const MAX_DEFINITION_DEPTH: usize = 16;
+/// Maximum size in bytes of an instruction file, a rule or a skill. Claude Code has the same limit.
+pub(crate) const MAX_SOURCE_FILE: u64 = 4 << 20;
+/// Maximum total size in bytes of the instruction files in one reading.
+pub const MAX_SOURCE_BYTES: u64 = 32 << 20;
+/// Maximum number of instruction files in one reading.
+pub(crate) const MAX_SOURCE_FILES: usize = 4_000;
+/// Maximum number of instruction files that the scan of a project finds.
+pub(crate) const MAX_SCANNED: usize = 2_000;
+/// Maximum number of files and directories that the scan of a project visits.
+pub(crate) const MAX_SCAN_ENTRIES: usize = 2_000_000;
+/// Maximum size in bytes of an ignore file.
+pub(crate) const MAX_IGNORE_FILE: u64 = 256 << 10;
+/// Maximum number of ignore files in force at the same time.
+pub(crate) const MAX_IGNORE_FILES: usize = 64;
+/// Maximum number of different `@` words resolved per file.
+pub(crate) const MAX_IMPORTS: usize = 500;
+/// Maximum number of `@` words resolved in one reading.
+pub(crate) const MAX_IMPORT_LOOKUPS: usize = 10_000;
+/// Maximum depth of a chain of imports, whatever the rules allow.
+pub(crate) const MAX_IMPORT_DEPTH: u8 = 16;
+/// Maximum number of files in one rule directory.
+pub(crate) const MAX_RULES: usize = 1_000;
+/// Maximum depth to which a rule directory is read.
+pub(crate) const MAX_RULE_DEPTH: usize = 8;
+/// Maximum number of path patterns in one rule. Claude Code expands the same number of patterns.
+pub(crate) const MAX_RULE_PATTERNS: usize = 1_000;
+/// Maximum size in bytes of front matter.
+pub(crate) const MAX_FRONT_MATTER: usize = 64 << 10;
+/// Maximum number of touched paths that are collected.
+pub(crate) const MAX_TOUCHED: usize = 512;
+/// Maximum number of words in tool calls that are examined for paths.
+pub(crate) const MAX_TOUCHED_WORDS: usize = 10_000;
+/// Maximum number of findings listed for one reading.
+pub(crate) const MAX_FINDINGS: usize = 500;
+/// Maximum skills listed.
+pub(crate) const MAX_SKILLS: usize = 1_000;
+/// Maximum number of bytes read from a `.git` or `commondir` file, which holds one path.
+pub(crate) const MAX_POINTER: u64 = 16 << 10;
