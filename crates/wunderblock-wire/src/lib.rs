@@ -10,6 +10,7 @@
 
 pub mod anthropic;
 mod call_id;
+pub mod delegation;
 mod dialect;
 mod extra;
 pub mod gemini;

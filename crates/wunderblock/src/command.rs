@@ -1,6 +1,5 @@
 //! Runs a command, keeps everything it writes, and shows a reduction.
 
-use crate::call::CallFailure;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -16,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wunderblock_core::units::Millis;
 use wunderblock_reduce::Level;
+use wunderblock_summary::CallFailure;
 
 /// A command line of the shell, and what its reader looks for.
 #[derive(Clone, Copy, Debug)]

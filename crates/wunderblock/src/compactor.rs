@@ -1,11 +1,11 @@
 //! Settings of a lane's compactions: policy, summariser, and the hooks that run before and after a compaction.
 
 use crate::policy::{DEFAULT, Policies};
-use crate::summarize::Summarise;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Millis;
+use wunderblock_summary::Summarise;
 
 /// The default policy is parsed once and shared by all options that name no policy.
 static DEFAULT_POLICY: LazyLock<Arc<Policy>> = LazyLock::new(|| {

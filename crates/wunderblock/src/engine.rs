@@ -8,7 +8,6 @@ use crate::histories::export::ExportCache;
 use crate::incoming::{Clock, IdSource, Stamp};
 use crate::ledger_file::Sqlite;
 use crate::parallel::Workers;
-use crate::redact::Redactor;
 use crate::session::Session;
 use crate::short_id;
 use std::collections::BTreeSet;
@@ -16,6 +15,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wunderblock_core::id::{EventId, StreamId, TenantId, branch};
 use wunderblock_core::units::Millis;
+use wunderblock_redact::Redactor;
 use wunderblock_store::{Answer, Commit, Query, Storage, StreamFilter, StreamInfo, Tenant, Write, Written};
 
 /// Settings of an engine. The caller parses the settings once; the engine itself does not read files or environment

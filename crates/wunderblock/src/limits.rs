@@ -136,8 +136,6 @@ pub const SWEEP_AT_ONCE: Bytes = Bytes(128 << 20);
 /// Maximum number of user turns, latest first, that a compaction searches for standing rules if they have not been
 /// searched yet.
 pub const RULE_TURNS: u64 = 4_096;
-/// Maximum number of rules in a redactor. A regex of a rule is compiled when the rule first needs it.
-pub const MAX_SECRET_RULES: usize = 500;
 /// Maximum number of warnings that an import lists; the notices count all of them.
 pub const MAX_WARNINGS: usize = 20;
 /// Maximum number of handles listed in an error about an ambiguous prefix.

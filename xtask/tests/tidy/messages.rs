@@ -9,9 +9,11 @@ const LIBRARY: &[&str] = &[
     "wunderblock",
     "wunderblock-core",
     "wunderblock-index",
+    "wunderblock-redact",
     "wunderblock-reduce",
     "wunderblock-sources",
     "wunderblock-store",
+    "wunderblock-summary",
     "wunderblock-tokens",
     "wunderblock-wire",
 ];

@@ -2,7 +2,6 @@
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::redact::Redactor;
 use crate::stored::{decode_event, read_page};
 use crate::token_costs::count_body;
 use crate::tokens::Vocabulary;
@@ -12,6 +11,7 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Message, Part};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_index::{DocKey, SegmentBuilder};
+use wunderblock_redact::Redactor;
 use wunderblock_store::codec::{Unpacker, utf8};
 use wunderblock_store::{
     Answer, BodyCount, PackedBlob, PackedSegment, Query, SegmentReach, StreamInfo, StreamNo,

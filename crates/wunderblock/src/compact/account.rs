@@ -3,11 +3,11 @@
 use super::climb::Climbed;
 use super::leaving::{CompactionMoney, Leaving};
 use super::options::CompactOptions;
-use crate::summarize::attempt::{SummaryDraft, sum_spent};
 use wunderblock_core::compact::{Due, SummaryJob, TaskRange};
 use wunderblock_core::compaction::{CompactionRejected, Manner, Rejection, RungTaken, SummarySpend};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_summary::attempt::{SummaryDraft, sum_spent};
 
 /// Outcome of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,13 +5,13 @@ use crate::error::Error;
 use crate::request::stages::Bench;
 use crate::session::Session;
 use crate::stored::read_more_texts;
-use crate::summarize::gives_orders;
 use std::collections::BTreeMap;
 use wunderblock_core::event::Fact;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::{SummaryNode, unchecked_by};
 use wunderblock_store::Marked;
+use wunderblock_summary::gives_orders;
 
 /// Returns the summaries a lane may begin with, in the order of their ranges, and puts their texts into the bench.
 pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Vec<SummaryNode>, Error> {

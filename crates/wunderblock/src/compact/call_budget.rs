@@ -1,10 +1,10 @@
 //! Budget of summariser calls.
 
-use crate::summarize::{CallFailure, Summarise, SummaryTask, SummaryText};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::units::Tokens;
+use wunderblock_summary::{CallFailure, Summarise, SummaryTask, SummaryText};
 
 /// Calls left. Clones share one counter, so all tasks that compact one lane at the same time draw from it.
 #[derive(Clone, Debug)]

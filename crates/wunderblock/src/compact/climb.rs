@@ -7,9 +7,6 @@ use super::prepare::Prepared;
 use super::writing::SummaryWriter;
 use crate::error::Error;
 use crate::parallel::on_thread;
-use crate::redact::Redactor;
-use crate::summarize::attempt::SummaryDraft;
-use crate::summarize::{Earlier, Material, Summarise};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,6 +17,9 @@ use wunderblock_core::plan::PlanInput;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, ViewEntry};
+use wunderblock_redact::Redactor;
+use wunderblock_summary::attempt::SummaryDraft;
+use wunderblock_summary::{Earlier, Material, Summarise};
 
 /// Result of a climb.
 pub(crate) struct Climbed {

@@ -14,7 +14,6 @@ use crate::compactor::Compactor;
 use crate::edit_error::EditError;
 use crate::error::Error;
 use crate::session::Session;
-use crate::summarize::attempt::SummaryDraft;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -27,6 +26,7 @@ use wunderblock_core::policy::Summary;
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::SummaryNode;
+use wunderblock_summary::attempt::SummaryDraft;
 
 /// Makes the requested change without recording anything.
 ///

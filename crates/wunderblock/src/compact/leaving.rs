@@ -5,7 +5,6 @@ use super::climb::Climbed;
 use super::prepare::Prepared;
 use crate::catalog::{BilledTokens, MicroDollars};
 use crate::request::prefix::billed;
-use crate::summarize::{Material, Notable, Noted, notable};
 use std::collections::BTreeSet;
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::cost;
@@ -16,6 +15,7 @@ use wunderblock_core::quote;
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
+use wunderblock_summary::{Material, Notable, Noted, notable};
 
 /// Content that is no longer in view after a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

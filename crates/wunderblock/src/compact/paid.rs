@@ -8,7 +8,6 @@ use super::options::CompactOptions;
 use crate::error::Error;
 use crate::session::Session;
 use crate::stored::read_texts;
-use crate::summarize::attempt::{EXTRACTIVE, SummaryDraft};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wunderblock_core::compact::{Detail, SummaryJob};
@@ -19,6 +18,7 @@ use wunderblock_core::ports::{Bodies as _, CostModel};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::View;
 use wunderblock_store::Marked;
+use wunderblock_summary::attempt::{EXTRACTIVE, SummaryDraft};
 
 /// Summaries by models, by the ranges that they cover.
 #[derive(Clone, Default)]

@@ -9,14 +9,12 @@ use crate::error::Error;
 use crate::limits;
 use crate::query_batch::marked;
 use crate::record::{MadeFrom, append_events};
-use crate::redact::Redactor;
 use crate::request::build::Build;
 use crate::request::snapshot::spoken;
 use crate::request::stages::{Bench, ShorterTexts};
 use crate::request::work::{expected, work_log};
 use crate::session::Session;
 use crate::stored::{decode_event, read_more_texts};
-use crate::summarize::standing::{has_rules, standing_rules};
 use crate::texts::Texts;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +30,9 @@ use wunderblock_core::thinking::unbound_by_step;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, forget_work, unbind};
 use wunderblock_core::work::{FileChange, TouchedFile, WorkLog};
+use wunderblock_redact::Redactor;
 use wunderblock_store::{Answer, Marked, StoreError};
+use wunderblock_summary::standing::{has_rules, standing_rules};
 
 /// A lane, ready to be compacted.
 #[derive(Clone)]

@@ -11,7 +11,6 @@ use crate::record::{MadeFrom, append_events, engine_event};
 use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
-use crate::summarize::attempt::SummaryDraft;
 use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};
@@ -22,6 +21,7 @@ use wunderblock_core::policy::{Permille, Policy};
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::work::WorkLog;
 use wunderblock_store::StoreError;
+use wunderblock_summary::attempt::SummaryDraft;
 
 /// Appends a compaction. Returns the position of the compaction's step and the distance by which its positions have
 /// moved, or `None` if the compaction was overtaken by a newer event that contradicts it.

@@ -23,7 +23,6 @@ use crate::record::{MadeFrom, append_events, engine_event};
 use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
 use crate::session::Session;
-use crate::summarize::attempt::SummaryDraft;
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::collections::BTreeSet;
@@ -41,6 +40,7 @@ use wunderblock_core::ports::CostModel;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, View, ViewEntry};
 use wunderblock_store::StoreError;
+use wunderblock_summary::attempt::SummaryDraft;
 
 /// Number of new summaries that are published together.
 const BATCH: usize = 32;

@@ -1,6 +1,5 @@
 //! Ends of tasks as the todo list shows them: each item that becomes done ends a task.
 
-use crate::summarize::{follow, todo_call};
 use std::collections::BTreeSet;
 use wunderblock_core::compact::{TaskMark, task::TaskSource};
 use wunderblock_core::message::Part;
@@ -8,6 +7,7 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::state::ItemStatus;
 use wunderblock_core::view::View;
 use wunderblock_core::work::TodoItem;
+use wunderblock_summary::{follow, todo_call};
 
 /// Returns the marks, in order.
 pub(super) fn marks(view: &View, texts: &dyn Bodies) -> Vec<TaskMark> {

@@ -5,10 +5,7 @@ use super::options::CompactOptions;
 use super::paid::PaidSummaries;
 use crate::error::Error;
 use crate::parallel::on_thread;
-use crate::redact::Redactor;
 use crate::session::Session;
-use crate::summarize::attempt::{self, AttemptOptions, Floor, Judgement, SummaryDraft};
-use crate::summarize::{Against, Brief, Earlier, Material, ReadMaterial, Summarise, extract, verify};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::pin::Pin;
@@ -18,6 +15,9 @@ use wunderblock_core::policy::{Policy, Summary};
 use wunderblock_core::ports::{Bodies, CostModel};
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
+use wunderblock_redact::Redactor;
+use wunderblock_summary::attempt::{self, AttemptOptions, Floor, Judgement, SummaryDraft};
+use wunderblock_summary::{Against, Brief, Earlier, Material, ReadMaterial, Summarise, extract, verify};
 
 /// A summary to write and its sources. Owns all its data, so that another thread can take it.
 pub(super) struct WritingTask {

@@ -4,7 +4,6 @@ use super::call::DelegateCall;
 use super::read::delegations;
 use super::report::record;
 use super::tree::{DelegationNode, delegation_tree};
-use crate::delegation::Delegation;
 use crate::engine::Engine;
 use crate::future::BoxFuture;
 use crate::handoff::{DelegateContext, Handoff, delegate_context};
@@ -20,6 +19,7 @@ use wunderblock_core::work::DelegateAtWork;
 use wunderblock_sources::definitions::{
     DefinitionCache, DefinitionQuery, Definitions, DelegateRules, definitions,
 };
+use wunderblock_wire::delegation::Delegation;
 
 /// Delegates of a ledger's sessions. See [`Engine::agents`].
 #[derive(Clone, Debug)]

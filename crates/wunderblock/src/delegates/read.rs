@@ -1,8 +1,5 @@
 //! Reads the delegations of a session from the ledger.
 
-use crate::delegation::fold::DelegationFold;
-use crate::delegation::link::{ChildSession, linked};
-use crate::delegation::{DelegateText, Delegation, DelegationOutcome};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -13,6 +10,9 @@ use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_store::{StreamFilter, StreamInfo};
+use wunderblock_wire::delegation::fold::DelegationFold;
+use wunderblock_wire::delegation::link::{ChildSession, linked};
+use wunderblock_wire::delegation::{DelegateText, Delegation, DelegationOutcome};
 
 /// Returns the work that a session handed to delegates, in order. The sessions of the delegates need not be in the
 /// ledger.

@@ -2,7 +2,6 @@
 
 use super::read::delegations_of;
 use crate::account::{Spend, SpentReply, spend};
-use crate::delegation::Delegation;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
@@ -12,6 +11,7 @@ use std::collections::BTreeSet;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Seq};
 use wunderblock_store::{StreamFilter, StreamInfo};
+use wunderblock_wire::delegation::Delegation;
 
 /// A session in a tree of delegations, or a delegate without a session in the ledger.
 #[derive(Clone, Debug)]

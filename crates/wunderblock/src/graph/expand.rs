@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::future::BoxFuture;
 use crate::hint::Hint;
 use crate::limits::{EXPAND_LEAST, EXPAND_MOST, EXPAND_TOKENS};
-use crate::redact::Redactor;
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use serde::Serialize;
@@ -25,6 +24,7 @@ use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_redact::Redactor;
 use wunderblock_store::StoredEvent;
 
 /// Options for expanding an address.

@@ -12,7 +12,6 @@ use crate::deadline::Deadline;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::grep::{GrepOptions, Pattern, ScanEnd, StreamScan, grep_stream};
-use crate::redact::Redactor;
 use crate::stored::{decode_event, read_texts};
 use crate::tokens::Vocabulary;
 use std::cmp::Reverse;
@@ -22,6 +21,7 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_redact::Redactor;
 use wunderblock_store::{Answer, EventFilter, Query, StreamInfo};
 
 /// Maximum number of words in a query; further words are ignored. [`Merit::words`] has one bit per word.

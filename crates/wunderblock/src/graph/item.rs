@@ -2,7 +2,6 @@
 
 use super::grid::{Grid, HEAD};
 use super::token_line::{leaves, tokens_of};
-use crate::redact::Redactor;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,6 +11,7 @@ use wunderblock_core::message::{Body, MediaForm, Message, MessageOrigin, Part, R
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::{self, grouped};
 use wunderblock_core::units::Seq;
+use wunderblock_redact::Redactor;
 
 /// A text, or a part of one.
 ///

@@ -15,7 +15,6 @@ use crate::kept_bytes::{BytePlace, KeptTexts};
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE, GREP_SCAN};
 use crate::parallel;
 use crate::query_batch::{EVERY, NEWEST};
-use crate::redact::Redactor;
 use crate::search::kept_texts;
 use crate::stored::decode_event;
 use crate::turns::Turn;
@@ -31,6 +30,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, Role};
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_redact::Redactor;
 use wunderblock_store::codec::Unpacker;
 use wunderblock_store::{
     Answer, Answering, EventFilter, PackedBlob, Query, ReadOrder, StoreError, StoredEvent, StreamInfo,

@@ -13,12 +13,12 @@ use crate::error::Error;
 use crate::kept_bytes::KeptTexts;
 use crate::parallel;
 use crate::query_batch::QueryBatch;
-use crate::redact::PLACEHOLDER_WORD;
 use regex_syntax::hir::{Hir, HirKind};
 use std::collections::HashMap;
 use wunderblock_core::units::Seq;
 use wunderblock_index::fragments::DocFragments;
 use wunderblock_index::{Fragments, Header};
+use wunderblock_redact::PLACEHOLDER_WORD;
 use wunderblock_store::{Answer, Query, StreamInfo, StreamNo};
 
 /// Number of blocks that are read at a time, and that one thread searches.

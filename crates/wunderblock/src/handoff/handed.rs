@@ -4,12 +4,12 @@ use crate::catalog::MicroDollars;
 use crate::context::Built;
 use crate::request::options::ContextOptions;
 use crate::session::Session;
-use crate::summarize::changes_files;
 use wunderblock_core::delegate::brief::{Bounds, Brief, Narrowed};
 use wunderblock_core::delegate::context::{ContextMode, ForkObstacle};
 use wunderblock_core::delegate::definition::AgentDefinition;
 use wunderblock_core::delegate::tools::ToolPattern;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_summary::changes_files;
 
 /// Work that a session hands to a delegate.
 #[derive(Clone, Debug)]

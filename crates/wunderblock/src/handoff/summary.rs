@@ -4,7 +4,6 @@ use super::handed::{Handoff, ParentRequest};
 use crate::context::Built;
 use crate::drive::read_view_texts;
 use crate::error::Error;
-use crate::summarize::{Brief, Detail, Earlier, Material, ReadMaterial, extract};
 use wunderblock_core::authority::Authority;
 use wunderblock_core::decision::Injection;
 use wunderblock_core::message::Body;
@@ -12,6 +11,7 @@ use wunderblock_core::policy::Template;
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_summary::{Brief, Detail, Earlier, Material, ReadMaterial, extract};
 
 /// Share of the delegate's limit that the summary may take, in percent.
 const SHARE: u64 = 10;

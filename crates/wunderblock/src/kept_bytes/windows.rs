@@ -1,8 +1,8 @@
 //! Windows of a text that is too long to be held in memory.
 
-use crate::redact::Redactor;
 use std::borrow::Cow;
 use std::ops::Range;
+use wunderblock_redact::Redactor;
 
 /// Number of bytes of a window, without those around it.
 pub(crate) const WINDOW: usize = 1 << 20;

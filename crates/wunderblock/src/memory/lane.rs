@@ -8,7 +8,6 @@ use crate::compact::prepare::Prepared;
 use crate::compact::publish::{CompactionOrigin, facts, prompt};
 use crate::compactor::Compactor;
 use crate::error::Error;
-use crate::redact::Redactor;
 use crate::request::build::{Build, Polled};
 use crate::request::job::BuildJob;
 use crate::request::need::{Need, ShownTexts};
@@ -21,6 +20,7 @@ use wunderblock_core::event::{Event, EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, Handle, HandlePrefix, LaneId};
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::{Millis, Seq, Tokens};
+use wunderblock_redact::Redactor;
 use wunderblock_store::{TallyRow, codec};
 
 /// Milliseconds per hour.

@@ -6,7 +6,6 @@
 
 use super::client::{EndpointError, ModelLimits, millis};
 use super::status::ErrorText;
-use crate::call::CallFailure;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -14,6 +13,7 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderName, HeaderValue, Response};
 use ureq::{Agent, Body};
 use wunderblock_core::message::Dialect;
+use wunderblock_summary::CallFailure;
 use wunderblock_wire::{ModelReply, ReplyReader};
 
 /// Maximum number of bytes read from a response with an error status.

@@ -3,13 +3,13 @@
 use super::call::{self, SendOptions};
 use super::key::ApiKey;
 use super::status::ErrorText;
-use crate::call::{CallFailure, TOKEN_TIME, writing_time};
-use crate::redact::Redactor;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
+use wunderblock_redact::Redactor;
+use wunderblock_summary::{CallFailure, TOKEN_TIME, writing_time};
 use wunderblock_wire::ModelReply;
 
 /// Version of the Messages API to request: the only version that exists (see the page "Versions" of its

@@ -1,8 +1,8 @@
 //! Maps refusals of a provider to failures.
 
 use super::key::ApiKey;
-use crate::call::CallFailure;
-use crate::redact::Redactor;
+use wunderblock_redact::Redactor;
+use wunderblock_summary::CallFailure;
 use wunderblock_wire::{ModelReply, ProviderError, ReplyFault, StopReason};
 
 /// Maximum number of characters kept from a provider's message.

@@ -258,7 +258,7 @@ const fn class(section: Section) -> &'static str {
 }
 
 fn stamp(at: Millis) -> String {
-    crate::summarize::stamp(at)
+    wunderblock_summary::stamp(at)
 }
 
 fn percent(part: u64, whole: u64) -> String {

@@ -3,12 +3,12 @@
 mod head;
 
 use super::program::{CapturedOutput, ProcessOutput, Program, ProgramEnd};
-use crate::call::CallFailure;
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
+use wunderblock_summary::CallFailure;
 
 pub(crate) use head::head;
 

@@ -1,8 +1,8 @@
 //! Replacement for `child.rs` in builds that cannot run programs: each call returns an error with the reason.
 
 use super::program::{CapturedOutput, ProcessOutput, Program, ProgramEnd};
-use crate::call::CallFailure;
 use std::path::Path;
+use wunderblock_summary::CallFailure;
 
 const WHY: &str = "programs are not run by this build: they need the feature `processes`, and Unix";
 

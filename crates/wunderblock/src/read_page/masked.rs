@@ -17,10 +17,10 @@ use crate::kept_bytes::{AROUND, masked};
 use crate::limits::{MAX_DOCUMENT, MAX_LINE};
 use crate::page_finder::{LineFinder, PageFinder, ceil_char, floor_char};
 use crate::read::{byte_range, cut};
-use crate::redact::Redactor;
 use memchr::memmem::Finder;
 use std::ops::Range;
 use wunderblock_core::stub::grouped;
+use wunderblock_redact::Redactor;
 
 /// Number of bytes that are masked together.
 const BLOCK: usize = 1 << 20;

@@ -1,12 +1,9 @@
 //! What a recap or a digest is made of, read from the end of a session.
 
 use crate::error::Error;
-use crate::redact::Redactor;
 use crate::request::work::log_of;
 use crate::session::Session;
 use crate::stored::decode_event;
-use crate::summarize::plan_call;
-use crate::summarize::standing::standing_rules;
 use crate::texts::Texts;
 use wunderblock_core::author::Author;
 use wunderblock_core::id::LaneId;
@@ -17,7 +14,10 @@ use wunderblock_core::state::ItemStatus;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_core::view::View;
 use wunderblock_core::work::{DelegateAtWork, TodoItem, WorkLog};
+use wunderblock_redact::Redactor;
 use wunderblock_store::{Answer, EventFilter, Query, ReadOrder, StreamInfo};
+use wunderblock_summary::plan_call;
+use wunderblock_summary::standing::standing_rules;
 
 /// How far back a session is read.
 #[derive(Clone, Copy)]

@@ -18,7 +18,6 @@ mod size;
 
 use crate::engine::Engine;
 use crate::future::BoxFuture;
-use crate::redact::PushedText;
 use crate::session::Session;
 pub use due::is_recap_due;
 use gather::{Reach, gather};
@@ -29,6 +28,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Millis;
+use wunderblock_redact::PushedText;
 use wunderblock_sources::project::project_folders;
 use wunderblock_store::StreamFilter;
 

@@ -8,7 +8,6 @@ use super::size::{beginning, size};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::future::BoxFuture;
-use crate::redact::PushedText;
 use crate::search::{HitStrength, SearchHit, SearchOptions};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -21,6 +20,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::units::Bytes;
+use wunderblock_redact::PushedText;
 use wunderblock_sources::project::project_folders;
 use wunderblock_store::StreamFilter;
 

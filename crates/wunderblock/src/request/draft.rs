@@ -6,7 +6,6 @@ use super::stages::{Planned, Rendered};
 use super::target::Target;
 use super::withhold::Withheld;
 use crate::error::Error;
-use crate::redact::Redactor;
 use crate::tokens::{Class, Counted, Counter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,6 +23,7 @@ use wunderblock_core::request::{CachePoint, Request};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
 use wunderblock_core::usage::{Anchor, Calibration, Overhead};
 use wunderblock_core::view::View;
+use wunderblock_redact::Redactor;
 use wunderblock_store::TallyRow;
 use wunderblock_wire::{Dropped, Encoded, refusal};
 

@@ -2,8 +2,6 @@
 //! other steps that leave the log out inject it again.
 
 use super::packer::Packer;
-use crate::redact::Redactor;
-use crate::summarize::{Material, delegates_at_work, work};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::collections::HashMap;
@@ -20,6 +18,8 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry};
 use wunderblock_core::work::{FileChange, Span, WorkLog};
+use wunderblock_redact::Redactor;
+use wunderblock_summary::{Material, delegates_at_work, work};
 
 /// Name of the injected log.
 const NAME: &str = "as of the newest compaction";

@@ -8,7 +8,6 @@ use super::rereads::{RepeatedRead, repeated_reads};
 use crate::error::Error;
 use crate::parallel;
 use crate::request::target::Target;
-use crate::summarize::{content_words, each_word};
 use crate::texts::Texts;
 use crate::token_costs::TokenCosts;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,6 +20,7 @@ use wunderblock_core::pair::{ExchangeKind, arrange};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::View;
+use wunderblock_summary::{content_words, each_word};
 
 /// Number of tokens since the last mention of a name above which a reference to the name counts as far.
 const FAR: Tokens = Tokens(8_000);

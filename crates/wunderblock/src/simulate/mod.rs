@@ -51,7 +51,6 @@ use crate::request::options::ContextOptions;
 use crate::request::stages::Loaded;
 use crate::request::target::{SessionModel, Target};
 use crate::session::Session;
-use crate::summarize::Summarise;
 use index::Index;
 use play::{Play, PlayedWindow};
 use std::fmt;
@@ -59,6 +58,7 @@ use std::sync::Arc;
 use watch::Watch;
 use wunderblock_core::policy::{Optional, Permille, Policy};
 use wunderblock_core::units::Tokens;
+use wunderblock_summary::Summarise;
 
 /// Largest change in a window's size, in thousandths. What a policy keeps depends on the position of a cut, and a
 /// slightly larger or smaller window moves the cut.

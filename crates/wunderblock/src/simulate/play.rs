@@ -10,7 +10,6 @@ use crate::compact::due::MeasuredSize;
 use crate::compactor::Compactor;
 use crate::error::Error;
 use crate::memory::lane::{CompactContext, Lane, Tried};
-use crate::redact::Redactor;
 use crate::request::build::Build;
 use crate::request::job::BuildJob;
 use crate::request::options::ContextOptions;
@@ -25,6 +24,7 @@ use wunderblock_core::message::Dialect;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::render;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_redact::Redactor;
 
 /// A window that a session is played in.
 pub(super) struct PlayedWindow {

@@ -4,12 +4,12 @@
 use super::index::{Index, PositionSource, READ, all_keys, first_tokens};
 use super::names::{Name, each_once, keys};
 use super::said::WORDS;
-use crate::summarize::content_words;
 use wunderblock_core::id::Handle;
 use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::ports::Bodies as _;
 use wunderblock_core::stub::head;
 use wunderblock_core::units::Tokens;
+use wunderblock_summary::content_words;
 
 /// Number of bytes of a command that a line must contain to name the command. Summaries and stubs cut long commands.
 const COMMAND: usize = 40;

@@ -3,11 +3,11 @@
 use super::digest::{Digest, digest};
 use super::history::History;
 use super::index::message_of;
-use crate::summarize::files_touched;
 use std::collections::HashMap;
 use wunderblock_core::id::CallId;
 use wunderblock_core::message::Part;
 use wunderblock_core::ports::Bodies as _;
+use wunderblock_summary::files_touched;
 
 /// A call that reads a file or a range again, with no change to it since the earlier read.
 pub(super) struct RepeatedRead {

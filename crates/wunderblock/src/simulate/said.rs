@@ -2,9 +2,9 @@
 
 use super::names::{EntityNames, Name, each_once};
 use super::needs;
-use crate::summarize::content_words;
 use std::collections::HashSet;
 use wunderblock_core::literal::{Literal, LiteralKind, literals};
+use wunderblock_summary::content_words;
 
 /// Minimum number of content words besides the names in a line. A line with fewer content words only lists its names.
 pub(super) const WORDS: usize = 4;

@@ -3,11 +3,11 @@
 //! The program receives one JSON object on stdin, `{"system", "prompt", "most_tokens"}`, and writes the summary to
 //! stdout.
 
-use crate::call::{CallFailure, TOKEN_TIME, writing_time};
 use crate::process::{self, Program};
-use crate::summarize::task::{Summarise, SummaryTask, SummaryText};
 use std::path::PathBuf;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
+use wunderblock_summary::task::{Summarise, SummaryTask, SummaryText};
+use wunderblock_summary::{CallFailure, TOKEN_TIME, writing_time};
 
 /// Prefix that marks a summariser as a program.
 const PREFIX: &str = "command:";

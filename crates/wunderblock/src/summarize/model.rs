@@ -1,13 +1,13 @@
 //! A catalog model that is used as a summariser.
 
-use crate::call::CallFailure;
 use crate::catalog::{BilledTokens as Billed, Catalog, ModelRow};
 use crate::model::Client;
-use crate::summarize::task::{Summarise, SummaryTask, SummaryText};
 use wunderblock_core::compaction::SummarySpend;
 use wunderblock_core::message::{Dialect, Message, Role};
 use wunderblock_core::request::Request;
 use wunderblock_core::units::{Bytes, Millis, Tokens};
+use wunderblock_summary::CallFailure;
+use wunderblock_summary::task::{Summarise, SummaryTask, SummaryText};
 use wunderblock_wire::{ModelReply, StopReason, encode};
 
 /// Output tokens added for reasoning, which all providers but Anthropic count as output. A model that does not reason
