@@ -64,7 +64,7 @@ pub enum RuleError {
     /// The keywords of all rules do not fit into one automaton.
     #[error("the keywords of the redaction rules cannot be searched for: {0}")]
     Keywords(#[from] aho_corasick::BuildError),
-    /// There are more than [`MAX_SECRET_RULES`] rules.
+    /// There are more than 500 rules.
     #[error("too many redaction rules: {0}, the maximum is {MAX_SECRET_RULES}")]
     TooMany(usize),
 }

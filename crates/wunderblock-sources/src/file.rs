@@ -69,10 +69,10 @@ pub(super) fn read(canonical: &Path, most: u64) -> Result<TextFile, String> {
     text_of(bytes_of(canonical, most)?)
 }
 
-/// Reads the text of a file; see [`read`].
+/// Reads the text of a file of at most `most` bytes.
 ///
 /// # Errors
-/// Returns the same messages as [`read`].
+/// Returns a message if the file cannot be read, is too large, or is not text.
 pub fn read_text(path: &Path, most: u64) -> Result<String, String> {
     read(path, most).map(|file| file.text)
 }

@@ -52,7 +52,7 @@ pub struct FoundSources {
 ///
 /// Each file is read once, at its first place in the order. Ignore files are read in the directories from the root to
 /// the working directory, and in every directory that the scan visits, but not elsewhere. A file larger than
-/// [`crate::limits::MAX_SOURCE_FILE`] is not read. Problems become findings; the function itself cannot fail.
+/// 4 MiB is not read. Problems become findings; the function itself cannot fail.
 #[must_use]
 pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
     let (workspace, rules) = (wanted.workspace, wanted.rules);

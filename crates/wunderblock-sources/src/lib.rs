@@ -11,7 +11,7 @@
 //! ```
 //!
 //! No file can make a read hang, grow without limit, or reach outside the allowed directories. Only regular files are
-//! opened; sizes, numbers and depths are limited by [`crate::limits`]; and a path is judged by its resolved target. A
+//! opened; sizes, numbers and depths are limited by `limits.rs`; and a path is judged by its resolved target. A
 //! file that cannot be used becomes a finding, and reading continues.
 
 pub mod definitions;

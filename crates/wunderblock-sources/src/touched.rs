@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// A gist is a line of `wunderblock_wire::gist`: a path with lines, a command, or a pattern with a place. A word
 /// is a path if it looks like a path and its directory exists, so that a file about to be written counts. A bare word
 /// is a path only if it names an existing file, or if it is the only word and names a directory. This function reads
-/// directories, but no files. At most [`MAX_TOUCHED`] paths and [`MAX_TOUCHED_WORDS`] words are processed, so callers
+/// directories, but no files. At most 512 paths and 10,000 words are processed, so callers
 /// should pass the latest gists first.
 #[must_use]
 pub fn touched<'a>(gists: impl Iterator<Item = &'a str>, workspace: &Workspace) -> Vec<String> {

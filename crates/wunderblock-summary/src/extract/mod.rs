@@ -71,7 +71,7 @@ use wunderblock_core::ports::CostModel;
 /// `brief.target` tokens if the range has enough content.
 ///
 /// The same input gives the same text. Runs in time linear in the input: only the beginning, the end and the lines
-/// that report an error are read from a very long text. The summary contains no secret that [`crate::redact`] finds.
+/// that report an error are read from a very long text. The summary contains no secret that [`wunderblock_redact`] finds.
 /// If not even the headings of the template fit, the summary has fewer parts, and if nothing fits, the summary is
 /// empty.
 #[must_use]
