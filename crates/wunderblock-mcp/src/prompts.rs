@@ -5,7 +5,7 @@ use crate::idle::CallKind;
 use crate::ledger::{LedgerUse, SharedLedger};
 use crate::{resources, tools};
 use serde_json::{Map, Value};
-use wunderblock::graph::Expand;
+use wunderblock::summary_graph::Expand;
 use wunderblock::{Deadline, ReadPage, SearchOptions};
 use wunderblock_core::fence;
 

@@ -10,8 +10,8 @@ use crate::idle::CallKind;
 use crate::ledger::{LedgerUse, SharedLedger};
 use crate::tools;
 use crate::uri::{decode, encode};
-use wunderblock::graph::Expand;
 use wunderblock::store::StreamFilter;
+use wunderblock::summary_graph::Expand;
 use wunderblock::{Engine, ReadPage, SavedNote, Session};
 use wunderblock_core::fence;
 

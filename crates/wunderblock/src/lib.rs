@@ -13,95 +13,39 @@
 //! This crate adds storage, token counting and the text index. This crate reads neither environment variables nor the
 //! home directory: callers pass a [`Config`] when they open an engine.
 
-pub mod account;
-mod address;
-mod agent;
-mod agent_view;
-pub mod agents;
-mod authors;
-#[cfg(feature = "sqlite")]
-mod backup;
-pub mod catalog;
-mod catch_up;
-mod command;
-mod compact;
-mod compactor;
-mod content;
-mod context;
-mod deadline;
+mod base;
+mod compaction;
 mod delegates;
-mod doctor;
-mod door;
-mod drive;
-mod edit_error;
-mod engine;
-mod entry;
-mod erase;
-mod error;
-mod found;
-mod future;
-pub mod graph;
-mod grep;
-pub mod handoff;
-mod header_cache;
-mod hint;
 mod histories;
 mod import;
-mod incoming;
-mod kept_bytes;
-mod lane;
-mod latest;
-#[cfg(feature = "sqlite")]
-mod ledger_copies;
-mod ledger_file;
+mod keeping;
+mod lanes;
+mod ledger;
 pub mod limits;
-mod lineage;
-mod lossy;
-mod maintenance;
-pub mod memory;
-#[cfg(feature = "http")]
-pub mod model;
-mod note;
-#[cfg(feature = "sqlite")]
-mod open;
-mod originals;
-mod output;
-mod page;
-mod page_finder;
-mod parallel;
-mod placement;
-pub mod policy;
+pub mod machine;
 pub mod prelude;
-pub mod process;
-mod query_batch;
-mod read;
-mod read_page;
-pub mod recap;
-mod record;
-mod records;
-mod reduce;
-mod reductions;
-pub mod report;
+mod recall;
 mod request;
-#[cfg(feature = "sqlite")]
-mod restore;
-mod search;
-mod session;
-mod short_id;
-mod simulate;
-mod stored;
-pub mod summarize;
-mod texts;
-mod token_costs;
-pub mod tokens;
-mod turns;
-mod usage;
-mod visibility;
+mod rules;
+mod show;
 
-pub use authors::first_request;
+pub use delegates::handoff;
 /// Runs a future to completion on the current thread, for programs without an async executor. The library requires no
 /// async executor.
 pub use futures_executor::block_on;
+pub use lanes::in_memory;
+pub use lanes::recap;
+pub use ledger::authors::first_request;
+pub use recall::summary_graph;
+pub use rules::catalog;
+#[cfg(feature = "http")]
+pub use rules::model;
+pub use rules::policy;
+pub use rules::process;
+pub use rules::summarize;
+pub use rules::tokens;
+pub use show::account;
+pub use show::report;
 pub use wunderblock_core as core;
 pub use wunderblock_core::nearest::nearest;
 pub use wunderblock_redact as redact;
@@ -112,66 +56,66 @@ pub use wunderblock_store as store;
 pub use wunderblock_summary::CallFailure;
 pub use wunderblock_wire::delegation::{DelegateText, Delegation, DelegationOutcome, ModelMismatch};
 
-pub use address::{Address, Slice};
-pub use agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
-#[cfg(feature = "sqlite")]
-pub use backup::BackedUp;
-pub use catch_up::Progress;
-pub use command::{CommandResult, ShellCommand};
-pub use compact::account::{Compacted, CompactedRequest, CompactionResult, MadeNode};
-pub use compact::leaving::{CompactionMoney, Leaving, LeavingKind};
-pub use compact::options::{CompactOptions, CompactionStage, OnProgress, SummaryEdit};
-pub use compact::state::LaneState;
-pub use compact::undo::Undone;
-pub use compactor::{Compactor, Hook};
-pub use context::Built;
-pub use deadline::Deadline;
-pub use delegates::{Agents, DelegateCall, DelegationNode};
-pub use doctor::diagnosis::{Diagnosis, DoctorNote, Problem};
-pub use drive::lanes::LaneBuilt;
-pub use drive::replay::{Difference, Replayed};
-pub use edit_error::EditError;
-pub use engine::{Config, Engine, Reducer};
-pub use entry::EntryDescription;
-pub use erase::{Along, Erased, TextFound, TextPlace, TextRecord};
-pub use error::{Error, ErrorKind, ImportReason, Unappendable};
-pub use found::Found;
-pub use future::BoxFuture;
-pub use grep::{GrepOptions, GrepStop, Match};
-pub use hint::Hint;
+pub use base::deadline::Deadline;
+pub use base::edit_error::EditError;
+pub use base::error::{Error, ErrorKind, ImportReason, Unappendable};
+pub use base::future::BoxFuture;
+pub use base::hint::Hint;
+pub use base::short_id::ShortIds;
+pub use base::turns::Turns;
+pub use compaction::compact::account::{Compacted, CompactedRequest, CompactionResult, MadeNode};
+pub use compaction::compact::leaving::{CompactionMoney, Leaving, LeavingKind};
+pub use compaction::compact::options::{CompactOptions, CompactionStage, OnProgress, SummaryEdit};
+pub use compaction::compact::state::LaneState;
+pub use compaction::compact::undo::Undone;
+pub use compaction::drive::lanes::LaneBuilt;
+pub use compaction::drive::replay::{Difference, Replayed};
+pub use delegates::sessions::{Agents, DelegateCall, DelegationNode};
 pub use histories::holds_sessions;
 pub use histories::member::HistoryFile;
-pub use import::{ImportNotice, Imported, OnBytes, Transcripts, transcripts, was_imported};
-pub use incoming::{Clock, IdSource, IntoEvents, Stamp};
-pub use kept_bytes::BytePlace;
-pub use lane::SessionLane;
-pub use latest::latest_session;
+pub use import::transcripts::{ImportNotice, Imported, OnBytes, Transcripts, transcripts, was_imported};
 #[cfg(feature = "sqlite")]
-pub use ledger_copies::ErasedPart;
-pub use maintenance::Ledger;
-pub use maintenance::Maintenance;
-pub use note::SavedNote;
-pub use originals::originals;
-pub use output::{Keep, Output, OutputOptions, ShortenedOutput};
-pub use page::Page;
-pub use placement::{Advice, Placement};
-pub use read::Content;
-pub use read_page::ReadPage;
-pub use record::ReadyEvent;
+pub use keeping::backup::BackedUp;
+pub use keeping::doctor::diagnosis::{Diagnosis, DoctorNote, Problem};
+pub use keeping::erase::{Along, Erased, TextFound, TextPlace, TextRecord};
+#[cfg(feature = "sqlite")]
+pub use keeping::ledger_copies::ErasedPart;
+pub use keeping::maintenance::Ledger;
+pub use keeping::maintenance::Maintenance;
+#[cfg(feature = "sqlite")]
+pub use keeping::restore::Restored;
+pub use lanes::agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
+pub use lanes::context::Built;
+pub use lanes::lane::SessionLane;
+pub use lanes::usage::Usage;
+pub use lanes::visibility::{Visibility, VisibilityChange};
+pub use ledger::address::{Address, Slice};
+pub use ledger::command::{CommandResult, ShellCommand};
+pub use ledger::engine::{Config, Engine, Reducer};
+pub use ledger::incoming::{Clock, IdSource, IntoEvents, Stamp};
+pub use ledger::kept_bytes::BytePlace;
+pub use ledger::latest::latest_session;
+pub use ledger::originals::originals;
+pub use ledger::output::{Keep, Output, OutputOptions, ShortenedOutput};
+pub use ledger::record::ReadyEvent;
+pub use ledger::session::Session;
+pub use recall::catch_up::Progress;
+pub use recall::entry::EntryDescription;
+pub use recall::found::Found;
+pub use recall::grep::{GrepOptions, GrepStop, Match};
+pub use recall::note::SavedNote;
+pub use recall::placement::{Advice, Placement};
+pub use recall::read::Content;
+pub use recall::read_page::ReadPage;
+pub use recall::search::{HitStrength, SearchCut, SearchHit, SearchOptions, SearchOrder, SearchResult};
 pub use request::draft::Draft;
 pub use request::options::{ContextOptions, Model};
 pub use request::prefix::{CachePlan, ReportedCache};
 pub use request::provider::StateProvider;
 pub use request::sources::{AgentType, Given, Instructions, OfferedTool, Resource, Skill, Sources};
-#[cfg(feature = "sqlite")]
-pub use restore::Restored;
-pub use search::{HitStrength, SearchCut, SearchHit, SearchOptions, SearchOrder, SearchResult};
-pub use session::Session;
-pub use short_id::ShortIds;
-pub use simulate::{
+pub use rules::compactor::{Compactor, Hook};
+pub use show::page::Page;
+pub use show::simulate::{
     OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall,
     RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,
 };
-pub use turns::Turns;
-pub use usage::Usage;
-pub use visibility::{Visibility, VisibilityChange};

@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::unwrap_used)]
 
 use std::sync::Arc;
-use wunderblock::memory::MemoryLane;
+use wunderblock::in_memory::MemoryLane;
 use wunderblock::prelude::*;
 use wunderblock::{SearchOptions, StateProvider, block_on};
 use wunderblock_testkit::memory::MemoryStorage;

@@ -6,9 +6,9 @@ use crate::program::{ChoreResult, Sandbox};
 use serde_json::{Map, Value, json};
 use std::fs::{create_dir_all, write};
 use std::path::Path;
-use wunderblock::agents::Places;
 use wunderblock::catalog::Catalog;
 use wunderblock::definitions::{DefinitionCache, DefinitionQuery, DelegateRules, definitions};
+use wunderblock::machine::Places;
 use wunderblock::{DelegateCall, core::delegate::registry::Found};
 
 /// Number of plugins, and of definitions in each.

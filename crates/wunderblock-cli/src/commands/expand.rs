@@ -12,12 +12,12 @@ use wunderblock_core::stub::grouped;
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Expand) -> Exit {
     let engine = settings.read_only().await?;
     let address = session_address(&engine, global, &wanted.node).await?;
-    let options = wunderblock::graph::Expand {
+    let options = wunderblock::summary_graph::Expand {
         query: wanted.query.clone(),
         page: wanted.page,
         page_tokens: wanted.tokens,
         children: !wanted.events,
-        ..wunderblock::graph::Expand::default()
+        ..wunderblock::summary_graph::Expand::default()
     };
     let page = engine.expand(address, &options).await?;
     let nothing = page.matches == Some(0);

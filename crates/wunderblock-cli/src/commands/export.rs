@@ -12,7 +12,7 @@ use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use wunderblock::agents::{TranscriptPlace, transcript_place, write_agent_transcript};
+use wunderblock::machine::{TranscriptPlace, transcript_place, write_agent_transcript};
 use wunderblock::{ContextOptions, Session};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};

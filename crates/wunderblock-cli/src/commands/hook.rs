@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
-use wunderblock::agents::{Agent, find_session};
+use wunderblock::machine::{Agent, find_session};
 use wunderblock::recap::{DigestSource, digest, is_recap_due, recall, recap};
 use wunderblock::redact::PushedText;
 use wunderblock::{Engine, Session};

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use summary::ImportSummary;
 use watch::watch;
-use wunderblock::agents::Agent;
+use wunderblock::machine::Agent;
 use wunderblock::{Engine, HistoryFile, transcripts};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Exit {

@@ -13,8 +13,8 @@ use crate::terminal::{clean, clean_lines};
 use backup::Backups;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wunderblock::agents::settings::{ExistingFiles, Installation, SettingsChange, diff};
-use wunderblock::agents::{Agent, Places};
+use wunderblock::machine::settings::{ExistingFiles, Installation, SettingsChange, diff};
+use wunderblock::machine::{Agent, Places};
 use wunderblock_wire::hook::HookAgent;
 
 /// Agents whose sessions a hook can take in: they write a transcript that `import` reads.

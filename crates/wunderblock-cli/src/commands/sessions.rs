@@ -11,7 +11,7 @@ use crate::paint::Paint;
 use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use std::process::ExitCode;
-use wunderblock::agents::resume;
+use wunderblock::machine::resume;
 use wunderblock::report::SessionReport;
 use wunderblock::store::StreamInfo;
 use wunderblock::{Engine, originals};

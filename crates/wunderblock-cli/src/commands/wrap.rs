@@ -12,8 +12,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, SystemTime};
-use wunderblock::agents::settings::{Installation, OneRun};
-use wunderblock::agents::{Agent, Places, histories};
+use wunderblock::machine::settings::{Installation, OneRun};
+use wunderblock::machine::{Agent, Places, histories};
 use wunderblock_wire::hook::HookAgent;
 
 /// Time before the start within which a changed transcript still counts: file systems round times.
@@ -29,7 +29,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Wrap) -> 
     let installation =
         Installation { agent, program: &program, options, runs_commands: run_commands, folder: &folder };
     let refused =
-        |error: wunderblock::agents::settings::SettingsError| Failure::Door(REFUSED, error.to_string());
+        |error: wunderblock::machine::settings::SettingsError| Failure::Door(REFUSED, error.to_string());
     let mut one = installation.one_run().map_err(refused)?.unwrap_or_default();
     // Entries in the agent's files work in this run, too; a second time, each event would call the hook twice.
     if is_connected(&installation, &read_all(&installation.files())?) {

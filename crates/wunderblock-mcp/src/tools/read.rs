@@ -6,7 +6,7 @@ use crate::ledger::LedgerUse;
 use crate::uri::read_uri;
 use serde_json::json;
 use wunderblock::ReadPage;
-use wunderblock::graph::Expand;
+use wunderblock::summary_graph::Expand;
 use wunderblock_core::fence;
 
 pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {

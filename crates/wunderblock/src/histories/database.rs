@@ -3,7 +3,7 @@
 
 use super::member::{HistoryFile, Member, too_large};
 use super::{cursor, rows};
-use crate::error::{Error, ImportReason};
+use crate::base::error::{Error, ImportReason};
 use crate::histories::rows_read::RowsRead;
 use crate::histories::stamp::Stamp;
 use crate::limits::{DATABASE_WAIT, MAX_MEMBERS};

@@ -2,7 +2,7 @@
 
 use super::member::HistoryFile;
 use super::{database, export, tree};
-use crate::error::{Error, file_error};
+use crate::base::error::{Error, file_error};
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::path::Path;

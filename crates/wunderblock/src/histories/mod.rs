@@ -23,7 +23,7 @@ pub(crate) mod stamp;
 pub(crate) mod text;
 pub(crate) mod tree;
 
-use crate::error::{Error, file_error, refused};
+use crate::base::error::{Error, file_error, refused};
 use export::{Entry, ExportCache};
 use listed::{conversation_of, row_of};
 use stamp::Stamp;

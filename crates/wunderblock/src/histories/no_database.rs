@@ -1,7 +1,7 @@
 //! Takes the place of [`database`](super::database) in a build without databases.
 
 use super::member::{HistoryFile, Member};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::histories::rows_read::RowsRead;
 use std::path::Path;
 

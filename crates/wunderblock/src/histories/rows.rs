@@ -7,7 +7,7 @@
 use super::database::failed;
 use super::json::{joined, object, quoted};
 use super::member::{Member, too_large};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::histories::rows_read::RowsRead;
 use crate::limits::MAX_MEMBERS;
 use rusqlite::types::ValueRef;

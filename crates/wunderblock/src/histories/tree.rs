@@ -4,7 +4,7 @@
 
 use super::json::object_or_string;
 use super::member::{HistoryFile, Member, too_large};
-use crate::error::{Error, file_error};
+use crate::base::error::{Error, file_error};
 use crate::histories::stamp::{RACY, Stamp, read_up_to};
 use crate::limits::MAX_MEMBERS;
 use std::ffi::OsStr;

@@ -2,9 +2,9 @@
 
 use super::lane::LaneChoice;
 use super::options::ContextOptions;
-use crate::catalog::Catalog;
-use crate::engine::Reducer;
-use crate::token_costs::Counts;
+use crate::ledger::engine::Reducer;
+use crate::rules::catalog::Catalog;
+use crate::rules::token_costs::Counts;
 use std::sync::Arc;
 use wunderblock_core::id::{Handle, StreamId, TenantId};
 use wunderblock_core::policy::Reduce;

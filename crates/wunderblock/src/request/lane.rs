@@ -6,8 +6,8 @@
 
 use super::options::ContextOptions;
 use super::target::{SessionModel, Target};
-use crate::catalog::Catalog;
-use crate::error::Error;
+use crate::base::error::Error;
+use crate::rules::catalog::Catalog;
 use std::sync::Arc;
 use wunderblock_core::event::{ContextBuilt, LaneTarget};
 use wunderblock_core::id::LaneId;

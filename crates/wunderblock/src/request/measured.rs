@@ -4,8 +4,8 @@
 
 use super::note::{MeasurementNote, What};
 use super::snapshot::Snapshot;
-use crate::catalog::Catalog;
-use crate::token_costs::TokenCosts;
+use crate::rules::catalog::Catalog;
+use crate::rules::token_costs::TokenCosts;
 use std::cell::RefCell;
 use std::iter::Peekable;
 use wunderblock_core::message::{MessageOrigin, Part, Role};

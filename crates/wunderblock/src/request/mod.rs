@@ -10,7 +10,7 @@
 //! encode                                            Draft
 //! ```
 //! [`build`] contains the stages from top to bottom, [`stages`] their results, and [`need`] the interface to drivers.
-//! Drivers are the engine ([`crate::drive`]) and a lane in memory ([`crate::memory`]), which simulations use.
+//! Drivers are the engine ([`crate::compaction::drive`]) and a lane in memory ([`crate::lanes::in_memory`]), which simulations use.
 
 pub(crate) mod build;
 pub(crate) mod compose;

@@ -7,8 +7,8 @@
 
 use super::provider::StateProvider;
 use super::snapshot::{LaneWanted, Snapshot};
-use crate::error::Error;
-use crate::texts::Texts;
+use crate::base::error::Error;
+use crate::ledger::texts::Texts;
 use futures_channel::oneshot;
 use std::collections::{BTreeMap, HashSet};
 use std::pin::Pin;

@@ -3,7 +3,7 @@
 use super::need::{FilesWanted, Outside, OutsideWanted};
 use super::packer::Packer;
 use super::sources::{AgentType, Given, Instructions, OfferedTool, Resource, Skill, Sources};
-use crate::texts::Texts;
+use crate::ledger::texts::Texts;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::authority::{Authority, InstructionLevel};
 use wunderblock_core::compose::Offer;

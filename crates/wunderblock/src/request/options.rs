@@ -1,7 +1,7 @@
 //! Options of a build.
 
 use super::sources::Sources;
-use crate::compactor::Compactor;
+use crate::rules::compactor::Compactor;
 use wunderblock_core::allocate::Shares;
 use wunderblock_core::decision::Injection;
 use wunderblock_core::id::LaneId;

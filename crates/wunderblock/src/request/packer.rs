@@ -1,7 +1,7 @@
 //! Packs texts as bodies.
 
-use crate::texts::Texts;
-use crate::token_costs::TokenCosts;
+use crate::ledger::texts::Texts;
+use crate::rules::token_costs::TokenCosts;
 use std::sync::{Mutex, PoisonError};
 use wunderblock_core::decision::Injection;
 use wunderblock_core::id::Handle;

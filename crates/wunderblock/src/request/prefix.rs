@@ -5,7 +5,7 @@
 
 use super::snapshot::Snapshot;
 use super::target::Target;
-use crate::catalog::{BilledTokens, CacheMode, CacheRule, MicroDollars};
+use crate::rules::catalog::{BilledTokens, CacheMode, CacheRule, MicroDollars};
 use wunderblock_core::event::{ContextBuilt, Stem, UsageMeasured};
 use wunderblock_core::request::CachePoint;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};

@@ -1,6 +1,6 @@
 //! Providers of state: they know facts about the work that no event holds, and are asked at each build.
 
-use crate::process;
+use crate::rules::process;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 use super::mention::needs_details;
 use super::need::{Asking, Need};
 use super::snapshot::{Snapshot, planned_texts, view_handles};
-use crate::error::Error;
-use crate::texts::Texts;
-use crate::token_costs::TokenCosts;
+use crate::base::error::Error;
+use crate::ledger::texts::Texts;
+use crate::rules::token_costs::TokenCosts;
 use std::collections::BTreeSet;
 use wunderblock_core::authority::Authority;
 use wunderblock_core::fence::plain;

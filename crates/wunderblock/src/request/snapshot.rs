@@ -3,7 +3,7 @@
 use super::lane::{LaneChoice, target_of};
 use super::note::MeasurementNote;
 use super::target::SessionModel;
-use crate::texts::Texts;
+use crate::ledger::texts::Texts;
 use std::collections::HashMap;
 use std::sync::Arc;
 use wunderblock_core::event::{

@@ -1,10 +1,10 @@
 //! Model of a request, with the window, reserve, margin and format that follow from it.
 
 use super::options::ContextOptions;
-use crate::catalog::{CacheMode, Catalog, ModelRow};
-use crate::error::Error;
+use crate::base::error::Error;
 use crate::limits;
-use crate::token_costs::TokenCosts;
+use crate::rules::catalog::{CacheMode, Catalog, ModelRow};
+use crate::rules::token_costs::TokenCosts;
 use wunderblock_core::budget::{Budget, Certainty, WindowSource};
 use wunderblock_core::event::{ContextBuilt, LaneTarget};
 use wunderblock_core::line::SourceLine;
@@ -56,7 +56,7 @@ impl Target {
         let (window, window_source) = Self::window(catalog, options, said);
         let certainty = match row.vocabulary {
             Some(_) => Certainty::Exact,
-            None => crate::tokens::certainty(row.family, crate::tokens::Class::Prose),
+            None => crate::rules::tokens::certainty(row.family, crate::rules::tokens::Class::Prose),
         };
         let margin = match certainty {
             Certainty::Exact => Tokens::ZERO,

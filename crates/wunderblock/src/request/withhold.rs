@@ -3,7 +3,7 @@
 
 use super::prefix;
 use super::stages::{Planned, Rendered};
-use crate::error::Error;
+use crate::base::error::Error;
 use std::collections::BTreeSet;
 use wunderblock_core::decision::{PartPosition, TrimReason};
 use wunderblock_core::thinking::{thinks, unbind};

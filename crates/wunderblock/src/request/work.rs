@@ -2,8 +2,8 @@
 //! other steps that leave the log out inject it again.
 
 use super::packer::Packer;
-use crate::texts::Texts;
-use crate::token_costs::TokenCosts;
+use crate::ledger::texts::Texts;
+use crate::rules::token_costs::TokenCosts;
 use std::collections::HashMap;
 use std::sync::Arc;
 use wunderblock_core::authority::Authority;

@@ -10,7 +10,7 @@ use crate::terminal::clean;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use wunderblock::agents::{Agent, AgentHistory, Places, agents, histories};
+use wunderblock::machine::{Agent, AgentHistory, Places, agents, histories};
 use wunderblock::store::StreamFilter;
 use wunderblock::{Engine, HistoryFile, Transcripts};
 use wunderblock_core::stub::grouped;

@@ -6,7 +6,7 @@ use crate::input::read_usual;
 use crate::settings::state_folder;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use wunderblock::agents::settings::SettingsChange;
+use wunderblock::machine::settings::SettingsChange;
 
 /// A change of a file. Settings are UTF-8; a file that is not is never changed.
 #[derive(Serialize, Deserialize)]

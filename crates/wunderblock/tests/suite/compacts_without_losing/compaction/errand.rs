@@ -6,7 +6,7 @@ use crate::scene as words;
 use futures_executor::block_on;
 use std::sync::Arc;
 use tempfile::TempDir;
-use wunderblock::graph::Expand;
+use wunderblock::summary_graph::Expand;
 use wunderblock::{Address, Compactor, ContextOptions};
 use wunderblock_core::message::{Dialect, Message, Part, Role};
 use wunderblock_core::policy::Policy;

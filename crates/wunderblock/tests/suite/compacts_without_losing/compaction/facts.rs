@@ -3,7 +3,7 @@
 use crate::compacts_without_losing::compaction::scene::*;
 use futures_executor::block_on;
 use std::collections::HashMap;
-use wunderblock::graph::Expand;
+use wunderblock::summary_graph::Expand;
 use wunderblock::{Address, CompactionResult};
 use wunderblock_core::message::{Message, Role};
 

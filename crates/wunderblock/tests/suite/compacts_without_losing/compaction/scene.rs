@@ -5,10 +5,10 @@ use futures_executor::block_on;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
-use wunderblock::graph::{Expand, GraphNode};
 use wunderblock::policy::Policies;
 use wunderblock::store::{Commit, Storage as _, Write};
 use wunderblock::summarize::{CallFailure, Summarise, SummaryTask, SummaryText};
+use wunderblock::summary_graph::{Expand, GraphNode};
 use wunderblock::{
     Address, Built, CompactOptions, Compacted, Compactor, Config, ContextOptions, Engine, Error, Session,
 };

@@ -109,7 +109,8 @@ fn boundaries_of_other_programs_are_described() {
     let found = scene.describe(&scene.at(&bare.to_string())).unwrap();
     assert_eq!((found.node.lane, found.text, found.node.shown), (None, None, false));
     assert_eq!((&*found.node.producer, found.node.title.as_str()), ("claude-code", ""));
-    let page = scene.expand(&scene.at(&bare.to_string()), &wunderblock::graph::Expand::default()).unwrap();
+    let page =
+        scene.expand(&scene.at(&bare.to_string()), &wunderblock::summary_graph::Expand::default()).unwrap();
     assert_eq!(page.text, "#2 user\none\n\n#3 user\ntwo\n");
 }
 
@@ -140,7 +141,7 @@ fn circles_and_missing_sources_end_somewhere() {
     assert_eq!((first, second), (Seq(6), Seq(7)));
     let found = scene.describe(&scene.at("6")).unwrap();
     assert_eq!(found.subtree.iter().map(|it| it.seq).collect::<Vec<_>>(), [second]);
-    let page = scene.expand(&scene.at("7"), &wunderblock::graph::Expand::default()).unwrap();
+    let page = scene.expand(&scene.at("7"), &wunderblock::summary_graph::Expand::default()).unwrap();
     assert!(
         page.text.contains("#99 summary\n⟨its text is not in the ledger, or was erased⟩"),
         "{}",
@@ -158,7 +159,7 @@ fn erased_nodes_say_so() {
     assert_eq!(scene.nodes(), []);
     let error = scene.describe(&scene.at(&made.to_string())).unwrap_err().to_string();
     assert_eq!(error, format!("erased: the summary at position {made}"));
-    let page = scene.expand(&scene.at("2-3"), &wunderblock::graph::Expand::default()).unwrap();
+    let page = scene.expand(&scene.at("2-3"), &wunderblock::summary_graph::Expand::default()).unwrap();
     assert_eq!(page.text, "#2 erased\n⟨erased⟩\n\n#3 user\ntwo\n");
     assert_eq!(scene.query(&scene.at("2-3"), "secret").matches, Some(0));
 }

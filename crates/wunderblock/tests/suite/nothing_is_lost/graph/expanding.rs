@@ -3,7 +3,7 @@
 use crate::nothing_is_lost::graph::scene::{Scene, joined, node, said, tokens, user};
 use futures_executor::block_on;
 use proptest::prelude::*;
-use wunderblock::graph::{Expand, Expanded, ItemKind, Shows};
+use wunderblock::summary_graph::{Expand, Expanded, ItemKind, Shows};
 use wunderblock_core::event::{Event, Fact, UsageMeasured};
 use wunderblock_core::message::{Body, MediaForm, Part, Role};
 use wunderblock_core::units::Seq;

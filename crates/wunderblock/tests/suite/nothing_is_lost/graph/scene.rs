@@ -2,8 +2,8 @@
 
 use futures_executor::block_on;
 use std::sync::Arc;
-use wunderblock::graph::{Described, Expand, Expanded, PageItem};
 use wunderblock::store::{Answer, Commit, Opening, Query, Storage, Write};
+use wunderblock::summary_graph::{Described, Expand, Expanded, PageItem};
 use wunderblock::{Address, Config, Engine, Error, Session};
 use wunderblock_core::decision::{PlacedSummary, Trim, TrimReason};
 use wunderblock_core::event::{
@@ -125,7 +125,7 @@ impl Scene {
         }))
     }
 
-    pub(crate) fn nodes(&self) -> Vec<wunderblock::graph::GraphNode> {
+    pub(crate) fn nodes(&self) -> Vec<wunderblock::summary_graph::GraphNode> {
         block_on(self.session.nodes(None)).unwrap()
     }
 

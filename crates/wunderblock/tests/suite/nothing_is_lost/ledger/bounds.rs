@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
-use wunderblock::graph::Expand;
+use wunderblock::summary_graph::Expand;
 use wunderblock::{
     Address, ContextOptions, Deadline, Engine, Error, Found, GrepOptions, GrepStop, Match, SearchCut,
     SearchOptions, Turns,

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-use wunderblock::agents::{Agent, Places, histories};
+use wunderblock::machine::{Agent, Places, histories};
 use wunderblock::{Engine, Error, ImportReason, transcripts};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::Role;

@@ -1,9 +1,9 @@
 //! All futures of the library are `Send`, so that an executor can move them between threads.
 
 use std::path::Path;
-use wunderblock::graph::Expand;
 use wunderblock::store::sqlite::Access;
 use wunderblock::store::{Storage, StreamFilter};
+use wunderblock::summary_graph::Expand;
 use wunderblock::{
     Address, Along, CompactOptions, Config, ContextOptions, Deadline, Diagnosis, Engine, Keep, Ledger,
     Output, OutputOptions, ReadyEvent, Session, SimulateOptions, Slice, TextFound, Transcripts,

@@ -4,7 +4,7 @@ use crate::scene::*;
 use crate::untrusted_stays_untrusted::outside::prefix::{example, in_memory, reply_of};
 use futures_executor::block_on;
 use std::sync::Arc;
-use wunderblock::memory::MemoryLane;
+use wunderblock::in_memory::MemoryLane;
 use wunderblock::policy::Policies;
 use wunderblock::{Built, Compactor, ContextOptions, Error, Session};
 use wunderblock_core::event::NewEvent;

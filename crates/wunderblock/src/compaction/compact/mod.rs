@@ -1,0 +1,261 @@
+//! Compacting a lane: prepare, climb, publish.
+//!
+//! ```text
+//! load, compose ─► Climb (ladder, summariser, verification) ─► publish ─► view.trimmed, session.compacted …
+//!                                                              └ overtaken, refused, vetoed ─► compaction.rejected
+//! ```
+//! A climb runs on a separate thread, and nothing is locked while it writes a summary. Publishing appends only if the
+//! head has not moved. If the head has moved, the proposal is adapted to the new events, or dropped if one of them
+//! contradicts it.
+
+pub(crate) mod account;
+mod adopt;
+mod archive;
+pub(crate) mod call_budget;
+mod chunk;
+pub(crate) mod climb;
+pub(crate) mod due;
+mod edit;
+mod found;
+pub(crate) mod history;
+mod holder;
+mod hook;
+mod lease;
+pub(crate) mod leaving;
+pub(crate) mod options;
+mod paid;
+pub(crate) mod prepare;
+pub(crate) mod publish;
+pub(crate) mod state;
+mod sweep;
+mod todo;
+pub(crate) mod undo;
+mod writing;
+
+use crate::base::error::Error;
+use crate::base::future::BoxFuture;
+use crate::compaction::drive::lanes::resumed;
+use crate::ledger::record::{MadeFrom, append_fact};
+use crate::ledger::session::{Session, in_overlay};
+use crate::request::options::ContextOptions;
+use account::{Compacted, CompactionResult, MadeNode};
+use call_budget::CallBudget;
+use due::{check_breaker, count_rounds};
+use holder::new_holder;
+use lease::{claim_lease, release_lease, while_holding};
+use leaving::tell_leaving;
+use options::CompactOptions;
+use prepare::{Prepared, prepare};
+use publish::{publish, work_fact};
+use state::count_calls;
+use std::sync::Arc;
+use sweep::{Swept, sweep};
+use wunderblock_core::compact::{Due, Urgency};
+use wunderblock_core::event::Fact;
+use wunderblock_core::id::LaneId;
+use wunderblock_core::units::Seq;
+use wunderblock_store::StoreError;
+
+impl Session {
+    /// Compacts a lane.
+    ///
+    /// # Errors
+    /// Returns an error if the ledger cannot be read or written. A compaction that gains nothing is not an
+    /// error: see [`CompactionResult`].
+    pub fn compact<'a>(&'a self, options: &'a CompactOptions) -> BoxFuture<'a, Compacted> {
+        Box::pin(async move {
+            if options.dry_run && !self.aside {
+                let work = |aside: Session| -> BoxFuture<'a, Compacted> {
+                    Box::pin(async move { aside.compact(options).await })
+                };
+                let mut done = in_overlay(self, work).await?;
+                done.unrecord();
+                return Ok(done);
+            }
+            let policy =
+                ContextOptions { compactor: Some(options.compactor.clone()), ..options.context.clone() };
+            let context = ContextOptions { compactor: None, ..resumed(self, &policy).await? };
+            let options = &CompactOptions { context, ..options.clone() };
+            let lane = options.context.lane.clone().unwrap_or_default();
+            let due = options
+                .due
+                .clone()
+                .unwrap_or_else(|| Due { level: Urgency::Manual, why: "asked for".to_owned() });
+            if options.compactor.policy.is_off() {
+                return Ok(Compacted::empty(options, lane, due, CompactionResult::Off));
+            }
+            let holder = new_holder()?;
+            // A dry run records nothing, so it cannot duplicate another worker's work and does not claim a lease.
+            if !options.dry_run
+                && let Some(other) = claim_lease(self, &lane, &holder).await?
+            {
+                return Ok(Compacted::empty(options, lane, due, CompactionResult::Busy(other)));
+            }
+            let mut options = options.clone();
+            // A session aside only previews the compaction: it calls no model and runs no hook, and the account names
+            // the summariser that would have written the summaries.
+            let mut stands_in_for = None;
+            if self.aside {
+                stands_in_for = options.compactor.summariser.take().map(|writer| writer.name());
+                options.compactor.hooks.clear();
+            }
+            let work = async {
+                let done = compact_held(self, &options, &lane, due).await?;
+                Ok(Compacted { stands_in_for, ..done })
+            };
+            let done = while_holding(self, &lane, &holder, work).await;
+            release_lease(self, &lane, &holder).await?;
+            done
+        })
+    }
+}
+
+async fn compact_held(
+    session: &Session,
+    options: &CompactOptions,
+    lane: &LaneId,
+    due: Due,
+) -> Result<Compacted, Error> {
+    let budget = call_budget(session, options, lane, due.level).await?;
+    let swept = sweep_at(session, options, lane, (due.level, &budget)).await?;
+    let mut prepared = prepare(session, options).await?;
+    if let Some(rounds) = check_breaker(session, &options.compactor.policy, &prepared, &due).await? {
+        return Ok(Compacted::empty(options, lane.clone(), due, CompactionResult::Stopped(rounds)));
+    }
+    let asked = hook::before(options, &prepared, &due, &session.id).await;
+    if let Some(why) = asked.veto {
+        let account = Compacted::empty(options, lane.clone(), due, CompactionResult::Vetoed(why));
+        return reject(session, account, &prepared).await;
+    }
+    let mut options = options.clone();
+    options.focus = options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
+    let options = &options;
+    let climbed = match options.edit {
+        Some(edit) => edit::run(session, options, &mut prepared, (edit, budget)).await?,
+        None => {
+            let redactor = Arc::clone(&session.engine.config.redactor);
+            climb::run(options, redactor, &prepared, due.level, budget).await?
+        }
+    };
+    let due_level = due.level;
+    let mut account = Compacted::of(options, lane, due, &climbed);
+    if options.compactor.policy.goes_by_tasks() {
+        account.tasks.clone_from(&prepared.tasks);
+    }
+    account.nodes.splice(0..0, swept.made);
+    account.adopted = swept.adopted + count_adopted(&prepared, &climbed);
+    tell_leaving(&mut account, (&prepared, &climbed), session.engine.now());
+    if climbed.interrupted {
+        account.outcome = CompactionResult::Interrupted;
+        return Ok(account);
+    }
+    if due_level == Urgency::Ahead {
+        return publish_ahead(session, (&prepared, &climbed), account, options).await;
+    }
+    if climbed.proposal.trim.is_none() {
+        if !account.nodes.is_empty() || account.adopted > 0 {
+            account.outcome = CompactionResult::Compacted;
+            // The sweep did all the work, and no later step records the work log, so it is recorded here.
+            if let Some(work) = &prepared.work {
+                let from = MadeFrom::session(prepared.bench.epoch, prepared.bench.view.head());
+                append_fact(session, work_fact(lane, work), from).await?;
+            }
+            return Ok(account);
+        }
+        return reject(session, account, &prepared).await;
+    }
+    match publish(session, &prepared, &climbed, &account, options).await? {
+        Some((recorded, shift)) => {
+            account.outcome = CompactionResult::Compacted;
+            account.recorded = Some(recorded);
+            let own = |node: &&mut MadeNode| node.at > climbed.proposal.head;
+            // The proposal's own summaries move with the head; swept and adopted ones are already recorded.
+            account.nodes.iter_mut().filter(own).for_each(|node| node.at = Seq(node.at.0 + shift));
+            hook::after(options, &account, &session.id).await;
+            Ok(account)
+        }
+        None => {
+            account.outcome = CompactionResult::Overtaken;
+            reject(session, account, &prepared).await
+        }
+    }
+}
+
+/// Returns the number of summaries of other programs that a proposal places.
+fn count_adopted(prepared: &Prepared, climbed: &climb::Climbed) -> usize {
+    let placed = climbed.proposal.trim.iter().flat_map(|trim| &trim.nodes);
+    placed.filter(|placed| prepared.adopted.iter().any(|node| node.at == placed.at)).count()
+}
+
+/// Returns the model calls that a compaction at this level may still make.
+async fn call_budget(
+    session: &Session,
+    options: &CompactOptions,
+    lane: &LaneId,
+    level: Urgency,
+) -> Result<CallBudget, Error> {
+    let most = options.compactor.policy.limits.calls_per_hour;
+    Ok(CallBudget::of(match level {
+        Urgency::Manual => u32::MAX,
+        // Without a summariser, no model is called, so past calls are not counted.
+        _ if options.compactor.summariser.is_none() => most,
+        _ => most.saturating_sub(count_calls(session, lane, most).await?),
+    }))
+}
+
+/// Summarises all that precedes the view, where the options ask for it.
+async fn sweep_at(
+    session: &Session,
+    options: &CompactOptions,
+    lane: &LaneId,
+    (level, budget): (Urgency, &CallBudget),
+) -> Result<Swept, Error> {
+    if !options.sweep || options.edit.is_some() {
+        return Ok(Swept::default());
+    }
+    let mut options = options.clone();
+    if level != Urgency::Manual {
+        // Nobody asked for the calls that a model would need for all that precedes the view.
+        options.compactor.summariser = None;
+    }
+    sweep(session, &options, lane, budget).await
+}
+
+/// Records summaries made before the level at which requests show them. An empty proposal and a lost race do not
+/// count as compactions without progress, so they are not recorded as rejected.
+async fn publish_ahead(
+    session: &Session,
+    (prepared, climbed): (&Prepared, &climb::Climbed),
+    mut account: Compacted,
+    options: &CompactOptions,
+) -> Result<Compacted, Error> {
+    account.outcome = CompactionResult::NothingGained;
+    if climbed.proposal.nodes.is_empty() {
+        return Ok(account);
+    }
+    match publish(session, prepared, climbed, &account, options).await? {
+        Some((_, shift)) => {
+            account.outcome = CompactionResult::Prepared;
+            account.nodes.iter_mut().for_each(|node| node.at = Seq(node.at.0 + shift));
+        }
+        None => account.outcome = CompactionResult::Overtaken,
+    }
+    Ok(account)
+}
+
+/// Records a compaction that changed nothing, with the number of such compactions in a row.
+async fn reject(session: &Session, account: Compacted, prepared: &Prepared) -> Result<Compacted, Error> {
+    let round = count_rounds(session, &account.lane).await?.map_or(0, |(round, _)| round);
+    let mut rejected = account.rejection(prepared.tokens, round);
+    rejected.round = rejected.round.saturating_add(u32::from(rejected.counts()));
+    let from = MadeFrom::session(prepared.bench.epoch, prepared.bench.view.head());
+    match append_fact(session, Fact::CompactionRejected(rejected.clone()), from).await {
+        // The reasons for rejecting a summary quote what the summary lacks, and that was erased.
+        Err(Error::Store(StoreError::EpochMoved { .. })) => {
+            rejected.rejected.clear();
+            append_fact(session, Fact::CompactionRejected(rejected), MadeFrom::Nothing).await?;
+        }
+        done => _ = done?,
+    }
+    Ok(account)
+}

@@ -1,0 +1,4 @@
+//! Drives builds, and compacts lanes.
+
+pub(crate) mod compact;
+pub(crate) mod drive;

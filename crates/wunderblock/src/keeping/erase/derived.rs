@@ -1,0 +1,101 @@
+//! Finds what was made from erased content: summaries, recalled copies, shortened texts, and entries of the index.
+
+use super::loss::{Depth, Loss, Run};
+use super::showing::Showing;
+use crate::base::error::Error;
+use crate::ledger::engine::Engine;
+use crate::ledger::query_batch::QueryBatch;
+use crate::ledger::stored::decode_event;
+use crate::recall::catch_up::join::read_segment;
+use std::collections::{BTreeMap, BTreeSet};
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::units::Seq;
+use wunderblock_index::{DocKey, Header, without};
+use wunderblock_store::{Answer, EventFilter, PackedSegment, Query, SegmentInfo, StreamNo, Write};
+
+/// Kinds of events that are made from others.
+const DERIVED: [&str; 4] =
+    ["context.injected", "session.compacted", "content.reduced", "compaction.rejected"];
+
+/// Returns the events of streams that were made from positions of the runs that the streams show.
+pub(super) async fn made_from(
+    engine: &Engine,
+    (runs, showing): (&[Run], &Showing<'_>),
+) -> Result<Vec<Loss<'static>>, Error> {
+    let query = Query::PlacesOfKinds { tenant: engine.tenant.no, kinds: DERIVED.to_vec() };
+    let mut places: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
+    for (stream, seq) in engine.ask(query, Answer::holders).await? {
+        places.entry(stream).or_default().push(seq);
+    }
+    let mut batch = QueryBatch::default();
+    let mut asked = Vec::new();
+    for info in showing.streams.iter().copied() {
+        let Some(seqs) = places.remove(&info.no) else { continue };
+        let (tenant, stream, filter) = (engine.tenant.no, info.id.clone(), EventFilter::default());
+        asked.push((info, batch.ask(Query::At { tenant, stream, seqs, filter }, Answer::events)));
+    }
+    let mut answers = engine.ask_all(batch).await?;
+    let mut losses: Vec<Loss<'_>> = Vec::new();
+    for (info, key) in asked {
+        let shown = showing.runs(info);
+        for row in answers.take(key)? {
+            let event = decode_event(engine, &info.id, &row)?;
+            let run = shown.iter().find(|(_, from, to)| carries(&event, (*from, *to)));
+            let Some((number, run)) = run.and_then(|(number, ..)| Some((*number, runs.get(*number)?))) else {
+                continue;
+            };
+            let part = (info, event.seq, event.seq);
+            let mut loss = Loss::holding((number, run), &part, Depth::Texts);
+            loss.take(&event)?;
+            losses.push(loss);
+        }
+    }
+    Ok(losses)
+}
+
+/// Returns whether an event has content of a range of positions.
+fn carries(event: &Event, (from, to): (Seq, Seq)) -> bool {
+    let inside = |seq: Seq| from <= seq && seq <= to;
+    match &event.fact {
+        Some(Fact::ContextInjected(injected)) => {
+            injected.items.iter().any(|item| inside(item.from_seq))
+                || injected.work.as_ref().is_some_and(|work| work.touches(from, to))
+        }
+        Some(Fact::SessionCompacted(made)) => {
+            made.summary.is_some() && made.from_seq <= to && from <= made.to_seq
+        }
+        Some(Fact::ContentReduced(reduced)) => inside(reduced.target),
+        // The reasons for rejecting a summary quote what the summary lacks.
+        Some(Fact::CompactionRejected(made)) => !made.rejected.is_empty() && from < event.seq,
+        _ => false,
+    }
+}
+
+/// Returns the writes that remove the losses from the segments of the text index.
+pub(super) async fn unindex_writes(
+    engine: &Engine,
+    segments: &[SegmentInfo],
+    losses: &[Loss<'_>],
+) -> Result<Vec<Write>, Error> {
+    let gone = losses.iter().flat_map(|loss| loss.events.keys().map(|seq| (loss.no.0, seq.0)));
+    let gone: BTreeSet<(u32, u64)> = gone.collect();
+    let is_gone = |key: DocKey| gone.contains(&(key.stream, key.seq));
+    let mut writes = Vec::new();
+    for info in segments {
+        let header = Header::decode(&info.header)?;
+        if !header.docs().any(is_gone) {
+            continue;
+        }
+        let segment = read_segment(engine, info.id, info.header.clone()).await?;
+        let rest = without(&segment, is_gone)?;
+        let docs = Header::decode(&rest.header)?.len() as u64;
+        let packed = PackedSegment { docs, header: rest.header, blocks: rest.blocks };
+        writes.push(Write::Segment {
+            tenant: engine.tenant.no,
+            segment: (docs > 0).then_some(packed),
+            replaces: vec![info.segment()],
+            indexed: Vec::new(),
+        });
+    }
+    Ok(writes)
+}

@@ -1,0 +1,128 @@
+//! Builds the next request of a lane, compacts the lane first if it is due, and records the request.
+//!
+//! ```text
+//! Build ─► Draft ─ due? ─► compact, and build again
+//!                └─ else ─► record: preamble.changed … context.built ─► Built
+//! ```
+//! Decisions of a build are appended only if the session has not grown in the meantime. Otherwise, the build starts
+//! again.
+
+mod auto_compact;
+mod built;
+mod record;
+
+use crate::base::future::BoxFuture;
+use crate::compaction::compact::state::refuse_unsettled;
+use crate::compaction::drive::{context_job, run_build};
+use auto_compact::{AutoCompaction, compact_if_due, find_due};
+pub use built::Built;
+pub(crate) use built::unreached;
+use record::{record_overflow, record_request};
+pub(crate) use record::{refused, to_record};
+
+use crate::base::error::Error;
+use crate::ledger::session::{Session, in_overlay};
+use crate::limits;
+use crate::request::build::Build;
+use crate::request::options::ContextOptions;
+use crate::request::stages::Stopped;
+use wunderblock_core::compact::Due;
+use wunderblock_core::message::Message;
+use wunderblock_store::StoreError;
+
+impl Session {
+    /// Builds the next request and records it. If even the smallest request does not fit, that is recorded as
+    /// `turn.completed` with `context_overflow` and the breakdown.
+    ///
+    /// # Errors
+    /// Returns [`Error::OverBudget`] if even the smallest request does not fit, or another error if the ledger cannot
+    /// be used.
+    pub fn context(&self, options: impl Into<ContextOptions>) -> BoxFuture<'_, Built> {
+        build_context(self, options.into())
+    }
+
+    /// Builds the request that [`Session::context`] would build, including a compaction, and records nothing. No
+    /// model is called and no hook runs: the extractive summariser replaces a model that would write summaries, and
+    /// [`Compacted::stands_in_for`](crate::Compacted::stands_in_for) names that model.
+    ///
+    /// # Errors
+    /// See [`Session::context`].
+    pub fn explain(&self, options: impl Into<ContextOptions>) -> BoxFuture<'_, Built> {
+        build_draft(self, options.into())
+    }
+}
+
+fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Built> {
+    Box::pin(async move {
+        // The prompt is appended outside the loop, so that a retry does not repeat it.
+        if let Some(prompt) = &options.prompt {
+            session.append(Message::user(prompt.as_str())).await?;
+        }
+        let mut auto = AutoCompaction::default();
+        if let Some(compactor) = &options.compactor {
+            refuse_unsettled(session, &compactor.policy, &options).await?;
+        }
+        for _ in 0..limits::BUILD_RETRIES {
+            let drafted = run_build(session, Build::draft(context_job(session, &options))).await?;
+            if compact_if_due(session, &options, &drafted, &mut auto).await? {
+                continue;
+            }
+            let draft = match drafted {
+                Ok(draft) => draft,
+                Err(Stopped::Failed(error)) => return Err(error),
+                Err(Stopped::Refused { lane, refusal, .. }) => {
+                    let done = auto.describe(options.compactor.as_ref());
+                    record_overflow(session, &lane, &refusal, &done).await?;
+                    return Err(Error::OverBudget(refusal));
+                }
+            };
+            match record_request(session, &draft).await {
+                Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
+                Err(error) => return Err(error),
+                Ok(recorded) => {
+                    let AutoCompaction { compacted, due, .. } = auto;
+                    let out_of_reach = unreached(&options, &draft);
+                    return Ok(Built { draft, recorded: Some(recorded), compacted, out_of_reach, due });
+                }
+            }
+        }
+        Err(Error::Restless)
+    })
+}
+
+/// Returns the reason if the lane's next request is due for a compaction by the options' policy.
+pub(crate) async fn due_for(session: &Session, options: &ContextOptions) -> Result<Option<Due>, Error> {
+    let Some(compactor) = &options.compactor else { return Ok(None) };
+    let drafted = run_build(session, Build::draft(context_job(session, options))).await?;
+    find_due(session, &compactor.policy, &drafted).await
+}
+
+fn build_draft(session: &Session, options: ContextOptions) -> BoxFuture<'_, Built> {
+    Box::pin(async move {
+        if options.at.is_some() {
+            if options.prompt.is_some() {
+                let why = "a prompt is the session's next turn; leave it out for a request as of an earlier position";
+                return Err(Error::Config(why.to_owned()));
+            }
+            let draft = run_build(session, Build::draft(context_job(session, &options))).await??;
+            let out_of_reach = unreached(&options, &draft);
+            return Ok(Built { draft, recorded: None, compacted: None, out_of_reach, due: None });
+        }
+        // Nothing is recorded because the overlay keeps all appends in memory.
+        in_overlay(session, move |aside| {
+            let options = options.clone();
+            Box::pin(async move { build_aside(&aside, options).await })
+        })
+        .await
+    })
+}
+
+/// Builds the next request of a session that is kept aside.
+pub(crate) async fn build_aside(aside: &Session, options: ContextOptions) -> Result<Built, Error> {
+    let mut built = build_context(aside, options).await?;
+    built.recorded = None;
+    if let Some(done) = &mut built.compacted {
+        done.unrecord();
+    }
+    Ok(built)
+}

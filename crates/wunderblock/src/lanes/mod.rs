@@ -1,0 +1,9 @@
+//! Lanes of a session: the next request, one lane, a lane in memory, and what an agent is told.
+
+pub(crate) mod agent_view;
+pub(crate) mod context;
+pub mod in_memory;
+pub(crate) mod lane;
+pub mod recap;
+pub(crate) mod usage;
+pub(crate) mod visibility;

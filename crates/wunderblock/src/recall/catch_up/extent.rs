@@ -1,0 +1,50 @@
+//! Extent of the background work, and its progress.
+
+use crate::base::parallel;
+use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_BATCH_BYTES};
+use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_store::StreamInfo;
+
+/// Progress of the background work, for a progress bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Number of events processed.
+    pub done: u64,
+    /// Total number of events.
+    pub total: u64,
+}
+
+/// Extent of the background work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// Whether texts are also counted, which takes longer than indexing them.
+    pub(crate) counting: bool,
+    /// Time from which no further batch is started.
+    pub(crate) until: Option<Millis>,
+}
+
+impl Extent {
+    pub(crate) const ALL: Self = Self { counting: true, until: None };
+
+    /// Returns whether the time limit has passed at `now`.
+    pub(super) fn is_over(self, now: impl FnOnce() -> Millis) -> bool {
+        self.until.is_some_and(|until| now() >= until)
+    }
+
+    /// Returns the last position of a stream whose work is complete.
+    pub(super) fn done(self, info: &StreamInfo) -> Seq {
+        if self.counting { info.counted.min(info.indexed) } else { info.indexed }
+    }
+
+    /// Returns the maximum number of events and the maximum amount of text in a batch if `total` events are waiting.
+    pub(super) fn room(self, total: u64) -> (u64, Bytes) {
+        match self.until {
+            None => ((total / parallel::workers() as u64).clamp(BATCH_MIN, CATCH_UP_EVENTS), CATCH_UP_BYTES),
+            Some(_) => (BATCH_MIN, SEARCH_BATCH_BYTES),
+        }
+    }
+}
+
+/// Minimum events per batch. Smaller batches leave more segments to join, which costs more than their parallel work
+/// saves.
+pub(super) const BATCH_MIN: u64 = 256;

@@ -1,0 +1,253 @@
+//! A request and its session as one page for a browser: what the request contains, what was left out, and when.
+//!
+//! ```text
+//! Session, Draft ─ Page::of ─► Page ─ html ─► one file
+//!                  tallies, texts of gaps, compactions
+//! ```
+//! The page contains its own style, runs no script, and has a policy that forbids it to load anything.
+
+mod html;
+mod style;
+
+use crate::base::error::Error;
+use crate::base::future::BoxFuture;
+use crate::compaction::compact::history::recorded_steps;
+use crate::lanes::agent_view::AgentView;
+use crate::ledger::session::Session;
+use crate::ledger::stored::read_texts;
+use crate::recall::entry::speaker;
+use crate::request::draft::Draft;
+use std::collections::BTreeSet;
+use wunderblock_core::budget::{BudgetReport, LeftOut};
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::id::{Handle, LaneId};
+use wunderblock_core::message::{Body, Part, Role};
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::stub::grouped;
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_store::{Answer, Query};
+
+/// Maximum number of bars in the timeline.
+const BARS: u64 = 160;
+/// Maximum size in bytes of one message on the page.
+const MESSAGE: usize = 16 << 10;
+/// Maximum size in bytes of one gap on the page.
+const GAP: usize = 400 << 10;
+/// Maximum total size in bytes of all gaps on the page.
+const GAPS: usize = 4 << 20;
+/// Number of events, and number of bytes of their texts, that are read from a gap at a time.
+const READ: (u64, Bytes) = (256, Bytes(2 << 20));
+
+/// A request and its session, ready to be written as one HTML file.
+#[derive(Clone, Debug)]
+pub struct Page {
+    session: String,
+    model: String,
+    lane: LaneId,
+    report: BudgetReport,
+    head: Seq,
+    bars: Vec<PageBar>,
+    marks: Vec<PageMark>,
+    gaps: Vec<PageGap>,
+}
+
+/// A stretch of the session: the tokens of its messages, and how many of those tokens are in the request.
+#[derive(Clone, Debug)]
+struct PageBar {
+    from: Seq,
+    to: Seq,
+    said: Tokens,
+    shown: Tokens,
+}
+
+/// A compaction at its position in the session.
+#[derive(Clone, Debug)]
+struct PageMark {
+    seq: Seq,
+    at: Millis,
+    label: String,
+    is_own: bool,
+}
+
+/// A run of positions that is not in the request, with its texts.
+#[derive(Clone, Debug)]
+struct PageGap {
+    run: LeftOut,
+    texts: Vec<PageText>,
+    /// Address at which the rest of the gap can be read, if the page does not hold all of it.
+    rest: Option<String>,
+}
+
+/// A message of a gap.
+#[derive(Clone, Debug)]
+struct PageText {
+    seq: Seq,
+    at: Millis,
+    role: Role,
+    text: String,
+    /// Address at which the whole message can be read, if it was cut.
+    whole: Option<String>,
+}
+
+impl Page {
+    /// Collects the content of a page.
+    ///
+    /// # Errors
+    /// Returns an error if the ledger cannot be read.
+    pub fn of<'a>(session: &'a Session, draft: &'a Draft) -> BoxFuture<'a, Self> {
+        Box::pin(async move {
+            let lane = draft.planned.snapshot.lane().clone();
+            // The latest message is followed only by records of requests.
+            let head = session.info().await?.said.min(draft.through).max(Seq(2));
+            Ok(Self {
+                session: session.id().to_string(),
+                model: draft.model.clone(),
+                report: draft.report.clone(),
+                head,
+                bars: bars(session, head, draft).await?,
+                marks: marks(session, (&lane, draft.through), draft).await?,
+                gaps: gaps(session, &draft.report.left_out).await?,
+                lane,
+            })
+        })
+    }
+
+    /// Returns the page as HTML.
+    #[must_use]
+    pub fn html(&self) -> String {
+        html::write(self)
+    }
+}
+
+/// Divides the session into equal stretches of positions.
+async fn bars(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<PageBar>, Error> {
+    let (begin, end) = (1, head.0);
+    let count = BARS.min(end.saturating_sub(begin)).max(1);
+    let edges: BTreeSet<Seq> = (0..=count).map(|bar| Seq(begin + (end - begin) * bar / count)).collect();
+    let edges: Vec<Seq> = edges.into_iter().collect();
+    let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
+    let query = Query::Tallies { tenant, stream, seqs: edges.clone() };
+    let rows = session.engine.ask(query, Answer::tallies).await?;
+    let tokens: Vec<Tokens> = rows.into_iter().map(|row| draft.tally_tokens(row)).collect();
+    let nodes = session.nodes(None).await?;
+    let stretches = edges.windows(2).zip(tokens.windows(2));
+    let bar = |(edges, tokens): (&[Seq], &[Tokens])| {
+        let ([before, to], [from_tokens, to_tokens]) = (edges, tokens) else { return None };
+        let from = before.next();
+        // A summary is recorded at the position where it was made, but it is not a message of the stretch that
+        // contains that position.
+        let made = nodes.iter().filter(|node| (from..=*to).contains(&node.seq));
+        let made: Tokens = made.filter_map(|node| node.tokens_after).sum();
+        let said = to_tokens.saturating_sub(*from_tokens).saturating_sub(made);
+        let inside = draft.report.entries.iter().filter(|entry| {
+            entry.seq.is_some_and(|seq| (from..=*to).contains(&seq))
+                && entry.section != wunderblock_core::section::Section::Summaries
+        });
+        let shown: Tokens = inside.map(|entry| entry.tokens).sum();
+        Some(PageBar { from, to: *to, said, shown: shown.min(said) })
+    };
+    Ok(stretches.filter_map(bar).collect())
+}
+
+/// Returns the compactions of the lane, and those of the agent that recorded the session.
+async fn marks(
+    session: &Session,
+    (lane, head): (&LaneId, Seq),
+    draft: &Draft,
+) -> Result<Vec<PageMark>, Error> {
+    let view = AgentView::at(session, Some(head)).await?;
+    let own = recorded_steps(session, lane, head).await?.into_iter().filter_map(|(seq, step)| {
+        let done = step.compaction?;
+        let (before, after) = (grouped(done.tokens_before.0), grouped(done.tokens_after.0));
+        Some((seq, format!("compacted by `{}`: {before} → {after} tokens", done.policy)))
+    });
+    let mut marks = Vec::new();
+    for (seq, label) in own.collect::<Vec<_>>() {
+        let events = session.events(seq, seq, (1, Bytes(1))).await?;
+        let at = events.first().map_or(Millis::ZERO, |event| event.at);
+        marks.push(PageMark { seq, at, label, is_own: true });
+    }
+    marks.extend(view.boundaries.into_iter().map(|boundary| PageMark {
+        seq: boundary.seq,
+        at: boundary.at,
+        label: format!("compacted by {}: {} messages", boundary.agent, boundary.messages),
+        is_own: false,
+    }));
+    // A dry run may compact first. A dry run's step is not recorded in any ledger, so it is added here.
+    let stepped = draft.planned.decision.view.progress().stepped;
+    if stepped > session.info().await?.head {
+        let label = "this request compacts first".to_owned();
+        marks.push(PageMark {
+            seq: stepped.min(head),
+            at: draft.planned.snapshot.newest_at,
+            label,
+            is_own: true,
+        });
+    }
+    marks.sort_by_key(|mark| mark.seq);
+    Ok(marks)
+}
+
+/// Returns the runs that are not in the request, with as much of their texts as the page can hold.
+async fn gaps(session: &Session, left_out: &[LeftOut]) -> Result<Vec<PageGap>, Error> {
+    let handle = session.info().await?.handle;
+    let mut room = GAPS;
+    let mut gaps = Vec::new();
+    for run in left_out {
+        let mut gap = PageGap { run: run.clone(), texts: Vec::new(), rest: None };
+        let mut own = GAP.min(room);
+        let mut next = run.from_seq;
+        while next <= run.to_seq {
+            let events = session.events(next, run.to_seq, READ).await?;
+            let Some(last) = events.last().map(|event| event.seq) else { break };
+            let handles: Vec<Handle> =
+                events.iter().flat_map(|event| texts_of(event)).filter_map(Body::handle).collect();
+            let texts = read_texts(&session.engine, handles).await?;
+            for event in &events {
+                let Some(text) = page_text(event, (&texts, handle)) else { continue };
+                if text.text.len() > own {
+                    gap.rest = Some(handle.range(event.seq, run.to_seq));
+                    break;
+                }
+                own -= text.text.len();
+                room -= text.text.len().min(room);
+                gap.texts.push(text);
+            }
+            if gap.rest.is_some() {
+                break;
+            }
+            next = last.next();
+        }
+        gaps.push(gap);
+    }
+    Ok(gaps)
+}
+
+fn texts_of(event: &Event) -> Vec<&Body> {
+    match &event.fact {
+        Some(Fact::MessageAppended(said)) => said.message.parts.iter().flat_map(Part::bodies).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns a message in the form that the page shows.
+fn page_text(event: &Event, (texts, stream): (&dyn Bodies, Handle)) -> Option<PageText> {
+    let Some(Fact::MessageAppended(said)) = &event.fact else { return None };
+    let mut text = String::new();
+    for part in &said.message.parts {
+        match part {
+            Part::ToolCall { name, .. } => text.push_str(&format!("→ {name}\n")),
+            Part::Media { mime, .. } => text.push_str(&format!("[{mime}]\n")),
+            _ => {}
+        }
+        for body in part.bodies().into_iter().filter(|_| !matches!(part, Part::Media { .. })) {
+            text.push_str(texts.of(body).unwrap_or("⟨erased⟩"));
+            text.push('\n');
+        }
+    }
+    let cut = wunderblock_core::stub::head(&text, MESSAGE).len();
+    let whole = (cut < text.len()).then(|| stream.range(event.seq, event.seq));
+    text.truncate(cut);
+    let text = text.trim_end().to_owned();
+    Some(PageText { seq: event.seq, at: event.at, role: speaker(&said.message), text, whole })
+}
