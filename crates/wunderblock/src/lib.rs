@@ -23,7 +23,6 @@ mod lanes;
 mod ledger;
 pub mod limits;
 pub mod machine;
-pub mod prelude;
 mod recall;
 mod request;
 mod rules;
@@ -119,3 +118,15 @@ pub use show::simulate::{
     OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall,
     RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,
 };
+
+/// Items that most programs need: `use wunderblock::prelude::*;`.
+pub mod prelude {
+    pub use crate::{
+        Address, Built, Config, ContextOptions, Draft, Engine, Error, ErrorKind, Hint, IntoEvents, Model,
+        SearchOptions, Session, Slice,
+    };
+    pub use wunderblock_core::event::{Event, Fact, NewEvent};
+    pub use wunderblock_core::id::{EventId, Handle, HandlePrefix, LaneId, StreamId};
+    pub use wunderblock_core::message::{Dialect, Message, Part, Role};
+    pub use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+}
