@@ -218,7 +218,7 @@ fn a_generated_session_only_grows() {
 }
 
 #[test]
-#[ignore = "takes minutes: .ci/run runs it, and so does --ignored"]
+#[ignore = "takes minutes: .ci/full runs it, and so does --ignored"]
 fn a_generated_session_of_a_thousand_replies_only_grows() {
     grows(Dialect::Anthropic, 1_000);
 }
@@ -233,7 +233,7 @@ fn the_example_session_only_grows() {
 }
 
 #[test]
-#[ignore = "takes minutes: .ci/run runs it, and so does --ignored"]
+#[ignore = "takes minutes: .ci/full runs it, and so does --ignored"]
 fn the_whole_example_session_only_grows() {
     for dialect in DIALECTS {
         assert_eq!(example_grows(dialect, &|_| true), 308);

@@ -104,7 +104,7 @@ fn a_lane_in_memory_steps_and_is_compacted_as_in_the_ledger() {
 }
 
 #[test]
-#[ignore = "takes minutes: .ci/run runs it, and so does --ignored"]
+#[ignore = "takes minutes: .ci/full runs it, and so does --ignored"]
 fn a_lane_in_memory_builds_every_request_of_the_example_session() {
     let whole = |dialect| ContextOptions { dialect: Some(dialect), ..ContextOptions::uncompacted() };
     assert_eq!(example_told(1, &whole(Dialect::Anthropic)), 308);
