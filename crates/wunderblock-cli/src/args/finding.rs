@@ -129,6 +129,6 @@ pub(crate) struct Grep {
     #[arg(short = 'C', long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) context: usize,
     /// Give up after this many seconds, and say where
-    #[arg(long, value_name = "SECONDS", default_value_t = wunderblock::limits::SEARCH_TIME.as_secs())]
+    #[arg(long, value_name = "SECONDS", default_value_t = wunderblock::SEARCH_TIME.as_secs())]
     pub(crate) timeout: u64,
 }

@@ -48,7 +48,7 @@ pub(crate) struct Expand {
     #[arg(long, value_name = "N")]
     pub(crate) page: Option<u64>,
     /// Maximum tokens of a page
-    #[arg(long, value_name = "N", default_value_t = wunderblock::limits::EXPAND_TOKENS)]
+    #[arg(long, value_name = "N", default_value_t = wunderblock::EXPAND_TOKENS)]
     pub(crate) tokens: u64,
     /// For a summary of summaries: the messages beneath all of them
     #[arg(long)]

@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use wunderblock::limits::SEARCH_TIME;
+use wunderblock::SEARCH_TIME;
 use wunderblock::{Deadline, Engine, SearchHit, SearchOptions, SearchOrder};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::{Body, Part};

@@ -20,7 +20,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use wunderblock::Deadline;
-use wunderblock::limits::SEARCH_TIME;
+use wunderblock::SEARCH_TIME;
 use wunderblock::redact::PushedText;
 
 /// What a client may tell its model about this server.

@@ -298,7 +298,7 @@ fn what_breaks_off_while_a_chunk_is_made_leaves_nothing_behind() {
             );
             drop(block_on(scene.session.context(under(&policy, 64_000))));
             scene.faults.clear();
-            scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
+            scene.wait(wunderblock::COMPACTION_LEASE + 1);
             let built = scene.build(&under(&policy, 64_000));
             assert_eq!(uncovered(&scene, &built), [], "{when:?} {nth}");
             assert_eq!(scene.messages(), messages);

@@ -45,7 +45,7 @@ fn a_commit_that_fails_leaves_all_or_nothing() {
                 assert!(nth > 3 || steps == 1, "{when:?} {nth}: {:?}", done.outcome);
             }
             // The failed worker may still hold the lease until it expires.
-            scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
+            scene.wait(wunderblock::COMPACTION_LEASE + 1);
             let again = scene.compact(&by_hand(&small(), WINDOW));
             assert!(
                 matches!(again.outcome, CompactionResult::Compacted | CompactionResult::NothingGained),
@@ -76,7 +76,7 @@ fn a_question_that_fails_leaves_all_or_nothing() {
         assert_eq!(scene.compactions() > 0, !scene.made().is_empty());
         assert!(broken.is_err() || scene.compactions() == 1, "{nth}");
         scene.is_whole();
-        scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
+        scene.wait(wunderblock::COMPACTION_LEASE + 1);
         scene.compact(&by_hand(&small(), WINDOW));
         assert_eq!(scene.compactions(), 1, "{nth}");
         scene.is_whole();
@@ -183,7 +183,7 @@ fn a_killed_compaction_leaves_all_or_nothing() {
             assert!(matches!(busy.outcome, CompactionResult::Busy(_)), "{:?}", busy.outcome);
         }
         drop((engine, session));
-        let engine = opened(&db, 1_800_000_000_001 + wunderblock::limits::COMPACTION_LEASE);
+        let engine = opened(&db, 1_800_000_000_001 + wunderblock::COMPACTION_LEASE);
         let session = engine.session_by_id(stream("s"));
         let done = block_on(session.compact(&options)).unwrap();
         assert!(

@@ -105,13 +105,11 @@ fn a_claim_is_renewed_while_its_worker_works() {
     let options = by_hand(&small(), WINDOW);
     let slow = Slow::start(scene.session.clone(), options.clone());
     for _ in 0..5 {
-        scene.wait(wunderblock::limits::COMPACTION_LEASE / 2);
+        scene.wait(wunderblock::COMPACTION_LEASE / 2);
         let now = scene.clock.load(Ordering::SeqCst);
         for look in 0.. {
             match block_on(scene.elsewhere().lane(LaneId::main()).state()).unwrap() {
-                LaneState::Compacting { until, .. }
-                    if until.0 == now + wunderblock::limits::COMPACTION_LEASE =>
-                {
+                LaneState::Compacting { until, .. } if until.0 == now + wunderblock::COMPACTION_LEASE => {
                     break;
                 }
                 LaneState::Compacting { .. } => {}
@@ -148,7 +146,7 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
         assert!(late.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         std::thread::sleep(Duration::from_millis(1));
     }
-    scene.wait(wunderblock::limits::COMPACTION_LEASE + 1);
+    scene.wait(wunderblock::COMPACTION_LEASE + 1);
     assert_eq!(block_on(scene.session.lane(LaneId::main()).state()).unwrap(), LaneState::Active);
     let other = block_on(scene.elsewhere().compact(&options)).unwrap();
     assert_eq!(other.outcome, CompactionResult::Compacted);

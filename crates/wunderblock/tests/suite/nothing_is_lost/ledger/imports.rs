@@ -304,7 +304,7 @@ fn a_broken_line_does_not_split_what_ids_join() {
 fn a_line_that_is_too_long_is_kept_where_it_is() {
     let home = Home::new();
     let engine = home.engine();
-    let long = "x".repeat(wunderblock::limits::MAX_LINE + 10);
+    let long = "x".repeat(wunderblock::MAX_LINE + 10);
     let text = format!(
         "{}{}{}",
         line("s", "a", None, "before"),

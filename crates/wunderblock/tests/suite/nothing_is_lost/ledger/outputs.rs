@@ -5,13 +5,13 @@ use crate::scene::*;
 use futures_executor::block_on;
 use std::ops::ControlFlow;
 use std::time::Duration;
-use wunderblock::limits::{MAX_LINE, MAX_MESSAGE_OUTPUT};
 use wunderblock::store::EventFilter;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{
     Address, Along, Config, Deadline, Engine, GrepOptions, Match, Output, SearchCut, SearchHit,
     SearchOptions, SearchOrder, Slice, TextFound,
 };
+use wunderblock::{MAX_LINE, MAX_MESSAGE_OUTPUT};
 use wunderblock_core::id::TenantId;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
