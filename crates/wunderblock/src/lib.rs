@@ -73,6 +73,7 @@ pub use delegates::sessions::{Agents, DelegateCall, DelegationNode};
 pub use histories::holds_sessions;
 pub use histories::member::HistoryFile;
 pub use import::transcripts::{ImportNotice, Imported, OnBytes, Transcripts, transcripts, was_imported};
+#[cfg(feature = "sqlite")]
 pub use keeping::backup::BackedUp;
 pub use keeping::doctor::diagnosis::{Diagnosis, DoctorNote, Problem};
 pub use keeping::erase::{Along, Erased, TextFound, TextPlace, TextRecord};
@@ -97,7 +98,6 @@ pub use ledger::originals::originals;
 pub use ledger::output::{Keep, Output, OutputOptions, ShortenedOutput};
 pub use ledger::record::ReadyEvent;
 pub use ledger::session::Session;
-#[cfg(feature = "sqlite")]
 pub use limits::{
     COMMAND_TIME, COMMAND_TOKENS, COMPACTION_LEASE, ERASE_TEXT_MIN, EXPAND_LEAST, EXPAND_MOST, EXPAND_TOKENS,
     MAX_LINE, MAX_MESSAGE_OUTPUT, MAX_WARNINGS, NOTE_BYTES, PAGE_BYTES, PLACEMENTS, PROVIDER_BYTES,

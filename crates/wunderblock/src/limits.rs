@@ -9,6 +9,7 @@ pub(crate) const MAX_DOCUMENT: u64 = 64 << 20;
 /// Maximum total size in bytes of the members of a session that is imported. They are read as a whole.
 pub(crate) const MAX_MEMBERS: usize = 256 << 20;
 /// Maximum time for which an import waits for another program's lock on a database.
+#[cfg(feature = "sqlite")]
 pub(crate) const DATABASE_WAIT: Duration = Duration::from_secs(5);
 /// Maximum size in bytes of a program's output that is kept as a message, and is therefore indexed. Writing a message
 /// keeps several copies of it in memory, so larger output is kept as plain bytes, which a search scans.
