@@ -5,11 +5,10 @@
 
 use futures_channel::oneshot;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
+use std::{fmt, thread};
 use wunderblock::store::{Answer, Answering, Commit, Query, Storage, StoreError, Written};
 
 /// One of the two methods of the storage port.

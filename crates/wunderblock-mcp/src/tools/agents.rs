@@ -5,17 +5,15 @@ use crate::answer::{ToolAnswer, ToolFailure};
 use crate::ledger::{LedgerUse, ServedAgents};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use wunderblock::PAGE_BYTES;
 use wunderblock::catalog::Catalog;
 use wunderblock::definitions::{Definitions, definitions};
-use wunderblock::{DelegateCall, ReadPage, Session};
+use wunderblock::{DelegateCall, PAGE_BYTES, ReadPage, Session};
 use wunderblock_core::delegate::definition::AgentDefinition;
 use wunderblock_core::delegate::filter::Conditions;
 use wunderblock_core::delegate::listing::line;
 use wunderblock_core::delegate::route::Route;
-use wunderblock_core::fence;
-use wunderblock_core::stub;
 use wunderblock_core::work::DelegateAtWork;
+use wunderblock_core::{fence, stub};
 
 pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure> {
     let served = &call.ledger.served.agents;

@@ -1,12 +1,11 @@
 //! Answers queries from a snapshot.
 
-use super::basis;
 use super::erase::{erased, erasures};
 use super::lease::lease;
 use super::lineage::Lineage;
 use super::marked::{Newest, marked, of_kinds, places_of_kinds};
-use super::read;
 use super::source::{self, Revision};
+use super::{basis, read};
 use crate::StoreError;
 use crate::query::{Answer, Query};
 use rusqlite::Connection;

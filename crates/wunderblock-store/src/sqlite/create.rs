@@ -6,8 +6,7 @@
 //! they were killed while creating a ledger.
 
 use super::access::{APPLICATION_ID, FORMAT};
-use super::failure::StoreResult;
-use super::failure::failure;
+use super::failure::{StoreResult, failure};
 use super::open::{guard, irregular, is_blank, is_too_short, traces};
 use super::place::{BUILDING, FolderLock, beside, folder, make_private, place, private, sweep};
 use crate::StoreError;

@@ -2,15 +2,14 @@
 
 mod united;
 
-use super::cue;
 use super::form::{SummaryForm, heading};
 use super::glean::Found;
 use super::item::{
     ANSWERED, COMMITTED, DONE, ItemText, NO_RESULT, OF_PEER, OPEN, OPEN_WHEN_SAID, OUTCOME, REPLACED, RULE,
     RUNNING, SummaryItem, UNCHECKED_LEGEND, WRAPPED_UP,
 };
-use super::log;
 use super::plain::{self, code, line};
+use super::{cue, log};
 use crate::task::{Earlier, Material};
 use std::collections::HashSet;
 use united::united;

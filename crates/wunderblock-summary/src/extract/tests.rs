@@ -20,8 +20,7 @@ use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::policy::{Permille, SummaryFormat as As, Template, TemplateSection};
 use wunderblock_core::ports::NoBodies;
-use wunderblock_core::units::Seq;
-use wunderblock_core::units::{Cost, Millis, Tokens};
+use wunderblock_core::units::{Cost, Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
 use wunderblock_redact::Redactor;
 

@@ -3,8 +3,7 @@
 use super::conversation;
 use super::elements::{Element, Elements, HEAD};
 use super::member::{HistoryFile, Member};
-use crate::base::error::refused;
-use crate::base::error::{Error, file_error};
+use crate::base::error::{Error, file_error, refused};
 use crate::histories::stamp::{Stamp, read_up_to};
 use crate::limits::MAX_MEMBERS;
 use serde::Deserialize;

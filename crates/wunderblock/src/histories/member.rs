@@ -1,7 +1,6 @@
 //! Members of a session, and what is listed of a source.
 
-use crate::base::error::Error;
-use crate::base::error::refused;
+use crate::base::error::{Error, refused};
 use crate::histories::stamp::Stamp;
 use crate::limits::MAX_MEMBERS;
 use std::fs::Metadata;

@@ -3,22 +3,13 @@
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
 use crate::ledger::texts::Texts;
-use wunderblock_core::event::Event;
-use wunderblock_core::event::Fact;
-use wunderblock_core::id::Handle;
-use wunderblock_core::id::StreamId;
+use wunderblock_core::event::{Event, Fact};
+use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
-use wunderblock_core::units::Bytes;
-use wunderblock_core::units::Seq;
-use wunderblock_store::Answer;
-use wunderblock_store::EventFilter;
-use wunderblock_store::Query;
-use wunderblock_store::ReadOrder;
-use wunderblock_store::StoredEvent;
-use wunderblock_store::StreamInfo;
-use wunderblock_store::codec;
+use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_store::codec::CodecError;
+use wunderblock_store::{Answer, EventFilter, Query, ReadOrder, StoredEvent, StreamInfo, codec};
 
 pub(crate) fn decode_event(
     engine: &Engine,

@@ -7,9 +7,7 @@ use crate::rules::token_costs::TokenCosts;
 use std::collections::HashMap;
 use std::sync::Arc;
 use wunderblock_core::authority::Authority;
-use wunderblock_core::cost;
 use wunderblock_core::decision::Injection;
-use wunderblock_core::fence;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::{Body, Role};
 use wunderblock_core::pair::{Exchange, arrange};
@@ -18,6 +16,7 @@ use wunderblock_core::section::Section;
 use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{View, ViewEntry};
 use wunderblock_core::work::{FileChange, Span, WorkLog};
+use wunderblock_core::{cost, fence};
 use wunderblock_redact::Redactor;
 use wunderblock_summary::{Material, delegates_at_work, work};
 

@@ -3,8 +3,7 @@
 use super::{FIRST_REQUEST, NAMED, NAMED_MAX, Pick, REQUEST, is_answer, opens_something};
 use crate::extract::act::Kind;
 use crate::extract::cue;
-use crate::extract::decision::Answer;
-use crate::extract::decision::Verdict;
+use crate::extract::decision::{Answer, Verdict};
 use crate::extract::glean::{Said, Step};
 use crate::extract::item::{OF_PEER, OUTCOME, SPARE, SummaryItem, THEN, WRAPPED_UP};
 use crate::extract::words::distinct_words;

@@ -7,15 +7,12 @@ use crate::ledger::stored::decode_event;
 use std::collections::BTreeSet;
 use wunderblock_core::compact::TaskMark;
 use wunderblock_core::compact::task::TaskSource;
-use wunderblock_core::event::Event;
-use wunderblock_core::event::Fact;
-use wunderblock_core::event::ViewTrimmed;
+use wunderblock_core::event::{Event, Fact, ViewTrimmed};
 use wunderblock_core::id::LaneId;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
-use wunderblock_store::Answer;
-use wunderblock_store::Marked;
+use wunderblock_store::{Answer, Marked};
 
 /// Returns the steps of a lane up to a position, latest first, without the contradictory ones that no lane follows.
 pub(crate) async fn recorded_steps(

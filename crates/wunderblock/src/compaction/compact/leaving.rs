@@ -7,14 +7,13 @@ use crate::request::prefix::billed;
 use crate::rules::catalog::{BilledTokens, MicroDollars};
 use std::collections::BTreeSet;
 use wunderblock_core::budget::Treatment;
-use wunderblock_core::cost;
 use wunderblock_core::event::LaneTarget;
 use wunderblock_core::pair::arrange;
 use wunderblock_core::ports::Bodies as _;
-use wunderblock_core::quote;
 use wunderblock_core::trim::treatment;
 use wunderblock_core::units::{Millis, Seq, Tokens};
 use wunderblock_core::view::ViewEntry;
+use wunderblock_core::{cost, quote};
 use wunderblock_summary::{Material, Notable, Noted, notable};
 
 /// Content that is no longer in view after a compaction.

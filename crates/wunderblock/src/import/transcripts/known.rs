@@ -2,8 +2,7 @@
 
 use crate::base::error::Error;
 use crate::import::records::lost::{Lost, LostContent, kept_as};
-use crate::import::records::name::is_unique;
-use crate::import::records::name::{event_id, record_name};
+use crate::import::records::name::{event_id, is_unique, record_name};
 use crate::ledger::engine::Engine;
 use crate::ledger::query_batch::QueryBatch;
 use std::collections::HashMap;

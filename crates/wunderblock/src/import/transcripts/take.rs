@@ -2,45 +2,24 @@
 
 use crate::base::error::Error;
 use crate::import::records::lost::Lost;
-use crate::import::records::name::event_id;
-use crate::import::records::name::has_no_ids;
-use crate::import::records::name::names_content;
-use crate::import::records::name::raw_of;
-use crate::import::records::name::record_name;
+use crate::import::records::name::{event_id, has_no_ids, names_content, raw_of, record_name};
 use crate::import::transcripts::feed::Feed;
 use crate::import::transcripts::imported::Imported;
 use crate::import::transcripts::known::{items_of, known_events, unique_names};
-use crate::import::transcripts::place::Arriving;
-use crate::import::transcripts::place::find_place;
-use crate::import::transcripts::place::pass_by;
-use crate::import::transcripts::place::place_of;
+use crate::import::transcripts::place::{Arriving, find_place, pass_by, place_of};
 use crate::import::transcripts::saved::Saved;
-use crate::import::transcripts::session::open_kin;
-use crate::import::transcripts::session::session_of;
-use crate::import::transcripts::tree::RecordPlacement;
-use crate::import::transcripts::tree::SessionTree;
+use crate::import::transcripts::session::{open_kin, session_of};
+use crate::import::transcripts::tree::{RecordPlacement, SessionTree};
 use crate::ledger::authors::stated;
-use crate::limits::IMPORT_BATCH_BYTES;
-use crate::limits::IMPORT_BATCH_CHUNKS;
-use crate::limits::IMPORT_BATCH_EVENTS;
-use crate::limits::SOURCE_CHUNK;
+use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_CHUNKS, IMPORT_BATCH_EVENTS, SOURCE_CHUNK};
 use wunderblock_core::author;
-use wunderblock_core::event::EventSource;
-use wunderblock_core::event::Fact;
-use wunderblock_core::event::MessageAppended;
-use wunderblock_core::event::NewEvent;
-use wunderblock_core::event::SessionCompacted;
+use wunderblock_core::event::{EventSource, Fact, MessageAppended, NewEvent, SessionCompacted};
 use wunderblock_core::id::EventId;
-use wunderblock_core::message::Body;
-use wunderblock_core::message::Role;
-use wunderblock_core::units::Millis;
-use wunderblock_core::units::Seq;
+use wunderblock_core::message::{Body, Role};
+use wunderblock_core::units::{Millis, Seq};
 use wunderblock_store::Write;
 use wunderblock_store::codec::record_key;
-use wunderblock_wire::transcript::RecordItem;
-use wunderblock_wire::transcript::RecordStatus;
-use wunderblock_wire::transcript::TranscriptReader;
-use wunderblock_wire::transcript::TranscriptRecord;
+use wunderblock_wire::transcript::{RecordItem, RecordStatus, TranscriptReader, TranscriptRecord};
 
 /// Maximum number of records held back at the beginning of a file until one of them describes the session. In some
 /// formats, titles and settings come first.

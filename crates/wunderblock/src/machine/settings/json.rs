@@ -2,11 +2,10 @@
 
 use crate::machine::settings::edit::{Edit, Step};
 use crate::machine::settings::error::SettingsProblem;
-use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstRootNode};
 use jsonc_parser::errors::ParseError;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde_json::Value;
 
 /// Options for JSON with comments as agents read it, so that no text is accepted that an agent would refuse.

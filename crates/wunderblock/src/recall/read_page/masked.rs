@@ -8,8 +8,7 @@
 
 use super::ReadPage;
 use crate::base::error::Error;
-use crate::ledger::address::Address;
-use crate::ledger::address::Slice;
+use crate::ledger::address::{Address, Slice};
 use crate::ledger::content::NamedContent;
 use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::{AROUND, masked};
