@@ -75,7 +75,7 @@ pub(crate) fn own_streams(id: &StreamId, streams: &[StreamInfo]) -> BTreeSet<Str
     own
 }
 
-/// Returns the stretches of a stream's lineage.
-pub(crate) async fn indexed_stretches(engine: &Engine, stream: &StreamId) -> Result<Vec<Stretch>, Error> {
+/// Returns the lineage of a stream: the stretches of streams that hold its positions.
+pub(crate) async fn lineage_of(engine: &Engine, stream: &StreamId) -> Result<Vec<Stretch>, Error> {
     engine.ask(Query::Lineage { tenant: engine.tenant.no, stream: stream.clone() }, Answer::lineage).await
 }

@@ -19,7 +19,7 @@ use super::twin::name_file;
 use crate::base::error::{Error, ImportReason};
 use crate::import::records::name::{event_id, is_of, path_mark, session_name};
 use crate::ledger::authors::is_delegates;
-use crate::ledger::lineage::{indexed_stretches, native, root};
+use crate::ledger::lineage::{lineage_of, native, root};
 use crate::ledger::record::{StreamStart, forking_writes, opening_writes};
 use crate::rules::agent::Agent;
 use std::collections::{BTreeSet, HashSet};
@@ -77,7 +77,7 @@ pub(super) async fn session_of(
 /// Looks up the erasures of a session and its ancestors. A copy of the session has records with the same ids. Returns
 /// the names of the sessions.
 async fn erasures_of_kin(feed: &mut Feed<'_>, stream: &StreamId) -> Result<Vec<String>, Error> {
-    let line = indexed_stretches(feed.engine, stream).await?;
+    let line = lineage_of(feed.engine, stream).await?;
     let names: BTreeSet<String> = line.iter().map(|part| native(&part.stream).to_owned()).collect();
     let names: Vec<String> = names.into_iter().collect();
     let lost = lost_from(feed.engine, names.clone()).await?;
@@ -259,7 +259,7 @@ async fn is_same(feed: &mut Feed<'_>, info: &StreamInfo, record: &TranscriptReco
         // The session has no messages: an interrupted import opened it, or it was opened for later use.
         return Ok(true);
     }
-    let lineage = indexed_stretches(feed.engine, &info.id).await?;
+    let lineage = lineage_of(feed.engine, &info.id).await?;
     let lineage: HashSet<StreamId> = lineage.into_iter().map(|part| part.stream).collect();
     let here = |stream: &StreamId| is_of(stream, &info.id) || lineage.contains(stream);
     let key: &str = record.session.as_deref().unwrap_or_default();
