@@ -16,7 +16,6 @@ use crate::task::{Earlier, Material};
 use crate::verify::{Against, SummaryFault, Verdict};
 use std::sync::LazyLock;
 use wunderblock_core::id::{CallId, Handle};
-use wunderblock_core::literal::{Literal, literals};
 use wunderblock_core::message::{Message, MessageOrigin, Part, Role};
 use wunderblock_core::policy::{Permille, SummaryFormat as As, Template, TemplateSection};
 use wunderblock_core::ports::NoBodies;

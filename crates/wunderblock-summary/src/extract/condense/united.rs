@@ -1,7 +1,7 @@
 //! Merges lines of several summaries that say the same thing.
 
 use crate::extract::change::ADDED_LISTED;
-use crate::extract::item::{ADDS, ItemText, SummaryItem, split_added};
+use crate::extract::item::{ADDS, ANSWERED, ItemText, SummaryItem, split_added};
 use std::collections::HashMap;
 use wunderblock_core::policy::Fill;
 
@@ -74,7 +74,8 @@ fn with_added(earlier: &ItemText, text: ItemText) -> ItemText {
 
 fn with_count(text: ItemText, count: u32) -> ItemText {
     let counted = |text: String| {
-        if !text.contains('`') {
+        // A question is quoted before its answer: its backticks are the speaker's.
+        if !text.contains('`') || text.contains(ANSWERED) {
             return text;
         }
         let once = match text.split_once(" ×") {

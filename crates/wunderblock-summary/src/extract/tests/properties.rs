@@ -139,13 +139,14 @@ proptest! {
             ("Goal", texts(Role::User).next().is_some()),
             ("Messages", texts(Role::User).next().is_some()),
             ("Constraints", texts(Role::User).any(|text| RULES.contains(&text.trim()))),
-            ("Decisions", texts(Role::User).any(|text| text.trim() == "我们决定采用新方案。") || said(Role::Assistant, "Let's use SQLite")),
+            // A question decides nothing: it is a proposal.
+            ("Decisions", texts(Role::User).any(|text| text.trim() == "我们决定采用新方案。") || texts(Role::Assistant).any(|text| text.contains("Let's use SQLite") && !text.contains('?'))),
             ("Findings", said(Role::Assistant, "I found that Store")),
             ("Open", texts(Role::User).any(|text| text.starts_with("- [ ] write docs/a.md")) && entries.len() == 1),
             ("Current", texts(Role::User).next().is_some() || called),
             ("Recent", called),
-            // What stands in a line that begins with a mark may be another's: a quotation, a log.
-            ("Names", texts(Role::User).flat_map(str::lines).filter(|line| line.starts_with(char::is_alphanumeric)).any(|text| literals(text).any(|literal: Literal<'_>| literal.is_entity() && literal.text == "src/main.rs"))),
+            // A line with marks beside the sentence may be another's: a quotation, a log.
+            ("Names", texts(Role::User).flat_map(str::lines).any(|line| line == "Please fix src/main.rs before 2026-11-20.")),
             ("Numbers", !entries.is_empty()),
         ];
         for (name, is_there) in there {
