@@ -13,8 +13,7 @@ fn small_window() -> ContextOptions {
     ContextOptions { window: Some(Tokens(8_000)), reserve, ..ContextOptions::default() }
 }
 
-/// Returns a source file of 120 functions. The file is outlined by its grammar, or by indentation if the grammar is
-/// not built in.
+/// Returns a source file of 120 functions.
 fn source(turn: usize) -> String {
     (0..120)
         .map(|n| format!("pub fn f{turn}_{n}() -> usize {{\n    let n = {n};\n    n + {turn}\n}}\n\n"))

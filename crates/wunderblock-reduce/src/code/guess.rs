@@ -2,22 +2,6 @@
 
 use super::cues;
 use super::language::SourceLanguage;
-use crate::lines::TextLines;
-
-/// Maximum number of lines examined for a guess.
-const MAX_SAMPLED_LINES: usize = 240;
-
-/// Returns the language of a text, if one language is clearly ahead.
-pub(super) fn guess_language(lines: &TextLines<'_>) -> Option<SourceLanguage> {
-    // A long text is sampled in three windows, because the head of a file may consist of comments.
-    let count = lines.len();
-    let third = MAX_SAMPLED_LINES / 3;
-    let starts = if count <= MAX_SAMPLED_LINES { [0, count, count] } else { [0, count / 2, count - third] };
-    let sizes = if count <= MAX_SAMPLED_LINES { count } else { third };
-    let sampled =
-        starts.into_iter().flat_map(|start| start..(start + sizes).min(count)).map(|at| lines.get(at));
-    guess_by_lines(sampled).map(|(language, _)| language)
-}
 
 /// Returns the language with the highest total weight, and the share of lines (in per cent) that have a sign of this
 /// language.

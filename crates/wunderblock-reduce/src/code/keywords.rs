@@ -37,7 +37,7 @@ pub(crate) fn rank_lines(lines: &TextLines<'_>, worths: &mut LineWorths) {
     }
 }
 
-/// Returns whether a line begins a definition, even where no grammar sees one: in a macro, a string or a body.
+/// Returns whether a line begins a definition, wherever it stands: in a macro, a string or a body.
 pub(super) fn is_definition(line: &str) -> bool {
     defined_name(line).is_some()
 }

@@ -49,8 +49,7 @@ impl LineWorths {
         self.worth.item(line).map_or(LineWorth::FILLER, |(worth, _)| *worth)
     }
 
-    /// Returns the worth and part of each line in a range. The range may exceed the text, because a syntax tree may
-    /// have one line more than its text.
+    /// Returns the worth and part of each line in a range. Lines after the end of the text are ignored.
     fn within(&mut self, lines: Range<usize>) -> impl Iterator<Item = &mut (LineWorth, u32)> {
         self.worth.iter_mut().take(lines.end).skip(lines.start)
     }
