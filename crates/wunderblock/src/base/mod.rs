@@ -1,5 +1,6 @@
 //! Errors, advice, futures, workers, and what everything above shares.
 
+pub(crate) mod apart;
 pub(crate) mod deadline;
 pub(crate) mod edit_error;
 pub(crate) mod error;

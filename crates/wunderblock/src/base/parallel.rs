@@ -7,6 +7,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// Maximum worker threads. The work between two commits does not keep more threads than this busy.
 const MOST: usize = 8;
@@ -180,6 +181,11 @@ pub(crate) async fn on_thread<T: Send + 'static>(
     });
     started.map_err(|error| Error::Internal(format!("could not start a thread: {error}")))?;
     receive.await.map_err(|_| Error::Internal("a thread ended early".to_owned()))
+}
+
+/// Waits for a time without keeping the polling thread.
+pub(crate) async fn pause(time: Duration) -> Result<(), Error> {
+    on_thread(move || thread::sleep(time)).await
 }
 
 #[cfg(test)]

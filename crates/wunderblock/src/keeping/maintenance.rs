@@ -1,5 +1,6 @@
 //! Maintenance of one tenant's data in a ledger: examining it, and rebuilding derived data.
 
+use crate::base::apart::with_progress;
 use crate::base::future::BoxFuture;
 use crate::base::short_id::{ShortIds, beginning};
 use crate::import::transcripts::{Imported, OnBytes, verify_import};
@@ -32,7 +33,10 @@ impl<'a> Maintenance<'a> {
     /// # Errors
     /// Fails if the ledger cannot be read at all. Problems in the ledger's data are part of the diagnosis.
     pub fn doctor(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, Diagnosis> {
-        Box::pin(async move { examine(self.0, std::slice::from_ref(self.0), progress).await })
+        let engine = self.0.clone();
+        with_progress(progress, move |progress| {
+            Box::pin(async move { examine(&engine, std::slice::from_ref(&engine), progress).await })
+        })
     }
 
     /// Imports one transcript file, comparing all of it with the stored bytes, even if it seems unchanged or grown.
@@ -45,7 +49,7 @@ impl<'a> Maintenance<'a> {
         format: Option<Format>,
         progress: OnBytes<'a>,
     ) -> BoxFuture<'a, Imported> {
-        Box::pin(verify_import(self.0, path, format, progress))
+        verify_import(self.0, path, format, progress)
     }
 
     /// Counts and indexes all waiting events. Calls `progress` after each batch.
@@ -53,7 +57,10 @@ impl<'a> Maintenance<'a> {
     /// # Errors
     /// Fails if the ledger cannot be used. Completed batches remain.
     pub fn catch_up(self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, ()> {
-        Box::pin(async move { catch_up(self.0, Extent::ALL, progress).await })
+        let engine = self.0.clone();
+        with_progress(progress, move |progress| {
+            Box::pin(async move { catch_up(&engine, Extent::ALL, progress).await })
+        })
     }
 
     /// Indexes and counts waiting events for at most 200 ms. The rest remains waiting. Does nothing if the ledger is
@@ -138,7 +145,8 @@ impl Ledger<'_> {
     /// # Errors
     /// See [`Maintenance::doctor`](crate::Maintenance::doctor).
     pub fn doctor<'a>(&'a self, progress: &'a mut (dyn FnMut(Progress) + Send)) -> BoxFuture<'a, Diagnosis> {
-        Box::pin(async move { examine_all(self.0, progress).await })
+        let engine = self.0.clone();
+        with_progress(progress, move |progress| Box::pin(async move { examine_all(&engine, progress).await }))
     }
 
     /// Repairs those problems in a diagnosis that can be repaired. Derived data is rebuilt, the file's permissions

@@ -1,5 +1,6 @@
 //! A session in the transcript format of an agent, for the agent to continue.
 
+use crate::base::apart::apart_writing;
 use crate::base::error::{Error, write_error};
 use crate::base::future::BoxFuture;
 use crate::ledger::session::Session;
@@ -22,7 +23,9 @@ pub fn write_agent_transcript<'a>(
     format: AgentFormat,
     out: &'a mut (dyn Write + Send),
 ) -> BoxFuture<'a, (u64, WrittenTranscript)> {
-    Box::pin(async move {
+    let session = session.clone();
+    Box::pin(apart_writing(out, move |mut out| async move {
+        let session = &session;
         let head = session.info().await?.head;
         let mut writer = TranscriptWriter::new(format, outline(session, head).await?);
         let mut bytes = 0;
@@ -36,8 +39,8 @@ pub fn write_agent_transcript<'a>(
         }
         let mut written = writer.finish()?;
         write(&std::mem::take(&mut written.text))?;
-        Ok((bytes, written))
-    })
+        Ok(((bytes, written), out))
+    }))
 }
 
 /// Reads what a writer needs to know of the whole session. Of its texts, only summaries are read.

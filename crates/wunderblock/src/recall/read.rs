@@ -1,5 +1,6 @@
 //! Reads content verbatim: bodies, ranges of a session, and imported sources.
 
+use crate::base::apart::{ToldWriter, apart_writing};
 use crate::base::error::{Error, write_error};
 use crate::base::future::BoxFuture;
 use crate::histories::Place;
@@ -9,8 +10,10 @@ use crate::ledger::content::NamedContent;
 use crate::ledger::engine::Engine;
 use crate::ledger::originals::{copy_source, newest_source, originals};
 use crate::ledger::page_finder::{LineFinder, PageFinder, ceil_char, floor_char};
+use crate::ledger::session::Session;
 use crate::ledger::stored::{read_texts, with_whole_texts};
 use crate::limits::SOURCE_CHUNK;
+use std::io::Write as _;
 use wunderblock_core::author::{self, Author};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::{Handle, StreamId};
@@ -74,6 +77,55 @@ impl Engine {
     }
 }
 
+async fn export(session: &Session, from: Seq, to: Seq, out: &mut ToldWriter) -> Result<u64, Error> {
+    let mut written = 0;
+    let mut pages = session.pages(from, to);
+    while let Some(events) = pages.next().await? {
+        for event in with_whole_texts(&session.engine, events).await? {
+            let mut line =
+                serde_json::to_string(&event).map_err(|error| Error::Internal(error.to_string()))?;
+            if let Some(author) = told_author(&event) {
+                line.pop();
+                line.push_str(&format!(",\"author\":\"{}\"}}", author.name()));
+            }
+            writeln!(out, "{line}").map_err(|error| write_error(&error))?;
+            written += 1;
+        }
+    }
+    Ok(written)
+}
+
+async fn export_original(
+    session: &Session,
+    number: Option<usize>,
+    out: &mut ToldWriter,
+) -> Result<u64, Error> {
+    let info = session.info().await?;
+    let sources = originals(session).await?;
+    let (id, count) = (&info.id, sources.len());
+    let found = match number {
+        None => sources.last().ok_or(format!("session `{id}` was not imported: it has no original")),
+        Some(number) => sources
+            .get(number.saturating_sub(1))
+            .ok_or(format!("session `{id}` has {count} originals; there is no number {number}")),
+    };
+    let source = found.map_err(Error::Address)?;
+    let revision = &source.revision;
+    if !revision.whole {
+        return Err(Error::Unfinished { session: info.id, path: source.key.clone() });
+    }
+    let mut hashing = Hashing { hasher: blake3::Hasher::new(), out };
+    let copied = copy_source(&session.engine, source, (0, revision.len), &mut hashing).await?;
+    // A revision with erasures no longer matches the hash of the imported file.
+    let stated = revision.hash.filter(|_| revision.erased.is_empty());
+    if copied != revision.len || stated.is_some_and(|stated| *hashing.hasher.finalize().as_bytes() != stated)
+    {
+        let why = format!("the stored content of `{}` differs from the imported file", source.key);
+        return Err(Error::Store(wunderblock_store::StoreError::Damaged(why)));
+    }
+    Ok(copied)
+}
+
 impl crate::ledger::session::Session {
     /// Writes events as JSON lines with full texts, in the format that `append` reads.
     ///
@@ -85,23 +137,10 @@ impl crate::ledger::session::Session {
         to: Seq,
         out: &'a mut (dyn std::io::Write + Send),
     ) -> BoxFuture<'a, u64> {
-        Box::pin(async move {
-            let mut written = 0;
-            let mut pages = self.pages(from, to);
-            while let Some(events) = pages.next().await? {
-                for event in with_whole_texts(&self.engine, events).await? {
-                    let mut line =
-                        serde_json::to_string(&event).map_err(|error| Error::Internal(error.to_string()))?;
-                    if let Some(author) = told_author(&event) {
-                        line.pop();
-                        line.push_str(&format!(",\"author\":\"{}\"}}", author.name()));
-                    }
-                    writeln!(out, "{line}").map_err(|error| write_error(&error))?;
-                    written += 1;
-                }
-            }
-            Ok(written)
-        })
+        let session = self.clone();
+        Box::pin(apart_writing(out, move |mut out| async move {
+            Ok((export(&session, from, to, &mut out).await?, out))
+        }))
     }
 
     /// Writes an imported file of the session, byte for byte. Without a number, writes the file that was read last;
@@ -115,33 +154,10 @@ impl crate::ledger::session::Session {
         number: Option<usize>,
         out: &'a mut (dyn std::io::Write + Send),
     ) -> BoxFuture<'a, u64> {
-        Box::pin(async move {
-            let info = self.info().await?;
-            let sources = originals(self).await?;
-            let (id, count) = (&info.id, sources.len());
-            let found = match number {
-                None => sources.last().ok_or(format!("session `{id}` was not imported: it has no original")),
-                Some(number) => sources
-                    .get(number.saturating_sub(1))
-                    .ok_or(format!("session `{id}` has {count} originals; there is no number {number}")),
-            };
-            let source = found.map_err(Error::Address)?;
-            let revision = &source.revision;
-            if !revision.whole {
-                return Err(Error::Unfinished { session: info.id, path: source.key.clone() });
-            }
-            let mut hashing = Hashing { hasher: blake3::Hasher::new(), out };
-            let copied = copy_source(&self.engine, source, (0, revision.len), &mut hashing).await?;
-            // A revision with erasures no longer matches the hash of the imported file.
-            let stated = revision.hash.filter(|_| revision.erased.is_empty());
-            if copied != revision.len
-                || stated.is_some_and(|stated| *hashing.hasher.finalize().as_bytes() != stated)
-            {
-                let why = format!("the stored content of `{}` differs from the imported file", source.key);
-                return Err(Error::Store(wunderblock_store::StoreError::Damaged(why)));
-            }
-            Ok(copied)
-        })
+        let session = self.clone();
+        Box::pin(apart_writing(out, move |mut out| async move {
+            Ok((export_original(&session, number, &mut out).await?, out))
+        }))
     }
 
     /// Returns the engine of the session.

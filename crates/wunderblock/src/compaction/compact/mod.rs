@@ -32,6 +32,7 @@ mod todo;
 pub(crate) mod undo;
 mod writing;
 
+use crate::base::apart::apart;
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::compaction::drive::lanes::resumed;
@@ -63,51 +64,56 @@ impl Session {
     /// Returns an error if the ledger cannot be read or written. A compaction that gains nothing is not an
     /// error: see [`CompactionResult`].
     pub fn compact<'a>(&'a self, options: &'a CompactOptions) -> BoxFuture<'a, Compacted> {
-        Box::pin(async move {
-            if options.dry_run && !self.aside {
-                let work = |aside: Session| -> BoxFuture<'a, Compacted> {
-                    Box::pin(async move { aside.compact(options).await })
-                };
-                let mut done = in_overlay(self, work).await?;
-                done.unrecord();
-                return Ok(done);
-            }
-            let policy =
-                ContextOptions { compactor: Some(options.compactor.clone()), ..options.context.clone() };
-            let context = ContextOptions { compactor: None, ..resumed(self, &policy).await? };
-            let options = &CompactOptions { context, ..options.clone() };
-            let lane = options.context.lane.clone().unwrap_or_default();
-            let due = options
-                .due
-                .clone()
-                .unwrap_or_else(|| Due { level: Urgency::Manual, why: "asked for".to_owned() });
-            if options.compactor.policy.is_off() {
-                return Ok(Compacted::empty(options, lane, due, CompactionResult::Off));
-            }
-            let holder = new_holder()?;
-            // A dry run records nothing, so it cannot duplicate another worker's work and does not claim a lease.
-            if !options.dry_run
-                && let Some(other) = claim_lease(self, &lane, &holder).await?
-            {
-                return Ok(Compacted::empty(options, lane, due, CompactionResult::Busy(other)));
-            }
-            let mut options = options.clone();
-            // A session aside only previews the compaction: it calls no model and runs no hook, and the account names
-            // the summariser that would have written the summaries.
-            let mut stands_in_for = None;
-            if self.aside {
-                stands_in_for = options.compactor.summariser.take().map(|writer| writer.name());
-                options.compactor.hooks.clear();
-            }
-            let work = async {
-                let done = compact_held(self, &options, &lane, due).await?;
-                Ok(Compacted { stands_in_for, ..done })
-            };
-            let done = while_holding(self, &lane, &holder, work).await;
-            release_lease(self, &lane, &holder).await?;
-            done
-        })
+        let (session, options) = (self.clone(), options.clone());
+        Box::pin(apart(move || async move { compact(&session, &options).await }))
     }
+}
+
+/// Compacts a lane.
+pub(crate) fn compact<'a>(session: &'a Session, options: &'a CompactOptions) -> BoxFuture<'a, Compacted> {
+    Box::pin(async move {
+        if options.dry_run && !session.aside {
+            let work = |aside: Session| -> BoxFuture<'a, Compacted> {
+                Box::pin(async move { compact(&aside, options).await })
+            };
+            let mut done = in_overlay(session, work).await?;
+            done.unrecord();
+            return Ok(done);
+        }
+        let policy = ContextOptions { compactor: Some(options.compactor.clone()), ..options.context.clone() };
+        let context = ContextOptions { compactor: None, ..resumed(session, &policy).await? };
+        let options = &CompactOptions { context, ..options.clone() };
+        let lane = options.context.lane.clone().unwrap_or_default();
+        let due = options
+            .due
+            .clone()
+            .unwrap_or_else(|| Due { level: Urgency::Manual, why: "asked for".to_owned() });
+        if options.compactor.policy.is_off() {
+            return Ok(Compacted::empty(options, lane, due, CompactionResult::Off));
+        }
+        let holder = new_holder()?;
+        // A dry run records nothing, so it cannot duplicate another worker's work and does not claim a lease.
+        if !options.dry_run
+            && let Some(other) = claim_lease(session, &lane, &holder).await?
+        {
+            return Ok(Compacted::empty(options, lane, due, CompactionResult::Busy(other)));
+        }
+        let mut options = options.clone();
+        // A session aside only previews the compaction: it calls no model and runs no hook, and the account names
+        // the summariser that would have written the summaries.
+        let mut stands_in_for = None;
+        if session.aside {
+            stands_in_for = options.compactor.summariser.take().map(|writer| writer.name());
+            options.compactor.hooks.clear();
+        }
+        let work = async {
+            let done = compact_held(session, &options, &lane, due).await?;
+            Ok(Compacted { stands_in_for, ..done })
+        };
+        let done = while_holding(session, &lane, &holder, work).await;
+        release_lease(session, &lane, &holder).await?;
+        done
+    })
 }
 
 async fn compact_held(

@@ -3,7 +3,7 @@
 use super::history::find_newest;
 use super::lease::{is_void, lease_key};
 use crate::base::error::Error;
-use crate::base::parallel::on_thread;
+use crate::base::parallel::pause;
 use crate::compaction::drive::lanes::find_lane;
 use crate::ledger::session::Session;
 use crate::limits;
@@ -56,7 +56,7 @@ pub(crate) async fn refuse_unsettled(
     let lane = &find_lane(session, options).await?;
     let mut waited = 0;
     while waited < limits::COMPACTION_LEASE && read_lane_state(session, lane).await? != LaneState::Active {
-        on_thread(|| std::thread::sleep(PAUSE)).await?;
+        pause(PAUSE).await?;
         waited += i64::try_from(PAUSE.as_millis()).unwrap_or(i64::MAX);
     }
     Ok(())

@@ -28,7 +28,9 @@ mod tree;
 pub(crate) mod twin;
 mod waiting;
 
+use crate::base::apart::apart_with;
 use crate::base::future::BoxFuture;
+use crate::base::parallel::pause;
 use crate::ledger::originals::newest_source;
 use crate::ledger::query_batch::QueryBatch;
 pub(crate) use change::is_same;
@@ -48,6 +50,7 @@ use feed::Feed;
 use opened::{OpenedFile, read_head};
 use saved::Saved;
 use std::fs::Metadata;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use wunderblock_store::{
@@ -74,18 +77,37 @@ impl Engine {
         format: Option<Format>,
         progress: OnBytes<'a>,
     ) -> BoxFuture<'a, Imported> {
-        Box::pin(async move { import_file(self, path, ImportMode { format, verify: false }, progress).await })
+        import_apart(self, path, ImportMode { format, verify: false }, progress)
     }
 }
 
 /// Imports one transcript file, and compares all of it with the stored bytes.
-pub(crate) async fn verify_import(
-    engine: &Engine,
-    path: &Path,
+pub(crate) fn verify_import<'a>(
+    engine: &'a Engine,
+    path: &'a Path,
     format: Option<Format>,
-    progress: OnBytes<'_>,
-) -> Result<Imported, Error> {
-    import_file(engine, path, ImportMode { format, verify: true }, progress).await
+    progress: OnBytes<'a>,
+) -> BoxFuture<'a, Imported> {
+    import_apart(engine, path, ImportMode { format, verify: true }, progress)
+}
+
+fn import_apart<'a>(
+    engine: &'a Engine,
+    path: &'a Path,
+    how: ImportMode,
+    progress: OnBytes<'a>,
+) -> BoxFuture<'a, Imported> {
+    let (engine, path) = (engine.clone(), path.to_owned());
+    Box::pin(async move {
+        let mut on_bytes = |(done, total)| {
+            progress(done, total);
+            ControlFlow::Continue(())
+        };
+        apart_with(&mut on_bytes, move |teller| async move {
+            import_file(&engine, &path, how, &mut |done, total| teller.latest((done, total))).await
+        })
+        .await
+    })
 }
 
 async fn import_file(
@@ -119,7 +141,7 @@ async fn import_file(
                 }
                 progress(0, opened.len);
                 drop(opened);
-                std::thread::sleep(IMPORT_POLL);
+                pause(IMPORT_POLL).await?;
             }
             // Another import has done part of the work, or a record was erased, so the rest is checked again.
             Err(Error::Store(

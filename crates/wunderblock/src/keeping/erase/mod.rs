@@ -16,6 +16,7 @@ mod loss;
 mod showing;
 mod text;
 
+use crate::base::apart::apart;
 use crate::base::future::BoxFuture;
 use crate::import::records::find::{RecordQuery, beginning};
 use crate::ledger::kept_bytes::kept_outputs;
@@ -58,19 +59,8 @@ impl Session {
     /// # Errors
     /// Fails if the session does not exist, or if the ledger cannot be written.
     pub fn erase<'a>(&'a self, from: Seq, to: Seq, reason: Option<&'a str>) -> BoxFuture<'a, Erased> {
-        Box::pin(async move {
-            let info = self.info().await?;
-            let (from, to) = (from.max(Seq(1)), to.min(info.head));
-            if from > to {
-                return Err(Error::Address(format!(
-                    "invalid positions: the session has positions 1 to {}",
-                    info.head
-                )));
-            }
-            let erased = erase_runs(self, &[(from, to)], reason, (Raw::default(), Depth::Texts)).await?;
-            self.engine.scrubbed().await?;
-            Ok(erased)
-        })
+        let (session, reason) = (self.clone(), reason.map(str::to_owned));
+        Box::pin(apart(move || async move { erase_range(&session, from, to, reason.as_deref()).await }))
     }
 
     /// Erases a whole session with all its branches, and its records in every file from which it was read.
@@ -78,36 +68,51 @@ impl Session {
     /// # Errors
     /// Fails in the same cases as [`Session::erase`].
     pub fn erase_all<'a>(&'a self, reason: Option<&'a str>, along: Along) -> BoxFuture<'a, Erased> {
-        Box::pin(async move {
-            let streams = self.engine.streams("", u64::from(u32::MAX)).await?;
-            let Family { own, children, copies } =
-                Family::of(own_streams(&self.id, &streams), &streams, along);
-            let sessions: BTreeSet<String> = own.iter().map(|id| native(id).to_owned()).collect();
-            let mut forgetting = Forgetting {
-                engine: &self.engine,
-                session: Some(self.id.clone()),
-                own,
-                runs: Vec::new(),
-                losses: Vec::new(),
-                wanted: RecordQuery { sessions, whole: true, ..RecordQuery::default() },
-                raw: Raw::default(),
-                reason,
-            };
-            let erased: Vec<&StreamInfo> =
-                streams.iter().filter(|info| forgetting.own.contains(&info.id)).collect();
-            for info in erased {
-                let run = Run { stream: info.id.clone(), from: info.base().next(), to: info.head };
-                if run.from <= run.to {
-                    lose_whole(&mut forgetting, info, run).await?;
-                }
-            }
-            let mut sum = forgetting.run().await?;
-            self.engine.scrubbed().await?;
-            sum.children = children.into_iter().collect();
-            sum.copies = copies.into_iter().collect();
-            Ok(sum)
-        })
+        let (session, reason) = (self.clone(), reason.map(str::to_owned));
+        Box::pin(apart(move || async move { erase_session(&session, reason.as_deref(), along).await }))
     }
+}
+
+async fn erase_range(session: &Session, from: Seq, to: Seq, reason: Option<&str>) -> Result<Erased, Error> {
+    let info = session.info().await?;
+    let (from, to) = (from.max(Seq(1)), to.min(info.head));
+    if from > to {
+        return Err(Error::Address(format!(
+            "invalid positions: the session has positions 1 to {}",
+            info.head
+        )));
+    }
+    let erased = erase_runs(session, &[(from, to)], reason, (Raw::default(), Depth::Texts)).await?;
+    session.engine.scrubbed().await?;
+    Ok(erased)
+}
+
+async fn erase_session(session: &Session, reason: Option<&str>, along: Along) -> Result<Erased, Error> {
+    let streams = session.engine.streams("", u64::from(u32::MAX)).await?;
+    let Family { own, children, copies } = Family::of(own_streams(&session.id, &streams), &streams, along);
+    let sessions: BTreeSet<String> = own.iter().map(|id| native(id).to_owned()).collect();
+    let mut forgetting = Forgetting {
+        engine: &session.engine,
+        session: Some(session.id.clone()),
+        own,
+        runs: Vec::new(),
+        losses: Vec::new(),
+        wanted: RecordQuery { sessions, whole: true, ..RecordQuery::default() },
+        raw: Raw::default(),
+        reason,
+    };
+    let erased: Vec<&StreamInfo> = streams.iter().filter(|info| forgetting.own.contains(&info.id)).collect();
+    for info in erased {
+        let run = Run { stream: info.id.clone(), from: info.base().next(), to: info.head };
+        if run.from <= run.to {
+            lose_whole(&mut forgetting, info, run).await?;
+        }
+    }
+    let mut sum = forgetting.run().await?;
+    session.engine.scrubbed().await?;
+    sum.children = children.into_iter().collect();
+    sum.copies = copies.into_iter().collect();
+    Ok(sum)
 }
 
 /// Adds a stream's own positions to an erasure.

@@ -4,6 +4,7 @@ use super::erase_runs;
 use super::erased::Erased;
 use super::forget::Forgetting;
 use super::loss::{Depth, Raw, contains};
+use crate::base::apart::{apart, with_progress};
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::import::records::find::{Needle, RecordHit, RecordQuery, find_records};
@@ -63,6 +64,90 @@ pub struct TextRecord {
     hit: RecordHit,
 }
 
+async fn find_text(
+    engine: &Engine,
+    text: &str,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<TextFound, Error> {
+    if text.len() < ERASE_TEXT_MIN {
+        return Err(Error::Query(format!(
+            "the text has {} bytes, and the minimum is {ERASE_TEXT_MIN}: a shorter text occurs in too many places",
+            text.len()
+        )));
+    }
+    let needle = Needle::new(text);
+    let mut found = TextFound { text: text.into(), ..TextFound::default() };
+    let mut streams = engine.streams("", u64::from(u32::MAX)).await?;
+    streams.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+    let total = streams.iter().map(|info| own(info).1).sum();
+    let mut done = 0;
+    for info in &streams {
+        find_in_stream(engine, info, &needle, &mut found, &mut |events| {
+            done += events;
+            progress(Progress { done, total });
+        })
+        .await?;
+    }
+    let all = Streams::new(&streams);
+    let mut shown: BTreeMap<&StreamId, Vec<(&StreamId, Seq)>> = BTreeMap::new();
+    let holders: BTreeSet<StreamId> = found.events.iter().map(|place| place.session.clone()).collect();
+    for info in streams.iter().filter(|_| !holders.is_empty()) {
+        let shared = all.line(info, Seq::START).into_iter().skip(1);
+        for (holder, _, to) in shared.filter(|(holder, ..)| holders.contains(&holder.id)) {
+            shown.entry(&holder.id).or_default().push((&info.id, to));
+        }
+    }
+    for place in &mut found.events {
+        let others = shown.get(&place.session).into_iter().flatten();
+        let others = others.filter(|(_, to)| place.seq <= *to);
+        place.shown_in = others.map(|(id, _)| (*id).clone()).collect();
+    }
+    for source in list_revisions(engine).await? {
+        if needle.is_in(source.key.as_bytes()) {
+            found.names.push(format!("the path {}", source.key));
+        }
+        let (path, handle) = (source.key.clone(), source.revision.handle);
+        let wanted = RecordQuery { text: Some(needle.clone()), ..RecordQuery::default() };
+        for hit in find_records(engine, source, wanted).await? {
+            let (path, from, to) = (path.clone(), hit.span.offset, hit.span.offset + hit.span.len);
+            found.originals.push(TextRecord { path, handle, from, to, hit });
+        }
+    }
+    found.names.sort_unstable();
+    found.names.dedup();
+    Ok(found)
+}
+
+async fn erase_text(found: &TextFound, engine: &Engine, reason: Option<&str>) -> Result<Erased, Error> {
+    let needle = Needle::new(&found.text);
+    let mut by_session: BTreeMap<&str, Raw> = BTreeMap::new();
+    for TextRecord { hit, .. } in &found.originals {
+        by_session.entry(&hit.session).or_default().take(&engine.tenant.key, hit);
+    }
+    let mut sum = Erased::default();
+    for (stream, runs) in found.runs() {
+        let raw = by_session.remove(native(stream)).unwrap_or_default();
+        let (session, depth) = (engine.session_by_id(stream.clone()), Depth::Names(&needle));
+        sum.add(erase_runs(&session, &runs, reason, (raw, depth)).await?);
+    }
+    // Titles, queues and the like are not part of any event, so no session can get a receipt for them.
+    for (_, raw) in by_session {
+        let forgetting = Forgetting {
+            engine,
+            session: None,
+            own: BTreeSet::new(),
+            runs: Vec::new(),
+            losses: Vec::new(),
+            wanted: RecordQuery::default(),
+            raw,
+            reason,
+        };
+        sum.add(forgetting.run().await?);
+    }
+    engine.scrubbed().await?;
+    Ok(sum)
+}
+
 impl TextFound {
     /// Returns whether there is nothing to erase.
     #[must_use]
@@ -79,55 +164,9 @@ impl TextFound {
         text: &'a str,
         progress: &'a mut (dyn FnMut(Progress) + Send),
     ) -> BoxFuture<'a, Self> {
-        Box::pin(async move {
-            if text.len() < ERASE_TEXT_MIN {
-                return Err(Error::Query(format!(
-                    "the text has {} bytes, and the minimum is {ERASE_TEXT_MIN}: a shorter text occurs in too many places",
-                    text.len()
-                )));
-            }
-            let needle = Needle::new(text);
-            let mut found = Self { text: text.into(), ..Self::default() };
-            let mut streams = engine.streams("", u64::from(u32::MAX)).await?;
-            streams.sort_unstable_by(|a, b| a.id.cmp(&b.id));
-            let total = streams.iter().map(|info| own(info).1).sum();
-            let mut done = 0;
-            for info in &streams {
-                find_in_stream(engine, info, &needle, &mut found, &mut |events| {
-                    done += events;
-                    progress(Progress { done, total });
-                })
-                .await?;
-            }
-            let all = Streams::new(&streams);
-            let mut shown: BTreeMap<&StreamId, Vec<(&StreamId, Seq)>> = BTreeMap::new();
-            let holders: BTreeSet<StreamId> =
-                found.events.iter().map(|place| place.session.clone()).collect();
-            for info in streams.iter().filter(|_| !holders.is_empty()) {
-                let shared = all.line(info, Seq::START).into_iter().skip(1);
-                for (holder, _, to) in shared.filter(|(holder, ..)| holders.contains(&holder.id)) {
-                    shown.entry(&holder.id).or_default().push((&info.id, to));
-                }
-            }
-            for place in &mut found.events {
-                let others = shown.get(&place.session).into_iter().flatten();
-                let others = others.filter(|(_, to)| place.seq <= *to);
-                place.shown_in = others.map(|(id, _)| (*id).clone()).collect();
-            }
-            for source in list_revisions(engine).await? {
-                if needle.is_in(source.key.as_bytes()) {
-                    found.names.push(format!("the path {}", source.key));
-                }
-                let (path, handle) = (source.key.clone(), source.revision.handle);
-                let wanted = RecordQuery { text: Some(needle.clone()), ..RecordQuery::default() };
-                for hit in find_records(engine, source, wanted).await? {
-                    let (path, from, to) = (path.clone(), hit.span.offset, hit.span.offset + hit.span.len);
-                    found.originals.push(TextRecord { path, handle, from, to, hit });
-                }
-            }
-            found.names.sort_unstable();
-            found.names.dedup();
-            Ok(found)
+        let (engine, text) = (engine.clone(), text.to_owned());
+        with_progress(progress, move |progress| {
+            Box::pin(async move { find_text(&engine, &text, progress).await })
         })
     }
 
@@ -137,35 +176,8 @@ impl TextFound {
     /// # Errors
     /// Fails in the same cases as [`crate::Session::erase`].
     pub fn erase<'a>(&'a self, engine: &'a Engine, reason: Option<&'a str>) -> BoxFuture<'a, Erased> {
-        Box::pin(async move {
-            let needle = Needle::new(&self.text);
-            let mut by_session: BTreeMap<&str, Raw> = BTreeMap::new();
-            for TextRecord { hit, .. } in &self.originals {
-                by_session.entry(&hit.session).or_default().take(&engine.tenant.key, hit);
-            }
-            let mut sum = Erased::default();
-            for (stream, runs) in self.runs() {
-                let raw = by_session.remove(native(stream)).unwrap_or_default();
-                let (session, depth) = (engine.session_by_id(stream.clone()), Depth::Names(&needle));
-                sum.add(erase_runs(&session, &runs, reason, (raw, depth)).await?);
-            }
-            // Titles, queues and the like are not part of any event, so no session can get a receipt for them.
-            for (_, raw) in by_session {
-                let forgetting = Forgetting {
-                    engine,
-                    session: None,
-                    own: BTreeSet::new(),
-                    runs: Vec::new(),
-                    losses: Vec::new(),
-                    wanted: RecordQuery::default(),
-                    raw,
-                    reason,
-                };
-                sum.add(forgetting.run().await?);
-            }
-            engine.scrubbed().await?;
-            Ok(sum)
-        })
+        let (found, engine, reason) = (self.clone(), engine.clone(), reason.map(str::to_owned));
+        Box::pin(apart(move || async move { erase_text(&found, &engine, reason.as_deref()).await }))
     }
 
     /// Groups the found positions of each session into runs.

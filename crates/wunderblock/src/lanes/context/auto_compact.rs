@@ -2,6 +2,7 @@
 
 use crate::base::error::Error;
 use crate::compaction::compact::account::{Compacted, CompactionResult};
+use crate::compaction::compact::compact;
 use crate::compaction::compact::due::{after_refusal, is_due, is_short_of};
 use crate::compaction::compact::options::CompactOptions;
 use crate::ledger::record::{MadeFrom, append_events};
@@ -83,7 +84,7 @@ pub(super) async fn compact_if_due(
             compactor,
         )
     };
-    let compacted = match session.compact(&wanted).await {
+    let compacted = match compact(session, &wanted).await {
         // Another process has built the lane in the meantime. Building again shows what remains to be done.
         Err(Error::Overtaken(_)) => {
             auto.tried = false;

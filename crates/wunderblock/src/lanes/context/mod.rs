@@ -11,6 +11,7 @@ mod auto_compact;
 mod built;
 mod record;
 
+use crate::base::apart::apart;
 use crate::base::future::BoxFuture;
 use crate::compaction::compact::state::refuse_unsettled;
 use crate::compaction::drive::{context_job, run_build};
@@ -38,7 +39,8 @@ impl Session {
     /// Returns [`Error::OverBudget`] if even the smallest request does not fit, or another error if the ledger cannot
     /// be used.
     pub fn context(&self, options: impl Into<ContextOptions>) -> BoxFuture<'_, Built> {
-        build_context(self, options.into())
+        let (session, options) = (self.clone(), options.into());
+        Box::pin(apart(move || async move { build_context(&session, options).await }))
     }
 
     /// Builds the request that [`Session::context`] would build, including a compaction, and records nothing. No
@@ -48,7 +50,8 @@ impl Session {
     /// # Errors
     /// See [`Session::context`].
     pub fn explain(&self, options: impl Into<ContextOptions>) -> BoxFuture<'_, Built> {
-        build_draft(self, options.into())
+        let (session, options) = (self.clone(), options.into());
+        Box::pin(apart(move || async move { build_draft(&session, options).await }))
     }
 }
 

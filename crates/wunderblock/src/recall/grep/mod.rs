@@ -2,10 +2,11 @@
 //! according to the index ([`narrow`]).
 
 mod bytes;
-mod narrow;
+pub(crate) mod narrow;
 mod options;
 mod pattern;
 
+use crate::base::apart::apart_with;
 use crate::base::deadline::Deadline;
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
@@ -168,61 +169,67 @@ impl Engine {
         options: &'a GrepOptions,
         found: &'a mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
     ) -> BoxFuture<'a, Option<GrepStop>> {
-        Box::pin(async move {
-            let pattern = Pattern::new(pattern_text, options)?;
-            let kept = if options.messages_only { KeptTexts::new() } else { kept_texts(self).await? };
-            let scan = |stream| StreamScan {
-                stream,
-                from: Seq::START.next(),
-                to: NEWEST,
-                said_only: false,
-                context: options.context,
-                filter: options.events.clone(),
-                places: None,
-                kept: Some(&kept),
-                deadline: &options.deadline,
-                masks: options.masked.then_some(&*self.config.redactor),
-            };
-            if let Some(session) = &options.session {
-                return Ok(stop(session, grep_stream(self, &scan(session), &pattern, found).await?));
-            }
-            let streams = self.listed(options.sessions.clone(), EVERY).await?;
-            let mut fragments = narrow::fragments(pattern_text, options);
-            // A forked session is searched from its fork onwards: earlier events are found in the session to which
-            // they belong.
-            let first = |info: &StreamInfo| info.base().next();
-            let length = |info: &StreamInfo| info.head.next().0.saturating_sub(first(info).0);
-            let (mut left, mut until_narrowed) = (streams.iter().map(length).sum::<u64>(), GREP_SCAN);
-            let mut places = None;
-            for info in &streams {
-                let (first, mut to) = (first(info), info.head);
-                while first <= to {
-                    if until_narrowed == 0
-                        && let Some(fragments) = fragments.take()
-                    {
-                        places = narrow::places(self, &fragments, (left, &kept)).await?;
-                    }
-                    let waits = fragments.is_some();
-                    let from = if waits {
-                        first.max(Seq(to.next().0.saturating_sub(until_narrowed)))
-                    } else {
-                        first
-                    };
-                    let places = places.as_ref().and_then(|places: &Places| places.of(info, from, to));
-                    let part = StreamScan { from, to, places, ..scan(&info.id) };
-                    let ended = grep_stream(self, &part, &pattern, found).await?;
-                    if ended.is_break() {
-                        return Ok(stop(&info.id, ended));
-                    }
-                    let searched = to.next().0.saturating_sub(from.0);
-                    left = left.saturating_sub(searched);
-                    until_narrowed = until_narrowed.saturating_sub(searched);
-                    to = from.prev();
-                }
-            }
-            Ok(None)
-        })
+        let (engine, pattern, options) = (self.clone(), pattern_text.to_owned(), options.clone());
+        Box::pin(apart_with(found, move |teller| async move {
+            grep(&engine, &pattern, &options, &mut |found| teller.each(found)).await
+        }))
     }
+}
+
+async fn grep(
+    engine: &Engine,
+    pattern_text: &str,
+    options: &GrepOptions,
+    found: &mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
+) -> Result<Option<GrepStop>, Error> {
+    let pattern = Pattern::new(pattern_text, options)?;
+    let kept = if options.messages_only { KeptTexts::new() } else { kept_texts(engine).await? };
+    let scan = |stream| StreamScan {
+        stream,
+        from: Seq::START.next(),
+        to: NEWEST,
+        said_only: false,
+        context: options.context,
+        filter: options.events.clone(),
+        places: None,
+        kept: Some(&kept),
+        deadline: &options.deadline,
+        masks: options.masked.then_some(&*engine.config.redactor),
+    };
+    if let Some(session) = &options.session {
+        return Ok(stop(session, grep_stream(engine, &scan(session), &pattern, found).await?));
+    }
+    let streams = engine.listed(options.sessions.clone(), EVERY).await?;
+    let mut fragments = narrow::fragments(pattern_text, options);
+    // A forked session is searched from its fork onwards: earlier events are found in the session to which
+    // they belong.
+    let first = |info: &StreamInfo| info.base().next();
+    let length = |info: &StreamInfo| info.head.next().0.saturating_sub(first(info).0);
+    let (mut left, mut until_narrowed) = (streams.iter().map(length).sum::<u64>(), GREP_SCAN);
+    let mut places = None;
+    for info in &streams {
+        let (first, mut to) = (first(info), info.head);
+        while first <= to {
+            if until_narrowed == 0
+                && let Some(fragments) = fragments.take()
+            {
+                places = narrow::places(engine, &fragments, (left, &kept)).await?;
+            }
+            let waits = fragments.is_some();
+            let from = if waits { first.max(Seq(to.next().0.saturating_sub(until_narrowed))) } else { first };
+            let places = places.as_ref().and_then(|places: &Places| places.of(info, from, to));
+            let part = StreamScan { from, to, places, ..scan(&info.id) };
+            let ended = grep_stream(engine, &part, &pattern, found).await?;
+            if ended.is_break() {
+                return Ok(stop(&info.id, ended));
+            }
+            let searched = to.next().0.saturating_sub(from.0);
+            left = left.saturating_sub(searched);
+            until_narrowed = until_narrowed.saturating_sub(searched);
+            to = from.prev();
+        }
+    }
+    Ok(None)
 }
 
 fn stop(session: &StreamId, ended: ControlFlow<ScanEnd>) -> Option<GrepStop> {

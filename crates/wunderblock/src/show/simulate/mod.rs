@@ -29,6 +29,7 @@ mod said;
 mod sheet;
 mod watch;
 
+use crate::base::apart::apart;
 use crate::base::future::BoxFuture;
 use crate::compaction::drive::{context_job, run_build};
 pub use compare::{PairedDifference, PairedVerdict, PolicyDifference, PolicyGain};
@@ -158,26 +159,8 @@ impl Engine {
         histories: &'a [Vec<Session>],
         options: &'a SimulateOptions,
     ) -> BoxFuture<'a, Option<Simulation>> {
-        Box::pin(async move {
-            let policies = options.policies.iter().map(|policy| options.played(policy)).collect();
-            let options = &SimulateOptions { policies, ..options.clone() };
-            let watch = Arc::new(Watch::new(options.progress.clone()));
-            let mut played = Vec::new();
-            let mut silent = None;
-            for sessions in histories {
-                match self.play(sessions, options, &watch).await {
-                    Ok(Some(found)) => played.push(found),
-                    Ok(None) => return Ok(None),
-                    Err(error @ Error::Silence(_)) => silent = silent.or(Some(error)),
-                    Err(error) => return Err(error),
-                }
-            }
-            match silent {
-                _ if histories.is_empty() => Err(Error::NoSession(String::new())),
-                Some(error) if played.is_empty() => Err(error),
-                _ => Ok(Some(pool::pool(played, histories.len(), options))),
-            }
-        })
+        let (engine, histories, options) = (self.clone(), histories.to_vec(), options.clone());
+        Box::pin(apart(move || async move { simulate(&engine, &histories, &options).await }))
     }
 
     /// Plays a history in each window under each policy.
@@ -223,6 +206,31 @@ impl Engine {
             Ok(Some(SimulatedHistory { sessions, ..found }))
         })
         .await?
+    }
+}
+
+async fn simulate(
+    engine: &Engine,
+    histories: &[Vec<Session>],
+    options: &SimulateOptions,
+) -> Result<Option<Simulation>, Error> {
+    let policies = options.policies.iter().map(|policy| options.played(policy)).collect();
+    let options = &SimulateOptions { policies, ..options.clone() };
+    let watch = Arc::new(Watch::new(options.progress.clone()));
+    let mut played = Vec::new();
+    let mut silent = None;
+    for sessions in histories {
+        match engine.play(sessions, options, &watch).await {
+            Ok(Some(found)) => played.push(found),
+            Ok(None) => return Ok(None),
+            Err(error @ Error::Silence(_)) => silent = silent.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    match silent {
+        _ if histories.is_empty() => Err(Error::NoSession(String::new())),
+        Some(error) if played.is_empty() => Err(error),
+        _ => Ok(Some(pool::pool(played, histories.len(), options))),
     }
 }
 

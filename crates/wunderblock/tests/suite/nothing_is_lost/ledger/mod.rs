@@ -17,6 +17,8 @@ mod live;
 mod logs;
 mod members;
 mod outputs;
+#[cfg(target_os = "linux")]
+mod polls;
 mod promises;
 mod recorded;
 mod road;
