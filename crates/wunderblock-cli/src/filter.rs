@@ -20,7 +20,7 @@ pub(crate) fn session_filter(wanted: &SessionFilterArgs, prefix: &str) -> Result
         agent: wanted.agent.clone(),
         tags: wanted.tag.clone(),
         since: wanted.since.as_deref().map(since).transpose()?,
-        parents: Vec::new(),
+        ..StreamFilter::default()
     })
 }
 

@@ -22,9 +22,9 @@ pub use commit::{Basis, Commit, Epoch, Seen, SeenStream};
 pub use file_problem::FileProblem;
 pub use query::{Answer, Marked, Query, ReadOrder, SourceBy};
 pub use row::{
-    BodyCount, Chunk, Erasure, EventFilter, Gone, HandleTarget, KnownEvent, Lease, Owner, RevisionInfo,
-    SegmentInfo, SourceFilter, SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo,
-    Stretch, TallyRow, Tenant, TenantNo, UsageRow,
+    BodyCount, Chunk, DerivedTable, Erasure, EventFilter, Frontiers, Gone, HandleTarget, KnownEvent, Lease,
+    Owner, RevisionInfo, SegmentInfo, SourceFilter, SourceInfo, SourceNo, StoredEvent, StreamFilter,
+    StreamInfo, StreamKind, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow,
 };
 pub use write::{
     Appended, Begin, EventMark, EventUsage, Facets, LostEvent, MAX_HOLDERS, Opening, PackedBlob, PackedChunk,

@@ -8,8 +8,8 @@
 use super::codec::{VERSION, commitment};
 use super::{
     Answer, Answering, Appended, Basis, BodyCount, Commit, EventMark, KnownEvent, Lease, Marked, Opening,
-    PackedBlob, PackedEvent, Query, ReadOrder, Storage, StoreError, StoredEvent, StreamInfo, StreamNo,
-    TallyRow, TenantNo, Write, Written,
+    PackedBlob, PackedEvent, Query, ReadOrder, Storage, StoreError, StoredEvent, StreamInfo, StreamKind,
+    StreamNo, TallyRow, TenantNo, Write, Written,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -78,7 +78,8 @@ impl Overlay {
                 empty.into_iter().filter_map(|empty| empty.or_else(|| answers.next())).collect(),
             ));
         }
-        queries.push(Query::Stream { tenant: self.tenant, stream: self.stream.clone() });
+        let (tenant, of, stream) = (self.tenant, StreamKind::Session, self.stream.clone());
+        queries.push(Query::Stream { tenant, of, stream });
         let mut answers = self.base.query(queries).await?;
         let info = answers.pop().and_then(Answer::stream).flatten();
         let head = info.as_ref().map_or(Seq::START, |info| info.head);

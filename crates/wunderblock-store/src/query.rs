@@ -2,9 +2,9 @@
 
 use super::commit::Epoch;
 use super::row::{
-    BodyCount, Chunk, Erasure, EventFilter, HandleTarget, KnownEvent, Lease, SegmentInfo, SourceFilter,
-    SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamNo, Stretch, TallyRow, Tenant,
-    TenantNo, UsageRow,
+    BodyCount, Chunk, DerivedTable, Erasure, EventFilter, HandleTarget, KnownEvent, Lease, SegmentInfo,
+    SourceFilter, SourceInfo, SourceNo, StoredEvent, StreamFilter, StreamInfo, StreamKind, StreamNo, Stretch,
+    TallyRow, Tenant, TenantNo, UsageRow,
 };
 use super::write::PackedBlob;
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
@@ -29,10 +29,12 @@ pub enum Query {
     },
     /// Lists the names of all tenants in order of creation. Answers [`Answer::Tenants`].
     Tenants,
-    /// Finds a stream by id. Answers [`Answer::Stream`].
+    /// Finds a stream by kind and id. Answers [`Answer::Stream`].
     Stream {
         /// Tenant that owns the stream.
         tenant: TenantNo,
+        /// Kind of the stream.
+        of: StreamKind,
         /// Id of the stream.
         stream: StreamId,
     },
@@ -102,6 +104,8 @@ pub enum Query {
     OfKinds {
         /// Tenant that owns the streams.
         tenant: TenantNo,
+        /// Kind of the streams.
+        of: StreamKind,
         /// Kinds of the events.
         kinds: Vec<&'static str>,
         /// Minimum time of an event.
@@ -112,6 +116,8 @@ pub enum Query {
     PlacesOfKinds {
         /// Tenant that owns the streams.
         tenant: TenantNo,
+        /// Kind of the streams.
+        of: StreamKind,
         /// Kinds of the events.
         kinds: Vec<&'static str>,
     },
@@ -142,6 +148,8 @@ pub enum Query {
     Resolve {
         /// Tenant that owns the object.
         tenant: TenantNo,
+        /// Kind of the object, if it is a stream.
+        of: StreamKind,
         /// Handle to resolve.
         handle: Handle,
     },
@@ -149,6 +157,8 @@ pub enum Query {
     Handles {
         /// Tenant that owns the objects.
         tenant: TenantNo,
+        /// Kind of the streams.
+        of: StreamKind,
         /// First handle of the range.
         first: Handle,
         /// Last handle of the range.
@@ -160,6 +170,8 @@ pub enum Query {
     Holders {
         /// Tenant that owns the body.
         tenant: TenantNo,
+        /// Kind of the streams that contain the events.
+        of: StreamKind,
         /// Handle of the body.
         handle: Handle,
         /// Maximum number of events.
@@ -261,13 +273,20 @@ pub enum Query {
     Unsettled {
         /// Tenant that owns the messages.
         tenant: TenantNo,
+        /// Kind of the streams.
+        of: StreamKind,
         /// Maximum number of messages.
         limit: u64,
     },
-    /// Lists streams that are not yet fully counted and indexed. Answers [`Answer::Streams`].
+    /// Lists streams whose events wait for any of some derived tables, in order of opening. Answers
+    /// [`Answer::Streams`].
     Behind {
         /// Tenant that owns the streams.
         tenant: TenantNo,
+        /// Kind of the streams.
+        of: StreamKind,
+        /// The derived tables.
+        tables: Vec<DerivedTable>,
         /// Maximum number of streams.
         limit: u64,
     },
@@ -295,12 +314,14 @@ pub enum Query {
         /// Last position of the range.
         to: Seq,
     },
-    /// Lists all segments of the text index, newest first. Answers [`Answer::Segments`].
+    /// Lists all segments of a derived table, newest first. Answers [`Answer::Segments`].
     Segments {
-        /// Tenant that owns the index.
+        /// Tenant that owns the table.
         tenant: TenantNo,
+        /// The derived table.
+        table: DerivedTable,
     },
-    /// Reads blocks of index segments. Answers [`Answer::Blocks`], with `None` for unknown blocks.
+    /// Reads blocks of segments. Answers [`Answer::Blocks`], with `None` for unknown blocks.
     Blocks {
         /// Tenant that owns the index.
         tenant: TenantNo,

@@ -42,11 +42,65 @@ pub struct BodyCount {
     pub quotes: u32,
 }
 
+/// Kind of a stream. A query for streams of one kind never returns a stream of another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StreamKind {
+    /// What was said and done in a session.
+    #[default]
+    Session,
+    /// What a scope remembers beyond its sessions.
+    Memory,
+}
+
+impl StreamKind {
+    /// All kinds. The index of a kind is the number under which stores keep it, so the order never changes.
+    pub const ALL: [Self; 2] = [Self::Session, Self::Memory];
+}
+
+/// A table that is derived from the events of streams, event by event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DerivedTable {
+    /// Token counts of bodies, and their sums.
+    Counts,
+    /// Words of the texts: segments of the text index.
+    Words,
+}
+
+impl DerivedTable {
+    /// All tables. The index of a table is the number under which stores keep it, so the order never changes.
+    pub const ALL: [Self; 2] = [Self::Counts, Self::Words];
+}
+
+/// Position of a stream up to which each derived table covers its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frontiers([Seq; DerivedTable::ALL.len()]);
+
+impl Frontiers {
+    /// Returns frontiers that are all at one position.
+    #[must_use]
+    pub const fn at(position: Seq) -> Self {
+        Self([position; DerivedTable::ALL.len()])
+    }
+
+    /// Returns the frontier of a table.
+    #[must_use]
+    pub fn of(&self, table: DerivedTable) -> Seq {
+        self.0.get(table as usize).copied().unwrap_or(Seq::START)
+    }
+
+    /// Moves the frontier of a table.
+    pub fn set(&mut self, table: DerivedTable, position: Seq) {
+        self.0.iter_mut().skip(table as usize).take(1).for_each(|own| *own = position);
+    }
+}
+
 /// State of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamInfo {
     /// Number of the stream.
     pub no: StreamNo,
+    /// Kind of the stream.
+    pub kind: StreamKind,
     /// Id of the stream.
     pub id: StreamId,
     /// Handle of the stream.
@@ -86,20 +140,19 @@ pub struct StreamInfo {
     pub branch: Option<Box<str>>,
     /// Model of the latest reply.
     pub model: Option<Box<str>>,
-    /// Last position up to which tokens are counted.
-    pub counted: Seq,
-    /// Tokens (o200k) of the stream's own events up to that position.
+    /// Positions up to which the derived tables cover the stream.
+    pub frontiers: Frontiers,
+    /// Tokens (o200k) of the stream's own events up to the frontier of [`DerivedTable::Counts`].
     pub tokens: Tokens,
-    /// Last position up to which the text is indexed.
-    pub indexed: Seq,
 }
 
 impl StreamInfo {
-    /// Returns the state of an empty stream that was opened at a time.
+    /// Returns the state of an empty session that was opened at a time.
     #[must_use]
     pub fn opened(no: StreamNo, (id, handle): (StreamId, Handle), scope: Scope, at: Millis) -> Self {
         Self {
             no,
+            kind: StreamKind::Session,
             id,
             handle,
             head: Seq::START,
@@ -119,10 +172,21 @@ impl StreamInfo {
             tags: Vec::new(),
             branch: None,
             model: None,
-            counted: Seq::START,
+            frontiers: Frontiers::at(Seq::START),
             tokens: Tokens::ZERO,
-            indexed: Seq::START,
         }
+    }
+
+    /// Returns the position up to which a derived table covers the stream.
+    #[must_use]
+    pub fn reach(&self, table: DerivedTable) -> Seq {
+        self.frontiers.of(table)
+    }
+
+    /// Returns whether events of the stream wait for a derived table.
+    #[must_use]
+    pub fn is_behind(&self, table: DerivedTable) -> bool {
+        self.reach(table) < self.head
     }
 
     /// Returns the last position that the stream shares with its parent; the stream's own events follow it.
@@ -331,9 +395,11 @@ pub enum Gone {
     Record(String),
 }
 
-/// Filter for listing sessions. Every condition that is set must hold.
+/// Filter for listing streams, by default sessions. Every condition that is set must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamFilter {
+    /// Kind of the streams.
+    pub kind: StreamKind,
     /// Required prefix of the session id.
     pub prefix: String,
     /// Accepted projects: the project itself, a folder below it, or a folder with this name. All, if empty.
@@ -367,7 +433,8 @@ impl StreamFilter {
                     || named.is_some_and(|before| before.ends_with('/'))
             })
         };
-        info.id.as_str().starts_with(&self.prefix)
+        info.kind == self.kind
+            && info.id.as_str().starts_with(&self.prefix)
             && (self.projects.is_empty() || self.projects.iter().any(is_in))
             && (self.agent.is_none() || self.agent == info.scope.agent)
             && self.tags.iter().all(|tag| info.tags.iter().any(|own| **own == **tag))

@@ -1,6 +1,9 @@
 //! Writes that a store makes durable, and their results.
 
-use super::row::{BodyCount, Erasure, Lease, Owner, SourceNo, StreamInfo, StreamNo, Tenant, TenantNo};
+use super::row::{
+    BodyCount, DerivedTable, Erasure, Lease, Owner, SourceNo, StreamInfo, StreamKind, StreamNo, Tenant,
+    TenantNo,
+};
 use wunderblock_core::author::Authors;
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
@@ -146,6 +149,8 @@ pub enum Write {
     Open {
         /// Tenant that owns the stream.
         tenant: TenantNo,
+        /// Kind of the stream, which is also that of the stream that a fork continues.
+        kind: StreamKind,
         /// Id of the stream.
         stream: StreamId,
         /// Handle of the stream.
@@ -287,18 +292,20 @@ pub enum Write {
         /// Position of each event and its tokens (o200k).
         tokens: Vec<(Seq, Tokens)>,
     },
-    /// Stores a segment of the text index and removes the segments that it replaces. Derived data.
+    /// Stores a segment of a derived table and removes the segments that it replaces. Derived data.
     Segment {
-        /// Tenant that owns the index.
+        /// Tenant that owns the table.
         tenant: TenantNo,
+        /// The derived table.
+        table: DerivedTable,
         /// New segment; `None` if nothing remains of the replaced segments.
         segment: Option<PackedSegment>,
         /// Segments to remove. The write fails with [`super::StoreError::HeadMoved`] if another process has replaced
         /// one of them.
         replaces: Vec<SegmentId>,
-        /// Stream ranges that the segment adds to the index. The write fails with [`super::StoreError::HeadMoved`] if
-        /// another process has indexed part of a range in the meantime.
-        indexed: Vec<SegmentReach>,
+        /// Stream ranges that the segment adds to the table. The write fails with [`super::StoreError::HeadMoved`] if
+        /// another process has added part of a range in the meantime.
+        reaches: Vec<SegmentReach>,
     },
     /// Claims a piece of work, or extends an existing claim. Answers [`Written::Claimed`].
     ///
@@ -416,14 +423,14 @@ pub const REPEATED_MIN: u64 = 24;
 /// a larger number of files, such as a system prompt, does not identify any of them.
 pub const MAX_HOLDERS: u64 = 4;
 
-/// Range of a stream that a segment adds to the index.
+/// Range of a stream that a segment adds to a derived table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentReach {
     /// Number of the stream.
     pub stream: StreamNo,
-    /// Last position indexed before the segment.
+    /// Frontier of the table before the segment.
     pub after: Seq,
-    /// Last position indexed with the segment.
+    /// Frontier of the table with the segment.
     pub through: Seq,
 }
 
@@ -501,7 +508,7 @@ pub struct SegmentId {
     pub docs: u64,
 }
 
-/// A segment of the text index ready to be stored.
+/// A segment of a derived table ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedSegment {
     /// Number of documents.

@@ -4,10 +4,10 @@
 #![allow(clippy::panic, reason = "a test whose scene cannot be set fails")]
 
 use futures_executor::block_on;
-use wunderblock::store::{Answer, Commit, Query, Storage, Write, Written, codec};
 use wunderblock_core::event::NewEvent;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Answer, Commit, Query, Storage, Write, Written, codec};
 
 /// Appends events of any kind to an existing stream and returns their positions.
 ///

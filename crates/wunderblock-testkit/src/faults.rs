@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{fmt, thread};
-use wunderblock::store::{Answer, Answering, Commit, Query, Storage, StoreError, Written};
+use wunderblock_store::{Answer, Answering, Commit, Query, Storage, StoreError, Written};
 
 /// One of the two methods of the storage port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

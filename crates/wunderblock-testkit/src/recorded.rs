@@ -25,7 +25,7 @@ pub struct Recording {
 }
 
 /// Recorded ledgers of all older formats, oldest first.
-pub const RECORDINGS: [Recording; 5] = [
+pub const RECORDINGS: [Recording; 6] = [
     Recording {
         format: 1,
         ledger: include_bytes!("../fixtures/format1/ledger.db.zst"),
@@ -50,6 +50,11 @@ pub const RECORDINGS: [Recording; 5] = [
         format: 5,
         ledger: include_bytes!("../fixtures/format5/ledger.db.zst"),
         manifest: include_str!("../fixtures/format5/manifest.json"),
+    },
+    Recording {
+        format: 6,
+        ledger: include_bytes!("../fixtures/format6/ledger.db.zst"),
+        manifest: include_str!("../fixtures/format6/manifest.json"),
     },
 ];
 

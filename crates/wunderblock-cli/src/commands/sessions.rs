@@ -13,7 +13,7 @@ use crate::terminal::{clean, width};
 use std::process::ExitCode;
 use wunderblock::machine::resume;
 use wunderblock::report::SessionReport;
-use wunderblock::store::StreamInfo;
+use wunderblock::store::{DerivedTable, StreamInfo};
 use wunderblock::{Engine, originals};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Bytes;
@@ -131,7 +131,8 @@ async fn title_of(engine: &Engine, info: &StreamInfo) -> Result<String, Failure>
 /// which a session was read.
 async fn details(engine: &Engine, info: &StreamInfo, paint: Paint, out: &mut String) -> Result<(), Failure> {
     let mut line = |text: &str| out.push_str(&format!("  {}\n", paint.dim(text)));
-    let tokens = (info.counted == info.head).then(|| format!(", {} tokens", grouped(info.tokens.0)));
+    let tokens = (info.reach(DerivedTable::Counts) == info.head)
+        .then(|| format!(", {} tokens", grouped(info.tokens.0)));
     line(&format!("{}, {} of text{}", clean(info.id.as_str()), size(info.text), tokens.unwrap_or_default()));
     let mut facts = vec![format!("{} – {}", time(info.opened_at), time(info.said_at))];
     let named = [

@@ -136,6 +136,7 @@ mod tests {
         fn open(&self, name: usize, opening: Opening) -> Write {
             let (stream, scope) = (stream(name), Scope::default());
             Write::Open {
+                kind: crate::StreamKind::Session,
                 tenant: self.tenant,
                 stream,
                 handle: Handle(name as u64),

@@ -3,7 +3,7 @@
 use super::erase::{erased, erasures};
 use super::lease::lease;
 use super::lineage::Lineage;
-use super::marked::{Newest, marked, of_kinds, places_of_kinds};
+use super::marked::{Newest, marked, of_kinds, places_of_kinds, unsettled};
 use super::source::{self, Revision};
 use super::{basis, read};
 use crate::StoreError;
@@ -14,7 +14,10 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
     Ok(match query {
         Query::Tenant { name } => Answer::Tenant(read::tenant(db, name)?),
         Query::Tenants => Answer::Tenants(read::tenants(db)?),
-        Query::Stream { tenant, stream: id } => Answer::Stream(read::stream(db, *tenant, id)?.map(Box::new)),
+        Query::Stream { tenant, of, stream: id } => {
+            let found = read::stream(db, *tenant, id)?.filter(|info| info.kind == *of);
+            Answer::Stream(found.map(Box::new))
+        }
         Query::Streams { tenant, filter, limit } => {
             Answer::Streams(read::streams(db, *tenant, filter, *limit)?)
         }
@@ -23,24 +26,24 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::At { tenant, stream, seqs, filter } => {
             Answer::Events(read::at(db, *tenant, stream, (seqs, filter))?)
         }
-        Query::OfKinds { tenant, kinds, since } => Answer::Events(of_kinds(db, *tenant, kinds, *since)?),
-        Query::PlacesOfKinds { tenant, kinds } => Answer::Holders(places_of_kinds(db, *tenant, kinds)?),
+        Query::OfKinds { tenant, of, kinds, since } => {
+            Answer::Events(of_kinds(db, *tenant, *of, kinds, *since)?)
+        }
+        Query::PlacesOfKinds { tenant, of, kinds } => {
+            Answer::Holders(places_of_kinds(db, *tenant, *of, kinds)?)
+        }
         Query::Marked { tenant, stream, what, to, limit } => {
             Answer::Events(marked(db, *tenant, stream, what, Newest { to: *to, limit: *limit })?)
         }
         Query::Blobs { tenant, handles } => {
             Answer::Blobs(each(handles, |handle| read::blob(db, *tenant, *handle))?)
         }
-        Query::Counts { tenant, handles } => {
-            Answer::Counts(each(handles, |handle| read::count(db, *tenant, *handle))?)
+        Query::Resolve { tenant, of, handle } => Answer::Named(read::resolve(db, *tenant, *of, *handle)?),
+        Query::Handles { tenant, of, first, last, limit } => {
+            Answer::Handles(read::handles(db, *tenant, *of, (*first, *last), *limit)?)
         }
-        Query::Tallies { tenant, stream, seqs } => Answer::Tallies(read::tallies(db, *tenant, stream, seqs)?),
-        Query::Resolve { tenant, handle } => Answer::Named(read::resolve(db, *tenant, *handle)?),
-        Query::Handles { tenant, first, last, limit } => {
-            Answer::Handles(read::handles(db, *tenant, (*first, *last), *limit)?)
-        }
-        Query::Holders { tenant, handle, limit } => {
-            Answer::Holders(read::holders(db, *tenant, *handle, *limit)?)
+        Query::Holders { tenant, of, handle, limit } => {
+            Answer::Holders(read::holders(db, *tenant, *of, *handle, *limit)?)
         }
         Query::Source { tenant, by, revision } => {
             Answer::Source(source::info(db, *tenant, by, *revision)?.map(Box::new))
@@ -63,8 +66,6 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
             let found = each(streams, |no| read::stream_by_no(db, *tenant, *no))?;
             Answer::Streams(found.into_iter().flatten().collect())
         }
-        Query::Unsettled { tenant, limit } => Answer::Holders(super::marked::unsettled(db, *tenant, *limit)?),
-        Query::Behind { tenant, limit } => Answer::Streams(read::behind(db, *tenant, *limit)?),
         Query::Usage { tenant, filter } => Answer::Usage(read::usage(db, *tenant, filter)?),
         Query::Lease { tenant, key } => Answer::Lease(lease(db, *tenant, key)?),
         Query::Epoch { tenant } => Answer::Epoch(basis::epoch(db, *tenant)?),
@@ -72,13 +73,36 @@ pub(super) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreErro
         Query::Lost { since, stream, from, to } => {
             Answer::Lost(basis::lost(db, *since, stream, (*from, *to))?)
         }
-        Query::Segments { tenant } => Answer::Segments(read::segments(db, *tenant)?),
+        query @ (Query::Counts { .. }
+        | Query::Tallies { .. }
+        | Query::Unsettled { .. }
+        | Query::Behind { .. }
+        | Query::Segments { .. }
+        | Query::Blocks { .. }
+        | Query::SegmentBlocks { .. }) => derived(db, query)?,
+    })
+}
+
+/// Answers a query about derived data.
+fn derived(db: &Connection, query: &Query) -> Result<Answer, StoreError> {
+    Ok(match query {
+        Query::Counts { tenant, handles } => {
+            Answer::Counts(each(handles, |handle| read::count(db, *tenant, *handle))?)
+        }
+        Query::Tallies { tenant, stream, seqs } => Answer::Tallies(read::tallies(db, *tenant, stream, seqs)?),
+        Query::Unsettled { tenant, of, limit } => Answer::Holders(unsettled(db, *tenant, *of, *limit)?),
+        Query::Behind { tenant, of, tables, limit } => {
+            Answer::Streams(read::behind(db, *tenant, *of, tables, *limit)?)
+        }
+        Query::Segments { tenant, table } => Answer::Segments(read::segments(db, *tenant, *table)?),
         Query::Blocks { tenant, wanted } => {
             Answer::Blocks(each(wanted, |(segment, number)| read::block(db, *tenant, *segment, *number))?)
         }
         Query::SegmentBlocks { tenant, segment } => {
             Answer::Blocks(read::segment_blocks(db, *tenant, *segment)?)
         }
+        // Not reached: `answer` passes only the queries above.
+        _ => Answer::Stream(None),
     })
 }
 

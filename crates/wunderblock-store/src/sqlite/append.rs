@@ -63,6 +63,7 @@ impl<'a> GrowingStream<'a> {
             });
         }
         store_counters(db, &self.info)?;
+        fall_behind(db, &self.info)?;
         Ok(appended)
     }
 
@@ -117,6 +118,13 @@ fn store_counters(db: &Connection, info: &StreamInfo) -> Result<(), StoreError> 
             info.model
         ],
     )
+}
+
+/// Notes that the events of a stream which has grown wait for all derived tables.
+fn fall_behind(db: &Connection, info: &StreamInfo) -> Result<(), StoreError> {
+    let sql = "UPDATE frontiers SET behind = 1 WHERE stream = ?1 AND NOT behind AND seq < ?2";
+    run(db, sql, params![info.no.0, info.head.0])?;
+    Ok(())
 }
 
 fn insert(

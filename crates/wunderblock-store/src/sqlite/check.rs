@@ -34,7 +34,7 @@ impl Checked {
 }
 
 /// Each rule: its text, whether it concerns derived data, and a query that returns its violations.
-const RULES: [(&str, bool, &str); 9] = [
+const RULES: [(&str, bool, &str); 10] = [
     (
         "positions are gapless",
         false,
@@ -85,14 +85,23 @@ const RULES: [(&str, bool, &str); 9] = [
     (
         "tallies reach as far as stated",
         true,
-        "SELECT 'session ' || s.id || ': counted to ' || s.counted || ', tallied ' || count(t.seq) FROM streams s
+        "SELECT 'session ' || s.id || ': counted to ' || f.seq || ', tallied ' || count(t.seq) FROM streams s
+         JOIN frontiers f ON f.stream = s.stream AND f.what = 0
          LEFT JOIN tallies t ON t.tenant = s.tenant AND t.stream = s.stream
-         GROUP BY s.stream HAVING count(t.seq) <> s.counted - s.base OR s.counted > s.head",
+         GROUP BY s.stream HAVING count(t.seq) <> f.seq - s.base OR f.seq > s.head",
     ),
     (
         "the index reaches as far as stated",
         true,
-        "SELECT 'session ' || s.id || ': indexed to ' || s.indexed FROM streams s WHERE s.indexed > s.head",
+        "SELECT 'session ' || s.id || ': indexed to ' || f.seq FROM streams s
+         JOIN frontiers f ON f.stream = s.stream AND f.what = 1 WHERE f.seq > s.head",
+    ),
+    (
+        "each stream has its frontiers",
+        true,
+        "SELECT 'stream ' || s.id || ': ' || count(f.what) || ' frontiers' FROM streams s
+         LEFT JOIN frontiers f ON f.stream = s.stream AND f.tenant = s.tenant AND f.behind = (f.seq < s.head)
+         GROUP BY s.stream HAVING count(f.what) < 2",
     ),
 ];
 

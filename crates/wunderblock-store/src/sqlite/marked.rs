@@ -5,7 +5,7 @@ use super::read::{EVENT, event_row, json};
 use super::sql::{row, rows};
 use crate::StoreError;
 use crate::query::Marked;
-use crate::row::{StoredEvent, StreamNo, Stretch, TenantNo};
+use crate::row::{StoredEvent, StreamKind, StreamNo, Stretch, TenantNo};
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
 use wunderblock_core::id::StreamId;
@@ -53,27 +53,31 @@ pub(super) fn marked(
 pub(super) fn of_kinds(
     db: &Connection,
     tenant: TenantNo,
+    of: StreamKind,
     kinds: &[&str],
     since: Option<Millis>,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    let sql = format!("{EVENT} {OF_KINDS} AND at >= ?3 ORDER BY stream, seq");
+    let sql = format!("{EVENT} {OF_KINDS} AND at >= ?4 ORDER BY stream, seq");
     let since = since.map_or(i64::MIN, |since| since.0);
-    rows(db, &sql, params![tenant.0, json(kinds)?, since], event_row)
+    rows(db, &sql, params![tenant.0, json(kinds)?, of as u8, since], event_row)
 }
 
 /// Returns the places of the control events of the given kinds. Only the index is read.
 pub(super) fn places_of_kinds(
     db: &Connection,
     tenant: TenantNo,
+    of: StreamKind,
     kinds: &[&str],
 ) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
     let sql = format!("SELECT stream, seq FROM events {OF_KINDS} ORDER BY stream, seq");
-    rows(db, &sql, params![tenant.0, json(kinds)?], |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+    let values = params![tenant.0, json(kinds)?, of as u8];
+    rows(db, &sql, values, |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
 }
 
-/// Condition of a search for the control events of given kinds. The tenant is parameter 1, the JSON list of kinds 2.
+/// Condition of a search for the control events of given kinds. The tenant is parameter 1, the JSON list of kinds 2, the
+/// kind of the streams 3.
 const OF_KINDS: &str = "INDEXED BY events_marked
-     WHERE tenant = ?1 AND stream IN (SELECT stream FROM streams WHERE tenant = ?1) AND mark = 3 AND mark >= 1
+     WHERE tenant = ?1 AND stream IN (SELECT stream FROM streams WHERE tenant = ?1 AND what = ?3) AND mark = 3 AND mark >= 1
      AND kind IN (SELECT value FROM json_each(?2))";
 
 /// A range of a stream to search.
@@ -138,9 +142,11 @@ impl MarkedPart<'_> {
 pub(super) fn unsettled(
     db: &Connection,
     tenant: TenantNo,
+    of: StreamKind,
     limit: u64,
 ) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
     let sql = "SELECT stream, seq FROM events INDEXED BY events_unsettled
-               WHERE tenant = ?1 AND role = 1 AND author IS NULL AND payload IS NOT NULL ORDER BY stream, seq LIMIT ?2";
-    rows(db, sql, params![tenant.0, limit], |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+               WHERE tenant = ?1 AND role = 1 AND author IS NULL AND payload IS NOT NULL
+               AND (SELECT what FROM streams s WHERE s.stream = events.stream) = ?3 ORDER BY stream, seq LIMIT ?2";
+    rows(db, sql, params![tenant.0, limit, of as u8], |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
 }

@@ -7,8 +7,8 @@ use super::sql::{author_sql, authors_of, handle_of, handle_sql, row, rows, strea
 use crate::StoreError;
 use crate::query::{Query, ReadOrder};
 use crate::row::{
-    BodyCount, EventFilter, HandleTarget, KnownEvent, SegmentInfo, SourceNo, StoredEvent, StreamFilter,
-    StreamInfo, StreamNo, TallyRow, Tenant, TenantNo, UsageRow,
+    BodyCount, DerivedTable, EventFilter, Frontiers, HandleTarget, KnownEvent, SegmentInfo, SourceNo,
+    StoredEvent, StreamFilter, StreamInfo, StreamKind, StreamNo, TallyRow, Tenant, TenantNo, UsageRow,
 };
 use crate::write::{EventUsage, PackedBlob};
 use rusqlite::{Connection, Row, params};
@@ -25,9 +25,12 @@ pub(super) fn tenants(db: &Connection) -> Result<Vec<String>, StoreError> {
     rows(db, "SELECT name FROM tenants ORDER BY tenant", [], |row| row.get(0))
 }
 
+/// Query for the rows of streams. The frontiers are one text of pairs such as `0:12,1:9`, so that a new derived table
+/// changes nothing here.
 const STREAM: &str =
     "SELECT s.stream, s.id, s.handle, s.head, p.id, s.base, s.parent, s.user, s.project, s.agent, s.session, s.run,
-     k.source, k.revision, s.opened_at, s.updated_at, s.messages, s.text, s.first_user, s.said, s.counted, s.indexed,
+     k.source, k.revision, s.opened_at, s.updated_at, s.messages, s.text, s.first_user, s.said, s.what,
+     (SELECT group_concat(f.what || ':' || f.seq) FROM frontiers f WHERE f.stream = s.stream),
      s.said_at, s.title, s.tags, s.branch, s.model, s.tokens,
      EXISTS (SELECT 1 FROM source_revisions r WHERE r.source = k.source AND r.revision = k.revision AND r.whole = 0)
      FROM streams s LEFT JOIN streams p ON p.stream = s.fork_of
@@ -58,8 +61,8 @@ fn stream_row(row: &Row<'_>) -> rusqlite::Result<StreamInfo> {
         text: Bytes(row.get(17)?),
         first_user: row.get::<_, Option<u64>>(18)?.map(Seq),
         said: Seq(row.get(19)?),
-        counted: Seq(row.get(20)?),
-        indexed: Seq(row.get(21)?),
+        kind: stream_kind(row.get(20)?)?,
+        frontiers: frontiers_of(base, row.get(21)?)?,
         said_at: Millis(row.get(22)?),
         title: row.get(23)?,
         tags: tags_of(row.get(24)?)?,
@@ -70,6 +73,31 @@ fn stream_row(row: &Row<'_>) -> rusqlite::Result<StreamInfo> {
     })
 }
 
+/// Returns the kind of a stream by its number.
+pub(super) fn stream_kind(number: usize) -> rusqlite::Result<StreamKind> {
+    let kind = StreamKind::ALL.get(number).copied();
+    kind.ok_or_else(|| unreadable(StoreError::Damaged(format!("a stream has the unknown kind {number}"))))
+}
+
+/// Returns the frontiers of a stream. A table without a frontier covers nothing after the base.
+fn frontiers_of(base: Seq, pairs: Option<String>) -> rusqlite::Result<Frontiers> {
+    let mut frontiers = Frontiers::at(base);
+    let pairs = pairs.unwrap_or_default();
+    for pair in pairs.split(',').filter(|pair| !pair.is_empty()) {
+        let place = pair
+            .split_once(':')
+            .and_then(|(table, seq)| Some((table.parse::<usize>().ok()?, seq.parse::<u64>().ok()?)));
+        let Some((table, seq)) = place else {
+            return Err(unreadable(StoreError::Damaged(format!("a stream has the frontier `{pair}`"))));
+        };
+        if let Some(table) = DerivedTable::ALL.get(table) {
+            frontiers.set(*table, Seq(seq));
+        }
+    }
+    Ok(frontiers)
+}
+
+/// Finds a stream by id, whatever its kind.
 pub(super) fn stream(
     db: &Connection,
     tenant: TenantNo,
@@ -88,9 +116,9 @@ pub(super) fn stream_by_no(
     row(db, &sql, params![tenant.0, no.0], stream_row)
 }
 
-/// Condition of a [`StreamFilter`] on a row `s` of streams, without its time: the prefix is parameter 2, the JSON list of
-/// projects 3, the agent 4, the JSON list of tags 5, the JSON list of parents 6.
-const PASSES: &str = "s.what = 0 AND substr(s.id, 1, length(?2)) = ?2
+/// Condition of a [`StreamFilter`] on a row `s` of streams, without its kind and time: the prefix is parameter 2, the JSON
+/// list of projects 3, the agent 4, the JSON list of tags 5, the JSON list of parents 6.
+const PASSES: &str = "substr(s.id, 1, length(?2)) = ?2
      AND (json_array_length(?3) = 0 OR EXISTS (SELECT 1 FROM json_each(?3) p WHERE s.project = p.value
          OR substr(s.project, 1, length(p.value) + 1) = p.value || '/'
          OR (instr(p.value, '/') = 0 AND substr(s.project, -length(p.value) - 1) = '/' || p.value)))
@@ -104,8 +132,9 @@ pub(super) fn streams(
     filter: &StreamFilter,
     limit: u64,
 ) -> Result<Vec<StreamInfo>, StoreError> {
+    let kind = filter.kind as u8;
     let sql = format!(
-        "{STREAM} WHERE s.tenant = ?1 AND {PASSES} AND s.said_at >= ?7
+        "{STREAM} WHERE s.tenant = ?1 AND s.what = {kind} AND {PASSES} AND s.said_at >= ?7
          ORDER BY s.said_at DESC, s.stream DESC LIMIT ?8"
     );
     let (projects, tags, parents) = lists(filter)?;
@@ -125,10 +154,11 @@ pub(super) fn usage(
     tenant: TenantNo,
     filter: &StreamFilter,
 ) -> Result<Vec<UsageRow>, StoreError> {
+    let kind = filter.kind as u8;
     let sql = format!(
         "SELECT u.stream, u.seq, u.at, u.key, u.model, u.input, u.cache_read, u.cache_write, u.output
          FROM usage u JOIN streams s ON s.stream = u.stream
-         WHERE u.tenant = ?1 AND {PASSES} AND u.at >= ?7 ORDER BY u.stream, u.seq"
+         WHERE u.tenant = ?1 AND s.what = {kind} AND {PASSES} AND u.at >= ?7 ORDER BY u.stream, u.seq"
     );
     let (projects, tags, parents) = lists(filter)?;
     let since = filter.since.map_or(i64::MIN, |since| since.0);
@@ -198,11 +228,19 @@ pub(super) fn known(
     Ids::of(db, tenant)?.find_all(db, (tenant, stream), ids)
 }
 
-pub(super) fn behind(db: &Connection, tenant: TenantNo, limit: u64) -> Result<Vec<StreamInfo>, StoreError> {
+pub(super) fn behind(
+    db: &Connection,
+    tenant: TenantNo,
+    of: StreamKind,
+    tables: &[DerivedTable],
+    limit: u64,
+) -> Result<Vec<StreamInfo>, StoreError> {
+    let tables = tables.iter().map(|table| (*table as u8).to_string()).collect::<Vec<_>>().join(", ");
     let sql = format!(
-        "{STREAM} WHERE s.tenant = ?1 AND (s.counted < s.head OR s.indexed < s.head) ORDER BY s.stream LIMIT ?2"
+        "{STREAM} WHERE s.stream IN (SELECT stream FROM frontiers WHERE tenant = ?1 AND what IN ({tables}) AND behind)
+         AND s.tenant = ?1 AND s.what = ?2 ORDER BY s.stream LIMIT ?3"
     );
-    rows(db, &sql, params![tenant.0, limit], stream_row)
+    rows(db, &sql, params![tenant.0, of as u8, limit.min(i64::MAX as u64)], stream_row)
 }
 
 pub(super) const EVENT: &str = "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text, checksum, lane, author, spans FROM events";
@@ -433,17 +471,17 @@ pub(super) fn sums(
 pub(super) fn resolve(
     db: &Connection,
     tenant: TenantNo,
+    of: StreamKind,
     handle: Handle,
 ) -> Result<Option<HandleTarget>, StoreError> {
     let values = params![tenant.0, handle_sql(handle)];
     if row(db, "SELECT 1 FROM blobs WHERE tenant = ?1 AND handle = ?2", values, |_| Ok(()))?.is_some() {
         return Ok(Some(HandleTarget::Blob));
     }
-    let stream = row(db, "SELECT id FROM streams WHERE tenant = ?1 AND handle = ?2", values, |row| {
-        stream_id(row.get(0)?)
-    })?;
-    if let Some(id) = stream {
-        return Ok(Some(HandleTarget::Stream(id)));
+    let sql = "SELECT what, id FROM streams WHERE tenant = ?1 AND handle = ?2";
+    let stream = row(db, sql, values, |row| Ok((stream_kind(row.get(0)?)?, stream_id(row.get(1)?)?)))?;
+    if let Some((kind, id)) = stream {
+        return Ok((kind == of).then_some(HandleTarget::Stream(id)));
     }
     let source =
         row(db, "SELECT source FROM sources WHERE tenant = ?1 AND handle = ?2", values, |row| row.get(0))?;
@@ -458,37 +496,45 @@ pub(super) fn resolve(
 pub(super) fn handles(
     db: &Connection,
     tenant: TenantNo,
+    of: StreamKind,
     (first, last): (Handle, Handle),
     limit: u64,
 ) -> Result<Vec<Handle>, StoreError> {
     // Handles are stored as signed integers. All handles of a range share their first digits and therefore the sign,
     // so `BETWEEN` selects the right ones.
     let sql = "SELECT handle FROM blobs WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3
-               UNION SELECT handle FROM streams WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3
+               UNION SELECT handle FROM streams WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3 AND what = ?5
                UNION SELECT handle FROM sources WHERE tenant = ?1 AND handle BETWEEN ?2 AND ?3
                UNION SELECT r.handle FROM source_revisions r JOIN sources s ON s.source = r.source
                      WHERE s.tenant = ?1 AND r.handle BETWEEN ?2 AND ?3
                ORDER BY 1 LIMIT ?4";
-    let values = params![tenant.0, handle_sql(first), handle_sql(last), limit.min(i64::MAX as u64)];
+    let limit = limit.min(i64::MAX as u64);
+    let values = params![tenant.0, handle_sql(first), handle_sql(last), limit, of as u8];
     rows(db, sql, values, |row| Ok(handle_of(row.get(0)?)))
 }
 
 pub(super) fn holders(
     db: &Connection,
     tenant: TenantNo,
+    of: StreamKind,
     handle: Handle,
     limit: u64,
 ) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
     let sql = "SELECT r.stream, r.seq FROM blobs b JOIN refs r ON r.tenant = b.tenant AND r.blob = b.blob
-               WHERE b.tenant = ?1 AND b.handle = ?2 ORDER BY r.stream, r.seq LIMIT ?3";
-    let values = params![tenant.0, handle_sql(handle), limit.min(i64::MAX as u64)];
+               JOIN streams s ON s.stream = r.stream
+               WHERE b.tenant = ?1 AND b.handle = ?2 AND s.what = ?4 ORDER BY r.stream, r.seq LIMIT ?3";
+    let values = params![tenant.0, handle_sql(handle), limit.min(i64::MAX as u64), of as u8];
     rows(db, sql, values, |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
 }
 
-pub(super) fn segments(db: &Connection, tenant: TenantNo) -> Result<Vec<SegmentInfo>, StoreError> {
-    let sql =
-        "SELECT segment, docs, bytes, header FROM index_segments WHERE tenant = ?1 ORDER BY segment DESC";
-    rows(db, sql, params![tenant.0], |row| {
+pub(super) fn segments(
+    db: &Connection,
+    tenant: TenantNo,
+    table: DerivedTable,
+) -> Result<Vec<SegmentInfo>, StoreError> {
+    let sql = "SELECT segment, docs, bytes, header FROM index_segments WHERE tenant = ?1 AND what = ?2
+               ORDER BY segment DESC";
+    rows(db, sql, params![tenant.0, table as u8], |row| {
         Ok(SegmentInfo { id: row.get(0)?, docs: row.get(1)?, bytes: Bytes(row.get(2)?), header: row.get(3)? })
     })
 }

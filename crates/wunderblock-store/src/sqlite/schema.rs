@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_ledger_has_the_schema_of_its_format() {
-        assert!(after("ANALYZE; INSERT INTO index_segments VALUES (1, 1, 1, 1, x'00')").is_empty());
+        assert!(after("ANALYZE; INSERT INTO index_segments VALUES (1, 1, 1, 1, x'00', 1)").is_empty());
     }
 
     #[test]
@@ -156,10 +156,10 @@ mod tests {
             ("CREATE INDEX by_kind ON events (kind)", "the index `by_kind` does not belong"),
             ("DROP TABLE usage", "the table `usage` is missing"),
             ("DROP INDEX refs_by_blob", "the index `refs_by_blob` is missing"),
-            ("ALTER TABLE refs ADD COLUMN more TEXT", "the table `refs` differs from that of format 6, has `more text`"),
+            ("ALTER TABLE refs ADD COLUMN more TEXT", "the table `refs` differs from that of format 7, has `more text`"),
             (
                 "DROP TABLE usage; CREATE VIEW usage AS SELECT 1",
-                "the table `usage` is missing; the view `usage` does not belong to format 6",
+                "the table `usage` is missing; the view `usage` does not belong to format 7",
             ),
             (
                 "DROP TABLE tallies; CREATE TABLE tallies (tenant INTEGER NOT NULL, stream INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- The ledger, format 6. Ground truth: ledger, tenants, streams, events, blobs, refs, records, usage, sources and their
+-- The ledger, format 7. Ground truth: ledger, tenants, streams, events, blobs, refs, records, usage, sources and their
 -- parts, erasures, losses, backups. All other tables are derived. `upgrade.rs` upgrades older formats to this one.
 
 CREATE TABLE ledger (                -- one row: state of the file as a whole
@@ -40,13 +40,10 @@ CREATE TABLE streams (
     tags       TEXT,                -- JSON list of texts; erased with the event that gave it
     branch     TEXT,                -- of the repository, at the beginning
     model      TEXT,                -- of the latest reply
-    counted    INTEGER NOT NULL,    -- derived: last position with counted tokens
-    tokens     INTEGER NOT NULL,    -- derived: sum of tokens up to that position
-    indexed    INTEGER NOT NULL,    -- derived: last indexed position
+    tokens     INTEGER NOT NULL,    -- derived: sum of the counted tokens
     UNIQUE (tenant, id)
 ) STRICT;
 CREATE INDEX streams_by_handle ON streams (tenant, handle);
-CREATE INDEX streams_behind ON streams (tenant, stream) WHERE counted < head OR indexed < head;
 
 CREATE TABLE events (
     tenant   INTEGER NOT NULL,
@@ -212,6 +209,16 @@ CREATE TABLE backups (               -- copies of the ledger, which an erasure n
 
 -- The following tables are derived.
 
+CREATE TABLE frontiers (             -- positions up to which the derived tables cover a stream
+    tenant INTEGER NOT NULL,
+    stream INTEGER NOT NULL,
+    what   INTEGER NOT NULL,        -- 0: counts, 1: words
+    seq    INTEGER NOT NULL,
+    behind INTEGER NOT NULL,        -- whether events of the stream wait for the table
+    PRIMARY KEY (stream, what)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX frontiers_behind ON frontiers (tenant, what, stream) WHERE behind;
+
 CREATE TABLE counts (
     blob    INTEGER PRIMARY KEY,
     o200k   INTEGER NOT NULL,
@@ -234,9 +241,10 @@ CREATE TABLE index_segments (
     tenant  INTEGER NOT NULL,
     docs    INTEGER NOT NULL,
     bytes   INTEGER NOT NULL,
-    header  BLOB NOT NULL
+    header  BLOB NOT NULL,
+    what    INTEGER NOT NULL DEFAULT 1  -- derived table that the segment belongs to, as in `frontiers`
 ) STRICT;
-CREATE INDEX index_segments_by_tenant ON index_segments (tenant, segment);
+CREATE INDEX index_segments_by_tenant ON index_segments (tenant, what, segment);
 
 CREATE TABLE index_blocks (
     tenant  INTEGER NOT NULL,

@@ -21,7 +21,6 @@ const BEFORE: &str = "
     ALTER TABLE source_revisions RENAME TO old_revisions;
     ALTER TABLE streams RENAME TO old_streams;
     DROP INDEX streams_by_handle;
-    DROP INDEX streams_behind;
     DROP INDEX sources_by_handle;
     ALTER TABLE source_chunks ADD COLUMN checksum INTEGER;
     ALTER TABLE events ADD COLUMN covers INTEGER NOT NULL DEFAULT 1;
@@ -34,15 +33,31 @@ const BEFORE: &str = "
 /// any kind is used.
 const STREAMS: &str = "
     INSERT INTO streams (stream, tenant, id, handle, base, head, fork_of, parent, user, project, agent, session, run,
-        opened_at, updated_at, messages, text, first_user, said, counted, tokens, indexed)
+        opened_at, updated_at, messages, text, first_user, said, tokens)
     SELECT o.stream, o.tenant, o.id, o.handle, o.base, o.head, o.fork_of, o.parent,
         CAST(o.scope AS TEXT) ->> 'user', CAST(o.scope AS TEXT) ->> 'project', CAST(o.scope AS TEXT) ->> 'agent',
         CAST(o.scope AS TEXT) ->> 'session', CAST(o.scope AS TEXT) ->> 'run',
         o.opened_at, o.updated_at, o.messages, o.text, o.first_user,
         coalesce((SELECT e.seq FROM events e WHERE e.tenant = o.tenant AND e.stream = o.stream AND e.mark < 3
                   ORDER BY e.seq DESC LIMIT 1), o.base),
-        o.counted, o.tokens, o.indexed
+        o.tokens
     FROM old_streams o;";
+
+/// Turns the two columns of progress of the formats before 7 into rows. `{STREAMS}` is the table with the columns.
+const FRONTIERS: &str = "
+    INSERT INTO frontiers (tenant, stream, what, seq, behind)
+    SELECT o.tenant, o.stream, 0, o.counted, o.counted < o.head FROM {STREAMS} o
+    UNION ALL SELECT o.tenant, o.stream, 1, o.indexed, o.indexed < o.head FROM {STREAMS} o;";
+
+/// Removes the columns of progress from the streams of the formats 2 to 6.
+const NO_PROGRESS: &str = "
+    ALTER TABLE streams DROP COLUMN counted;
+    ALTER TABLE streams DROP COLUMN indexed;";
+
+/// Prepares the segments of the text index to be those of one derived table among others (format 7).
+const SEGMENTS: &str = "
+    DROP INDEX index_segments_by_tenant;
+    ALTER TABLE index_segments ADD COLUMN what INTEGER NOT NULL DEFAULT 1;";
 
 /// Copies the sources. An incomplete revision keeps its bytes, and the next import finishes it.
 const SOURCES: &str = "
@@ -165,21 +180,28 @@ pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     if from < 5 {
         transaction.execute_batch(AUTHORS).map_err(failed)?;
     }
-    if from > 1 {
+    if (2..6).contains(&from) {
         transaction.execute_batch("ALTER TABLE ledger DROP COLUMN epoch;").map_err(failed)?;
     }
-    transaction
-        .execute_batch("ALTER TABLE tenants ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;")
-        .map_err(failed)?;
+    if from < 6 {
+        let epochs = "ALTER TABLE tenants ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;";
+        transaction.execute_batch(epochs).map_err(failed)?;
+    }
+    transaction.execute_batch("DROP INDEX streams_behind;").map_err(failed)?;
+    transaction.execute_batch(SEGMENTS).map_err(failed)?;
     transaction.execute_batch(&created(include_str!("schema.sql"))).map_err(failed)?;
     if from < 2 {
         for step in [STREAMS, SOURCES, LINKS, ERASED] {
             transaction.execute_batch(step).map_err(failed)?;
         }
         name_revisions(&transaction)?;
+        transaction.execute_batch(&FRONTIERS.replace("{STREAMS}", "old_streams")).map_err(failed)?;
         transaction.execute_batch(AFTER).map_err(failed)?;
         let first = "INSERT INTO ledger (one, generation, unscrubbed) VALUES (1, randomblob(16), 0)";
         run(&transaction, first, [])?;
+    } else {
+        transaction.execute_batch(&FRONTIERS.replace("{STREAMS}", "streams")).map_err(failed)?;
+        transaction.execute_batch(NO_PROGRESS).map_err(failed)?;
     }
     if from < 3 {
         transaction.execute_batch(LANE_OF).map_err(failed)?;
@@ -188,7 +210,9 @@ pub(super) fn upgrade(connection: &mut Connection) -> Result<(), StoreError> {
     if from < 4 {
         transaction.execute_batch(FACETS).map_err(failed)?;
     }
-    transaction.execute_batch(EPOCHS).map_err(failed)?;
+    if from < 6 {
+        transaction.execute_batch(EPOCHS).map_err(failed)?;
+    }
     transaction.execute_batch(&format!("PRAGMA user_version = {FORMAT}")).map_err(failed)?;
     transaction.commit().map_err(failed)
 }

@@ -5,12 +5,12 @@ use super::erase::Erasing;
 use super::failure::failure;
 use super::lineage::Lineage;
 use super::source::Revision;
-use super::sql::{author_sql, handle_sql, run, spans_sql};
+use super::sql::{author_sql, handle_sql, put, run, spans_sql};
 use super::{append, basis, erase, lease, source};
-use crate::row::{Lease, StreamNo, TenantNo};
+use crate::row::{DerivedTable, Lease, StreamKind, StreamNo, TenantNo};
 use crate::write::{Opening, SegmentId, SegmentReach, Write, Written};
 use crate::{Commit, StoreError};
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use wunderblock_core::author::Authors;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Seq;
@@ -71,8 +71,10 @@ fn one(db: &Connection, shared: &mut AncestorIds, write: &Write) -> Result<Writt
         Write::Authors { tenant, stream, authors } => settle(db, *tenant, *stream, authors),
         Write::Counts { tenant, counts } => derived_counts(db, *tenant, counts),
         Write::Tallies { tenant, stream, tokens } => tallies(db, *tenant, stream, tokens),
-        Write::Segment { tenant, segment, replaces, indexed } => {
-            segment_swap(db, *tenant, segment.as_ref(), (replaces, indexed))
+        Write::Segment { tenant, table, segment, replaces, reaches } => {
+            take_out(db, *tenant, *table, replaces)?;
+            reaches.iter().try_for_each(|reach| extend(db, *tenant, *table, reach))?;
+            put_in(db, *tenant, *table, segment.as_ref(), replaces)
         }
         Write::Claim { tenant, key, holder, now, until } => {
             let asked = Lease { holder: holder.clone(), until: *until };
@@ -95,21 +97,22 @@ fn tenant(db: &Connection, name: &str, key: &[u8; 32]) -> Result<Written, StoreE
 }
 
 fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
-    let Write::Open { tenant, stream, handle, opening, scope, at } = write else {
+    let Write::Open { tenant, kind, stream, handle, opening, scope, at } = write else {
         return Ok(Written::Done);
     };
     if let Some(info) = super::read::stream(db, *tenant, stream)? {
-        let same = match opening {
-            Opening::New { .. } => info.fork.is_none(),
-            Opening::Fork { parent, at_seq } => info.fork.as_ref() == Some(&(parent.clone(), *at_seq)),
-        };
+        let same = info.kind == *kind
+            && match opening {
+                Opening::New { .. } => info.fork.is_none(),
+                Opening::Fork { parent, at_seq } => info.fork.as_ref() == Some(&(parent.clone(), *at_seq)),
+            };
         return if same {
             Ok(Written::Stream(Box::new(info), false))
         } else {
             Err(StoreError::StreamExists(stream.clone()))
         };
     }
-    let begin = FirstCounters::of(db, *tenant, opening)?;
+    let begin = FirstCounters::of(db, *tenant, *kind, opening)?;
     let parent = match opening {
         Opening::New { parent } => parent.as_ref().map(StreamId::as_str),
         Opening::Fork { .. } => None,
@@ -117,8 +120,8 @@ fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
     run(
         db,
         "INSERT INTO streams (tenant, id, handle, base, head, said, said_at, fork_of, parent, user, project, agent, session, run,
-             opened_at, updated_at, messages, text, first_user, counted, tokens, indexed)
-         VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?12, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, ?15, ?4, 0, ?4)",
+             opened_at, updated_at, messages, text, first_user, tokens, what)
+         VALUES (?1, ?2, ?3, ?4, ?4, ?4, ?12, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, ?15, 0, ?16)",
         params![
             tenant.0,
             stream.as_str(),
@@ -134,9 +137,15 @@ fn open(db: &Connection, write: &Write) -> Result<Written, StoreError> {
             at.0,
             begin.messages,
             begin.text,
-            begin.first_user.map(|seq| seq.0)
+            begin.first_user.map(|seq| seq.0),
+            *kind as u8
         ],
     )?;
+    let no = db.last_insert_rowid();
+    for table in DerivedTable::ALL {
+        let sql = "INSERT INTO frontiers (tenant, stream, what, seq, behind) VALUES (?1, ?2, ?3, ?4, 0)";
+        put(db, sql, params![tenant.0, no, table as u8, begin.base.0])?;
+    }
     let info = super::read::stream(db, *tenant, stream)?;
     info.map(|info| Written::Stream(Box::new(info), true))
         .ok_or_else(|| StoreError::Damaged("a stream that was just written is missing".to_owned()))
@@ -167,10 +176,15 @@ struct FirstCounters {
 }
 
 impl FirstCounters {
-    fn of(db: &Connection, tenant: TenantNo, opening: &Opening) -> Result<Self, StoreError> {
+    fn of(
+        db: &Connection,
+        tenant: TenantNo,
+        kind: StreamKind,
+        opening: &Opening,
+    ) -> Result<Self, StoreError> {
         let Opening::Fork { parent, at_seq } = opening else { return Ok(Self::default()) };
-        let info =
-            super::read::stream(db, tenant, parent)?.ok_or_else(|| StoreError::NoStream(parent.clone()))?;
+        let info = super::read::stream(db, tenant, parent)?.filter(|info| info.kind == kind);
+        let info = info.ok_or_else(|| StoreError::NoStream(parent.clone()))?;
         if *at_seq > info.head {
             return Err(StoreError::HeadMoved { expected: *at_seq, actual: info.head });
         }
@@ -217,66 +231,81 @@ fn tallies(
     stream: &StreamId,
     tokens: &[(Seq, wunderblock_core::units::Tokens)],
 ) -> Result<Written, StoreError> {
-    let (no, mut counted, mut sum, head): (i64, u64, u64, u64) = db
-        .prepare_cached("SELECT stream, counted, tokens, head FROM streams WHERE tenant = ?1 AND id = ?2")
-        .and_then(|mut statement| {
-            statement.query_row(params![tenant.0, stream.as_str()], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            })
-        })
-        .optional()
-        .map_err(|error| failure(&error))?
-        .ok_or_else(|| StoreError::NoStream(stream.clone()))?;
+    let info = super::read::stream(db, tenant, stream)?;
+    let info = info.ok_or_else(|| StoreError::NoStream(stream.clone()))?;
+    let (no, after) = (info.no, info.reach(DerivedTable::Counts));
+    let (mut counted, mut sum) = (after, info.tokens.0);
     for (seq, own) in tokens {
         // Another process may have counted these events in the meantime.
-        if seq.0 != counted + 1 || seq.0 > head {
+        if *seq != counted.next() || *seq > info.head {
             continue;
         }
-        counted = seq.0;
+        counted = *seq;
         sum += own.0;
         run(
             db,
             "INSERT OR REPLACE INTO tallies (tenant, stream, seq, tokens) VALUES (?1, ?2, ?3, ?4)",
-            params![tenant.0, no, seq.0, sum],
+            params![tenant.0, no.0, seq.0, sum],
         )?;
     }
-    run(db, "UPDATE streams SET counted = ?2, tokens = ?3 WHERE stream = ?1", params![no, counted, sum])?;
+    if counted > after {
+        run(db, "UPDATE streams SET tokens = ?2 WHERE stream = ?1", params![no.0, sum])?;
+        extend(db, tenant, DerivedTable::Counts, &SegmentReach { stream: no, after, through: counted })?;
+    }
     Ok(Written::Done)
 }
 
-fn segment_swap(
+/// Moves the frontier of a derived table. The range must begin at the frontier, so that no event is added twice.
+fn extend(
     db: &Connection,
     tenant: TenantNo,
-    segment: Option<&crate::PackedSegment>,
-    (replaces, indexed): (&[SegmentId], &[SegmentReach]),
-) -> Result<Written, StoreError> {
+    table: DerivedTable,
+    reach: &SegmentReach,
+) -> Result<(), StoreError> {
+    let SegmentReach { stream, after, through } = reach;
+    let moved = run(
+        db,
+        "UPDATE frontiers SET seq = ?4, behind = ?4 < (SELECT head FROM streams s WHERE s.stream = ?2)
+         WHERE stream = ?2 AND what = ?3 AND seq = ?5 AND ?5 < ?4 AND tenant = ?1",
+        params![tenant.0, stream.0, table as u8, through.0, after.0],
+    )?;
+    if moved == 0 { Err(StoreError::HeadMoved { expected: *after, actual: *through }) } else { Ok(()) }
+}
+
+/// Deletes segments of a derived table.
+fn take_out(
+    db: &Connection,
+    tenant: TenantNo,
+    table: DerivedTable,
+    replaces: &[SegmentId],
+) -> Result<(), StoreError> {
     for old in replaces {
-        let sql = "DELETE FROM index_segments WHERE tenant = ?1 AND segment = ?2 AND docs = ?3";
-        if run(db, sql, params![tenant.0, old.no, old.docs])? == 0 {
+        let sql = "DELETE FROM index_segments WHERE tenant = ?1 AND segment = ?2 AND docs = ?3 AND what = ?4";
+        if run(db, sql, params![tenant.0, old.no, old.docs, table as u8])? == 0 {
             // Another process merged these segments first, and its result is kept.
             return Err(StoreError::HeadMoved { expected: Seq(old.no), actual: Seq::START });
         }
         run(db, "DELETE FROM index_blocks WHERE tenant = ?1 AND segment = ?2", params![tenant.0, old.no])?;
     }
-    // The range must begin where the index ends, so that no document is indexed twice.
-    for SegmentReach { stream, after, through } in indexed {
-        let moved = run(
-            db,
-            "UPDATE streams SET indexed = ?4 WHERE stream = ?1 AND tenant = ?2 AND indexed = ?3 AND ?3 < ?4",
-            params![stream.0, tenant.0, after.0, through.0],
-        )?;
-        if moved == 0 {
-            return Err(StoreError::HeadMoved { expected: *after, actual: *through });
-        }
-    }
+    Ok(())
+}
+
+/// Stores a segment of a derived table.
+fn put_in(
+    db: &Connection,
+    tenant: TenantNo,
+    table: DerivedTable,
+    segment: Option<&crate::PackedSegment>,
+    replaces: &[SegmentId],
+) -> Result<Written, StoreError> {
     let Some(segment) = segment else { return Ok(Written::Done) };
     let bytes = segment.header.len() + segment.blocks.iter().map(Vec::len).sum::<usize>();
     // A merged segment keeps the id of the newest segment that it replaces, so that ids remain in order of age.
     let id = replaces.iter().map(|old| old.no).max();
     run(
         db,
-        "INSERT INTO index_segments (segment, tenant, docs, bytes, header) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![id, tenant.0, segment.docs, bytes, segment.header],
+        "INSERT INTO index_segments (segment, tenant, docs, bytes, header, what) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![id, tenant.0, segment.docs, bytes, segment.header, table as u8],
     )?;
     let id = db.last_insert_rowid();
     for (block, data) in segment.blocks.iter().enumerate() {
@@ -312,7 +341,9 @@ fn drop_derived(db: &Connection, tenant: TenantNo) -> Result<Written, StoreError
         "DELETE FROM leases WHERE tenant = ?1",
         "UPDATE events SET author = NULL, spans = NULL
          WHERE tenant = ?1 AND role = 1 AND origin IS NOT NULL AND author IS NOT NULL",
-        "UPDATE streams SET counted = base, tokens = 0, indexed = base WHERE tenant = ?1",
+        "UPDATE streams SET tokens = 0 WHERE tenant = ?1",
+        "UPDATE frontiers SET seq = s.base, behind = s.base < s.head FROM streams s
+         WHERE s.stream = frontiers.stream AND frontiers.tenant = ?1",
     ] {
         run(db, sql, params![tenant.0])?;
     }

@@ -4,16 +4,16 @@ use super::records::{Author, authors};
 use super::sources::{after, owner, packed};
 use super::tenant::{body, handle, stream_id};
 use futures_executor::block_on;
-use wunderblock::store::codec::record_key;
-use wunderblock::store::{
-    Answer, Begin, BodyCount, Commit, Epoch, Erasure, EventFilter, EventMark, EventUsage, Facets, Gone,
-    Marked, Opening, PackedEvent, PackedSegment, Query, ReadOrder, SegmentInfo, SegmentReach, SessionFacets,
-    SourceBy, SourceFilter, SourceInfo, SourceNo, SourceSpan, Storage, StoreError, StreamFilter, StreamInfo,
-    StreamNo, TenantNo, Write, Written,
-};
 use wunderblock_core::id::{EventId, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_store::codec::record_key;
+use wunderblock_store::{
+    Answer, Begin, BodyCount, Commit, DerivedTable, Epoch, Erasure, EventFilter, EventMark, EventUsage,
+    Facets, Gone, Marked, Opening, PackedEvent, PackedSegment, Query, ReadOrder, SegmentInfo, SegmentReach,
+    SessionFacets, SourceBy, SourceFilter, SourceInfo, SourceNo, SourceSpan, Storage, StoreError,
+    StreamFilter, StreamInfo, StreamKind, StreamNo, TenantNo, Write, Written,
+};
 
 /// Number of streams that a script uses. A small number of names makes steps collide.
 const STREAMS: u8 = 5;
@@ -240,19 +240,25 @@ impl StorePair<'_> {
     /// Writes a segment up to the head of a stream, in place of the latest segment or beside it.
     fn segment(&self, tenant: TenantNo, number: u8, replace: bool) -> Vec<Write> {
         let stream = stream(number);
-        let answers = self.ask(vec![Query::Stream { tenant, stream }, Query::Segments { tenant }]);
+        let answers = self.ask(vec![
+            Query::Stream { tenant, of: StreamKind::Session, stream },
+            Query::Segments { tenant, table: DerivedTable::Words },
+        ]);
         let [Answer::Stream(info), Answer::Segments(segments)] = answers.as_slice() else {
             return Vec::new();
         };
         let info = info.as_deref().into_iter();
-        let reach =
-            |info: &StreamInfo| SegmentReach { stream: info.no, after: info.indexed, through: info.head };
+        let reach = |info: &StreamInfo| SegmentReach {
+            stream: info.no,
+            after: info.reach(DerivedTable::Words),
+            through: info.head,
+        };
         let indexed: Vec<SegmentReach> = info.map(reach).collect();
         let replaces = segments.iter().take(usize::from(replace)).map(SegmentInfo::segment).collect();
         let header = format!("{indexed:?}").into_bytes();
         let blocks = vec![header.clone(), vec![1], vec![2]];
         let segment = Some(PackedSegment { docs: 1, header: header.clone(), blocks });
-        vec![Write::Segment { tenant, segment, replaces, indexed }]
+        vec![Write::Segment { tenant, table: DerivedTable::Words, segment, replaces, reaches: indexed }]
     }
 
     fn source(&self, tenant: TenantNo, number: u8) -> Option<SourceInfo> {
@@ -325,7 +331,11 @@ impl StorePair<'_> {
     fn compare(&self, step: u64) {
         for tenant in self.tenants {
             let mut queries = Vec::new();
-            let streams = (0..STREAMS).map(|number| Query::Stream { tenant, stream: stream(number) });
+            let streams = (0..STREAMS).map(|number| Query::Stream {
+                tenant,
+                of: StreamKind::Session,
+                stream: stream(number),
+            });
             let known = self.ask(streams.collect());
             for (number, known) in (0..).zip(known) {
                 if known != Answer::Stream(None) {
@@ -401,6 +411,7 @@ fn open(tenant: TenantNo, number: u8, of: u8, at: u8) -> Write {
     };
     Write::Open {
         tenant,
+        kind: StreamKind::Session,
         handle: handle(id.as_str()),
         stream: id,
         opening,
@@ -461,7 +472,7 @@ fn stream_queries(tenant: TenantNo, number: u8) -> Vec<Query> {
         marked(Marked::UserTurn, 99, 99),
         marked(Marked::UserTurn, 7, 1),
         Query::Tallies { tenant, stream: stream(), seqs: seqs() },
-        Query::Resolve { tenant, handle: handle(stream().as_str()) },
+        Query::Resolve { tenant, of: StreamKind::Session, handle: handle(stream().as_str()) },
         Query::SourcesOf { tenant, stream: stream() },
         Query::Ids { tenant, stream: stream(), ids: (0..24).map(|id| event(id, 0).id).collect() },
     ];
@@ -501,22 +512,35 @@ fn tenant_queries(tenant: TenantNo) -> Vec<Query> {
         Query::Sources { tenant, filter: SourceFilter::default() },
         Query::Records { tenant, records: (0..6).map(|number| record_key(&record_name(number))).collect() },
         Query::Erasures { tenant, sessions: (0..2).map(session_name).collect() },
-        Query::Behind { tenant, limit: 99 },
-        Query::Unsettled { tenant, limit: 3 },
+        Query::Behind { tenant, of: StreamKind::Session, tables: DerivedTable::ALL.to_vec(), limit: 99 },
+        Query::Unsettled { tenant, of: StreamKind::Session, limit: 3 },
         Query::Blobs { tenant, handles: bodies() },
         Query::Counts { tenant, handles: bodies() },
         Query::Epoch { tenant },
-        Query::Segments { tenant },
+        Query::Segments { tenant, table: DerivedTable::Words },
     ];
     queries.extend((0..2).map(|number| Query::Lease { tenant, key: work_name(number) }));
-    queries.extend(bodies().into_iter().map(|handle| Query::Resolve { tenant, handle }));
-    queries.extend(bodies().into_iter().map(|handle| Query::Holders { tenant, handle, limit: 3 }));
+    queries.extend(bodies().into_iter().map(|handle| Query::Resolve {
+        tenant,
+        of: StreamKind::Session,
+        handle,
+    }));
+    queries.extend(bodies().into_iter().map(|handle| Query::Holders {
+        tenant,
+        of: StreamKind::Session,
+        handle,
+        limit: 3,
+    }));
     for number in 0..2 {
         let key = source_name(number);
-        queries.push(Query::Resolve { tenant, handle: handle(&key) });
+        queries.push(Query::Resolve { tenant, of: StreamKind::Session, handle: handle(&key) });
         queries.push(Query::Source { tenant, by: SourceBy::Key(key.clone()), revision: None });
         for revision in 1..=4 {
-            queries.push(Query::Resolve { tenant, handle: handle(&format!("{key} {revision}")) });
+            queries.push(Query::Resolve {
+                tenant,
+                of: StreamKind::Session,
+                handle: handle(&format!("{key} {revision}")),
+            });
             queries.push(Query::Source { tenant, by: SourceBy::Key(key.clone()), revision: Some(revision) });
         }
     }

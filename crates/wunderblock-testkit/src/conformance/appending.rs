@@ -2,10 +2,12 @@
 
 use super::tenant::{TestTenant, happened, holding, placed, said, seqs, stream_id, texts};
 use futures_executor::block_on;
-use wunderblock::store::codec::{VERSION, commitment};
-use wunderblock::store::{Answer, EventMark, Opening, PackedEvent, Query, StoreError, Write, Written};
 use wunderblock_core::id::Scope;
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_store::codec::{VERSION, commitment};
+use wunderblock_store::{
+    Answer, DerivedTable, EventMark, Opening, PackedEvent, Query, StoreError, StreamKind, Write, Written,
+};
 
 /// If one write of a commit is refused, no write of the commit is stored.
 pub(super) fn a_commit_is_all_or_nothing(scene: &TestTenant<'_>) {
@@ -43,9 +45,9 @@ pub(super) fn answers_keep_the_order(scene: &TestTenant<'_>) {
     assert_eq!(written.get(3), Some(&Written::Appended(vec![placed(2, false), placed(1, true)])));
     let tenant = scene.tenant.no;
     let queries = vec![
-        Query::Stream { tenant, stream: stream_id("f") },
+        Query::Stream { tenant, of: StreamKind::Session, stream: stream_id("f") },
         Query::Tenant { name: "local".to_owned() },
-        Query::Stream { tenant, stream: stream_id("none") },
+        Query::Stream { tenant, of: StreamKind::Session, stream: stream_id("none") },
     ];
     let answers = block_on(scene.store.query(queries)).unwrap();
     assert_eq!(
@@ -201,7 +203,7 @@ pub(super) fn a_stream_knows_what_it_holds(scene: &TestTenant<'_>) {
     assert_eq!((info.head, info.first_user, info.messages), (Seq(5), Some(Seq(3)), 3));
     assert_eq!(info.text, Bytes(5 + 4 + 4 + 3), "texts of all events count");
     assert_eq!(info.updated_at, Millis(1000), "a clock that goes back does not make a stream older");
-    assert_eq!((info.counted, info.indexed), (Seq(0), Seq(0)));
+    assert_eq!((info.reach(DerivedTable::Counts), info.reach(DerivedTable::Words)), (Seq(0), Seq(0)));
     assert_eq!((info.id, info.scope, info.source), (stream_id("s"), Scope::default(), None));
     assert_eq!((empty.said, info.said, info.unfinished), (Seq(0), Seq(4), false), "the newest of the talk");
     let fork = scene.fork("f", "s", 3);

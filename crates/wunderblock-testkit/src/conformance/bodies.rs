@@ -6,13 +6,14 @@ use super::tenant::{
     TestTenant, answered, body, handle, happened, happened_in, holding, said, seqs, span, stream_id, texts,
 };
 use futures_executor::block_on;
-use wunderblock::store::codec::{commitment, erased_id, record_checksum, record_key};
-use wunderblock::store::{
-    Answer, Appended, BodyCount, Erasure, EventFilter, EventMark, Gone, HandleTarget, LostEvent, Marked,
-    PackedBlob, PackedEvent, Query, Rest, SourceBy, SourceFilter, Storage, StoreError, Write, Written,
-};
 use wunderblock_core::id::{EventId, Handle, LaneId};
 use wunderblock_core::units::Seq;
+use wunderblock_store::codec::{commitment, erased_id, record_checksum, record_key};
+use wunderblock_store::{
+    Answer, Appended, BodyCount, DerivedTable, Erasure, EventFilter, EventMark, Gone, HandleTarget,
+    LostEvent, Marked, PackedBlob, PackedEvent, Query, Rest, SourceBy, SourceFilter, Storage, StoreError,
+    StreamKind, Write, Written,
+};
 
 /// A tenant stores a body once and removes it with the last event that contains it.
 pub(super) fn bodies_are_stored_once(scene: &TestTenant<'_>) {
@@ -64,7 +65,13 @@ pub(super) fn handles_resolve(scene: &TestTenant<'_>) {
     assert_eq!(scene.named("/file"), Some(HandleTarget::Source(no, None)));
     assert_eq!(scene.named("/file 1"), Some(HandleTarget::Source(no, Some(1))));
     assert_eq!(scene.named("unknown"), None);
-    let all = |tenant, limit| Query::Handles { tenant, first: Handle(0), last: Handle(u64::MAX >> 1), limit };
+    let all = |tenant, limit| Query::Handles {
+        tenant,
+        of: StreamKind::Session,
+        first: Handle(0),
+        last: Handle(u64::MAX >> 1),
+        limit,
+    };
     let within = |scene: &TestTenant<'_>, limit| answered!(scene.ask(all(scene.tenant.no, limit)), Answer::Handles(handles) => handles);
     let mut named = ["body", "s", "/file", "/file 1"].map(handle).to_vec();
     named.retain(|handle| handle.0 <= u64::MAX >> 1);
@@ -90,7 +97,8 @@ pub(super) fn holders_of_a_body(scene: &TestTenant<'_>) {
     scene.append("f", vec![holding("4", &["body"])]);
     let (s, f) = (scene.info("s").no, scene.info("f").no);
     let holders = |scene: &TestTenant<'_>, text: &str, limit| {
-        let query = Query::Holders { tenant: scene.tenant.no, handle: handle(text), limit };
+        let query =
+            Query::Holders { tenant: scene.tenant.no, of: StreamKind::Session, handle: handle(text), limit };
         answered!(scene.ask(query), Answer::Holders(holders) => holders)
     };
     let all = [(s, Seq(1)), (s, Seq(3)), (f, Seq(4))];
@@ -127,24 +135,24 @@ fn everything(scene: &TestTenant<'_>, by_number: &TestTenant<'_>) -> Vec<Answer>
     let segment = segments(by_number).first().unwrap().id;
     let no = source(by_number, "/file").unwrap().no;
     let queries = vec![
-        Query::Stream { tenant, stream: stream() },
+        Query::Stream { tenant, of: StreamKind::Session, stream: stream() },
         scene.beginning("", 9),
         Query::Blobs { tenant, handles: vec![handle("body")] },
         Query::Counts { tenant, handles: vec![handle("body")] },
-        Query::Resolve { tenant, handle: handle("body") },
-        Query::Holders { tenant, handle: handle("body"), limit: 9 },
-        Query::Resolve { tenant, handle: handle("s") },
-        Query::Resolve { tenant, handle: handle("/file") },
+        Query::Resolve { tenant, of: StreamKind::Session, handle: handle("body") },
+        Query::Holders { tenant, of: StreamKind::Session, handle: handle("body"), limit: 9 },
+        Query::Resolve { tenant, of: StreamKind::Session, handle: handle("s") },
+        Query::Resolve { tenant, of: StreamKind::Session, handle: handle("/file") },
         Query::Source { tenant, by: SourceBy::Key("/file".to_owned()), revision: None },
         Query::Source { tenant, by: SourceBy::No(no), revision: Some(1) },
-        Query::Resolve { tenant, handle: handle("/file 1") },
+        Query::Resolve { tenant, of: StreamKind::Session, handle: handle("/file 1") },
         Query::Sources { tenant, filter: SourceFilter::default() },
         Query::SourcesOf { tenant, stream: stream() },
         Query::ReadFrom { tenant, source: no, revision: None },
         Query::Records { tenant, records: vec![record_key("1")] },
         Query::Erasures { tenant, sessions: vec!["gone".to_owned()] },
-        Query::Behind { tenant, limit: 9 },
-        Query::Segments { tenant },
+        Query::Behind { tenant, of: StreamKind::Session, tables: DerivedTable::ALL.to_vec(), limit: 9 },
+        Query::Segments { tenant, table: DerivedTable::Words },
         Query::Blocks { tenant, wanted: vec![(segment, 0)] },
         Query::SegmentBlocks { tenant, segment },
     ];
@@ -191,8 +199,9 @@ pub(super) fn tenants_see_only_their_own(scene: &TestTenant<'_>) {
     assert!(seen.iter().all(nothing), "a tenant without anything sees {seen:#?}");
     bare.knows_nothing_of("s");
     let tenant = two.tenant.no;
-    let indexed = one.reaches(&[("s", 4)]);
-    let foreign = Write::Segment { tenant, segment: None, replaces: Vec::new(), indexed };
+    let reaches = one.reaches(&[("s", 4)]);
+    let foreign =
+        Write::Segment { tenant, table: DerivedTable::Words, segment: None, replaces: Vec::new(), reaches };
     assert!(two.try_commit(vec![foreign]).is_err(), "a stream's number means nothing to another tenant");
     let source = source(&one, "/file").unwrap().no;
     two.commit(two.linking("s", (source, 1)));

@@ -1,11 +1,11 @@
 //! Cases about derived data: counts of bodies, tallies, segments, and dropping all of them.
 
 use super::tenant::{TestTenant, answered, handle, happened, holding, said, stream_id};
-use wunderblock::store::{
-    Answer, BodyCount, PackedSegment, Query, SegmentId, SegmentInfo, SegmentReach, StoreError, StoredEvent,
-    Write, Written,
-};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_store::{
+    Answer, BodyCount, DerivedTable, PackedSegment, Query, SegmentId, SegmentInfo, SegmentReach, StoreError,
+    StoredEvent, StreamKind, Write, Written,
+};
 
 pub(super) fn count(scene: &TestTenant<'_>, counts: &[(&str, BodyCount)]) {
     let counts = counts.iter().map(|(text, count)| (handle(text), *count)).collect();
@@ -87,18 +87,22 @@ fn tokens(scene: &TestTenant<'_>, stream: &str, seqs: &[u64]) -> Vec<Option<u64>
 pub(super) fn tallies_add_up(scene: &TestTenant<'_>) {
     scene.open_with("s", vec![happened("1", "session.opened", "o"), said("2", "22"), said("3", "333")]);
     scene.append("s", vec![said("4", "4444")]);
-    let row = |row: &wunderblock::store::TallyRow| (row.messages, row.text.0);
+    let row = |row: &wunderblock_store::TallyRow| (row.messages, row.text.0);
     let rows: Vec<_> = scene.tallies("s", &[0, 1, 2, 3, 4, 9]).iter().map(row).collect();
     assert_eq!(rows, [(0, 0), (0, 1), (1, 3), (2, 6), (3, 10), (3, 10)]);
     assert_eq!(tokens(scene, "s", &[0, 1, 4]), [Some(0), None, None]);
     tally(scene, "s", &[(1, 0), (2, 20)]);
-    assert_eq!(scene.info("s").counted, Seq(2));
+    assert_eq!(scene.info("s").reach(DerivedTable::Counts), Seq(2));
     assert_eq!(tokens(scene, "s", &[1, 2, 3]), [Some(0), Some(20), None]);
     scene.fork("f", "s", 3);
     scene.append("f", vec![said("f4", "fork")]);
-    assert_eq!(scene.info("f").counted, Seq(3), "the shared part is its holder's to count");
+    assert_eq!(
+        scene.info("f").reach(DerivedTable::Counts),
+        Seq(3),
+        "the shared part is its holder's to count"
+    );
     tally(scene, "f", &[(4, 7)]);
-    assert_eq!(scene.info("f").counted, Seq(4));
+    assert_eq!(scene.info("f").reach(DerivedTable::Counts), Seq(4));
     assert_eq!(tokens(scene, "f", &[2, 3, 4]), [Some(20), None, None], "nobody has counted position 3 yet");
     tally(scene, "s", &[(3, 30), (4, 40)]);
     assert_eq!(tokens(scene, "f", &[2, 3, 4, 5]), [Some(20), Some(50), Some(57), Some(57)]);
@@ -111,10 +115,10 @@ pub(super) fn tallies_add_up(scene: &TestTenant<'_>) {
 pub(super) fn tallies_come_in_order(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "2", "3"]);
     tally(scene, "s", &[(2, 5)]);
-    assert_eq!(scene.info("s").counted, Seq(0));
+    assert_eq!(scene.info("s").reach(DerivedTable::Counts), Seq(0));
     tally(scene, "s", &[(1, 1), (2, 2)]);
     tally(scene, "s", &[(1, 100), (2, 100), (3, 3), (4, 4)]);
-    assert_eq!(scene.info("s").counted, Seq(3));
+    assert_eq!(scene.info("s").reach(DerivedTable::Counts), Seq(3));
     assert_eq!(tokens(scene, "s", &[1, 2, 3]), [Some(1), Some(3), Some(6)]);
     scene.tell("s", &["4"]);
     assert_eq!(tokens(scene, "s", &[3, 4]), [Some(6), None]);
@@ -140,7 +144,13 @@ pub(super) fn putting(
         docs: known.iter().find(|info| info.id == *no).map_or(0, |info| info.docs),
     };
     let (replaces, indexed) = (replaces.iter().map(id).collect(), scene.reaches(indexed));
-    Write::Segment { tenant: scene.tenant.no, segment, replaces, indexed }
+    Write::Segment {
+        tenant: scene.tenant.no,
+        table: DerivedTable::Words,
+        segment,
+        replaces,
+        reaches: indexed,
+    }
 }
 
 pub(super) fn put(
@@ -154,7 +164,7 @@ pub(super) fn put(
 
 pub(super) fn segments(scene: &TestTenant<'_>) -> Vec<SegmentInfo> {
     answered!(
-        scene.ask(Query::Segments { tenant: scene.tenant.no }),
+        scene.ask(Query::Segments { tenant: scene.tenant.no, table: DerivedTable::Words }),
         Answer::Segments(segments) => segments
     )
 }
@@ -168,7 +178,7 @@ pub(super) fn segments_replace_each_other(scene: &TestTenant<'_>) {
     scene.told("s", &["1", "2", "3"]);
     for (header, to) in [("one", 1), ("second", 2), ("third one", 3)] {
         put(scene, Some(segment(header, &["data", header])), &[], &[("s", to)]).unwrap();
-        assert_eq!(scene.info("s").indexed, Seq(to));
+        assert_eq!(scene.info("s").reach(DerivedTable::Words), Seq(to));
     }
     let listed = segments(scene);
     assert_eq!(headers(scene), ["third one", "second", "one"]);
@@ -188,7 +198,8 @@ pub(super) fn segments_replace_each_other(scene: &TestTenant<'_>) {
     assert!(moved(&twice), "a repeated write is refused: {twice:?}");
     let stale = SegmentReach { stream: scene.info("s").no, after: Seq(2), through: Seq(4) };
     let (tenant, replaces, again) = (scene.tenant.no, Vec::new(), Some(segment("again", &[])));
-    let stale = Write::Segment { tenant, segment: again, replaces, indexed: vec![stale] };
+    let stale =
+        Write::Segment { tenant, table: DerivedTable::Words, segment: again, replaces, reaches: vec![stale] };
     let stale = scene.try_commit(vec![stale]);
     assert!(moved(&stale), "some of it was indexed meanwhile: {stale:?}");
     let half = put(scene, Some(segment("again", &[])), &[merged, u64::MAX >> 2], &[]);
@@ -220,7 +231,14 @@ pub(super) fn blocks_by_number(scene: &TestTenant<'_>) {
 
 /// A stream is behind until all its own events are counted and indexed.
 pub(super) fn streams_left_behind(scene: &TestTenant<'_>) {
-    let behind = |limit| scene.streams_of(Query::Behind { tenant: scene.tenant.no, limit });
+    let behind = |limit| {
+        scene.streams_of(Query::Behind {
+            tenant: scene.tenant.no,
+            of: StreamKind::Session,
+            tables: DerivedTable::ALL.to_vec(),
+            limit,
+        })
+    };
     scene.open("empty");
     assert_eq!(behind(9), [""; 0]);
     scene.told("s", &["1"]);
@@ -262,7 +280,8 @@ pub(super) fn what_is_derived_can_be_dropped(scene: &TestTenant<'_>) {
     assert_eq!((segments(scene), counted(scene, &["body"])), (Vec::new(), vec![None]));
     let blocks = scene.ask(Query::SegmentBlocks { tenant: scene.tenant.no, segment: dropped });
     assert_eq!(blocks, Answer::Blocks(Vec::new()));
-    let progress = |id| (scene.info(id).counted.0, scene.info(id).indexed.0);
+    let progress =
+        |id| (scene.info(id).reach(DerivedTable::Counts).0, scene.info(id).reach(DerivedTable::Words).0);
     assert_eq!((progress("s"), progress("f")), ((0, 0), (1, 1)));
     assert_eq!(tokens(scene, "f", &[0, 1, 2]), [Some(0), None, None]);
     assert_eq!(scene.tallies("f", &[2]).first().unwrap().messages, 2);

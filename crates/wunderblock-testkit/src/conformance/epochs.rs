@@ -4,10 +4,10 @@
 use super::derived::{headers, put, putting, segment, segments};
 use super::sources::{after, ending, extending, owner, take, taking};
 use super::tenant::{TestTenant, answered, said, stream_id};
-use wunderblock::store::{
-    Answer, Basis, Epoch, Query, Seen, SeenStream, SegmentId, SourceNo, StoreError, Write,
-};
 use wunderblock_core::units::{Millis, Seq};
+use wunderblock_store::{
+    Answer, Basis, DerivedTable, Epoch, Query, Seen, SeenStream, SegmentId, SourceNo, StoreError, Write,
+};
 
 fn epoch(scene: &TestTenant<'_>) -> Epoch {
     answered!(scene.ask(Query::Epoch { tenant: scene.tenant.no }), Answer::Epoch(epoch) => epoch)
@@ -85,8 +85,13 @@ pub(super) fn a_merged_segment_is_another(scene: &TestTenant<'_>) {
     assert_eq!(headers(scene), ["one and second"]);
     let unknown = SegmentId { no: u64::MAX >> 2, docs: 1 };
     let (tenant, replaces) = (scene.tenant.no, vec![unknown]);
-    let unknown =
-        scene.try_commit(vec![Write::Segment { tenant, segment: None, replaces, indexed: Vec::new() }]);
+    let unknown = scene.try_commit(vec![Write::Segment {
+        tenant,
+        table: DerivedTable::Words,
+        segment: None,
+        replaces,
+        reaches: Vec::new(),
+    }]);
     assert!(unknown.is_err());
 }
 
@@ -150,7 +155,7 @@ pub(super) fn an_erasure_waits_for_imports(scene: &TestTenant<'_>) {
     scene.commit(scene.linking("s", place));
     assert!(matches!(erase_on(scene, before), Err(StoreError::HeadMoved { .. })));
     let before = at(0, 1);
-    let grow = wunderblock::store::Begin::Grow { revision: 1, len: 0 };
+    let grow = wunderblock_store::Begin::Grow { revision: 1, len: 0 };
     scene.commit(taking(scene, "/a", grow, owner("two", 2_000)));
     assert_eq!(erase_on(scene, before.clone()), Err(StoreError::Held { until: Millis(2_000) }));
     let later = Seen { now: Millis(2_000), ..before.clone() };

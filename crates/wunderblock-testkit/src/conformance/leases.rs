@@ -2,8 +2,8 @@
 
 use super::derived::tallying;
 use super::tenant::{TestTenant, answered, stream_id};
-use wunderblock::store::{Answer, Lease, Query, StoreError, Write, Written};
 use wunderblock_core::units::Millis;
+use wunderblock_store::{Answer, Lease, Query, StoreError, Write, Written};
 
 fn claiming(scene: &TestTenant<'_>, key: &str, holder: &str, (now, until): (i64, i64)) -> Write {
     Write::Claim {

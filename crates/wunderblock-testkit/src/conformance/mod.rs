@@ -16,6 +16,7 @@ mod appending;
 mod bodies;
 mod derived;
 mod epochs;
+mod kinds;
 mod leases;
 mod owners;
 mod reading;
@@ -29,13 +30,14 @@ use appending::*;
 use bodies::*;
 use derived::*;
 use epochs::*;
+use kinds::*;
 use leases::*;
 use owners::*;
 use reading::*;
 use records::*;
 use sources::*;
 use tenant::TestTenant;
-use wunderblock::store::Storage;
+use wunderblock_store::Storage;
 
 /// Checks one promise of the port with the only tenant of a store.
 type Case = fn(&TestTenant<'_>);
@@ -81,6 +83,8 @@ cases! {
     segments_replace_each_other,
     blocks_by_number,
     streams_left_behind,
+    no_kind_is_taken_for_another,
+    each_table_is_its_own,
     what_is_derived_can_be_dropped,
     one_of_two_holds_the_work,
     a_dead_holder_is_outlived,

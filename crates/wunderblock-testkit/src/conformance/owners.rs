@@ -5,8 +5,8 @@ use super::sources::{
     taking,
 };
 use super::tenant::{TestTenant, answered, said, texts};
-use wunderblock::store::{Begin, Owner, SourceNo, StoreError, Write, Written};
 use wunderblock_core::units::Millis;
+use wunderblock_store::{Begin, Owner, SourceNo, StoreError, Write, Written};
 
 /// Takes the source `/a` at a given time, optionally with the claim that its owner is dead.
 fn take_at(

@@ -2,12 +2,12 @@
 
 use super::derived::tally;
 use super::tenant::{TestTenant, answered, happened, happened_in, placed, said, seqs, stream_id, texts};
-use wunderblock::store::{
-    Answer, EventFilter, EventMark, EventUsage, Facets, Marked, Opening, PackedEvent, Query, ReadOrder,
-    SessionFacets, StoreError, StreamFilter, StreamNo, Stretch, TenantNo, Write,
-};
 use wunderblock_core::id::{LaneId, Scope};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_store::{
+    Answer, EventFilter, EventMark, EventUsage, Facets, Marked, Opening, PackedEvent, Query, ReadOrder,
+    SessionFacets, StoreError, StreamFilter, StreamKind, StreamNo, Stretch, TenantNo, Write,
+};
 
 /// Opens three streams: `a` (1 to 6), `b` (forked from `a` at 4; 5 to 7), and `c` (forked from `b` at 6; 7 and 8).
 fn three_levels(scene: &TestTenant<'_>) {
@@ -267,9 +267,8 @@ pub(super) fn streams_by_scope(scene: &TestTenant<'_>) {
             prefix: prefix.to_owned(),
             projects: project.map(Into::into).into_iter().collect(),
             agent: agent.map(Into::into),
-            tags: Vec::new(),
             since: since.map(Millis),
-            parents: Vec::new(),
+            ..StreamFilter::default()
         };
         scene.streams_of(Query::Streams { tenant: scene.tenant.no, filter, limit: 9 })
     };
@@ -417,7 +416,12 @@ pub(super) fn kinds_are_found_in_all_streams(scene: &TestTenant<'_>) {
     other.append("a", vec![happened("1", "view.trimmed", "")]);
     let found = |kinds: &[&'static str], since: Option<i64>| {
         let (kinds, since) = (kinds.to_vec(), since.map(Millis));
-        let events = scene.events_of(Query::OfKinds { tenant: scene.tenant.no, kinds, since });
+        let events = scene.events_of(Query::OfKinds {
+            tenant: scene.tenant.no,
+            of: StreamKind::Session,
+            kinds,
+            since,
+        });
         events.iter().map(|event| event.id.as_str().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(found(&["usage.measured"], None), ["a 2", "b 2"]);
@@ -427,7 +431,10 @@ pub(super) fn kinds_are_found_in_all_streams(scene: &TestTenant<'_>) {
     assert_eq!(found(&["message.appended"], None), [""; 0]);
     let (tenant, kinds) = (scene.tenant.no, vec!["view.trimmed", "usage.measured", "message.appended"]);
     let places = [("a", 2), ("a", 3), ("b", 2), ("b", 3)].map(|(id, seq)| (scene.info(id).no, Seq(seq)));
-    assert_eq!(scene.ask(Query::PlacesOfKinds { tenant, kinds }), Answer::Holders(places.to_vec()));
+    assert_eq!(
+        scene.ask(Query::PlacesOfKinds { tenant, of: StreamKind::Session, kinds }),
+        Answer::Holders(places.to_vec())
+    );
     scene.fork("c", "a", 3);
     assert_eq!(
         found(&["usage.measured"], None),

@@ -1,15 +1,15 @@
 //! Cases about finding transcript records and events by their ids, about erasures, and about checksums.
 
 use super::tenant::{TestTenant, answered, happened, said, stream_id};
-use wunderblock::store::codec::{nameless_key, record_key};
-use wunderblock::store::{
-    Answer, Erasure, Gone, KnownEvent, MAX_HOLDERS, Marked, PackedEvent, Query, StoreError, StoredEvent,
-    Write, Written,
-};
 pub(super) use wunderblock_core::author::Author;
 use wunderblock_core::author::{AuthorSpan, Authors};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_store::codec::{nameless_key, record_key};
+use wunderblock_store::{
+    Answer, Erasure, Gone, KnownEvent, MAX_HOLDERS, Marked, PackedEvent, Query, StoreError, StoredEvent,
+    Write, Written,
+};
 
 /// Streams and positions of records, by the records' ids.
 fn places(scene: &TestTenant<'_>, ids: &[&str]) -> Vec<Vec<(String, u64)>> {

@@ -2,12 +2,12 @@
 
 use super::tenant::{TestTenant, answered, handle, said, span, stream_id};
 use std::ops::Range;
-use wunderblock::store::codec::{checksum, pack_chunk, unpack_chunk};
-use wunderblock::store::{
+use wunderblock_core::units::Millis;
+use wunderblock_store::codec::{checksum, pack_chunk, unpack_chunk};
+use wunderblock_store::{
     Answer, Begin, Chunk, HandleTarget, Owner, PackedChunk, Query, RevisionInfo, SourceBy, SourceFilter,
     SourceInfo, SourceNo, SourceSpan, Write, Written,
 };
-use wunderblock_core::units::Millis;
 
 /// Number of a source, and number of one of its revisions.
 pub(super) type Place = (SourceNo, u32);

@@ -1,15 +1,16 @@
 //! Helpers for the cases: a tenant with streams, events and bodies.
 
 use futures_executor::block_on;
-use wunderblock::store::codec::{checksum, pack, record_key};
-use wunderblock::store::{
-    Answer, Appended, Basis, Commit, Erasure, EventFilter, EventMark, Facets, HandleTarget, LostEvent,
-    Marked, Opening, PackedBlob, PackedEvent, Query, ReadOrder, SegmentReach, SourceNo, SourceSpan, Storage,
-    StoreError, StoredEvent, StreamFilter, StreamInfo, TallyRow, Tenant, Write, Written,
-};
 use wunderblock_core::id::{EventId, Handle, LaneId, Scope, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_store::codec::{checksum, pack, record_key};
+use wunderblock_store::{
+    Answer, Appended, Basis, Commit, DerivedTable, Erasure, EventFilter, EventMark, Facets, HandleTarget,
+    LostEvent, Marked, Opening, PackedBlob, PackedEvent, Query, ReadOrder, SegmentReach, SourceNo,
+    SourceSpan, Storage, StoreError, StoredEvent, StreamFilter, StreamInfo, StreamKind, TallyRow, Tenant,
+    Write, Written,
+};
 
 /// Extracts the content of an answer; panics if the answer has another form.
 macro_rules! answered {
@@ -123,6 +124,7 @@ impl<'a> TestTenant<'a> {
     pub(super) fn opening(&self, id: &str, opening: Opening) -> Write {
         Write::Open {
             tenant: self.tenant.no,
+            kind: StreamKind::Session,
             stream: stream_id(id),
             handle: handle(id),
             opening,
@@ -190,7 +192,7 @@ impl<'a> TestTenant<'a> {
 
     pub(super) fn find(&self, id: &str) -> Option<StreamInfo> {
         answered!(
-            self.ask(Query::Stream { tenant: self.tenant.no, stream: stream_id(id) }),
+            self.ask(Query::Stream { tenant: self.tenant.no, of: StreamKind::Session, stream: stream_id(id) }),
             Answer::Stream(info) => info.map(|info| *info)
         )
     }
@@ -289,7 +291,7 @@ impl<'a> TestTenant<'a> {
 
     /// Returns the target of a handle.
     pub(super) fn named(&self, text: &str) -> Option<HandleTarget> {
-        let query = Query::Resolve { tenant: self.tenant.no, handle: handle(text) };
+        let query = Query::Resolve { tenant: self.tenant.no, of: StreamKind::Session, handle: handle(text) };
         answered!(self.ask(query), Answer::Named(target) => target)
     }
 
@@ -303,7 +305,7 @@ impl<'a> TestTenant<'a> {
     pub(super) fn reaches(&self, to: &[(&str, u64)]) -> Vec<SegmentReach> {
         let reach = |(id, through): &(&str, u64)| {
             let info = self.info(id);
-            SegmentReach { stream: info.no, after: info.indexed, through: Seq(*through) }
+            SegmentReach { stream: info.no, after: info.reach(DerivedTable::Words), through: Seq(*through) }
         };
         to.iter().map(reach).collect()
     }

@@ -1,9 +1,9 @@
 //! What commits were made from, compared with the ledger in memory.
 
 use super::rows::{LedgerTables, within};
-use wunderblock::store::{Basis, Epoch, Seen, SeenStream, StoreError, StreamNo, TenantNo};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Seq;
+use wunderblock_store::{Basis, Epoch, Seen, SeenStream, StoreError, StreamNo, TenantNo};
 
 impl LedgerTables {
     pub(super) fn epoch(&self, tenant: TenantNo) -> Epoch {

@@ -3,12 +3,12 @@
 use super::rows::{LedgerTables, MarkKey, SourceTables, within};
 use super::sources::note_erased;
 use std::collections::{BTreeMap, BTreeSet};
-use wunderblock::store::{
+use wunderblock_core::id::{Handle, Scope, StreamId};
+use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_store::{
     Chunk, Erasure, Gone, LostEvent, SourceNo, SourceSpan, StoreError, StoredEvent, StreamNo, TenantNo,
     Written, codec,
 };
-use wunderblock_core::id::{Handle, Scope, StreamId};
-use wunderblock_core::units::{Bytes, Seq};
 
 impl LedgerTables {
     pub(super) fn erase(

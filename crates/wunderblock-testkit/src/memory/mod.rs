@@ -13,7 +13,7 @@ mod write;
 
 use rows::LedgerTables;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use wunderblock::store::{Answer, Answering, Commit, Query, Storage, Written};
+use wunderblock_store::{Answer, Answering, Commit, Query, Storage, Written};
 
 /// A ledger in memory.
 #[derive(Debug, Default)]

@@ -4,13 +4,13 @@ use super::rows::{LedgerTables, MarkKey, within};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
-use wunderblock::store::{
-    Answer, EventFilter, HandleTarget, KnownEvent, Marked, Query, ReadOrder, StoreError, StoredEvent,
-    StreamFilter, StreamInfo, StreamNo, Stretch, TenantNo, UsageRow, codec,
-};
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_store::{
+    Answer, EventFilter, HandleTarget, KnownEvent, Marked, Query, ReadOrder, StoreError, StoredEvent,
+    StreamFilter, StreamInfo, StreamKind, StreamNo, Stretch, TenantNo, UsageRow, codec,
+};
 
 impl LedgerTables {
     /// Answers one query. An unknown tenant is treated as empty.
@@ -25,12 +25,18 @@ impl LedgerTables {
             Query::Lineage { tenant, stream } => {
                 Answer::Lineage(self.lineage(self.must_find(tenant, &stream)?))
             }
-            Query::OfKinds { tenant, kinds, since } => Answer::Events(self.of_kinds(tenant, &kinds, since)),
-            Query::PlacesOfKinds { tenant, kinds } => Answer::Holders(self.places_of_kinds(tenant, &kinds)),
+            Query::OfKinds { tenant, of, kinds, since } => {
+                Answer::Events(self.of_kinds(tenant, of, &kinds, since))
+            }
+            Query::PlacesOfKinds { tenant, of, kinds } => {
+                Answer::Holders(self.places_of_kinds(tenant, of, &kinds))
+            }
             query @ (Query::Events { .. } | Query::At { .. } | Query::Marked { .. }) => {
                 Answer::Events(self.events_for(query)?)
             }
-            Query::Unsettled { tenant, limit } => Answer::Holders(self.unsettled(tenant, size(limit))),
+            Query::Unsettled { tenant, of, limit } => {
+                Answer::Holders(self.unsettled(tenant, of, size(limit)))
+            }
             Query::Tallies { tenant, stream, seqs } => {
                 let lineage = self.lineage(self.must_find(tenant, &stream)?);
                 Answer::Tallies(seqs.into_iter().map(|seq| self.tally(&lineage, seq)).collect())
@@ -39,18 +45,16 @@ impl LedgerTables {
                 let blob = |handle| self.blobs.get(&(tenant, handle)).cloned();
                 Answer::Blobs(handles.into_iter().map(blob).collect())
             }
-            Query::Counts { tenant, handles } => {
-                let count = |handle| self.counts.get(&(tenant, handle)).copied();
-                Answer::Counts(handles.into_iter().map(count).collect())
-            }
-            Query::Resolve { tenant, handle } => Answer::Named(self.resolve(tenant, handle)),
-            Query::Handles { tenant, first, last, limit } => {
-                Answer::Handles(self.handles(tenant, first..=last).into_iter().take(size(limit)).collect())
-            }
-            Query::Holders { tenant, handle, limit } => {
+            Query::Resolve { tenant, of, handle } => Answer::Named(self.resolve(tenant, of, handle)),
+            Query::Handles { tenant, of, first, last, limit } => Answer::Handles(
+                self.handles(tenant, of, first..=last).into_iter().take(size(limit)).collect(),
+            ),
+            Query::Holders { tenant, of, handle, limit } => {
                 let first = (tenant, handle, StreamNo(0), Seq(0));
                 let last = (tenant, handle, StreamNo(u32::MAX), Seq(u64::MAX));
                 let refs = self.refs.range(first..=last).map(|((_, _, no, seq), ())| (*no, *seq));
+                let is_of = |no: StreamNo| self.streams.get(&no).is_some_and(|row| row.info.kind == of);
+                let refs = refs.filter(|(no, _)| is_of(*no));
                 Answer::Holders(refs.take(size(limit)).collect())
             }
             query @ (Query::Source { .. }
@@ -71,9 +75,24 @@ impl LedgerTables {
             Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
             Query::Epoch { tenant } => Answer::Epoch(self.epoch(tenant)),
             Query::Lost { since, stream, from, to } => Answer::Lost(self.lost(since, &stream, (from, to))?),
-            Query::Segments { tenant } => {
+            query @ (Query::Counts { .. }
+            | Query::Segments { .. }
+            | Query::Blocks { .. }
+            | Query::SegmentBlocks { .. }) => self.derived(query),
+        })
+    }
+
+    /// Answers a query about derived data.
+    fn derived(&self, query: Query) -> Answer {
+        match query {
+            Query::Counts { tenant, handles } => {
+                let count = |handle| self.counts.get(&(tenant, handle)).copied();
+                Answer::Counts(handles.into_iter().map(count).collect())
+            }
+            Query::Segments { tenant, table } => {
                 let all = self.segments.range((tenant, 0)..=(tenant, u64::MAX)).rev();
-                Answer::Segments(all.map(|(_, info)| info.clone()).collect())
+                let own = all.filter(|(_, (of, _))| *of == table);
+                Answer::Segments(own.map(|(_, (_, info))| info.clone()).collect())
             }
             Query::Blocks { tenant, wanted } => {
                 let block = |(segment, number)| self.blocks.get(&(tenant, segment, number)).cloned();
@@ -83,7 +102,9 @@ impl LedgerTables {
                 let rows = self.blocks.range((tenant, segment, 0)..=(tenant, segment, u32::MAX));
                 Answer::Blocks(rows.map(|(_, data)| Some(data.clone())).collect())
             }
-        })
+            // Not reached: `answer` passes only the queries above.
+            _ => Answer::Stream(None),
+        }
     }
 
     /// Returns the names of the tenants, the oldest first.
@@ -94,8 +115,9 @@ impl LedgerTables {
     }
 
     /// Returns the first user messages that have no settled authors.
-    fn unsettled(&self, tenant: TenantNo, limit: usize) -> Vec<(StreamNo, Seq)> {
-        let streams: Vec<StreamNo> = self.streams_with(tenant, "").into_iter().map(|info| info.no).collect();
+    fn unsettled(&self, tenant: TenantNo, of: StreamKind, limit: usize) -> Vec<(StreamNo, Seq)> {
+        let streams = self.streams_with(tenant, "").into_iter().filter(|info| info.kind == of);
+        let streams: Vec<StreamNo> = streams.map(|info| info.no).collect();
         let open = self.events.range(..).filter(|((stream, _), row)| {
             let (event, role) = (&row.event, row.facets.role);
             let is_open = event.authors.is_none() && event.payload.is_some();
@@ -106,9 +128,9 @@ impl LedgerTables {
 
     fn of_streams(&self, query: Query) -> Answer {
         match query {
-            Query::Stream { tenant, stream } => {
+            Query::Stream { tenant, of, stream } => {
                 let info = self.stream_no(tenant, &stream).and_then(|no| self.info(no));
-                Answer::Stream(info.map(Box::new))
+                Answer::Stream(info.filter(|info| info.kind == of).map(Box::new))
             }
             Query::Streams { tenant, filter, limit } => {
                 let mut streams = self.streams_with(tenant, &filter.prefix);
@@ -122,9 +144,9 @@ impl LedgerTables {
                 let one = |no| all.iter().find(|info| info.no == no).cloned();
                 Answer::Streams(streams.into_iter().filter_map(one).collect())
             }
-            Query::Behind { tenant, limit } => {
+            Query::Behind { tenant, of, tables, limit } => {
                 let mut streams = self.streams_with(tenant, "");
-                streams.retain(|info| info.counted < info.head || info.indexed < info.head);
+                streams.retain(|info| info.kind == of && tables.iter().any(|table| info.is_behind(*table)));
                 streams.sort_by_key(|info| info.no);
                 streams.truncate(size(limit));
                 Answer::Streams(streams)
@@ -148,15 +170,26 @@ impl LedgerTables {
         rows
     }
 
-    fn of_kinds(&self, tenant: TenantNo, kinds: &[&'static str], since: Option<Millis>) -> Vec<StoredEvent> {
-        let places = self.places_of_kinds(tenant, kinds);
+    fn of_kinds(
+        &self,
+        tenant: TenantNo,
+        of: StreamKind,
+        kinds: &[&'static str],
+        since: Option<Millis>,
+    ) -> Vec<StoredEvent> {
+        let places = self.places_of_kinds(tenant, of, kinds);
         let events = places.iter().filter_map(|place| Some(&self.events.get(place)?.event));
         events.filter(|event| since.is_none_or(|since| event.at >= since)).cloned().collect()
     }
 
-    fn places_of_kinds(&self, tenant: TenantNo, kinds: &[&'static str]) -> Vec<(StreamNo, Seq)> {
+    fn places_of_kinds(
+        &self,
+        tenant: TenantNo,
+        of: StreamKind,
+        kinds: &[&'static str],
+    ) -> Vec<(StreamNo, Seq)> {
         let mut places: Vec<(StreamNo, Seq)> = Vec::new();
-        for info in self.streams_with(tenant, "") {
+        for info in self.streams_with(tenant, "").into_iter().filter(|info| info.kind == of) {
             for kind in kinds {
                 let (no, key) = (info.no, MarkKey::Kind(kind));
                 let marked = self.marked.range((no, key.clone(), Seq(0))..=(no, key, info.head));
@@ -337,27 +370,32 @@ impl LedgerTables {
         }
     }
 
-    fn handles(&self, tenant: TenantNo, range: RangeInclusive<Handle>) -> BTreeSet<Handle> {
+    fn handles(&self, tenant: TenantNo, of: StreamKind, range: RangeInclusive<Handle>) -> BTreeSet<Handle> {
         let keys = || (tenant, *range.start())..=(tenant, *range.end());
         let bodies = self.blobs.range(keys()).map(|((_, handle), _)| *handle);
-        let streams = self.stream_handles.range(keys()).map(|((_, handle), _)| *handle);
+        let is_of = |no: &StreamNo| self.streams.get(no).is_some_and(|row| row.info.kind == of);
+        let streams =
+            self.stream_handles.range(keys()).filter(|(_, no)| is_of(no)).map(|((_, handle), _)| *handle);
         let sources = self.sources.handles.range(keys()).map(|((_, handle), _)| *handle);
         let revisions = self.sources.revision_handles.range(keys()).map(|((_, handle), _)| *handle);
         bodies.chain(streams).chain(sources).chain(revisions).collect()
     }
 
-    fn resolve(&self, tenant: TenantNo, handle: Handle) -> Option<HandleTarget> {
+    fn resolve(&self, tenant: TenantNo, of: StreamKind, handle: Handle) -> Option<HandleTarget> {
         let key = (tenant, handle);
         let blob = self.blobs.get(&key).map(|_| HandleTarget::Blob);
         let stream = || self.stream_handles.get(&key).and_then(|no| self.streams.get(no));
-        blob.or_else(|| stream().map(|row| HandleTarget::Stream(row.info.id.clone())))
-            .or_else(|| self.sources.handles.get(&key).map(|no| HandleTarget::Source(*no, None)))
-            .or_else(|| {
+        if let Some(row) = stream().filter(|_| blob.is_none()) {
+            return (row.info.kind == of).then(|| HandleTarget::Stream(row.info.id.clone()));
+        }
+        blob.or_else(|| self.sources.handles.get(&key).map(|no| HandleTarget::Source(*no, None))).or_else(
+            || {
                 self.sources
                     .revision_handles
                     .get(&key)
                     .map(|(no, revision)| HandleTarget::Source(*no, Some(*revision)))
-            })
+            },
+        )
     }
 }
 

@@ -1,12 +1,12 @@
 //! The tables of the ledger in memory, and the facts about streams and their lineage that follow from these tables.
 
 use super::table::RollbackTable;
-use wunderblock::store::{
-    BodyCount, Chunk, EventMark, Facets, Gone, Lease, PackedBlob, RevisionInfo, SegmentInfo, SourceNo,
-    StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow,
-};
 use wunderblock_core::id::{EventId, Handle, LaneId, StreamId};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
+use wunderblock_store::{
+    BodyCount, Chunk, DerivedTable, EventMark, Facets, Gone, Lease, PackedBlob, RevisionInfo, SegmentInfo,
+    SourceNo, StoredEvent, StreamInfo, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow,
+};
 
 /// A stream.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ tables! {
         epochs: RollbackTable<TenantNo, u64>,
         /// Positions that lost their content, with the epoch that began with the erasure.
         losses: RollbackTable<(TenantNo, u64, StreamNo, Seq), ()>,
-        segments: RollbackTable<(TenantNo, u64), SegmentInfo>,
+        segments: RollbackTable<(TenantNo, u64), (DerivedTable, SegmentInfo)>,
         blocks: RollbackTable<(TenantNo, u64, u32), Vec<u8>>,
         leases: RollbackTable<(TenantNo, String), Lease>,
     }

@@ -3,12 +3,12 @@
 use super::read::size;
 use super::rows::{LedgerTables, SourceRow, SourceTables};
 use super::write::next_no;
-use wunderblock::store::{
+use wunderblock_core::id::Handle;
+use wunderblock_core::units::Millis;
+use wunderblock_store::{
     Answer, Begin, Chunk, PackedChunk, Query, RevisionInfo, SourceBy, SourceInfo, SourceNo, StoreError,
     StreamNo, TenantNo, Write, Written,
 };
-use wunderblock_core::id::Handle;
-use wunderblock_core::units::Millis;
 
 impl SourceTables {
     /// Returns until when an import owns a revision of a source, if that time is in the future.

@@ -1,16 +1,16 @@
 //! Writes to the ledger in memory.
 
 use super::rows::{EventRow, LedgerTables, MarkKey, StreamRow};
-use wunderblock::store::codec::{self, VERSION, commitment};
-use wunderblock::store::{
-    Appended, BodyCount, Facets, KnownEvent, Lease, MAX_HOLDERS, Opening, PackedBlob, PackedEvent,
-    PackedSegment, SegmentId, SegmentInfo, SegmentReach, StoreError, StoredEvent, StreamInfo, StreamNo,
-    Stretch, TallyRow, Tenant, TenantNo, UsageRow, Write, Written,
-};
 use wunderblock_core::author::Authors;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::Role;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
+use wunderblock_store::codec::{self, VERSION, commitment};
+use wunderblock_store::{
+    Appended, BodyCount, DerivedTable, Facets, Frontiers, KnownEvent, Lease, MAX_HOLDERS, Opening,
+    PackedBlob, PackedEvent, PackedSegment, SegmentId, SegmentInfo, SegmentReach, StoreError, StoredEvent,
+    StreamInfo, StreamKind, StreamNo, Stretch, TallyRow, Tenant, TenantNo, UsageRow, Write, Written,
+};
 
 impl LedgerTables {
     /// Executes one write. After an error, the caller must roll back.
@@ -41,8 +41,8 @@ impl LedgerTables {
             Write::Authors { tenant, stream, authors } => Ok(self.set_authors(tenant, stream, authors)),
             Write::Counts { tenant, counts } => Ok(self.count(tenant, counts)),
             Write::Tallies { tenant, stream, tokens } => self.tally_up(tenant, &stream, &tokens),
-            Write::Segment { tenant, segment, replaces, indexed } => {
-                self.segment(tenant, segment, &replaces, &indexed)
+            Write::Segment { tenant, table, segment, replaces, reaches } => {
+                self.segment((tenant, table), segment, &replaces, &reaches)
             }
             Write::Claim { tenant, key, holder, now, until } => {
                 Ok(self.claim((tenant, key), now, Lease { holder, until }))
@@ -87,16 +87,17 @@ impl LedgerTables {
     }
 
     fn open(&mut self, write: Write) -> Result<Written, StoreError> {
-        let Write::Open { tenant, stream, handle, opening, scope, at } = write else {
+        let Write::Open { tenant, kind, stream, handle, opening, scope, at } = write else {
             return Ok(Written::Done);
         };
         if let Some(info) = self.stream_no(tenant, &stream).and_then(|no| self.info(no)) {
-            let same = match &opening {
-                Opening::New { .. } => info.fork.is_none(),
-                Opening::Fork { parent, at_seq } => {
-                    info.fork.as_ref().is_some_and(|(of, at)| of == parent && at == at_seq)
-                }
-            };
+            let same = info.kind == kind
+                && match &opening {
+                    Opening::New { .. } => info.fork.is_none(),
+                    Opening::Fork { parent, at_seq } => {
+                        info.fork.as_ref().is_some_and(|(of, at)| of == parent && at == at_seq)
+                    }
+                };
             return if same {
                 Ok(Written::Stream(Box::new(info), false))
             } else {
@@ -106,7 +107,7 @@ impl LedgerTables {
         if !self.tenants.values().any(|known| known.no == tenant) {
             return Err(StoreError::Damaged(format!("there is no tenant {}", tenant.0)));
         }
-        let (fork_of, base, shared, first_user) = self.beginning(tenant, &opening)?;
+        let (fork_of, base, shared, first_user) = self.beginning(tenant, kind, &opening)?;
         let no = StreamNo(u32::try_from(next_no(self.streams.len())).unwrap_or(u32::MAX));
         let (parent, fork) = match opening {
             Opening::New { parent } => (parent, None),
@@ -120,8 +121,8 @@ impl LedgerTables {
             text: shared.text,
             first_user,
             said: base,
-            counted: base,
-            indexed: base,
+            kind,
+            frontiers: Frontiers::at(base),
             ..StreamInfo::opened(no, (stream.clone(), handle), scope, at)
         };
         let row = StreamRow { tenant, fork_of, info: info.clone() };
@@ -135,12 +136,16 @@ impl LedgerTables {
     fn beginning(
         &self,
         tenant: TenantNo,
+        kind: StreamKind,
         opening: &Opening,
     ) -> Result<(Option<StreamNo>, Seq, TallyRow, Option<Seq>), StoreError> {
         let Opening::Fork { parent, at_seq } = opening else {
             return Ok((None, Seq::START, TallyRow::default(), None));
         };
         let no = self.must_find(tenant, parent)?;
+        if self.streams.get(&no).is_none_or(|row| row.info.kind != kind) {
+            return Err(StoreError::NoStream(parent.clone()));
+        }
         let (head, first_user) =
             self.streams.get(&no).map_or((Seq::START, None), |row| (row.info.head, row.info.first_user));
         if *at_seq > head {
@@ -291,8 +296,10 @@ impl LedgerTables {
         tokens: &[(Seq, Tokens)],
     ) -> Result<Written, StoreError> {
         let no = self.must_find(tenant, stream)?;
-        let (head, mut counted) =
-            self.streams.get(&no).map_or((Seq::START, Seq::START), |row| (row.info.head, row.info.counted));
+        let (head, mut counted) = self
+            .streams
+            .get(&no)
+            .map_or((Seq::START, Seq::START), |row| (row.info.head, row.info.reach(DerivedTable::Counts)));
         let mut sum = self.tokens.get(&(no, counted)).copied().unwrap_or(0);
         for (seq, own) in tokens {
             // The position has already been counted by another worker, or is not the next one.
@@ -303,33 +310,36 @@ impl LedgerTables {
             sum = sum.saturating_add(own.0);
             self.tokens.put((no, counted), sum);
         }
-        self.streams.change(&no, |row| (row.info.counted, row.info.tokens) = (counted, Tokens(sum)));
+        self.streams.change(&no, |row| {
+            row.info.frontiers.set(DerivedTable::Counts, counted);
+            row.info.tokens = Tokens(sum);
+        });
         Ok(Written::Done)
     }
 
     fn segment(
         &mut self,
-        tenant: TenantNo,
+        (tenant, table): (TenantNo, DerivedTable),
         segment: Option<PackedSegment>,
         replaces: &[SegmentId],
-        indexed: &[SegmentReach],
+        reaches: &[SegmentReach],
     ) -> Result<Written, StoreError> {
         for old in replaces {
             let key = (tenant, old.no);
-            if self.segments.get(&key).is_none_or(|segment| segment.docs != old.docs) {
+            if self.segments.get(&key).is_none_or(|(of, segment)| *of != table || segment.docs != old.docs) {
                 // Another worker has merged the segment. Its work is kept.
                 return Err(StoreError::HeadMoved { expected: Seq(old.no), actual: Seq::START });
             }
             self.segments.remove(&key);
             self.blocks.clear((tenant, old.no, 0)..=(tenant, old.no, u32::MAX));
         }
-        for SegmentReach { stream, after, through } in indexed {
+        for SegmentReach { stream, after, through } in reaches {
             let there = self.streams.get(stream).filter(|row| row.tenant == tenant);
-            let actual = there.map_or(Seq::START, |row| row.info.indexed);
+            let actual = there.map_or(Seq::START, |row| row.info.reach(table));
             if there.is_none() || actual != *after || through <= after {
                 return Err(StoreError::HeadMoved { expected: *after, actual });
             }
-            self.streams.change(stream, |row| row.info.indexed = *through);
+            self.streams.change(stream, |row| row.info.frontiers.set(table, *through));
         }
         let Some(PackedSegment { docs, header, blocks }) = segment else { return Ok(Written::Done) };
         // A merged segment takes the age of the latest segment it replaces.
@@ -338,7 +348,7 @@ impl LedgerTables {
             self.last_segment
         });
         let bytes = Bytes((header.len() + blocks.iter().map(Vec::len).sum::<usize>()) as u64);
-        self.segments.put((tenant, id), SegmentInfo { id, docs, bytes, header });
+        self.segments.put((tenant, id), (table, SegmentInfo { id, docs, bytes, header }));
         for (number, data) in (0..).zip(blocks) {
             self.blocks.put((tenant, id, number), data);
         }
@@ -376,7 +386,7 @@ impl LedgerTables {
             }
             self.streams.change(&no, |row| {
                 let base = row.info.base();
-                (row.info.counted, row.info.indexed) = (base, base);
+                row.info.frontiers = Frontiers::at(base);
                 row.info.tokens = Tokens::ZERO;
             });
         }

@@ -3,12 +3,12 @@
 use futures_executor::block_on;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wunderblock::store::{
-    Answer, Commit, EventFilter, EventMark, Facets, Opening, PackedEvent, Query, ReadOrder, Storage,
-    StoreError, TenantNo, Write, Written,
-};
 use wunderblock_core::id::{EventId, Handle, Scope, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_store::{
+    Answer, Commit, EventFilter, EventMark, Facets, Opening, PackedEvent, Query, ReadOrder, Storage,
+    StoreError, StreamKind, TenantNo, Write, Written,
+};
 use wunderblock_testkit::conformance;
 use wunderblock_testkit::faults::{FaultPlan, FaultTime, FaultyStorage, PortMethod};
 use wunderblock_testkit::memory::MemoryStorage;
@@ -84,7 +84,7 @@ fn calls_take_as_long_as_was_said() {
     assert_eq!((first, rest), (Ok(Vec::new()), 49));
 }
 
-fn futures_poll<T>(future: &mut wunderblock::store::Answering<'_, T>) -> Option<Result<T, StoreError>> {
+fn futures_poll<T>(future: &mut wunderblock_store::Answering<'_, T>) -> Option<Result<T, StoreError>> {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     match future.as_mut().poll(&mut context) {
         std::task::Poll::Ready(done) => Some(done),
@@ -116,6 +116,7 @@ fn a_lost_answer_is_repaired_by_saying_it_again() {
         vec![
             Write::Open {
                 tenant,
+                kind: StreamKind::Session,
                 stream: stream.clone(),
                 handle: Handle(1),
                 opening: Opening::New { parent: None },

@@ -1,7 +1,7 @@
 //! The ledger in memory keeps the promises of the storage port.
 
 use proptest::prelude::*;
-use wunderblock::store::{Answer, Answering, Commit, Query, Storage, Write, Written};
+use wunderblock_store::{Answer, Answering, Commit, Query, Storage, Write, Written};
 use wunderblock_testkit::conformance::{self, agree};
 use wunderblock_testkit::memory::MemoryStorage;
 

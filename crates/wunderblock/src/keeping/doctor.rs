@@ -13,6 +13,7 @@ use notes::notes_on_copies;
 use summaries::examine_nodes;
 
 use crate::base::error::Error;
+use crate::base::parallel::pause;
 use crate::ledger::engine::Engine;
 use crate::ledger::ledger_file::UNSCRUBBED;
 use crate::ledger::originals::{copy_source, list_revisions};
@@ -29,7 +30,9 @@ use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::message::{Body, Part, count_lines};
 use wunderblock_core::units::Bytes;
 use wunderblock_index::{Header, verify};
-use wunderblock_store::{Answer, BodyCount, Query, SourceInfo, StoredEvent, StreamInfo, codec};
+use wunderblock_store::{
+    Answer, BodyCount, DerivedTable, Query, SourceInfo, StoredEvent, StreamInfo, StreamKind, codec,
+};
 
 /// Maximum events per page.
 const PAGE_EVENTS: u64 = 1_024;
@@ -89,7 +92,7 @@ async fn wait_for_erasure(engine: &Engine, diagnosis: &mut Diagnosis) -> Result<
         if Instant::now() > end {
             break false;
         }
-        std::thread::sleep(PAUSE);
+        pause(PAUSE).await?;
     };
     if is_moving {
         diagnosis.problems.retain(|problem| problem.rule != UNSCRUBBED);
@@ -167,7 +170,7 @@ async fn examine_tenant(
     for text in notes_on_copies(engine).await? {
         diagnosis.notes.push(DoctorNote { text, tenant: engine.config.tenant.clone() });
     }
-    let unsettled = Query::Unsettled { tenant: engine.tenant.no, limit: 1 };
+    let unsettled = Query::Unsettled { tenant: engine.tenant.no, of: StreamKind::Session, limit: 1 };
     for (stream, seq) in engine.ask(unsettled, Answer::holders).await? {
         diagnosis.stale("authors are settled", format!("position {seq} of stream {} has none", stream.0));
     }
@@ -222,7 +225,8 @@ async fn examine_counts(
     facts: &[(&StoredEvent, Option<Fact>)],
     diagnosis: &mut Diagnosis,
 ) -> Result<(), Error> {
-    let counted: Vec<_> = facts.iter().filter(|(row, _)| row.seq <= info.counted).collect();
+    let counted: Vec<_> =
+        facts.iter().filter(|(row, _)| row.seq <= info.reach(DerivedTable::Counts)).collect();
     let Some((first, _)) = counted.first() else { return Ok(()) };
     let parts = |fact: &Option<Fact>| counted_bodies(fact).into_iter().cloned().collect::<Vec<Body>>();
     let bodies: Vec<Vec<Body>> = counted.iter().map(|(_, fact)| parts(fact)).collect();
@@ -339,7 +343,9 @@ async fn examine_index(
     streams: &[StreamInfo],
     diagnosis: &mut Diagnosis,
 ) -> Result<(), Error> {
-    let segments = engine.ask(Query::Segments { tenant: engine.tenant.no }, Answer::segments).await?;
+    let segments = engine
+        .ask(Query::Segments { tenant: engine.tenant.no, table: DerivedTable::Words }, Answer::segments)
+        .await?;
     let mut indexed: HashSet<(u32, u64)> = HashSet::new();
     for info in segments {
         let segment = read_segment(engine, info.id, info.header.clone()).await?;
@@ -357,7 +363,7 @@ async fn examine_index(
         }
     }
     for info in streams {
-        let own = |seq: &u64| *seq > info.base().0 && *seq <= info.indexed.0;
+        let own = |seq: &u64| *seq > info.base().0 && *seq <= info.reach(DerivedTable::Words).0;
         let here = indexed.iter().filter(|(stream, seq)| *stream == info.no.0 && own(seq)).count() as u64;
         let messages = count_messages(engine, info).await?;
         if here != messages {
@@ -372,10 +378,12 @@ async fn examine_index(
 async fn count_messages(engine: &Engine, info: &StreamInfo) -> Result<u64, Error> {
     let mut count = 0;
     let mut from = info.base().next();
-    while from <= info.indexed {
+    while from <= info.reach(DerivedTable::Words) {
         let rows = read_page(engine, info, from, (4_096, Bytes(i64::MAX.unsigned_abs()))).await?;
         let Some(last) = rows.last().map(|row| row.seq) else { break };
-        let spoken = rows.iter().filter(|row| row.seq <= info.indexed && row.kind == "message.appended");
+        let spoken = rows
+            .iter()
+            .filter(|row| row.seq <= info.reach(DerivedTable::Words) && row.kind == "message.appended");
         count += spoken.filter(|row| row.payload.is_some()).count() as u64;
         from = last.next();
     }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use wunderblock_core::id::{Handle, HandlePrefix};
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, Query};
+use wunderblock_store::{Answer, Query, StreamKind};
 
 /// Address of content: a handle, and a range of positions if the handle names a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,13 @@ async fn find_handle(engine: &Engine, text: &str) -> Result<Handle, Error> {
     if first == last {
         return Ok(first);
     }
-    let query = Query::Handles { tenant: engine.tenant.no, first, last, limit: MAX_CANDIDATES + 1 };
+    let query = Query::Handles {
+        tenant: engine.tenant.no,
+        of: StreamKind::Session,
+        first,
+        last,
+        limit: MAX_CANDIDATES + 1,
+    };
     match engine.ask(query, Answer::handles).await?.as_slice() {
         [] => Err(Error::NoHandle(text.to_owned())),
         [handle] => Ok(*handle),

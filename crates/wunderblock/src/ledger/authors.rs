@@ -21,7 +21,7 @@ use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_store::{
     Answer, Commit, EventFilter, HandleTarget, Query, ReadOrder, SourceInfo, StoreError, StreamInfo,
-    StreamNo, Write,
+    StreamKind, StreamNo, Write,
 };
 use wunderblock_wire::transcript::{Format, stated_author};
 
@@ -97,7 +97,7 @@ impl Engine {
 pub(crate) async fn settle_authors(engine: &Engine) -> Result<(), Error> {
     let mut sources = HashMap::new();
     loop {
-        let query = Query::Unsettled { tenant: engine.tenant.no, limit: BATCH };
+        let query = Query::Unsettled { tenant: engine.tenant.no, of: StreamKind::Session, limit: BATCH };
         let mut places: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
         for (stream, seq) in engine.ask(query, Answer::holders).await? {
             places.entry(stream).or_default().push(seq);
@@ -175,7 +175,7 @@ async fn source_of<'s>(
     let info = match sources.entry((handle, revision)) {
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(place) => {
-            let query = Query::Resolve { tenant: engine.tenant.no, handle };
+            let query = Query::Resolve { tenant: engine.tenant.no, of: StreamKind::Session, handle };
             place.insert(match engine.ask(query, Answer::named).await? {
                 Some(HandleTarget::Source(no, _)) => source_info(engine, no, Some(revision)).await.ok(),
                 _ => None,

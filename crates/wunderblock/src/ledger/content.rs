@@ -10,7 +10,7 @@ use std::io::{Result as Written, Write};
 use wunderblock_core::id::Handle;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, HandleTarget, Query, SourceInfo};
+use wunderblock_store::{Answer, HandleTarget, Query, SourceInfo, StreamKind};
 
 /// Content that exists.
 pub(crate) enum NamedContent {
@@ -32,7 +32,7 @@ impl NamedContent {
         (handle, range): (Handle, Option<(Seq, Seq)>),
     ) -> Result<Self, Error> {
         let no_handle = || Error::NoHandle(handle.to_string());
-        let query = Query::Resolve { tenant: engine.tenant.no, handle };
+        let query = Query::Resolve { tenant: engine.tenant.no, of: StreamKind::Session, handle };
         Ok(match engine.ask(query, Answer::named).await?.ok_or_else(no_handle)? {
             HandleTarget::Blob => {
                 let texts = read_texts(engine, [handle]).await?;

@@ -16,7 +16,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use wunderblock_core::id::{EventId, StreamId, TenantId, branch};
 use wunderblock_core::units::Millis;
 use wunderblock_redact::Redactor;
-use wunderblock_store::{Answer, Commit, Query, Storage, StreamFilter, StreamInfo, Tenant, Write, Written};
+use wunderblock_store::{
+    Answer, Commit, Query, Storage, StreamFilter, StreamInfo, StreamKind, Tenant, Write, Written,
+};
 
 /// Settings of an engine. The caller parses the settings once; the engine itself does not read files or environment
 /// variables.
@@ -268,13 +270,14 @@ impl Engine {
     /// # Errors
     /// Returns an error if the ledger cannot be read.
     pub fn listed<'a>(&'a self, filter: StreamFilter, limit: u64) -> BoxFuture<'a, Vec<StreamInfo>> {
+        let filter = StreamFilter { kind: StreamKind::Session, ..filter };
         Box::pin(async move {
             self.ask(Query::Streams { tenant: self.tenant.no, filter, limit }, Answer::streams).await
         })
     }
 
     pub(crate) async fn info(&self, stream: &StreamId) -> Result<Option<StreamInfo>, Error> {
-        let query = Query::Stream { tenant: self.tenant.no, stream: stream.clone() };
+        let query = Query::Stream { tenant: self.tenant.no, of: StreamKind::Session, stream: stream.clone() };
         Ok(self.ask(query, Answer::stream).await?.map(|info| *info))
     }
 

@@ -18,7 +18,7 @@ use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_store::codec::{self, name_handle, pack_event};
 use wunderblock_store::{
     Answer, Appended, Basis, BodyCount, Commit, Epoch, Opening, PackedEvent, Query, SourceNo, StoreError,
-    Write, Written,
+    StreamKind, Write, Written,
 };
 
 /// Generator of salts for a batch, expanded from one random seed.
@@ -101,6 +101,7 @@ pub(crate) fn opening_writes(
     let scope = opened.scope.clone();
     let open = Write::Open {
         tenant: engine.tenant.no,
+        kind: StreamKind::Session,
         stream: begins.stream.clone(),
         handle: engine.stream_handle(begins.stream),
         opening: Opening::New { parent: opened.parent.clone() },
@@ -119,6 +120,7 @@ pub(crate) fn forking_writes(
 ) -> Result<Vec<Write>, Error> {
     let open = Write::Open {
         tenant: engine.tenant.no,
+        kind: StreamKind::Session,
         stream: begins.stream.clone(),
         handle: engine.stream_handle(begins.stream),
         opening: Opening::Fork { parent: forked.parent.clone(), at_seq: forked.at_seq },
@@ -402,7 +404,7 @@ pub(crate) fn engine_event(session: &Session, at: Seq, fact: Fact) -> Result<New
 pub(crate) async fn standing(session: &Session) -> Result<(Seq, u64), Error> {
     let (tenant, stream) = (session.engine.tenant.no, session.id.clone());
     let mut batch = QueryBatch::default();
-    let info = batch.ask(Query::Stream { tenant, stream }, Answer::stream);
+    let info = batch.ask(Query::Stream { tenant, of: StreamKind::Session, stream }, Answer::stream);
     let epoch = batch.ask(Query::Epoch { tenant }, Answer::epoch);
     let mut answers = session.engine.ask_all(batch).await?;
     let info = answers.take(info)?.ok_or_else(|| Error::NoSession(session.id.to_string()))?;

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, EventFilter, Query, StreamInfo};
+use wunderblock_store::{Answer, EventFilter, Query, StreamInfo, StreamKind};
 
 /// Maximum number of events holding a text that are examined.
 const MAX_HOLDERS: u64 = 64;
@@ -22,7 +22,7 @@ pub(crate) struct Holder {
 /// Returns the events that hold a text, at most [`MAX_HOLDERS`].
 pub(crate) async fn holders_of(engine: &Engine, handle: Handle) -> Result<Vec<Holder>, Error> {
     let tenant = engine.tenant.no;
-    let query = Query::Holders { tenant, handle, limit: MAX_HOLDERS };
+    let query = Query::Holders { tenant, of: StreamKind::Session, handle, limit: MAX_HOLDERS };
     let mut found = Vec::new();
     for (no, seq) in engine.ask(query, Answer::holders).await? {
         let query = Query::StreamsByNo { tenant, streams: vec![no] };

@@ -1,6 +1,7 @@
 //! Finds and reads what was recorded: search, addresses, the graph of summaries, and the place of a text in a request.
 
 pub(crate) mod catch_up;
+pub(crate) mod document;
 pub(crate) mod entry;
 pub(crate) mod found;
 pub(crate) mod grep;

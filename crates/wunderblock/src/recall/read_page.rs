@@ -10,7 +10,7 @@ use crate::ledger::engine::Engine;
 use crate::ledger::session::Session;
 use crate::recall::summary_graph::Expand;
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, HandleTarget, Query};
+use wunderblock_store::{Answer, HandleTarget, Query, StreamKind};
 
 /// A page, for an agent, of the text that an address names. Secrets are shown as asterisks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,12 +81,13 @@ impl Address {
     /// Fails if the address does not name exactly one position of a session.
     pub fn entry<'a>(&'a self, engine: &'a Engine) -> BoxFuture<'a, (Session, Seq)> {
         Box::pin(async move {
-            let query = Query::Resolve { tenant: engine.tenant.no, handle: self.handle };
+            let query =
+                Query::Resolve { tenant: engine.tenant.no, of: StreamKind::Session, handle: self.handle };
             match (engine.ask(query, Answer::named).await?, self.range) {
                 (Some(HandleTarget::Stream(id)), Some((from, to))) if from == to => {
                     Ok((engine.session_by_id(id), from))
                 }
-                (Some(HandleTarget::Stream(_)), _) => Err(Error::Address(format!(
+                (Some(HandleTarget::Stream(..)), _) => Err(Error::Address(format!(
                     "{self} names several messages: give one position, such as {}#12",
                     self.handle
                 ))),

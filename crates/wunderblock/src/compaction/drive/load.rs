@@ -24,7 +24,9 @@ use wunderblock_core::preamble::Preamble;
 use wunderblock_core::units::{Bytes, Millis, Seq};
 use wunderblock_core::view::{View, ViewEntry};
 use wunderblock_store::codec::{self, CodecError};
-use wunderblock_store::{Answer, BodyCount, EventFilter, Marked, Query, ReadOrder, StoredEvent, StreamInfo};
+use wunderblock_store::{
+    Answer, BodyCount, EventFilter, Marked, Query, ReadOrder, StoredEvent, StreamInfo, StreamKind,
+};
 
 /// Number of events of a lane that are read to find its latest one. Several events are read, because damaged records
 /// are skipped.
@@ -171,7 +173,8 @@ impl Loading<'_> {
         };
         let mut batch = QueryBatch::default();
         let epoch = batch.ask(Query::Epoch { tenant }, Answer::epoch);
-        let info = batch.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
+        let info = batch
+            .ask(Query::Stream { tenant, of: StreamKind::Session, stream: stream.clone() }, Answer::stream);
         let recent = batch.ask(newest, Answer::events);
         let steering = STEERING.map(|kind| batch.ask(of_lane(kind), Answer::events));
         let systems =

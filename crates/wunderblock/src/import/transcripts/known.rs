@@ -11,7 +11,7 @@ use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::{Dialect, Message, MessageOrigin, Part, Role};
 use wunderblock_core::units::Seq;
 use wunderblock_store::codec::{commitment, content_hash, erased_key, nameless_key};
-use wunderblock_store::{Answer, KnownEvent, Query, StreamInfo, Tenant};
+use wunderblock_store::{Answer, KnownEvent, Query, StreamInfo, StreamKind, Tenant};
 use wunderblock_wire::transcript::{RecordItem, RecordStatus, TranscriptRecord};
 
 /// Known data about the current records.
@@ -191,7 +191,9 @@ pub(super) async fn known_streams(
     ids: impl Iterator<Item = &StreamId>,
 ) -> Result<HashMap<StreamId, StreamInfo>, Error> {
     let (tenant, mut batch) = (engine.tenant.no, QueryBatch::default());
-    let ask = |id: &StreamId| batch.ask(Query::Stream { tenant, stream: id.clone() }, Answer::stream);
+    let ask = |id: &StreamId| {
+        batch.ask(Query::Stream { tenant, of: StreamKind::Session, stream: id.clone() }, Answer::stream)
+    };
     let asked: Vec<_> = ids.map(ask).collect();
     let mut answers = engine.ask_all(batch).await?;
     let mut found = HashMap::with_capacity(asked.len());

@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::units::Seq;
 use wunderblock_index::{DocKey, Header, without};
-use wunderblock_store::{Answer, EventFilter, PackedSegment, Query, SegmentInfo, StreamNo, Write};
+use wunderblock_store::{
+    Answer, DerivedTable, EventFilter, PackedSegment, Query, SegmentInfo, StreamKind, StreamNo, Write,
+};
 
 /// Kinds of events that are made from others.
 const DERIVED: [&str; 4] =
@@ -22,7 +24,8 @@ pub(super) async fn made_from(
     engine: &Engine,
     (runs, showing): (&[Run], &Showing<'_>),
 ) -> Result<Vec<Loss<'static>>, Error> {
-    let query = Query::PlacesOfKinds { tenant: engine.tenant.no, kinds: DERIVED.to_vec() };
+    let query =
+        Query::PlacesOfKinds { tenant: engine.tenant.no, of: StreamKind::Session, kinds: DERIVED.to_vec() };
     let mut places: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
     for (stream, seq) in engine.ask(query, Answer::holders).await? {
         places.entry(stream).or_default().push(seq);
@@ -92,9 +95,10 @@ pub(super) async fn unindex_writes(
         let packed = PackedSegment { docs, header: rest.header, blocks: rest.blocks };
         writes.push(Write::Segment {
             tenant: engine.tenant.no,
+            table: DerivedTable::Words,
             segment: (docs > 0).then_some(packed),
             replaces: vec![info.segment()],
-            indexed: Vec::new(),
+            reaches: Vec::new(),
         });
     }
     Ok(writes)

@@ -8,7 +8,7 @@ use crate::ledger::originals::{readers_of, source_info};
 use crate::ledger::query_batch::QueryBatch;
 use std::collections::BTreeSet;
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_store::{Answer, HandleTarget, Query, SourceInfo, SourceSpan, Write};
+use wunderblock_store::{Answer, HandleTarget, Query, SourceInfo, SourceSpan, StreamKind, Write};
 
 /// Returns the revisions from which each of some streams was read.
 pub(super) async fn sources_of<'s>(
@@ -54,7 +54,9 @@ pub(super) async fn unshared_writes(
 ) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();
     for handle in spans.iter().map(|span| span.source).collect::<BTreeSet<Handle>>() {
-        let named = engine.ask(Query::Resolve { tenant: engine.tenant.no, handle }, Answer::named).await?;
+        let named = engine
+            .ask(Query::Resolve { tenant: engine.tenant.no, of: StreamKind::Session, handle }, Answer::named)
+            .await?;
         let Some(HandleTarget::Source(source, None)) = named else { continue };
         let newest = source_info(engine, source, None).await?.revision.no;
         let mut before = 0;

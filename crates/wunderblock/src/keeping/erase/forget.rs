@@ -19,8 +19,8 @@ use std::time::Instant;
 use wunderblock_core::event::{ContentErased, EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, Handle, StreamId};
 use wunderblock_store::{
-    Answer, Basis, Commit, Epoch, HandleTarget, Query, Seen, SeenStream, SegmentInfo, SourceInfo, SourceNo,
-    StoreError, StreamFilter, StreamInfo, Write, Written,
+    Answer, Basis, Commit, DerivedTable, Epoch, HandleTarget, Query, Seen, SeenStream, SegmentInfo,
+    SourceInfo, SourceNo, StoreError, StreamFilter, StreamInfo, StreamKind, Write, Written,
 };
 
 /// An erasure whose own content is known.
@@ -234,7 +234,7 @@ async fn source_numbers(engine: &Engine, raw: &Raw) -> Result<Vec<SourceNo>, Err
     let handles: BTreeSet<Handle> = raw.spans.iter().map(|span| span.source).collect();
     let tenant = engine.tenant.no;
     let mut batch = QueryBatch::default();
-    let ask = |handle| batch.ask(Query::Resolve { tenant, handle }, Answer::named);
+    let ask = |handle| batch.ask(Query::Resolve { tenant, of: StreamKind::Session, handle }, Answer::named);
     let asked: Vec<_> = handles.into_iter().map(ask).collect();
     let mut answers = engine.ask_all(batch).await?;
     let mut numbers = Vec::new();
@@ -253,7 +253,7 @@ impl State {
         let all = Query::Streams { tenant, filter: StreamFilter::default(), limit: u64::from(u32::MAX) };
         let streams = batch.ask(all, Answer::streams);
         let epoch = batch.ask(Query::Epoch { tenant }, Answer::epoch);
-        let segments = batch.ask(Query::Segments { tenant }, Answer::segments);
+        let segments = batch.ask(Query::Segments { tenant, table: DerivedTable::Words }, Answer::segments);
         let mut answers = engine.ask_all(batch).await?;
         Ok(Self {
             epoch: answers.take(epoch)?,

@@ -3,26 +3,27 @@
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
 use crate::ledger::stored::{decode_event, read_page};
+use crate::recall::document::Document;
 use crate::rules::token_costs::count_body;
 use crate::rules::tokens::Vocabulary;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::{Handle, StreamId};
-use wunderblock_core::message::{Body, Message, Part};
+use wunderblock_core::message::{Body, Part};
 use wunderblock_core::units::{Bytes, Seq, Tokens};
-use wunderblock_index::{DocKey, SegmentBuilder};
+use wunderblock_index::SegmentBuilder;
 use wunderblock_redact::Redactor;
 use wunderblock_store::codec::{Unpacker, utf8};
 use wunderblock_store::{
-    Answer, BodyCount, PackedBlob, PackedSegment, Query, SegmentReach, StreamInfo, StreamNo,
+    Answer, BodyCount, DerivedTable, Frontiers, PackedBlob, PackedSegment, Query, SegmentReach, StreamInfo,
+    StreamNo,
 };
 
 /// Events of consecutive positions of one stream.
 struct EventRun {
     id: StreamId,
     no: StreamNo,
-    counted: Seq,
-    indexed: Seq,
+    frontiers: Frontiers,
     events: Vec<(Seq, Option<Fact>)>,
 }
 
@@ -62,7 +63,7 @@ pub(super) struct Done {
     pub(super) counts: Vec<(Handle, BodyCount)>,
     pub(super) tallies: Vec<(StreamId, Vec<(Seq, Tokens)>)>,
     pub(super) segment: Option<PackedSegment>,
-    pub(super) indexed: Vec<SegmentReach>,
+    pub(super) reaches: Vec<SegmentReach>,
 }
 
 /// Reads events of a stream into a batch, as many as it has room for. Returns the position of the last event read.
@@ -84,14 +85,12 @@ pub(super) async fn read_batch(
     let last = events.last().map(|(seq, _)| *seq);
     match batch.runs.last_mut().filter(|run| run.no == info.no) {
         Some(run) => run.events.append(&mut events),
-        None => batch.runs.push(EventRun {
-            id: info.id.clone(),
-            no: info.no,
-            counted: info.counted,
+        None => {
+            let mut frontiers = info.frontiers;
             // Earlier batches are stored before this one, so everything before `from` is indexed by then.
-            indexed: info.indexed.max(from.prev()),
-            events,
-        }),
+            frontiers.set(DerivedTable::Words, info.reach(DerivedTable::Words).max(from.prev()));
+            batch.runs.push(EventRun { id: info.id.clone(), no: info.no, frontiers, events });
+        }
     }
     Ok(last)
 }
@@ -119,29 +118,33 @@ struct Worker<'l> {
 }
 
 impl Load {
-    /// Counts and indexes the events that need it, or only indexes them if `counting` is false.
-    pub(super) fn work(self, redactor: &Redactor, key: &[u8; 32], counting: bool) -> Result<Done, Error> {
+    /// Continues derived tables with the events that they do not cover.
+    pub(super) fn work(
+        self,
+        redactor: &Redactor,
+        key: &[u8; 32],
+        tables: &[DerivedTable],
+    ) -> Result<Done, Error> {
         let (packed, unpacker) = (self.packed, Unpacker::default());
         let (counts, builder) = (HashMap::new(), SegmentBuilder::new());
         let mut worker = Worker { packed, unpacker, redactor, key, counts, builder };
         let mut done = Done { events: self.batch.events, ..Done::default() };
         for run in self.batch.runs {
             let mut tokens = Vec::new();
-            let mut reach = SegmentReach { stream: run.no, after: run.indexed, through: run.indexed };
+            let after = run.frontiers.of(DerivedTable::Words);
+            let mut reach = SegmentReach { stream: run.no, after, through: after };
             for (seq, fact) in run.events {
-                let (counting, indexing) = (counting && seq > run.counted, seq > run.indexed);
+                let wants = |table| tables.contains(&table) && seq > run.frontiers.of(table);
+                let (counting, indexing) = (wants(DerivedTable::Counts), wants(DerivedTable::Words));
+                let document = fact.as_ref().filter(|_| indexing);
+                let document = document.and_then(|fact| Document::of((run.no, seq), fact));
                 let own = match &fact {
-                    Some(Fact::MessageAppended(said)) => {
-                        let own = worker.message(&said.message, counting, indexing)?;
-                        if indexing {
-                            let document = DocKey { stream: run.no.0, seq: seq.0 };
-                            worker.builder.end_document(document)?;
-                        }
-                        own
-                    }
-                    Some(fact) if counting => worker.other(fact)?,
-                    _ => Tokens::ZERO,
+                    Some(fact) => worker.event(fact, document.as_ref(), counting)?,
+                    None => Tokens::ZERO,
                 };
+                if let Some(document) = document {
+                    worker.builder.end_document(document.key)?;
+                }
                 if counting {
                     tokens.push((seq, own));
                 }
@@ -153,7 +156,7 @@ impl Load {
                 done.tallies.push((run.id, tokens));
             }
             if reach.through > reach.after {
-                done.indexed.push(reach);
+                done.reaches.push(reach);
             }
         }
         done.counts = worker.counts.into_iter().collect();
@@ -167,12 +170,22 @@ impl Load {
 }
 
 impl Worker<'_> {
-    /// Counts and indexes a message. Returns its tokens.
-    fn message(&mut self, message: &Message, counting: bool, indexing: bool) -> Result<Tokens, Error> {
+    /// Adds the texts of a document to the index, and counts the bodies of its event. Returns the event's tokens.
+    ///
+    /// Of a fact that is not a message, only the bodies on their own are counted: they are not part of the session's
+    /// token sums.
+    fn event(
+        &mut self,
+        fact: &Fact,
+        document: Option<&Document<'_>>,
+        counting: bool,
+    ) -> Result<Tokens, Error> {
+        let is_message = matches!(fact, Fact::MessageAppended(_));
         let mut tokens = Tokens::ZERO;
-        for (part, body) in message.parts.iter().flat_map(Part::leaves).filter(|(part, _)| !part.is_data()) {
-            let is_searched = indexing && is_searched(part);
-            if !is_searched && !counting {
+        for body in counted_bodies(fact) {
+            let is_searched = document.is_some_and(|document| document.has(body));
+            let is_counted = counting && (is_message || body.handle().is_some());
+            if !is_searched && !is_counted {
                 continue;
             }
             let text = match body {
@@ -182,14 +195,14 @@ impl Worker<'_> {
                     None => continue,
                 },
             };
-            if counting {
-                tokens += match body {
-                    Body::Inline(text) => Tokens(u64::from(Vocabulary::O200k.count(text))),
+            if is_counted {
+                let own = match body {
+                    Body::Inline(text) => Vocabulary::O200k.count(text),
                     Body::Blob { blob, .. } => {
-                        let count = self.counts.entry(*blob).or_insert_with(|| count_body(text));
-                        Tokens(u64::from(count.o200k))
+                        self.counts.entry(*blob).or_insert_with(|| count_body(text)).o200k
                     }
                 };
+                tokens += if is_message { Tokens(u64::from(own)) } else { Tokens::ZERO };
             }
             if is_searched {
                 let redacted = self.redactor.redact_keyed(self.key, text).text;
@@ -198,23 +211,15 @@ impl Worker<'_> {
         }
         Ok(tokens)
     }
-
-    /// Counts the bodies of a fact that is not a message. These bodies are not searched, and are not part of the
-    /// session's token sums.
-    fn other(&mut self, fact: &Fact) -> Result<Tokens, Error> {
-        for handle in fact.bodies().into_iter().filter_map(Body::handle) {
-            if let Some(blob) = self.packed.get(&handle)
-                && !self.counts.contains_key(&handle)
-            {
-                let count = count_body(utf8(self.unpacker.body(self.key, blob)?)?);
-                self.counts.insert(handle, count);
-            }
-        }
-        Ok(Tokens::ZERO)
-    }
 }
 
-/// Returns whether a part is searched. Media is not searched, because it holds no words.
-pub(crate) fn is_searched(part: &Part) -> bool {
-    !matches!(part, Part::Media { .. })
+/// Returns the bodies of a fact that are counted: of a message, all but the data of media.
+fn counted_bodies(fact: &Fact) -> Vec<&Body> {
+    match fact {
+        Fact::MessageAppended(said) => {
+            let leaves = said.message.parts.iter().flat_map(Part::leaves);
+            leaves.filter(|(part, _)| !part.is_data()).map(|(_, body)| body).collect()
+        }
+        other => other.bodies(),
+    }
 }

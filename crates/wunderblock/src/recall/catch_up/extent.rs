@@ -3,7 +3,7 @@
 use crate::base::parallel;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_BATCH_BYTES};
 use wunderblock_core::units::{Bytes, Millis, Seq};
-use wunderblock_store::StreamInfo;
+use wunderblock_store::{DerivedTable, StreamInfo};
 
 /// Progress of the background work, for a progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub struct Progress {
 /// Extent of the background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Whether texts are also counted, which takes longer than indexing them.
-    pub(crate) counting: bool,
+    /// Derived tables that are continued.
+    pub(crate) tables: &'static [DerivedTable],
     /// Time from which no further batch is started.
     pub(crate) until: Option<Millis>,
 }
 
 impl Extent {
-    pub(crate) const ALL: Self = Self { counting: true, until: None };
+    pub(crate) const ALL: Self = Self { tables: &DerivedTable::ALL, until: None };
 
     /// Returns whether the time limit has passed at `now`.
     pub(super) fn is_over(self, now: impl FnOnce() -> Millis) -> bool {
@@ -33,7 +33,7 @@ impl Extent {
 
     /// Returns the last position of a stream whose work is complete.
     pub(super) fn done(self, info: &StreamInfo) -> Seq {
-        if self.counting { info.counted.min(info.indexed) } else { info.indexed }
+        self.tables.iter().map(|table| info.reach(*table)).min().unwrap_or(info.head)
     }
 
     /// Returns the maximum number of events and the maximum amount of text in a batch if `total` events are waiting.

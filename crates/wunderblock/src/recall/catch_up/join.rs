@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use wunderblock_index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, propose_merges};
 use wunderblock_store::{
-    Answer, Commit, Epoch, PackedSegment, Query, SegmentId, SegmentInfo, StoreError, Write,
+    Answer, Commit, DerivedTable, Epoch, PackedSegment, Query, SegmentId, SegmentInfo, StoreError, Write,
 };
 
 /// Number of index blocks per range of terms: about 800 KB.
@@ -58,7 +58,8 @@ pub(super) async fn join_segments(engine: &Engine, extent: Extent) -> Result<(),
 /// Returns all segments, oldest first, and the epoch they belong to.
 async fn segment_infos(engine: &Engine) -> Result<(Vec<SegmentInfo>, Epoch), Error> {
     let mut batch = QueryBatch::default();
-    let infos = batch.ask(Query::Segments { tenant: engine.tenant.no }, Answer::segments);
+    let infos =
+        batch.ask(Query::Segments { tenant: engine.tenant.no, table: DerivedTable::Words }, Answer::segments);
     let epoch = batch.ask(Query::Epoch { tenant: engine.tenant.no }, Answer::epoch);
     let mut answers = engine.ask_all(batch).await?;
     let mut infos = answers.take(infos)?;
@@ -126,7 +127,13 @@ pub(crate) async fn swap_segments(
     epoch: Epoch,
 ) -> Result<bool, Error> {
     let segment = segment.map(packed).transpose()?;
-    let write = Write::Segment { tenant: engine.tenant.no, segment, replaces, indexed: Vec::new() };
+    let write = Write::Segment {
+        tenant: engine.tenant.no,
+        table: DerivedTable::Words,
+        segment,
+        replaces,
+        reaches: Vec::new(),
+    };
     match engine.storage.commit(Commit::derived(epoch, vec![write])).await {
         Ok(_) => Ok(true),
         Err(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. }) => Ok(false),

@@ -13,7 +13,6 @@ mod batch;
 mod extent;
 pub(crate) mod join;
 
-pub(crate) use batch::is_searched;
 use batch::{Batch, Done, load_bodies, read_batch};
 pub(crate) use extent::Extent;
 pub use extent::Progress;
@@ -30,7 +29,7 @@ use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::Arc;
 use wunderblock_core::units::Millis;
-use wunderblock_store::{Answer, Commit, Epoch, Query, StoreError, Write};
+use wunderblock_store::{Answer, Commit, DerivedTable, Epoch, Query, StoreError, StreamKind, Write};
 
 type BatchFuture = Pin<Box<dyn Future<Output = Result<Done, Error>> + Send>>;
 
@@ -56,9 +55,9 @@ pub(crate) async fn catch_up_briefly(engine: &Engine, counting: bool) -> Result<
         return Ok(());
     }
     let until = Some(Millis(engine.now().0.saturating_add(BRIEF_CATCH_UP)));
-    catch_up(engine, Extent { counting: false, until }, &mut |_| {}).await?;
+    catch_up(engine, Extent { tables: &[DerivedTable::Words], until }, &mut |_| {}).await?;
     if counting {
-        catch_up(engine, Extent { counting, until }, &mut |_| {}).await?;
+        catch_up(engine, Extent { tables: &DerivedTable::ALL, until }, &mut |_| {}).await?;
     }
     Ok(())
 }
@@ -69,7 +68,8 @@ async fn catch_up_once(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<ControlFlow<()>, Error> {
     let mut batch = QueryBatch::default();
-    let all = Query::Behind { tenant: engine.tenant.no, limit: u64::from(u32::MAX) };
+    let (tenant, of, tables) = (engine.tenant.no, StreamKind::Session, extent.tables.to_vec());
+    let all = Query::Behind { tenant, of, tables, limit: u64::from(u32::MAX) };
     // The epoch comes from the same snapshot as the list of streams. An erasure after this snapshot makes the write
     // fail, so erased words do not return.
     let (behind, epoch) = (
@@ -112,11 +112,16 @@ async fn store_batch(engine: &Engine, done: Done, epoch: Epoch) -> Result<Contro
         counts.push(Write::Counts { tenant, counts: done.counts });
     }
     counts.extend(done.tallies.into_iter().map(|(stream, tokens)| Write::Tallies { tenant, stream, tokens }));
-    let index = Write::Segment { tenant, segment: done.segment, replaces: Vec::new(), indexed: done.indexed };
+    let index = (!done.reaches.is_empty()).then_some(Write::Segment {
+        tenant,
+        table: DerivedTable::Words,
+        segment: done.segment,
+        replaces: Vec::new(),
+        reaches: done.reaches,
+    });
     // Both commits are submitted before the first is awaited, so one sync to disk serves both.
     let counted = (!counts.is_empty()).then(|| engine.storage.commit(Commit::raw(counts)));
-    let indexed = matches!(&index, Write::Segment { indexed, .. } if !indexed.is_empty())
-        .then(|| engine.storage.commit(Commit::derived(epoch, vec![index])));
+    let indexed = index.map(|index| engine.storage.commit(Commit::derived(epoch, vec![index])));
     if let Some(counted) = counted {
         counted.await?;
     }
@@ -143,7 +148,7 @@ struct BatchQueue<'e> {
 impl<'e> BatchQueue<'e> {
     fn new(engine: &'e Engine, extent: Extent, (total, epoch): (u64, Epoch)) -> Result<Self, Error> {
         let (redactor, key) = (Arc::clone(&engine.config.redactor), engine.tenant.key);
-        let work = move |load: batch::Load| load.work(&redactor, &key, extent.counting);
+        let work = move |load: batch::Load| load.work(&redactor, &key, extent.tables);
         let threads =
             parallel::workers().min(usize::try_from(total.div_ceil(BATCH_MIN)).unwrap_or(usize::MAX));
         Ok(Self { engine, pool: Pool::new(threads, work)?, waiting: VecDeque::new(), done: 0, total, epoch })

@@ -19,13 +19,13 @@ use wunderblock_core::units::Seq;
 use wunderblock_index::fragments::DocFragments;
 use wunderblock_index::{Fragments, Header};
 use wunderblock_redact::PLACEHOLDER_WORD;
-use wunderblock_store::{Answer, Query, StreamInfo, StreamNo};
+use wunderblock_store::{Answer, DerivedTable, Query, StreamInfo, StreamKind, StreamNo};
 
 /// Number of blocks that are read at a time, and that one thread searches.
 const BLOCKS: usize = 1024;
 const SHARE: usize = 32;
 /// Kinds of events whose texts are not in the index.
-const NOT_INDEXED: [&str; 5] =
+pub(crate) const NOT_INDEXED: [&str; 5] =
     ["session.compacted", "content.reduced", "context.built", "preamble.changed", "context.injected"];
 
 /// Positions at which a pattern may occur, in ascending order by stream.
@@ -68,8 +68,8 @@ pub(super) async fn places(
 ) -> Result<Option<Places>, Error> {
     let tenant = engine.tenant.no;
     let mut batch = QueryBatch::default();
-    let segments = batch.ask(Query::Segments { tenant }, Answer::segments);
-    let others = Query::PlacesOfKinds { tenant, kinds: NOT_INDEXED.to_vec() };
+    let segments = batch.ask(Query::Segments { tenant, table: DerivedTable::Words }, Answer::segments);
+    let others = Query::PlacesOfKinds { tenant, of: StreamKind::Session, kinds: NOT_INDEXED.to_vec() };
     let others = batch.ask(others, Answer::holders);
     let mut answers = engine.ask_all(batch).await?;
     let segments = answers.take(segments)?;
@@ -140,9 +140,12 @@ impl Places {
     pub(super) fn of(&self, stream: &StreamInfo, from: Seq, to: Seq) -> Option<Vec<Seq>> {
         let inside = |all: &HashMap<StreamNo, Vec<Seq>>| -> Vec<Seq> {
             let seqs = all.get(&stream.no).map(Vec::as_slice).unwrap_or_default();
-            seqs.iter().copied().filter(|seq| (from..=stream.indexed.min(to)).contains(seq)).collect()
+            seqs.iter()
+                .copied()
+                .filter(|seq| (from..=stream.reach(DerivedTable::Words).min(to)).contains(seq))
+                .collect()
         };
-        let behind = from.max(stream.indexed.next());
+        let behind = from.max(stream.reach(DerivedTable::Words).next());
         let most = to.0.saturating_sub(from.0) / 2;
         let mut places = [inside(&self.indexed), inside(&self.others)].concat();
         if places.len() as u64 + to.next().0.saturating_sub(behind.0) > most {

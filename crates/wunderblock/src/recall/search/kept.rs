@@ -7,7 +7,7 @@ use crate::ledger::kept_bytes::{KeptText, KeptTexts, LONG_RECORD, TOO_LONG, kept
 use crate::ledger::output::BYTES;
 use crate::ledger::stored::decode_event;
 use crate::limits::MAX_LINE;
-use crate::recall::search::{SearchOptions, SearchOrder};
+use crate::recall::search::{SearchOptions, SearchOrder, search};
 use std::collections::BTreeMap;
 use wunderblock_core::event::{EventSource, Fact};
 use wunderblock_core::id::StreamId;
@@ -40,7 +40,7 @@ async fn long_records(engine: &Engine, sources: &[SourceInfo]) -> Result<KeptTex
         ..SearchOptions::default()
     };
     let mut by_stream: BTreeMap<StreamId, Vec<Seq>> = BTreeMap::new();
-    for hit in engine.search(&format!("\"{TOO_LONG}\""), &options).await?.hits {
+    for hit in search(engine, &format!("\"{TOO_LONG}\""), &options).await?.hits {
         by_stream.entry(hit.session).or_default().push(hit.seq);
     }
     let mut texts = KeptTexts::new();

@@ -15,7 +15,7 @@ use wunderblock_core::id::{Handle, LaneId, StreamId};
 use wunderblock_core::message::Body;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq, Tokens};
-use wunderblock_store::{Answer, Marked, Query, StoredEvent, StreamInfo, TallyRow};
+use wunderblock_store::{Answer, Marked, Query, StoredEvent, StreamInfo, StreamKind, TallyRow};
 
 /// A summary with its relations to other summaries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -107,7 +107,8 @@ pub(super) async fn read_graph(engine: &Engine, stream: &StreamId) -> Result<Gra
     let tenant = engine.tenant.no;
     let newest = |what| marked(engine, stream, what, (NEWEST, EVERY));
     let mut batch = QueryBatch::default();
-    let info = batch.ask(Query::Stream { tenant, stream: stream.clone() }, Answer::stream);
+    let info =
+        batch.ask(Query::Stream { tenant, of: StreamKind::Session, stream: stream.clone() }, Answer::stream);
     let rows = batch.ask(newest(Marked::Kind("session.compacted")), Answer::events);
     let steps = batch.ask(newest(Marked::EachLane("view.trimmed")), Answer::events);
     let mut answers = engine.ask_all(batch).await?;

@@ -11,7 +11,7 @@ use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::Body;
 use wunderblock_core::units::Seq;
-use wunderblock_store::{Answer, EventFilter, HandleTarget, Query, StreamInfo};
+use wunderblock_store::{Answer, EventFilter, HandleTarget, Query, StreamInfo, StreamKind};
 
 /// A range of positions in a stream.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ pub(super) enum GraphPlace {
 }
 
 pub(super) async fn find_place(engine: &Engine, address: Address) -> Result<GraphPlace, Error> {
-    let query = Query::Resolve { tenant: engine.tenant.no, handle: address.handle };
+    let query = Query::Resolve { tenant: engine.tenant.no, of: StreamKind::Session, handle: address.handle };
     match engine.ask(query, Answer::named).await? {
         None => Err(Error::NoHandle(address.handle.to_string())),
         Some(HandleTarget::Source(..)) => Err(Error::OtherAddress {

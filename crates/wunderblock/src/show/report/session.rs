@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
-use wunderblock_store::{SourceInfo, StreamInfo};
+use wunderblock_store::{DerivedTable, SourceInfo, StreamInfo};
 
 /// Result of examining a ledger.
 #[derive(Clone, Debug, Serialize)]
@@ -163,6 +163,8 @@ impl SessionReport {
     /// Creates the report of a session and of the files it was imported from.
     #[must_use]
     pub fn new(info: StreamInfo, sources: Vec<SourceInfo>, resume: Option<Resume>) -> Self {
+        let is_counted = !info.is_behind(DerivedTable::Counts);
+        let indexed = info.reach(DerivedTable::Words);
         let forked_from = info.fork.map(|(session, at_seq)| ForkReport { session, at_seq });
         Self {
             session: info.id,
@@ -176,7 +178,7 @@ impl SessionReport {
             tags: info.tags,
             branch: info.branch,
             model: info.model,
-            tokens: (info.counted == info.head).then_some(info.tokens),
+            tokens: is_counted.then_some(info.tokens),
             resume,
             forked_from,
             parent: info.parent,
@@ -185,7 +187,7 @@ impl SessionReport {
             project: info.scope.project,
             agent: info.scope.agent,
             sources: sources.into_iter().map(SourceReport::new).collect(),
-            indexed: info.indexed,
+            indexed,
         }
     }
 }

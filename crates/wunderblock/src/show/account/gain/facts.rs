@@ -10,7 +10,7 @@ use std::ops::AddAssign;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Millis, Tokens};
-use wunderblock_store::{Answer, Query, StoredEvent, StreamFilter, StreamInfo, StreamNo};
+use wunderblock_store::{Answer, Query, StoredEvent, StreamFilter, StreamInfo, StreamKind, StreamNo};
 
 /// Sum over texts that were shown: outputs of commands and requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -109,7 +109,10 @@ impl LedgerFacts {
         let mut batch = QueryBatch::default();
         let all = Query::Streams { tenant, filter: StreamFilter::default(), limit: EVERY };
         let streams = batch.ask(all, Answer::streams);
-        let events = batch.ask(Query::OfKinds { tenant, kinds: KINDS.to_vec(), since }, Answer::events);
+        let events = batch.ask(
+            Query::OfKinds { tenant, of: StreamKind::Session, kinds: KINDS.to_vec(), since },
+            Answer::events,
+        );
         let mut answers = engine.ask_all(batch).await?;
         let (streams, rows) = (answers.take(streams)?, answers.take(events)?);
         let numbers = streams.iter().map(|info| (info.id.clone(), info.no)).collect();

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use wunderblock::store::codec::pack_event;
 use wunderblock::store::sqlite::{Access, Sqlite};
-use wunderblock::store::{Answer, Commit, Opening, Query, Storage as _, Write};
+use wunderblock::store::{Answer, Commit, Opening, Query, Storage as _, StreamKind, Write};
 use wunderblock::{Along, Engine, TextFound};
 use wunderblock_core::event::{EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, Handle, Scope};
@@ -63,6 +63,7 @@ fn record(db: &Path) -> Vec<String> {
     };
     let open = Write::Open {
         tenant: tenant.no,
+        kind: StreamKind::Session,
         stream: stream(SESSION),
         handle: Handle(7),
         opening,

@@ -19,8 +19,8 @@ fn doctor_reports_nothing_that_is_only_work_in_progress() {
         calls += 1;
         // The list of sessions has been read, and the index has not: another process begins to rebuild it.
         if calls == 1 {
-            let rebuild = "BEGIN; DELETE FROM index_segments; DELETE FROM index_blocks; UPDATE streams SET indexed = base;
-                COMMIT";
+            let rebuild = "BEGIN; DELETE FROM index_segments; DELETE FROM index_blocks;
+                UPDATE frontiers SET seq = 0, behind = 1 WHERE what = 1; COMMIT";
             rusqlite::Connection::open(home.db()).unwrap().execute_batch(rebuild).unwrap();
         }
     };

@@ -2,7 +2,7 @@
 
 use futures_executor::block_on;
 use std::sync::Arc;
-use wunderblock::store::{Answer, Commit, Opening, Query, Storage, Write};
+use wunderblock::store::{Answer, Commit, Opening, Query, Storage, StreamKind, Write};
 use wunderblock::summary_graph::{Described, Expand, Expanded, PageItem};
 use wunderblock::{Address, Config, Engine, Error, Session};
 use wunderblock_core::decision::{PlacedSummary, Trim, TrimReason};
@@ -79,6 +79,7 @@ impl Scene {
         let stream = StreamId::new(id).unwrap();
         let open = Write::Open {
             tenant: tenant.no,
+            kind: StreamKind::Session,
             handle: wunderblock::store::codec::name_handle(&tenant.key, "stream", id),
             stream: stream.clone(),
             opening: Opening::Fork { parent: self.session.id().clone(), at_seq },

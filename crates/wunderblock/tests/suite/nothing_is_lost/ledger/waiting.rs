@@ -7,6 +7,7 @@ use wunderblock::{Engine, SearchHit, SearchOptions, SearchOrder};
 use wunderblock_core::event::NewEvent;
 use wunderblock_core::message::Role;
 use wunderblock_core::units::Seq;
+use wunderblock_store::DerivedTable;
 
 fn brief(home: &Home) -> Engine {
     block_on(Engine::open_with(home.db(), Access::Brief, config())).unwrap()
@@ -97,7 +98,7 @@ fn what_waits_is_scanned_with_the_answer_of_the_index() {
     };
     let scanned = asked(1_500);
     assert_eq!(
-        block_on(session(&engine, "t").info()).unwrap().indexed,
+        block_on(session(&engine, "t").info()).unwrap().reach(DerivedTable::Words),
         Seq(0),
         "no answer waits for the index"
     );
@@ -112,7 +113,7 @@ fn brief_work_is_done_and_more_than_a_scan_takes_is_indexed_first() {
     let engine = home.engine();
     append(&engine, "s", messages(600));
     block_on(engine.maintenance().catch_up_briefly()).unwrap();
-    let indexed = |id| block_on(session(&engine, id).info()).unwrap().indexed;
+    let indexed = |id| block_on(session(&engine, id).info()).unwrap().reach(DerivedTable::Words);
     assert!(indexed("s") > Seq(0));
     append(&engine, "t", messages(4_200));
     block_on(engine.search("parser", &SearchOptions::default())).unwrap();

@@ -4,7 +4,7 @@ use futures_executor::block_on;
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 use wunderblock::policy::Policies;
-use wunderblock::store::{Answer, Commit, Opening, Query, Storage, Write};
+use wunderblock::store::{Answer, Commit, Opening, Query, Storage, StreamKind, Write};
 use wunderblock::{Built, Compactor, Config, ContextOptions, Engine, Reducer, Session};
 use wunderblock_core::event::{ContentReduced, Event, EventSource, Fact, MessageAppended, NewEvent};
 use wunderblock_core::id::{EventId, LaneId, StreamId};
@@ -233,6 +233,7 @@ impl Scene {
         let stream = StreamId::new(id).unwrap();
         let open = Write::Open {
             tenant: tenant.no,
+            kind: StreamKind::Session,
             handle: wunderblock::store::codec::name_handle(&tenant.key, "stream", id),
             stream: stream.clone(),
             opening: Opening::Fork { parent: self.session.id().clone(), at_seq },

@@ -4,13 +4,17 @@
 //! Only the counts of the query's terms, and the best window, are kept of a text. The line of a hit is looked up when
 //! the hit is returned.
 
+use super::Task;
+use super::ground::Ground;
+use super::kept::kept_texts;
+use super::resolve::read_rows;
 use super::snippet::find_folded;
-use crate::base::deadline::Deadline;
 use crate::base::error::Error;
 use crate::base::parallel;
 use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::{AROUND, BytePlace, KeptText, KeptTexts, Window, masked, shown_part};
 use crate::ledger::originals::copy_source;
+use crate::recall::document::key_of;
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use wunderblock_index::{DocKey, ParsedQuery as Words, Tail, TermCounter, TermCounts};
@@ -47,14 +51,26 @@ struct BestWindow {
     own: Range<usize>,
 }
 
-/// Scans texts for a query.
-pub(super) async fn scan_kept(
-    engine: &Engine,
-    words: &Words,
-    (texts, deadline): (KeptTexts, &Deadline),
-) -> Result<KeptScan, Error> {
+/// Scans the texts in scope.
+pub(super) async fn scan_all(task: &Task<'_>, ground: &Ground) -> Result<KeptScan, Error> {
+    let (engine, options) = (task.engine, task.options);
+    if options.messages_only || options.brief {
+        return Ok(KeptScan::default());
+    }
+    let mut texts = kept_texts(engine).await?;
+    texts.retain(|place, _| ground.scope.contains(key_of(*place)));
+    if texts.is_empty() {
+        return Ok(KeptScan::default());
+    }
+    let rows = read_rows(engine, texts.keys().copied(), &options.events).await?.rows;
+    texts.retain(|(stream, seq), _| rows.get(&(stream.0, seq.0)).is_some_and(|row| row.payload.is_some()));
+    scan(task, texts).await
+}
+
+async fn scan(task: &Task<'_>, texts: KeptTexts) -> Result<KeptScan, Error> {
+    let (engine, words, deadline) = (task.engine, task.words, &task.options.deadline);
     let mut scan = KeptScan::default();
-    for ((stream, seq), text) in texts {
+    for (place, text) in texts {
         let (mut found, mut waiting) = (FoundWords::default(), Vec::new());
         scan.late = scan.late || deadline.is_over();
         if scan.late {
@@ -72,7 +88,7 @@ pub(super) async fn scan_kept(
             .await?;
         scan.late = read.is_break();
         found.add(engine, words, waiting)?;
-        scan.texts.insert(DocKey { stream: stream.0, seq: seq.0 }, (text, found));
+        scan.texts.insert(key_of(place), (text, found));
     }
     Ok(scan)
 }

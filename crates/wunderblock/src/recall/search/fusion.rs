@@ -1,0 +1,84 @@
+//! One ranking of everything that matches: indexed documents, documents that wait for the index, and texts that are
+//! kept as bytes.
+
+use super::ground::Ground;
+use super::kept_scan::KeptScan;
+use super::waiting::{Waiting, scan};
+use super::{SearchOptions, Task, kept_scan};
+use crate::base::error::Error;
+use crate::ledger::engine::Engine;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+use wunderblock_index::{
+    DocHit, DocScope, Header, IndexSearch, ParsedQuery as Words, SearchError, SearchOrder, Tail,
+};
+use wunderblock_store::{Answer, Query};
+
+/// Everything that matches a query. The hits are not yet checked for phrases and filters, which the index does not hold.
+pub(super) struct Ranking<'a> {
+    words: &'a Words,
+    order: SearchOrder,
+    scope: DocScope,
+    /// Index segments, newest first.
+    segments: Vec<(u64, Arc<Header>)>,
+    /// Blocks of the segments that hold the words, by the position of the segment and the number of the block.
+    blocks: HashMap<(usize, u32), Vec<u8>>,
+    /// Documents that are scanned, not indexed.
+    tail: Tail,
+    pub(super) kept: KeptScan,
+    /// Number of documents that were scanned.
+    pub(super) scanned: u64,
+    /// Whether the deadline has passed before all documents were scanned.
+    pub(super) late: bool,
+}
+
+impl<'a> Ranking<'a> {
+    /// Scans and reads what the ranking is made from.
+    pub(super) async fn prepare(task: &Task<'a>, ground: Ground) -> Result<Self, Error> {
+        let Waiting { tail, scanned, late } = scan(task, &ground).await?;
+        let kept = kept_scan::scan_all(task, &ground).await?;
+        let (words, late) = (task.words, late || kept.late);
+        let tail = Tail::join(words, vec![tail, kept.tail(words)])
+            .map_err(|error| Error::Query(error.to_string()))?;
+        let Ground { scope, segments, .. } = ground;
+        let blocks = read_blocks(task.engine, words, &segments).await?;
+        let SearchOptions { order, .. } = *task.options;
+        Ok(Self { words, order, scope, segments, blocks, tail, kept, scanned, late })
+    }
+
+    /// Returns the first hits. A higher limit gives the same hits and further ones.
+    pub(super) fn best(&self, limit: usize) -> Result<Vec<DocHit>, Error> {
+        let headers: Vec<&Header> = self.segments.iter().map(|(_, header)| header.as_ref()).collect();
+        let search = IndexSearch { query: self.words, scope: &self.scope, order: self.order, limit };
+        let fetch = |segment: usize, number: u32| -> Result<&[u8], Infallible> {
+            Ok(self.blocks.get(&(segment, number)).map_or(&[][..], Vec::as_slice))
+        };
+        let hits = wunderblock_index::search(&search, &headers, Some(&self.tail), fetch, |_, _| Ok(true));
+        hits.map_err(|error| match error {
+            SearchError::Segment(error) => Error::Index(error),
+            SearchError::Source(never) => match never {},
+        })
+    }
+}
+
+/// Reads the blocks of segments that hold the words.
+async fn read_blocks(
+    engine: &Engine,
+    words: &Words,
+    segments: &[(u64, Arc<Header>)],
+) -> Result<HashMap<(usize, u32), Vec<u8>>, Error> {
+    let mut places = Vec::new();
+    let mut wanted = Vec::new();
+    for (place, (id, header)) in segments.iter().enumerate() {
+        for number in words.blocks(header) {
+            places.push((place, number));
+            wanted.push((*id, number));
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let blocks = engine.ask(Query::Blocks { tenant: engine.tenant.no, wanted }, Answer::blocks).await?;
+    Ok(places.into_iter().zip(blocks).filter_map(|(place, block)| Some((place, block?))).collect())
+}

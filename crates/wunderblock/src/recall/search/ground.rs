@@ -1,0 +1,86 @@
+//! What a search reads, from one snapshot.
+
+use super::SearchOptions;
+use crate::base::error::Error;
+use crate::ledger::engine::Engine;
+use crate::ledger::query_batch::QueryBatch;
+use crate::limits::{SCAN_BYTES, SCAN_EVENTS};
+use std::sync::Arc;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::Bytes;
+use wunderblock_index::{DocScope, Header};
+use wunderblock_store::{
+    Answer, DerivedTable, Query, StreamFilter, StreamInfo, StreamKind, Stretch, TenantNo,
+};
+
+/// State of the index and the ledger: every document is either indexed or waiting, and none is both.
+pub(super) struct Ground {
+    pub(super) scope: DocScope,
+    /// Streams with events that are not indexed yet.
+    pub(super) behind: Vec<StreamInfo>,
+    /// Index segments, newest first.
+    pub(super) segments: Vec<(u64, Arc<Header>)>,
+}
+
+impl Ground {
+    pub(super) async fn find(engine: &Engine, options: &SearchOptions) -> Result<Self, Error> {
+        let (tenant, of, limit) = (engine.tenant.no, StreamKind::Session, u64::from(u32::MAX));
+        let mut batch = QueryBatch::default();
+        let tables = vec![DerivedTable::Words];
+        let behind = batch.ask(Query::Behind { tenant, of, tables, limit }, Answer::streams);
+        let segments = batch.ask(Query::Segments { tenant, table: DerivedTable::Words }, Answer::segments);
+        let lineage = options.session.as_ref().map(|id| batch.ask(lineage(tenant, id), Answer::lineage));
+        let except = options.except.as_ref().filter(|_| lineage.is_none());
+        let excepted = except.map(|id| batch.ask(self::lineage(tenant, id), Answer::lineage));
+        let is_chosen = !options.sessions.is_open() || except.is_some();
+        let filter = Some(&options.sessions).filter(|_| lineage.is_none() && is_chosen);
+        let streams = |filter: &StreamFilter| Query::Streams { tenant, filter: filter.clone(), limit };
+        let chosen = filter.map(|filter| batch.ask(streams(filter), Answer::streams));
+        let mut answers = engine.ask_all(batch).await?;
+        let (behind, segments) = (answers.take(behind)?, answers.take(segments)?);
+        let segments = engine.known.headers(segments)?;
+        let mut ground = Self { scope: DocScope::everything(), behind, segments };
+        if let Some(chosen) = chosen {
+            let mut chosen = answers.take(chosen)?;
+            if let (Some(except), Some(excepted)) = (except, excepted) {
+                leave_out(&mut chosen, except, &answers.take(excepted)?);
+            }
+            ground.narrow_to(&chosen);
+        }
+        if let Some(lineage) = lineage {
+            let stretches = answers.take(lineage)?;
+            let ranges = stretches.iter().map(|stretch| (stretch.no.0, stretch.from.0..=stretch.to.0));
+            ground.scope = DocScope::of(ranges);
+            ground.behind.retain(|info| stretches.iter().any(|stretch| stretch.no == info.no));
+        }
+        Ok(ground)
+    }
+
+    /// Limits the search to sessions. A fork is searched from its own positions on: the earlier ones belong to the
+    /// session that it continues.
+    fn narrow_to(&mut self, chosen: &[StreamInfo]) {
+        let own = |info: &StreamInfo| info.base().next();
+        self.scope = DocScope::of(chosen.iter().map(|info| (info.no.0, own(info).0..=info.head.0)));
+        self.behind.retain(|info| chosen.iter().any(|chosen| chosen.no == info.no));
+    }
+
+    /// Returns whether more is waiting to be indexed than a search scans quickly. The waiting text of a session is
+    /// estimated from the average length of its events.
+    pub(super) fn is_far_behind(&self) -> bool {
+        let waiting = |info: &StreamInfo| info.head.0.saturating_sub(info.reach(DerivedTable::Words).0);
+        let events: u64 = self.behind.iter().map(waiting).sum();
+        let text = |info: &StreamInfo| Bytes(info.text.0 / info.head.0.max(1) * waiting(info));
+        events > SCAN_EVENTS || self.behind.iter().map(text).sum::<Bytes>() > SCAN_BYTES
+    }
+}
+
+fn lineage(tenant: TenantNo, stream: &StreamId) -> Query {
+    Query::Lineage { tenant, stream: stream.clone() }
+}
+
+/// Removes a session from others, with its branches and sub-agents, and the sessions that it continues.
+fn leave_out(chosen: &mut Vec<StreamInfo>, except: &StreamId, continued: &[Stretch]) {
+    let root = |id: &StreamId| id.root() == except.root();
+    let is_own = |info: &StreamInfo| root(&info.id) || info.parent.as_ref().is_some_and(root);
+    chosen.retain(|info| !is_own(info) && !continued.iter().any(|stretch| stretch.no == info.no));
+}

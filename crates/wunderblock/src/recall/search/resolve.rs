@@ -1,0 +1,101 @@
+//! Turns hits into what a caller sees: the event, its session, and a part of its text.
+
+use super::kept_scan::KeptScan;
+use super::snippet::{redacted, snippet};
+use super::{SearchHit, Task};
+use crate::base::error::Error;
+use crate::ledger::engine::{Engine, unexpected};
+use crate::ledger::stored::{decode_event, read_texts};
+use crate::recall::document::{Document, DocumentKind};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use wunderblock_core::id::StreamId;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::Seq;
+use wunderblock_index::{DocHit, DocKey, Phrase};
+use wunderblock_store::{Answer, EventFilter, Query, StoredEvent, StreamNo};
+
+/// Events at places, and the names of their streams.
+pub(super) struct Rows {
+    pub(super) names: HashMap<StreamNo, StreamId>,
+    pub(super) rows: HashMap<(u32, u64), StoredEvent>,
+}
+
+/// Reads the events at places that pass a filter.
+pub(super) async fn read_rows(
+    engine: &Engine,
+    places: impl Iterator<Item = (StreamNo, Seq)>,
+    filter: &EventFilter,
+) -> Result<Rows, Error> {
+    let mut by_stream: BTreeMap<StreamNo, Vec<Seq>> = BTreeMap::new();
+    for (stream, seq) in places {
+        by_stream.entry(stream).or_default().push(seq);
+    }
+    let tenant = engine.tenant.no;
+    let query = Query::StreamsByNo { tenant, streams: by_stream.keys().copied().collect() };
+    let streams = engine.ask(query, Answer::streams).await?;
+    let names: HashMap<StreamNo, StreamId> = streams.into_iter().map(|info| (info.no, info.id)).collect();
+    let at = |(no, seqs)| {
+        Some(Query::At { tenant, stream: names.get(&no)?.clone(), seqs, filter: filter.clone() })
+    };
+    let mut rows = HashMap::new();
+    for answer in engine.storage.query(by_stream.into_iter().filter_map(at).collect()).await? {
+        let found = answer.events().ok_or_else(unexpected)?;
+        rows.extend(found.into_iter().map(|row| ((row.stream.0, row.seq.0), row)));
+    }
+    Ok(Rows { names, rows })
+}
+
+/// Resolves hits to documents, and drops those that do not pass the filter, or whose texts do not contain the phrases of
+/// the query.
+pub(super) async fn resolve(
+    task: &Task<'_>,
+    hits: Vec<DocHit>,
+    kept: &KeptScan,
+) -> Result<Vec<(DocKey, SearchHit)>, Error> {
+    let engine = task.engine;
+    let places = hits.iter().map(|hit| (StreamNo(hit.doc.stream), Seq(hit.doc.seq)));
+    let Rows { names, rows } = read_rows(engine, places, &task.options.events).await?;
+    let facts = rows.values().filter_map(|row| decode_event(engine, names.get(&row.stream)?, row).ok()?.fact);
+    let handles: Vec<_> = facts
+        .flat_map(|fact| fact.bodies().into_iter().filter_map(|body| body.handle()).collect::<Vec<_>>())
+        .collect();
+    let texts = read_texts(engine, handles).await?;
+    let phrases: Vec<(&Phrase, bool)> = task.words.phrases().collect();
+    let is_in = |(number, phrase): (usize, &Phrase), key, spoken: &[Cow<'_, str>]| {
+        spoken.iter().any(|text| phrase.is_in(text)) || kept.has_phrase(key, number)
+    };
+    let mut found = Vec::with_capacity(hits.len());
+    for hit in hits {
+        let (Some(row), Some(session)) =
+            (rows.get(&(hit.doc.stream, hit.doc.seq)), names.get(&StreamNo(hit.doc.stream)))
+        else {
+            continue;
+        };
+        let event = decode_event(engine, session, row)?;
+        let document = event.fact.as_ref().and_then(|fact| Document::of((row.stream, row.seq), fact));
+        let Some(document) = document else { continue };
+        let spoken: Vec<&str> = document.texts.iter().filter_map(|body| texts.of(body)).collect();
+        if !phrases.is_empty() {
+            let spoken: Vec<_> = spoken.iter().map(|text| redacted(engine, text)).collect();
+            let mut each = phrases.iter().enumerate();
+            if !each.all(|(number, (phrase, wanted))| is_in((number, phrase), hit.doc, &spoken) == *wanted) {
+                continue;
+            }
+        }
+        let DocumentKind::Message(role) = document.kind;
+        let found_hit = SearchHit {
+            session: session.clone(),
+            seq: event.seq,
+            at: event.at,
+            role,
+            score: hit.score,
+            strength: hit.strength,
+            snippet: snippet(engine, &spoken, &hit.matched),
+            place: None,
+            matched: hit.matched,
+        };
+        found.push((hit.doc, found_hit));
+    }
+    Ok(found)
+}
