@@ -4,8 +4,10 @@ use crate::base::error::Error;
 use futures_channel::oneshot;
 use std::num::NonZero;
 use std::panic::{self, AssertUnwindSafe};
+use std::pin::pin;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake};
 use std::thread;
 use std::time::Duration;
 
@@ -181,6 +183,24 @@ pub(crate) async fn on_thread<T: Send + 'static>(
     });
     started.map_err(|error| Error::Internal(format!("could not start a thread: {error}")))?;
     receive.await.map_err(|_| Error::Internal("a thread ended early".to_owned()))
+}
+
+/// Polls a future on this thread until it is done. Unlike an executor, this also works inside of one.
+pub(crate) fn wait_for<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let (mut context, mut future) = (Context::from_waker(&waker), pin!(future));
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(done) => return done,
+            Poll::Pending => thread::park(),
+        }
+    }
 }
 
 /// Waits for a time without keeping the polling thread.

@@ -5,5 +5,6 @@ pub(crate) mod context;
 pub mod in_memory;
 pub(crate) mod lane;
 pub mod recap;
+pub(crate) mod turn;
 pub(crate) mod usage;
 pub(crate) mod visibility;

@@ -1,7 +1,7 @@
 //! Evaluates the usage that a session recorded for one model.
 
 use crate::base::future::BoxFuture;
-use crate::compaction::drive::{context_job, run_build};
+use crate::compaction::drive::run_build;
 use crate::ledger::session::Session;
 use crate::request::build::Build;
 use crate::request::options::ContextOptions;
@@ -31,7 +31,7 @@ impl Session {
     /// Returns an error if the session does not exist, or if the ledger cannot be used.
     pub fn usage<'a>(&'a self, options: &'a ContextOptions) -> BoxFuture<'a, Option<Usage>> {
         Box::pin(async move {
-            let weighed = run_build(self, Build::weighed(context_job(self, options))).await??;
+            let weighed = run_build(self, Build::weighed(self.house().job(options))).await??;
             let named = options.model.is_some() || names_model(&weighed.snapshot.view);
             let anchor = weighed.anchor(&self.engine.config.catalog);
             let (model, calibration) = (weighed.target.model, weighed.calibration);

@@ -113,7 +113,7 @@ pub(crate) async fn in_overlay<'a, T>(
 }
 
 /// Maximum number of events and of bytes of text per page.
-const PAGE: (u64, Bytes) = (512, Bytes(8 << 20));
+pub(crate) const PAGE: (u64, Bytes) = (512, Bytes(8 << 20));
 
 /// Pages of events, for a range that is too long to be held in memory.
 pub(crate) struct Pages<'s> {

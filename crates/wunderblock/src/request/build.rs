@@ -1,6 +1,6 @@
 //! Stages of a build, from top to bottom.
 
-use super::compose::{bench, decide};
+use super::compose::{self, decide};
 use super::draft::{self, Draft, encode};
 use super::job::BuildJob;
 use super::lane::LaneChoice;
@@ -31,29 +31,23 @@ pub(crate) use super::need::{Build, Polled};
 impl Build<Result<Draft, Stopped>> {
     /// Builds the next request as bytes, with its report.
     pub(crate) fn draft(job: BuildJob) -> Self {
-        Self::new(async move |ask| Ok(encode(rendered(&job, &ask).await?, &job)?))
+        Self::new(async move |ask| drafted(&job, &ask).await)
     }
 }
 
-impl Build<Result<Rendered, Stopped>> {
-    /// Builds the next request without encoding it, for a simulation.
-    pub(crate) fn rendered(job: BuildJob) -> Self {
-        Self::new(async move |ask| rendered(&job, &ask).await)
-    }
+/// Builds the state of a lane at the start of a compaction.
+pub(crate) async fn bench(job: &BuildJob, ask: &Asking) -> Result<Bench, Error> {
+    let mut lane = weigh(load(job, ask).await?, job, ask).await?;
+    // Shortened texts are recorded before a compaction begins.
+    let through = (lane.snapshot.view.head(), lane.snapshot.epoch);
+    let shorter = ShorterTexts::of(through, resize(&mut lane, job)?);
+    let shortened = Shortened { lane, shorter, texts: Texts::default() };
+    compose::bench(gather(shortened, job, ask, Recalls::Nothing).await?, job, ask).await
 }
 
-impl Build<Result<Bench, Error>> {
-    /// Builds the state of a lane at the start of a compaction.
-    pub(crate) fn bench(job: BuildJob) -> Self {
-        Self::new(async move |ask| {
-            let mut lane = weigh(load(&job, &ask).await?, &job, &ask).await?;
-            // Shortened texts are recorded before a compaction begins.
-            let through = (lane.snapshot.view.head(), lane.snapshot.epoch);
-            let shorter = ShorterTexts::of(through, resize(&mut lane, &job)?);
-            let shortened = Shortened { lane, shorter, texts: Texts::default() };
-            bench(gather(shortened, &job, &ask, Recalls::Nothing).await?, &job, &ask).await
-        })
-    }
+/// Builds the next request as bytes, with its report.
+pub(crate) async fn drafted(job: &BuildJob, ask: &Asking) -> Result<Draft, Stopped> {
+    Ok(encode(rendered(job, ask).await?, job)?)
 }
 
 impl Build<Result<Weighed, Error>> {
@@ -70,7 +64,8 @@ impl Build<Result<Loaded, Error>> {
     }
 }
 
-async fn rendered(job: &BuildJob, ask: &Asking) -> Result<Rendered, Stopped> {
+/// Builds the next request without encoding it.
+pub(crate) async fn rendered(job: &BuildJob, ask: &Asking) -> Result<Rendered, Stopped> {
     let loaded = load(job, ask).await?;
     let weighed = weigh(loaded, job, ask).await?;
     let shortened = shorten(weighed, job, ask).await?;

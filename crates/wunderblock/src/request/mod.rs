@@ -15,6 +15,7 @@
 pub(crate) mod build;
 pub(crate) mod compose;
 pub(crate) mod decision;
+pub(crate) mod desk;
 pub(crate) mod draft;
 pub(crate) mod job;
 pub(crate) mod lane;

@@ -8,17 +8,19 @@
 use super::provider::StateProvider;
 use super::snapshot::{LaneWanted, Snapshot};
 use crate::base::error::Error;
+use crate::ledger::record::MadeFrom;
 use crate::ledger::texts::Texts;
 use futures_channel::oneshot;
 use std::collections::{BTreeMap, HashSet};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
-use wunderblock_core::id::Handle;
+use wunderblock_core::event::{Event, NewEvent};
+use wunderblock_core::id::{Handle, LaneId};
 use wunderblock_core::plan::Injection;
-use wunderblock_core::units::Seq;
+use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_sources::{FoundSources, InstructionRules, SourceQuery, Workspace, instructions};
-use wunderblock_store::TallyRow;
+use wunderblock_store::{BodyCount, Marked, TallyRow};
 
 /// Need of a build.
 pub(crate) enum Need {
@@ -34,6 +36,55 @@ pub(crate) enum Need {
     Outside(Box<OutsideWanted>, Responder<Outside>),
     /// Content for rendering: texts, and running sums at positions.
     Shown(ShownWanted, Responder<ShownTexts>),
+    /// Control events, system messages or turns up to a position, latest first.
+    Marked(MarkedWanted, Responder<Vec<Event>>),
+    /// Events in a range of positions, oldest first.
+    Events(EventsWanted, Responder<Vec<Event>>),
+    /// Events at positions.
+    At(Vec<Seq>, Responder<Vec<Event>>),
+    /// Newest position of the session, and the total length of its texts.
+    Standing(Responder<(Seq, Bytes)>),
+    /// Events to record. The answer is an error if that is not possible any more.
+    Append(Box<AppendWanted>, Responder<Result<(), Error>>),
+    /// A lane to hold while it is compacted. The answer is the name of another holder.
+    Claim(LaneId, Responder<Option<String>>),
+    /// The lane that is held, to be given back.
+    Release(Responder<()>),
+    /// Work on other threads to wait for.
+    Wait(Pin<Box<dyn Future<Output = ()> + Send>>, Responder<()>),
+}
+
+/// Control events, system messages or turns to read.
+#[derive(Clone, Debug)]
+pub(crate) struct MarkedWanted {
+    pub(crate) what: Marked,
+    /// Last position to include.
+    pub(crate) to: Seq,
+    /// Maximum number of events.
+    pub(crate) limit: u64,
+}
+
+/// Events to read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventsWanted {
+    pub(crate) from: Seq,
+    pub(crate) to: Seq,
+    /// Maximum number of events.
+    pub(crate) limit: u64,
+    /// Approximate maximum length of the texts.
+    pub(crate) text: Bytes,
+}
+
+/// Events to record.
+pub(crate) struct AppendWanted {
+    /// Required newest position of the session.
+    pub(crate) expect_head: Option<Seq>,
+    /// Events with full texts.
+    pub(crate) events: Vec<NewEvent>,
+    /// What the events were made from.
+    pub(crate) made: MadeFrom,
+    /// New token counts of bodies.
+    pub(crate) counts: Vec<(Handle, BodyCount)>,
 }
 
 /// Content to read outside the ledger.

@@ -138,18 +138,6 @@ pub(crate) enum Stopped {
     Failed(Error),
 }
 
-/// Returns the shortened texts of a build, whether or not it made a request. `None` if it failed.
-pub(crate) fn shorter_of<'d, T>(
-    drafted: &'d Result<T, Stopped>,
-    planned: impl FnOnce(&'d T) -> &'d Planned,
-) -> Option<&'d ShorterTexts> {
-    match drafted {
-        Ok(draft) => Some(&planned(draft).shorter),
-        Err(Stopped::Refused { shorter, .. }) => Some(shorter),
-        Err(Stopped::Failed(_)) => None,
-    }
-}
-
 impl From<Error> for Stopped {
     fn from(error: Error) -> Self {
         Self::Failed(error)

@@ -2,8 +2,7 @@
 
 use super::history::marked_events;
 use crate::base::error::Error;
-use crate::ledger::session::Session;
-use crate::ledger::stored::read_more_texts;
+use crate::request::desk::Desk;
 use crate::request::stages::Bench;
 use std::collections::BTreeMap;
 use wunderblock_core::event::Fact;
@@ -14,14 +13,14 @@ use wunderblock_store::Marked;
 use wunderblock_summary::gives_orders;
 
 /// Returns the summaries a lane may begin with, in the order of their ranges, and puts their texts into the bench.
-pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Vec<SummaryNode>, Error> {
+pub(super) async fn adoptable(desk: &Desk, bench: &mut Bench) -> Result<Vec<SummaryNode>, Error> {
     // A lane with summaries continues with its own, even if it has not built a request yet.
     if !bench.begins || bench.view.nodes().next().is_some() {
         return Ok(Vec::new());
     }
     // The latest summaries come first: of two that overlap, the later one is used.
     let mut chain: BTreeMap<Seq, SummaryNode> = BTreeMap::new();
-    for event in marked_events(session, Marked::Kind("session.compacted"), bench.view.head()).await? {
+    for event in marked_events(desk, Marked::Kind("session.compacted"), bench.view.head()).await? {
         let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
         let unchecked = unchecked_by(&made);
         let (from, to) = (made.from_seq, made.to_seq);
@@ -39,7 +38,7 @@ pub(super) async fn adoptable(session: &Session, bench: &mut Bench) -> Result<Ve
     }
     let nodes: Vec<SummaryNode> = chain.into_values().collect();
     let handles: Vec<_> = nodes.iter().filter_map(|node| node.text.handle()).collect();
-    read_more_texts(&session.engine, &mut bench.texts, handles.clone()).await?;
+    desk.texts(&mut bench.texts, handles.clone()).await?;
     for handle in handles {
         if let Some(text) = bench.texts.get(handle) {
             bench.costs.learn(handle, bench.costs.measure(text));

@@ -7,6 +7,7 @@ use super::prepare::Prepared;
 use super::writing::SummaryWriter;
 use crate::base::error::Error;
 use crate::base::parallel::on_thread;
+use crate::request::desk::Desk;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -33,14 +34,15 @@ pub(crate) struct Climbed {
 
 /// Climbs on a separate thread.
 pub(super) async fn run(
+    desk: &Desk,
     options: &CompactOptions,
-    redactor: Arc<Redactor>,
     prepared: &Prepared,
     level: Urgency,
     budget: CallBudget,
 ) -> Result<Climbed, Error> {
     let (prepared, options) = (prepared.clone(), options.clone());
-    on_thread(move || {
+    let redactor = Arc::clone(desk.house.redactor());
+    let climbing = on_thread(move || {
         let climb = Climb {
             ask: prepared.bench.ask(),
             tasks: &prepared.tasks,
@@ -57,37 +59,37 @@ pub(super) async fn run(
             budget: &budget,
         };
         climb.run(level)
-    })
-    .await
+    });
+    desk.wait(climbing).await?
 }
 
-/// Input of a climb. This input is the same whether the view comes from a ledger or from a simulation.
-pub(crate) struct Climb<'a> {
-    pub(crate) ask: PlanInput<'a>,
-    pub(crate) tasks: &'a [TaskRange],
+/// Input of a climb.
+struct Climb<'a> {
+    ask: PlanInput<'a>,
+    tasks: &'a [TaskRange],
     /// Number of tokens in the request before the climb, and number of tokens that the work log adds but that may be
     /// left out.
-    pub(crate) before: (Tokens, Tokens),
+    before: (Tokens, Tokens),
     /// Summaries of other programs that the lane may begin with.
-    pub(crate) adopted: &'a [SummaryNode],
+    adopted: &'a [SummaryNode],
     /// Summaries that models wrote before.
-    pub(crate) paid: &'a PaidSummaries,
+    paid: &'a PaidSummaries,
     /// The user's standing rules, best first.
-    pub(crate) rules: &'a [Quote],
+    rules: &'a [Quote],
     /// Speakers of the exchanges that stay word for word because they read files that have not changed since.
-    pub(crate) files: &'a [Seq],
-    pub(crate) policy: &'a Policy,
-    pub(crate) summariser: Option<&'a dyn Summarise>,
-    pub(crate) redactor: &'a Redactor,
-    pub(crate) focus: Option<&'a str>,
-    pub(crate) progress: Option<&'a OnProgress>,
+    files: &'a [Seq],
+    policy: &'a Policy,
+    summariser: Option<&'a dyn Summarise>,
+    redactor: &'a Redactor,
+    focus: Option<&'a str>,
+    progress: Option<&'a OnProgress>,
     /// Number of summariser calls that are left.
-    pub(crate) budget: &'a CallBudget,
+    budget: &'a CallBudget,
 }
 
 impl Climb<'_> {
     /// Climbs the ladder. Blocks while the summariser writes.
-    pub(crate) fn run(&self, level: Urgency) -> Climbed {
+    fn run(&self, level: Urgency) -> Climbed {
         let ladder =
             Ladder::new(self.policy, self.ask, level, self.tasks).adding(self.before.0, self.before.1);
         let ladder = ladder.keeping(self.files).activating();

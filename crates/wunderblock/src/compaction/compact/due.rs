@@ -3,9 +3,9 @@
 use super::history::{find_newest, marked_events, recorded_steps, task_marks};
 use super::prepare::Prepared;
 use crate::base::error::Error;
-use crate::ledger::session::Session;
+use crate::request::desk::Desk;
 use crate::request::draft::Draft;
-use crate::request::stages::{Planned, Rendered};
+use crate::request::stages::{Planned, Rendered, Stopped};
 use wunderblock_core::compact::{Due, LaneMeasurement, TaskMark, Urgency, due, due::stands};
 use wunderblock_core::cost;
 use wunderblock_core::event::Fact;
@@ -39,18 +39,6 @@ pub(crate) struct MeasuredSize {
 }
 
 impl MeasuredSize {
-    pub(crate) fn of_draft(draft: &Draft) -> Self {
-        let entries = &draft.report.entries;
-        let shown = entries.iter().filter_map(|entry| Some((entry.seq?, entry.section, entry.tokens)));
-        Self::of(draft.report.total_tokens, &draft.planned, shown)
-    }
-
-    pub(crate) fn of_rendered(request: &Rendered) -> Self {
-        let lines = &request.rendered.lines;
-        let shown = lines.iter().filter_map(|line| Some((line.seq?, line.section, line.cost.tokens)));
-        Self::of(request.total.tokens, &request.planned, shown)
-    }
-
     fn of(tokens: Tokens, planned: &Planned, shown: impl Iterator<Item = (Seq, Section, Tokens)>) -> Self {
         let told = prepared_to(&planned.decision.view);
         let mut size = Self { tokens, messages: 0, unsummarised: Tokens::ZERO, unprepared: Tokens::ZERO };
@@ -66,7 +54,7 @@ impl MeasuredSize {
 }
 
 /// Measures a lane by one of its requests.
-pub(crate) fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> LaneMeasurement {
+fn measure(planned: &Planned, size: MeasuredSize, now: Millis) -> LaneMeasurement {
     let (snapshot, budget, view) = (&planned.snapshot, planned.target.budget, &*planned.decision.view);
     let step = snapshot.step.as_ref();
     let since = step.map_or(snapshot.opened_at, |(at, _)| *at);
@@ -105,7 +93,7 @@ fn is_lost(planned: &Planned, now: Millis) -> bool {
 /// Returns the level at which a request makes its lane due, or `None` if it does not, if the lane's latest step was
 /// for the same request, or if an undo is recent. Pass a result at the soft level or below to [`between_tasks`] once
 /// the ends of tasks are known.
-pub(crate) fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planned) -> Option<Due> {
+fn found(policy: &Policy, measure: &LaneMeasurement, planned: &Planned) -> Option<Due> {
     let found = due(policy, measure)?;
     let is_soon = |undone: Seq| appended(planned, undone) < UNDONE.of(measure.window);
     let waits = found.level < Urgency::Overflow && is_settled(policy, planned);
@@ -137,31 +125,71 @@ fn appended(planned: &Planned, after: Seq) -> Tokens {
 
 /// Returns the level that is due after a request could not be built. Returns `None` if the parts that cannot be left
 /// out exceed the limit by themselves, because no compaction can help in that case.
-pub(crate) fn after_refusal(policy: &Policy, refusal: &PlanRefusal) -> Option<Due> {
+fn after_refusal(policy: &Policy, refusal: &PlanRefusal) -> Option<Due> {
     let stands = |part: &&Fixed| part.section != Section::Transcript;
     let fixed: Tokens = refusal.parts.iter().filter(stands).map(|part| part.cost.tokens).sum();
     let helps = fixed < refusal.limit.tokens && !policy.is_off();
     helps.then(|| Due { level: Urgency::Overflow, why: refusal.to_string() })
 }
 
-/// Returns the level at which a built request makes its lane due, taking ends of tasks into account.
-pub(crate) async fn is_due(session: &Session, policy: &Policy, draft: &Draft) -> Result<Option<Due>, Error> {
-    let planned = &*draft.planned;
-    let measure = measure(planned, MeasuredSize::of_draft(draft), session.engine.now());
+/// Returns the level at which a draft, or the refusal of one, makes its lane due, taking ends of tasks into account.
+pub(crate) async fn find_due<D: Drafted>(
+    desk: &Desk,
+    policy: &Policy,
+    drafted: &Result<D, Stopped>,
+) -> Result<Option<Due>, Error> {
+    let draft = match drafted {
+        Ok(draft) => draft,
+        Err(Stopped::Refused { refusal, .. }) => return Ok(after_refusal(policy, refusal)),
+        Err(Stopped::Failed(_)) => return Ok(None),
+    };
+    let planned = draft.planned();
+    let measure = measure(planned, draft.size(), desk.now());
     let Some(found) = found(policy, &measure, planned) else { return Ok(None) };
     // Reading the task marks costs a query, and only the lower levels wait for the end of a task.
     if found.level > Urgency::Soft {
         return Ok(Some(found));
     }
     let view = &planned.decision.view;
-    let marks = task_marks(session, view, &planned.texts).await?;
+    let marks = task_marks(desk, view, &planned.texts).await?;
     if marks.is_empty() { Ok(Some(found)) } else { Ok(between_tasks(policy, measure, view, &marks)) }
+}
+
+/// A built request that can make its lane due.
+pub(crate) trait Drafted: Sync {
+    fn planned(&self) -> &Planned;
+    /// Returns the size of the request.
+    fn size(&self) -> MeasuredSize;
+}
+
+impl Drafted for Draft {
+    fn planned(&self) -> &Planned {
+        &self.planned
+    }
+
+    fn size(&self) -> MeasuredSize {
+        let entries = &self.report.entries;
+        let shown = entries.iter().filter_map(|entry| Some((entry.seq?, entry.section, entry.tokens)));
+        MeasuredSize::of(self.report.total_tokens, &self.planned, shown)
+    }
+}
+
+impl Drafted for Rendered {
+    fn planned(&self) -> &Planned {
+        &self.planned
+    }
+
+    fn size(&self) -> MeasuredSize {
+        let lines = &self.rendered.lines;
+        let shown = lines.iter().filter_map(|line| Some((line.seq?, line.section, line.cost.tokens)));
+        MeasuredSize::of(self.total.tokens, &self.planned, shown)
+    }
 }
 
 /// Returns the number of fruitless compactions in a row if that number stops further automatic compactions of the
 /// lane.
 pub(super) async fn check_breaker(
-    session: &Session,
+    desk: &Desk,
     policy: &Policy,
     prepared: &Prepared,
     due: &Due,
@@ -169,22 +197,22 @@ pub(super) async fn check_breaker(
     if !may_stop(policy, due.level) {
         return Ok(None);
     }
-    let Some(rounds) = count_rounds(session, prepared.bench.view.lane()).await? else { return Ok(None) };
+    let Some(rounds) = count_rounds(desk, prepared.bench.view.lane()).await? else { return Ok(None) };
     Ok(is_stopped(policy, rounds, prepared).then_some(rounds.0))
 }
 
 /// Returns the number of consecutive fruitless compactions of a lane, and the number of tokens in the request at the
 /// last one. Returns `None` if no fruitless compaction followed the lane's last successful compaction.
-pub(super) async fn count_rounds(session: &Session, lane: &LaneId) -> Result<Option<(u32, Tokens)>, Error> {
-    let head = session.info().await?.head;
+pub(super) async fn count_rounds(desk: &Desk, lane: &LaneId) -> Result<Option<(u32, Tokens)>, Error> {
+    let head = desk.standing().await?.0;
     let rejected = Marked::OfLane("compaction.rejected", lane.clone());
-    let newest = find_newest(session, rejected, head, |event| match event.fact {
+    let newest = find_newest(desk, rejected, head, |event| match event.fact {
         Some(Fact::CompactionRejected(rejected)) if rejected.counts() => Some((event.seq, rejected)),
         _ => None,
     });
     let Some((at, rejected)) = newest.await? else { return Ok(None) };
     let steps = Marked::OfLane("view.trimmed", lane.clone());
-    let since = find_newest(session, steps, head, |event| match event.fact {
+    let since = find_newest(desk, steps, head, |event| match event.fact {
         _ if event.seq <= at => Some(false),
         Some(fact) if fact.contradiction(event.seq).is_some() => None,
         Some(Fact::ViewTrimmed(step)) => (step.reason == TrimReason::Compacted).then_some(true),
@@ -195,9 +223,9 @@ pub(super) async fn count_rounds(session: &Session, lane: &LaneId) -> Result<Opt
 
 /// Returns whether the summaries that cuts have left out of a lane since its last compaction take more than `room`,
 /// in which case another sweep would leave them out as well.
-pub(crate) async fn is_short_of(session: &Session, lane: &LaneId, room: Tokens) -> Result<bool, Error> {
-    let head = session.info().await?.head;
-    let mut steps = recorded_steps(session, lane, head).await?.into_iter().map(|(_, step)| step);
+pub(crate) async fn is_short_of(desk: &Desk, lane: &LaneId, room: Tokens) -> Result<bool, Error> {
+    let head = desk.standing().await?.0;
+    let mut steps = recorded_steps(desk, lane, head).await?.into_iter().map(|(_, step)| step);
     let Some(last) = steps.next().filter(|step| step.reason == TrimReason::OverBudget) else {
         return Ok(false);
     };
@@ -210,7 +238,7 @@ pub(crate) async fn is_short_of(session: &Session, lane: &LaneId, room: Tokens) 
     if gone.is_empty() {
         return Ok(false);
     }
-    let made = marked_events(session, Marked::Kind("session.compacted"), head).await?.into_iter();
+    let made = marked_events(desk, Marked::Kind("session.compacted"), head).await?.into_iter();
     let tokens = made.filter_map(|event| match event.fact {
         Some(Fact::SessionCompacted(made)) if gone.iter().any(|node| node.at == event.seq) => {
             made.tokens_after
@@ -221,19 +249,14 @@ pub(crate) async fn is_short_of(session: &Session, lane: &LaneId, room: Tokens) 
 }
 
 /// Returns the level at which a lane is due once the ends of its tasks are known.
-pub(crate) fn between_tasks(
-    policy: &Policy,
-    measure: LaneMeasurement,
-    view: &View,
-    marks: &[TaskMark],
-) -> Option<Due> {
+fn between_tasks(policy: &Policy, measure: LaneMeasurement, view: &View, marks: &[TaskMark]) -> Option<Due> {
     let stands = stands(&arrange(view), view, marks.last().is_some_and(|mark| mark.ends));
     due(policy, &LaneMeasurement { stands, ..measure })
 }
 
 /// Returns whether fruitless compactions can stop one of this urgency. A request that does not fit leaves messages out,
 /// so a compaction that covers them is never without effect.
-pub(crate) fn may_stop(policy: &Policy, level: Urgency) -> bool {
+fn may_stop(policy: &Policy, level: Urgency) -> bool {
     level < Urgency::Overflow || (level < Urgency::Manual && !policy.covers())
 }
 
@@ -241,7 +264,7 @@ pub(crate) fn may_stop(policy: &Policy, level: Urgency) -> bool {
 /// enough since the last one, when its request took `then` tokens. Each further attempt waits for twice as much
 /// growth, so a policy that always fails soon waits for more than a window holds. In a measurement, 181 attempts of
 /// `pi` at 16,000 tokens became 7.
-pub(crate) fn is_stopped(policy: &Policy, (rounds, then): (u32, Tokens), prepared: &Prepared) -> bool {
+fn is_stopped(policy: &Policy, (rounds, then): (u32, Tokens), prepared: &Prepared) -> bool {
     let Some(further) = rounds.checked_sub(policy.limits.rounds) else { return false };
     let growth = REGROW.of(prepared.limit());
     prepared.tokens < then + Tokens(growth.0.saturating_mul(1 << further.min(16)))

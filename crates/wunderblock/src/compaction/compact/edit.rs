@@ -12,7 +12,7 @@ use super::prepare::Prepared;
 use super::writing::{EarlierText, WritingMeans, WritingTask, write_apart};
 use crate::base::edit_error::EditError;
 use crate::base::error::Error;
-use crate::ledger::session::Session;
+use crate::request::desk::Desk;
 use crate::rules::compactor::Compactor;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,22 +33,22 @@ use wunderblock_summary::attempt::SummaryDraft;
 /// # Errors
 /// Returns an error if the ledger cannot be read, or an [`EditError`] if the change is impossible.
 pub(super) async fn run(
-    session: &Session,
+    desk: &Desk,
     options: &CompactOptions,
     prepared: &mut Prepared,
     (edit, budget): (SummaryEdit, CallBudget),
 ) -> Result<Climbed, Error> {
     let (name, from, to, mut found) = match edit {
         SummaryEdit::Dissolve(at) => {
-            let change = dissolve(session, prepared, at).await?;
+            let change = dissolve(desk, prepared, at).await?;
             return changed(options, prepared, change, Vec::new(), Duration::ZERO);
         }
         SummaryEdit::Range(from, to) => {
-            let (from, to, found) = range(session, prepared, (from, to)).await?;
+            let (from, to, found) = range(desk, prepared, (from, to)).await?;
             ("range", from, to, found)
         }
         SummaryEdit::Rewrite(at) => {
-            let (from, to, found) = rewritten(session, prepared, at).await?;
+            let (from, to, found) = rewritten(desk, prepared, at).await?;
             ("rewrite", from, to, found)
         }
     };
@@ -64,12 +64,12 @@ pub(super) async fn run(
         let mut task = task(prepared, &options.compactor.policy.summary, (from, to), leaf);
         // No request shows the summary of a gap, so no model writes it.
         task.job.inner = true;
-        on &= write(session, &mechanical, prepared, task, &mut written).await?;
+        on &= write(desk, &mechanical, prepared, task, &mut written).await?;
         found.sources.extend(written.nodes.last().map(summary_node));
     }
     found.sources.sort_unstable_by_key(|node| node.from);
     let task = task(prepared, &options.compactor.policy.summary, (from, to), found);
-    on &= write(session, options, prepared, task, &mut written).await?;
+    on &= write(desk, options, prepared, task, &mut written).await?;
     let Written { drafts, nodes, .. } = written;
     let change = SummaryChange { name: name.into(), gone, drafts: nodes, ..SummaryChange::default() };
     let climbed = changed(options, prepared, change, drafts, begin.elapsed())?;
@@ -85,7 +85,7 @@ struct Written<'a> {
 
 /// Writes a summary. Returns whether the progress callback lets the change continue.
 async fn write(
-    session: &Session,
+    desk: &Desk,
     options: &CompactOptions,
     prepared: &Prepared,
     task: WritingTask,
@@ -98,8 +98,8 @@ async fn write(
         goes_on.fetch_and(progress.as_ref().is_none_or(|progress| progress(&stage)), Ordering::Relaxed);
         goes_on.load(Ordering::Relaxed)
     });
-    let (job, draft) = write_apart(
-        session,
+    let writing = write_apart(
+        desk,
         options,
         task,
         WritingMeans {
@@ -108,8 +108,8 @@ async fn write(
             told,
             paid: prepared.paid.clone(),
         },
-    )?
-    .await?;
+    )?;
+    let (job, draft) = desk.wait(writing).await??;
     let text = Body::from(draft.text.as_str());
     let tokens = cost::summary(&text, &prepared.bench.costs).tokens;
     // The step's event takes the first position after the head.

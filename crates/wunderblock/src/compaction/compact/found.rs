@@ -3,8 +3,8 @@
 use super::prepare::Prepared;
 use crate::base::edit_error::EditError;
 use crate::base::error::Error;
-use crate::ledger::session::Session;
-use crate::ledger::stored::{decode_event, read_more_texts};
+use crate::ledger::session::PAGE;
+use crate::request::desk::Desk;
 use crate::request::snapshot::view_handles;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,6 @@ use wunderblock_core::id::Handle;
 use wunderblock_core::pair::{Arrangement, Exchange, arrange};
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::{SummaryNode, View, ViewEntry, unchecked_by};
-use wunderblock_store::{Answer, EventFilter, Query};
 
 /// Sources of a new summary, and the summaries it replaces.
 #[derive(Default)]
@@ -30,29 +29,21 @@ pub(super) struct Found {
 
 /// Returns the summary at a position and its record, if requests of the lane show the summary.
 async fn standing(
-    session: &Session,
+    desk: &Desk,
     prepared: &Prepared,
     at: Seq,
 ) -> Result<(SummaryNode, SessionCompacted), Error> {
     let view = &prepared.bench.view;
     let missing = || EditError::NoSummary { at, lane: view.lane().clone() };
     let node = view.node(at).ok_or_else(missing)?.clone();
-    let made = summary_records(session, &[at]).await?.into_iter().next();
+    let made = summary_records(desk, &[at]).await?.into_iter().next();
     Ok((node, made.ok_or_else(missing)?.1))
 }
 
 /// Returns the records of the summaries at the positions in `at`, in ascending order, except erased ones.
-async fn summary_records(session: &Session, at: &[Seq]) -> Result<Vec<(Event, SessionCompacted)>, Error> {
-    let engine = &session.engine;
-    let query = Query::At {
-        tenant: engine.tenant.no,
-        stream: session.id.clone(),
-        seqs: at.to_vec(),
-        filter: EventFilter::default(),
-    };
+async fn summary_records(desk: &Desk, at: &[Seq]) -> Result<Vec<(Event, SessionCompacted)>, Error> {
     let mut found = Vec::new();
-    for row in engine.ask(query, Answer::events).await? {
-        let event = decode_event(engine, &session.id, &row)?;
+    for event in desk.at(at.to_vec()).await? {
         if let Some(Fact::SessionCompacted(made)) = &event.fact {
             let made = (**made).clone();
             found.push((event, made));
@@ -63,11 +54,11 @@ async fn summary_records(session: &Session, at: &[Seq]) -> Result<Vec<(Event, Se
 
 /// Returns the summaries that another summary was made from, with their texts.
 async fn recorded(
-    session: &Session,
+    desk: &Desk,
     prepared: &mut Prepared,
     (of, sources): (Seq, &[Seq]),
 ) -> Result<Vec<SummaryNode>, Error> {
-    let found = summary_records(session, sources).await?;
+    let found = summary_records(desk, sources).await?;
     let nodes = found.into_iter().filter_map(|(event, made)| {
         let unchecked = unchecked_by(&made);
         let SessionCompacted { from_seq: from, to_seq: to, level, summary, .. } = made;
@@ -78,32 +69,35 @@ async fn recorded(
     if nodes.len() < sources.len() {
         return Err(EditError::Erased(of).into());
     }
-    learn(session, prepared, nodes.iter().filter_map(|node| node.text.handle()).collect()).await?;
+    learn(desk, prepared, nodes.iter().filter_map(|node| node.text.handle()).collect()).await?;
     Ok(nodes)
 }
 
 /// Returns a view of the messages between two positions, and the events of these messages. The texts and costs of the
 /// messages are added to the bench.
 async fn read_range(
-    session: &Session,
+    desk: &Desk,
     prepared: &mut Prepared,
     (from, to): (Seq, Seq),
 ) -> Result<(View, Vec<Event>), Error> {
     let mut view = View::new(prepared.bench.view.lane().clone());
     let mut said = Vec::new();
-    let mut pages = session.pages(from, to);
-    while let Some(events) = pages.next().await? {
+    let mut next = from;
+    while next <= to {
+        let events = desk.events(next, to, PAGE).await?;
+        let Some(last) = events.last() else { break };
+        next = last.seq.next();
         said.extend(events.into_iter().filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_)))));
     }
     said.iter().for_each(|event| view.apply(event));
-    learn(session, prepared, view_handles(&view).collect()).await?;
+    learn(desk, prepared, view_handles(&view).collect()).await?;
     Ok((view, said))
 }
 
 /// Reads texts, and measures those whose cost is not known yet.
-async fn learn(session: &Session, prepared: &mut Prepared, handles: Vec<Handle>) -> Result<(), Error> {
+async fn learn(desk: &Desk, prepared: &mut Prepared, handles: Vec<Handle>) -> Result<(), Error> {
     let bench = &mut prepared.bench;
-    read_more_texts(&session.engine, &mut bench.texts, handles.clone()).await?;
+    desk.texts(&mut bench.texts, handles.clone()).await?;
     for handle in handles {
         if let Some(text) = bench.texts.get(handle).filter(|_| !bench.costs.knows(handle)) {
             bench.costs.learn(handle, bench.costs.measure(text));
@@ -114,18 +108,14 @@ async fn learn(session: &Session, prepared: &mut Prepared, handles: Vec<Handle>)
 
 /// Builds the change that shows a summary's sources again: the summaries it was made from, or the messages of its
 /// range.
-pub(super) async fn dissolve(
-    session: &Session,
-    prepared: &mut Prepared,
-    at: Seq,
-) -> Result<SummaryChange, Error> {
-    let (node, made) = standing(session, prepared, at).await?;
+pub(super) async fn dissolve(desk: &Desk, prepared: &mut Prepared, at: Seq) -> Result<SummaryChange, Error> {
+    let (node, made) = standing(desk, prepared, at).await?;
     let mut change = SummaryChange { name: "dissolve".into(), gone: vec![at], ..SummaryChange::default() };
     if !made.sources.is_empty() {
-        change.back = recorded(session, prepared, (at, &made.sources)).await?;
+        change.back = recorded(desk, prepared, (at, &made.sources)).await?;
         return Ok(change);
     }
-    let (_, said) = read_range(session, prepared, (node.from, node.to)).await?;
+    let (_, said) = read_range(desk, prepared, (node.from, node.to)).await?;
     if said.is_empty() {
         return Err(EditError::Erased(at).into());
     }
@@ -137,7 +127,7 @@ pub(super) async fn dissolve(
 
 /// Finds the sources of one summary of a range: the summaries in it, and the whole exchanges next to them.
 pub(super) async fn range(
-    session: &Session,
+    desk: &Desk,
     prepared: &mut Prepared,
     (from, to): (Seq, Seq),
 ) -> Result<(Seq, Seq, Found), Error> {
@@ -152,7 +142,7 @@ pub(super) async fn range(
     if let Some(newest) = newest.into_iter().chain(view.newest_user()).find(|at| (from..=to).contains(at)) {
         return Err(EditError::ReachesNewest(newest).into());
     }
-    let (said, _) = read_range(session, prepared, (from, to)).await?;
+    let (said, _) = read_range(desk, prepared, (from, to)).await?;
     let arrangement = arrange(&said);
     let whole = arrangement.exchanges.iter().filter(|exchange| is_within(exchange, from, to));
     let whole: BTreeSet<Seq> = whole.flat_map(|exchange| exchange.members.iter().copied()).collect();
@@ -182,20 +172,20 @@ pub(super) async fn range(
 
 /// Finds the sources of a summary that is to be written again.
 pub(super) async fn rewritten(
-    session: &Session,
+    desk: &Desk,
     prepared: &mut Prepared,
     at: Seq,
 ) -> Result<(Seq, Seq, Found), Error> {
-    let (node, made) = standing(session, prepared, at).await?;
+    let (node, made) = standing(desk, prepared, at).await?;
     let mut found = Found { gone: vec![at], ..Found::default() };
     if made.sources.is_empty() {
-        let (view, _) = read_range(session, prepared, (node.from, node.to)).await?;
+        let (view, _) = read_range(desk, prepared, (node.from, node.to)).await?;
         found.entries = told(&view, &arrange(&view), prepared.bench.view.hidden()).cloned().collect();
         if found.entries.is_empty() {
             return Err(EditError::Erased(at).into());
         }
     } else {
-        found.sources = recorded(session, prepared, (at, &made.sources)).await?;
+        found.sources = recorded(desk, prepared, (at, &made.sources)).await?;
     }
     Ok((node.from, node.to, found))
 }

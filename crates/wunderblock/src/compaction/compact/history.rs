@@ -1,9 +1,9 @@
 //! Reading a session's steps, compactions and tasks from the ledger.
 
 use crate::base::error::Error;
-use crate::ledger::query_batch::{EVERY, marked};
-use crate::ledger::session::Session;
-use crate::ledger::stored::decode_event;
+use crate::ledger::query_batch::EVERY;
+use crate::request::desk::ControlEvents;
+use crate::request::need::MarkedWanted;
 use std::collections::BTreeSet;
 use wunderblock_core::compact::TaskMark;
 use wunderblock_core::compact::task::TaskSource;
@@ -12,15 +12,15 @@ use wunderblock_core::id::LaneId;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
-use wunderblock_store::{Answer, Marked};
+use wunderblock_store::Marked;
 
 /// Returns the steps of a lane up to a position, latest first, without the contradictory ones that no lane follows.
 pub(crate) async fn recorded_steps(
-    session: &Session,
+    of: &impl ControlEvents,
     lane: &LaneId,
     to: Seq,
 ) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
-    let steps = marked_events(session, Marked::OfLane("view.trimmed", lane.clone()), to).await?.into_iter();
+    let steps = marked_events(of, Marked::OfLane("view.trimmed", lane.clone()), to).await?.into_iter();
     let own = steps.filter_map(|event| match event.fact {
         Some(fact) if fact.contradiction(event.seq).is_some() => None,
         Some(Fact::ViewTrimmed(step)) => Some((event.seq, step)),
@@ -30,8 +30,12 @@ pub(crate) async fn recorded_steps(
 }
 
 /// Returns the positions of the steps undone up to a position.
-pub(crate) async fn undone_steps(session: &Session, what: Marked, to: Seq) -> Result<BTreeSet<Seq>, Error> {
-    let undone = marked_events(session, what, to).await?.into_iter();
+pub(crate) async fn undone_steps(
+    of: &impl ControlEvents,
+    what: Marked,
+    to: Seq,
+) -> Result<BTreeSet<Seq>, Error> {
+    let undone = marked_events(of, what, to).await?.into_iter();
     let step = |event: Event| match event.fact {
         Some(Fact::CompactionUndone(undone)) => Some(undone.compaction),
         _ => None,
@@ -40,31 +44,31 @@ pub(crate) async fn undone_steps(session: &Session, what: Marked, to: Seq) -> Re
 }
 
 /// Returns all control events of a kind up to a position, latest first.
-pub(crate) async fn marked_events(session: &Session, what: Marked, to: Seq) -> Result<Vec<Event>, Error> {
-    let query = marked(&session.engine, &session.id, what, (to, EVERY));
-    let rows = session.engine.ask(query, Answer::events).await?;
-    rows.iter().map(|row| Ok(decode_event(&session.engine, &session.id, row)?)).collect()
+pub(crate) async fn marked_events(
+    of: &impl ControlEvents,
+    what: Marked,
+    to: Seq,
+) -> Result<Vec<Event>, Error> {
+    of.marked(MarkedWanted { what, to, limit: EVERY }).await
 }
 
 /// Returns the first result of `find` over the control events up to a position, latest first. Reads a page at a time,
 /// so the latest event of a long history is found as fast as that of a short one.
 pub(crate) async fn find_newest<T>(
-    session: &Session,
+    of: &impl ControlEvents,
     what: Marked,
     to: Seq,
     mut find: impl FnMut(Event) -> Option<T>,
 ) -> Result<Option<T>, Error> {
     let mut to = to;
     loop {
-        let query = marked(&session.engine, &session.id, what.clone(), (to, PAGE));
-        let rows = session.engine.ask(query, Answer::events).await?;
-        for row in &rows {
-            if let Some(found) = find(decode_event(&session.engine, &session.id, row)?) {
-                return Ok(Some(found));
-            }
+        let events = of.marked(MarkedWanted { what: what.clone(), to, limit: PAGE }).await?;
+        let next = events.last().filter(|_| events.len() as u64 == PAGE).map(|last| last.seq.prev());
+        if let Some(found) = events.into_iter().find_map(&mut find) {
+            return Ok(Some(found));
         }
-        match rows.last() {
-            Some(last) if rows.len() as u64 == PAGE => to = last.seq.prev(),
+        match next {
+            Some(next) => to = next,
             _ => return Ok(None),
         }
     }
@@ -98,16 +102,14 @@ pub(crate) fn settled(mut marks: Vec<TaskMark>, view: &View, texts: &dyn Bodies)
 
 /// Returns the starts and ends of the latest tasks: from events, or else from the todo list.
 pub(crate) async fn task_marks(
-    session: &Session,
+    of: &impl ControlEvents,
     view: &View,
     texts: &dyn Bodies,
 ) -> Result<Vec<TaskMark>, Error> {
     let mut marks = Vec::new();
     for kind in ["task.started", "task.finished"] {
-        let query = marked(&session.engine, &session.id, Marked::Kind(kind), (view.head(), MARKS_MAX));
-        for row in &session.engine.ask(query, Answer::events).await? {
-            marks.extend(task_mark(&decode_event(&session.engine, &session.id, row)?));
-        }
+        let wanted = MarkedWanted { what: Marked::Kind(kind), to: view.head(), limit: MARKS_MAX };
+        marks.extend(of.marked(wanted).await?.iter().filter_map(task_mark));
     }
     Ok(settled(marks, view, texts))
 }

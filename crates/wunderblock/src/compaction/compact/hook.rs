@@ -4,11 +4,13 @@
 use super::account::{Compacted, MadeNode};
 use super::options::CompactOptions;
 use super::prepare::Prepared;
+use crate::base::error::Error;
+use crate::base::parallel::on_thread;
+use crate::request::desk::Desk;
 use crate::rules::compactor::Hook;
 use crate::rules::process::{self, Program};
 use serde_json::{Value, json};
 use wunderblock_core::compact::Due;
-use wunderblock_core::id::StreamId;
 use wunderblock_core::units::Bytes;
 
 /// Maximum number of bytes that are read from a hook's output.
@@ -31,12 +33,12 @@ pub(super) async fn before(
     options: &CompactOptions,
     prepared: &Prepared,
     due: &Due,
-    session: &StreamId,
-) -> HookAnswers {
+    desk: &Desk,
+) -> Result<HookAnswers, Error> {
     let lane = prepared.bench.view.lane().as_str();
     let question = json!({
         "event": "before_compact",
-        "session": session.as_str(),
+        "session": desk.stream().as_str(),
         "lane": lane,
         "policy": options.compactor.policy.name,
         "level": due.level.word(),
@@ -46,7 +48,7 @@ pub(super) async fn before(
     });
     let mut asked = HookAnswers::default();
     for hook in options.compactor.hooks.iter().filter(|hook| hook.before) {
-        let Some(output) = run(hook, &question).await else { continue };
+        let Some(output) = run(desk, hook, &question).await? else { continue };
         if output.status.code() == Some(NO) {
             asked.veto = Some(format!("`{}` said no: {}", name(hook), output.errors.trim()));
             break;
@@ -59,16 +61,16 @@ pub(super) async fn before(
         }
         asked.focus.extend(Some(said("focus")).filter(|focus| !focus.trim().is_empty()));
     }
-    asked
+    Ok(asked)
 }
 
 /// Runs the hooks after a compaction. The output and failures of these hooks are ignored, because the compaction is
 /// already recorded.
-pub(super) async fn after(options: &CompactOptions, account: &Compacted, session: &StreamId) {
+pub(super) async fn after(options: &CompactOptions, account: &Compacted, desk: &Desk) -> Result<(), Error> {
     let node = |node: &MadeNode| json!({ "seq": node.at.0, "from_seq": node.from.0, "to_seq": node.to.0, "summary": node.text });
     let told = json!({
         "event": "after_compact",
-        "session": session.as_str(),
+        "session": desk.stream().as_str(),
         "lane": account.lane.as_str(),
         "policy": account.policy,
         "level": account.due.level.word(),
@@ -77,8 +79,9 @@ pub(super) async fn after(options: &CompactOptions, account: &Compacted, session
         "summaries": account.nodes.iter().map(node).collect::<Vec<_>>(),
     });
     for hook in options.compactor.hooks.iter().filter(|hook| !hook.before) {
-        let _ = run(hook, &told).await;
+        run(desk, hook, &told).await?;
     }
+    Ok(())
 }
 
 fn name(hook: &Hook) -> String {
@@ -86,12 +89,9 @@ fn name(hook: &Hook) -> String {
 }
 
 /// Runs a program on a separate thread. Returns `None` if the program could not be run.
-async fn run(hook: &Hook, told: &Value) -> Option<process::ProcessOutput> {
-    let (send, receive) = futures_channel::oneshot::channel();
+async fn run(desk: &Desk, hook: &Hook, told: &Value) -> Result<Option<process::ProcessOutput>, Error> {
     let program = Program { argv: hook.argv.clone(), cwd: None, time: hook.time, output: OUTPUT };
     let text = told.to_string();
-    std::thread::spawn(move || {
-        let _ = send.send(process::run(&program, text.as_bytes(), &mut |_| true));
-    });
-    receive.await.ok()?.ok()
+    let ran = desk.wait(on_thread(move || process::run(&program, text.as_bytes(), &mut |_| true))).await?;
+    Ok(ran.ok().and_then(Result::ok))
 }

@@ -6,8 +6,8 @@
 use super::history::{marked_events, undone_steps};
 use super::options::CompactOptions;
 use crate::base::error::Error;
-use crate::ledger::session::Session;
-use crate::ledger::stored::read_texts;
+use crate::ledger::texts::Texts;
+use crate::request::desk::Desk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wunderblock_core::compact::{Detail, SummaryJob};
@@ -32,18 +32,14 @@ struct PaidSummary {
 impl PaidSummaries {
     /// Reads the summaries that models wrote and that nobody undid, if `options` have a summariser. Of two summaries of
     /// one range, the later one is used.
-    pub(super) async fn read(
-        session: &Session,
-        options: &CompactOptions,
-        view: &View,
-    ) -> Result<Self, Error> {
+    pub(super) async fn read(desk: &Desk, options: &CompactOptions, view: &View) -> Result<Self, Error> {
         if options.compactor.summariser.is_none() {
             return Ok(Self::default());
         }
         let head = view.head();
-        let undone = undone_steps(session, Marked::Kind("compaction.undone"), head).await?;
+        let undone = undone_steps(desk, Marked::Kind("compaction.undone"), head).await?;
         let mut rejected = BTreeSet::new();
-        for event in marked_events(session, Marked::Kind("view.trimmed"), head).await? {
+        for event in marked_events(desk, Marked::Kind("view.trimmed"), head).await? {
             let Some(Fact::ViewTrimmed(step)) = event.fact else { continue };
             // A compaction records its own summaries after its step. Earlier ones were only kept.
             let made = step.trim.nodes.iter().map(|node| node.at).filter(|at| *at > event.seq);
@@ -51,7 +47,7 @@ impl PaidSummaries {
         }
         let focus: Focus = options.focus.as_deref().map(Into::into);
         let mut found = BTreeMap::new();
-        for event in marked_events(session, Marked::Kind("session.compacted"), head).await? {
+        for event in marked_events(desk, Marked::Kind("session.compacted"), head).await? {
             let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
             // A summary made before an entry was hidden still mentions that entry.
             let tells_hidden = view.hidden().range(made.from_seq..=made.to_seq).next().is_some();
@@ -62,7 +58,8 @@ impl PaidSummaries {
         }
         let handles: Vec<Handle> =
             found.values().filter_map(|made| made.summary.as_ref()?.handle()).collect();
-        let texts = read_texts(&session.engine, handles).await?;
+        let mut texts = Texts::default();
+        desk.texts(&mut texts, handles).await?;
         let with_text = |(range, made): ((Seq, Seq), SessionCompacted)| {
             let text = texts.of(made.summary.as_ref()?)?.to_owned();
             Some((range, PaidSummary { made, text }))

@@ -5,15 +5,13 @@ use super::history::task_marks;
 use super::options::CompactOptions;
 use super::paid::PaidSummaries;
 use crate::base::error::Error;
-use crate::compaction::drive::{context_job, read_view_texts, run_build};
-use crate::ledger::query_batch::marked;
-use crate::ledger::record::{MadeFrom, append_events};
-use crate::ledger::session::Session;
-use crate::ledger::stored::{decode_event, read_more_texts};
+use crate::ledger::record::MadeFrom;
 use crate::ledger::texts::Texts;
 use crate::limits;
-use crate::request::build::Build;
-use crate::request::snapshot::spoken;
+use crate::request::build::bench;
+use crate::request::desk::{ControlEvents as _, Desk};
+use crate::request::need::MarkedWanted;
+use crate::request::snapshot::{spoken, view_handles};
 use crate::request::stages::{Bench, ShorterTexts};
 use crate::request::work::{expected, work_log};
 use std::collections::BTreeSet;
@@ -31,7 +29,7 @@ use wunderblock_core::units::{Seq, Tokens};
 use wunderblock_core::view::{SummaryNode, forget_work, unbind};
 use wunderblock_core::work::{FileChange, TouchedFile, WorkLog};
 use wunderblock_redact::Redactor;
-use wunderblock_store::{Answer, Marked, StoreError};
+use wunderblock_store::{Marked, StoreError};
 use wunderblock_summary::standing::{has_rules, standing_rules};
 
 /// A lane, ready to be compacted.
@@ -121,36 +119,35 @@ fn recent_reads(ask: &PlanInput<'_>, log: &WorkLog, protect: &Protect) -> Vec<Se
     speakers.into_iter().collect()
 }
 
-pub(super) async fn prepare(session: &Session, options: &CompactOptions) -> Result<Prepared, Error> {
-    let mut bench = build_bench(session, options).await?;
-    read_view_texts(&session.engine, &bench.view, &mut bench.texts).await?;
+pub(super) async fn prepare(desk: &Desk, options: &CompactOptions) -> Result<Prepared, Error> {
+    let mut bench = build_bench(desk, options).await?;
+    let handles: Vec<Handle> = view_handles(&bench.view).collect();
+    desk.texts(&mut bench.texts, handles).await?;
     let policy = &options.compactor.policy;
     let marks = match policy.goes_by_tasks() {
-        true => task_marks(session, &bench.view, &bench.texts).await?,
+        true => task_marks(desk, &bench.view, &bench.texts).await?,
         false => Vec::new(),
     };
-    let adopted = adoptable(session, &mut bench).await?;
-    let paid = PaidSummaries::read(session, options, &bench.view).await?;
+    let adopted = adoptable(desk, &mut bench).await?;
+    let paid = PaidSummaries::read(desk, options, &bench.view).await?;
     if policy.protect.rules_share > Permille::ZERO {
-        hold_turns(session, &mut bench).await?;
+        hold_turns(desk, &mut bench).await?;
     }
-    let redactor = Arc::clone(&session.engine.config.redactor);
+    let redactor = Arc::clone(desk.house.redactor());
     Ok(Prepared { adopted, paid, ..Prepared::new(bench, &marks, policy, redactor) })
 }
 
 /// Puts the user's turns that contain rules back into the view, if no compaction has searched them yet. These are the
 /// turns before a frontier that moved without a compaction, and all turns if the lane begins.
-async fn hold_turns(session: &Session, bench: &mut Bench) -> Result<(), Error> {
-    let engine = &session.engine;
+async fn hold_turns(desk: &Desk, bench: &mut Bench) -> Result<(), Error> {
     let trim = bench.view.trim();
     let (known, frontier) = (trim.rules.through, trim.drop_before);
     if known.next() >= frontier {
         return Ok(());
     }
-    let query = marked(engine, &session.id, Marked::UserTurn, (frontier.prev(), limits::RULE_TURNS));
-    let rows = engine.ask(query, Answer::events).await?;
-    let turns = rows.iter().filter(|row| row.seq > known);
-    let turns = turns.map(|row| decode_event(engine, &session.id, row)).collect::<Result<Vec<_>, _>>()?;
+    let (what, to, limit) = (Marked::UserTurn, frontier.prev(), limits::RULE_TURNS);
+    let mut turns = desk.marked(MarkedWanted { what, to, limit }).await?;
+    turns.retain(|turn| turn.seq > known);
     let said = turns.iter().filter_map(|event| match &event.fact {
         Some(Fact::MessageAppended(said)) => Some((event, &said.message)),
         _ => None,
@@ -159,7 +156,7 @@ async fn hold_turns(session: &Session, bench: &mut Bench) -> Result<(), Error> {
     let handles = said.iter().flat_map(|(_, message)| spoken(message)).filter_map(Body::handle);
     let handles: Vec<Handle> = handles.collect();
     let mut texts = Texts::default();
-    read_more_texts(engine, &mut texts, handles).await?;
+    desk.texts(&mut texts, handles).await?;
     let view = Arc::make_mut(&mut bench.view);
     said.iter().filter(|(_, message)| has_rules(message, &texts)).for_each(|(event, _)| view.hold(event));
     bench.texts.extend(texts);
@@ -168,14 +165,14 @@ async fn hold_turns(session: &Session, bench: &mut Bench) -> Result<(), Error> {
 
 /// Builds the lane's bench. If the lane begins again for another model or window, the step for this is recorded first
 /// and the bench is built again.
-pub(super) async fn build_bench(session: &Session, options: &CompactOptions) -> Result<Bench, Error> {
+pub(super) async fn build_bench(desk: &Desk, options: &CompactOptions) -> Result<Bench, Error> {
     for _ in 0..limits::BUILD_RETRIES {
-        let bench = run_build(session, Build::bench(context_job(session, &options.context))).await??;
+        let bench = bench(&desk.house.job(&options.context), &desk.ask).await?;
         let ShorterTexts { through, epoch, events } = bench.shorter.clone();
         if events.is_empty() {
             return Ok(bench);
         }
-        match append_events(session, Some(through), events, MadeFrom::session(epoch, through)).await {
+        match desk.append(Some(through), events, MadeFrom::session(epoch, through)).await {
             Ok(_) | Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
             Err(error) => return Err(error),
         }

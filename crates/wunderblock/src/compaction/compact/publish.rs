@@ -5,10 +5,9 @@ use super::climb::Climbed;
 use super::options::CompactOptions;
 use super::prepare::Prepared;
 use crate::base::error::Error;
-use crate::compaction::drive::load::load_lane;
-use crate::ledger::record::{MadeFrom, append_events, engine_event};
-use crate::ledger::session::Session;
+use crate::ledger::record::MadeFrom;
 use crate::limits;
+use crate::request::desk::Desk;
 use crate::request::lane::LaneChoice;
 use crate::request::snapshot::LaneWanted;
 use wunderblock_core::calibration::ModelCalibration;
@@ -26,7 +25,7 @@ use wunderblock_summary::attempt::SummaryDraft;
 /// Appends a compaction. Returns the position of the compaction's step and the distance by which its positions have
 /// moved, or `None` if the compaction was overtaken by a newer event that contradicts it.
 pub(super) async fn publish(
-    session: &Session,
+    desk: &Desk,
     prepared: &Prepared,
     climbed: &Climbed,
     account: &Compacted,
@@ -47,9 +46,9 @@ pub(super) async fn publish(
     let from = MadeFrom::session(prepared.bench.epoch, prepared.bench.view.head());
     for _ in 0..limits::BUILD_RETRIES {
         let facts = facts(&proposal, &climbed.drafts, &made).into_iter();
-        let events = facts.map(|(at, fact)| engine_event(session, at, fact)).collect::<Result<_, _>>()?;
-        match append_events(session, Some(proposal.head), events, from).await {
-            Ok(_) => {
+        let events = facts.map(|(at, fact)| desk.event(at, fact)).collect::<Result<_, _>>()?;
+        match desk.append(Some(proposal.head), events, from).await {
+            Ok(()) => {
                 let shift = proposal.head.0 - climbed.proposal.head.0;
                 return Ok(Some((proposal.head.next(), shift)));
             }
@@ -62,7 +61,7 @@ pub(super) async fn publish(
         let text = Bytes(window.0.saturating_mul(limits::VIEW_BYTES_PER_TOKEN));
         let lane = LaneChoice::Named(account.lane.clone());
         let wanted = LaneWanted { lane, at: None, text, reach: None, ignores_steps: false };
-        let now = load_lane(&session.engine, &session.id, &wanted).await?;
+        let now = desk.lane(wanted).await?;
         // Always rebase the original proposal: its positions and view belong together.
         match rebase(&climbed.proposal, &prepared.bench.view, &now.view) {
             Some(rebased) => proposal = rebased,
@@ -73,27 +72,23 @@ pub(super) async fn publish(
 }
 
 /// Origin of a compaction: its lane, policy, reason and options.
-pub(crate) struct CompactionOrigin<'a> {
-    pub(crate) lane: &'a LaneId,
+struct CompactionOrigin<'a> {
+    lane: &'a LaneId,
     /// Model and window that the lane's requests are for.
-    pub(crate) target: &'a LaneTarget,
+    target: &'a LaneTarget,
     /// Name of the policy.
-    pub(crate) policy: &'a str,
-    pub(crate) due: &'a Due,
-    pub(crate) focus: Option<&'a str>,
+    policy: &'a str,
+    due: &'a Due,
+    focus: Option<&'a str>,
     /// See [`prompt`].
-    pub(crate) prompt: &'a str,
-    pub(crate) calibration: Option<&'a ModelCalibration>,
+    prompt: &'a str,
+    calibration: Option<&'a ModelCalibration>,
     /// Work log at the time of the compaction.
-    pub(crate) work: Option<&'a WorkLog>,
+    work: Option<&'a WorkLog>,
 }
 
 /// Converts a proposal into facts with their positions: first the lane's step, if there is one.
-pub(crate) fn facts(
-    proposal: &Proposal,
-    drafts: &[SummaryDraft],
-    by: &CompactionOrigin<'_>,
-) -> Vec<(Seq, Fact)> {
+fn facts(proposal: &Proposal, drafts: &[SummaryDraft], by: &CompactionOrigin<'_>) -> Vec<(Seq, Fact)> {
     let focus: Option<Box<str>> = by.focus.map(Into::into);
     let mut facts = Vec::new();
     if let Some(trim) = proposal.trim.clone() {
@@ -165,7 +160,7 @@ pub(super) fn work_fact(lane: &LaneId, work: &WorkLog) -> Fact {
 }
 
 /// Returns a digest of the policy's summary settings, which identifies the prompt of summaries made without a model.
-pub(crate) fn prompt(policy: &Policy) -> String {
+fn prompt(policy: &Policy) -> String {
     let template = serde_json::to_string(&policy.summary).unwrap_or_default();
     blake3::hash(template.as_bytes()).to_hex().chars().take(16).collect()
 }

@@ -1,12 +1,13 @@
 //! State of a lane: whether it is being compacted, and how many model calls its summaries took.
 
 use super::history::find_newest;
-use super::lease::{is_void, lease_key};
 use crate::base::error::Error;
 use crate::base::parallel::pause;
 use crate::compaction::drive::lanes::find_lane;
+use crate::compaction::drive::lease::{is_void, lease_key};
 use crate::ledger::session::Session;
 use crate::limits;
+use crate::request::desk::Desk;
 use crate::request::options::ContextOptions;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
@@ -63,12 +64,12 @@ pub(crate) async fn refuse_unsettled(
 }
 
 /// Counts the model calls for a lane's summaries in the last hour. Stops at `most`.
-pub(super) async fn count_calls(session: &Session, lane: &LaneId, most: u32) -> Result<u32, Error> {
-    let head = session.info().await?.head;
-    let since = Millis(session.engine.now().0.saturating_sub(HOUR));
+pub(super) async fn count_calls(desk: &Desk, lane: &LaneId, most: u32) -> Result<u32, Error> {
+    let head = desk.standing().await?.0;
+    let since = Millis(desk.now().0.saturating_sub(HOUR));
     let mut calls = 0_u32;
     for kind in ["session.compacted", "compaction.rejected"] {
-        let recent = find_newest(session, Marked::OfLane(kind, lane.clone()), head, |event| {
+        let recent = find_newest(desk, Marked::OfLane(kind, lane.clone()), head, |event| {
             let spent = match event.fact {
                 _ if event.at < since => return Some(()),
                 Some(Fact::SessionCompacted(made)) => made.spent,

@@ -16,14 +16,12 @@ use super::prepare::build_bench;
 use super::writing::{EarlierText, Writing, WritingMeans, WritingTask, write_apart};
 use crate::base::error::Error;
 use crate::base::parallel::workers;
-use crate::compaction::drive::load::load_lane;
-use crate::compaction::drive::read_view_texts;
-use crate::ledger::record::{MadeFrom, append_events, engine_event};
-use crate::ledger::session::Session;
+use crate::ledger::record::MadeFrom;
 use crate::ledger::texts::Texts;
 use crate::limits;
+use crate::request::desk::Desk;
 use crate::request::lane::LaneChoice;
-use crate::request::snapshot::LaneWanted;
+use crate::request::snapshot::{LaneWanted, view_handles};
 use crate::rules::token_costs::TokenCosts;
 use std::collections::BTreeSet;
 use wunderblock_core::calibration::ModelCalibration;
@@ -133,7 +131,7 @@ struct Sweep<'a> {
 
 /// Summarises the content that precedes the lane's view and has no summary yet. Returns the summaries made.
 pub(super) async fn sweep(
-    session: &Session,
+    desk: &Desk,
     options: &CompactOptions,
     lane: &LaneId,
     budget: &CallBudget,
@@ -141,8 +139,8 @@ pub(super) async fn sweep(
     if !options.compactor.policy.covers() {
         return Ok(Swept::default());
     }
-    let mut bench = build_bench(session, options).await?;
-    let paid = PaidSummaries::read(session, options, &bench.view).await?;
+    let mut bench = build_bench(desk, options).await?;
+    let paid = PaidSummaries::read(desk, options, &bench.view).await?;
     let trim = bench.view.trim().clone();
     // A lane without a frontier may begin at its floor.
     let frontier = if trim.drop_before == Seq::START { bench.floor } else { trim.drop_before };
@@ -155,7 +153,7 @@ pub(super) async fn sweep(
     let mut kept = trim.nodes.clone();
     let stood = kept.len();
     if kept.is_empty() {
-        let adopted = adoptable(session, &mut bench).await?.into_iter();
+        let adopted = adoptable(desk, &mut bench).await?.into_iter();
         let adopted = adopted.take_while(|node| node.to < frontier);
         kept.extend(adopted.map(|SummaryNode { at, from, to, .. }| PlacedSummary { at, from, to }));
     }
@@ -177,7 +175,7 @@ pub(super) async fn sweep(
         trim,
         standing: Vec::new(),
         fresh: Vec::new(),
-        head: session.info().await?.head,
+        head: desk.standing().await?.0,
         begins: Seq(2),
         end: Seq::START,
         made: Vec::new(),
@@ -185,15 +183,15 @@ pub(super) async fn sweep(
     };
     while sweep.finds_gap() {
         let at_once = sweep.at_once();
-        let done = at_once == 0 || !sweep_chunks(session, &mut sweep, &bench.costs, at_once).await?;
+        let done = at_once == 0 || !sweep_chunks(desk, &mut sweep, &bench.costs, at_once).await?;
         if done || sweep.fresh.len() >= BATCH {
-            publish_sweep(session, &mut sweep).await?;
+            publish_sweep(desk, &mut sweep).await?;
         }
         if done {
             break;
         }
     }
-    publish_sweep(session, &mut sweep).await?;
+    publish_sweep(desk, &mut sweep).await?;
     Ok(Swept { adopted: sweep.kept.len() - stood, made: sweep.made })
 }
 
@@ -207,7 +205,7 @@ enum Chunk {
 
 /// Reads and summarises the next chunks. Returns whether the sweep continues.
 async fn sweep_chunks(
-    session: &Session,
+    desk: &Desk,
     sweep: &mut Sweep<'_>,
     costs: &TokenCosts,
     at_once: usize,
@@ -218,22 +216,22 @@ async fn sweep_chunks(
         if !goes_on {
             break;
         }
-        let Some(chunk) = read_chunk(session, sweep, costs).await? else { break };
+        let Some(chunk) = read_chunk(desk, sweep, costs).await? else { break };
         chunks.push(chunk);
     }
     goes_on &= !chunks.is_empty();
     for chunk in chunks {
         match chunk {
-            Chunk::Writing(writing) => sweep.put(writing.await?, costs),
+            Chunk::Writing(writing) => sweep.put(desk.wait(writing).await??, costs),
             Chunk::Short(work) if sweep.stretch(work.job.from, work.job.to) => {}
             Chunk::Short(work) => {
-                let written = sweep.write(session, *work, costs)?.await?;
+                let written = desk.wait(sweep.write(desk, *work, costs)?).await??;
                 sweep.put(written, costs);
             }
         }
         while let Some((job, earlier)) = condense(sweep) {
             let work = WritingTask { job, entries: Vec::new(), texts: Texts::default(), earlier };
-            let written = sweep.write(session, work, costs)?.await?;
+            let written = desk.wait(sweep.write(desk, work, costs)?).await??;
             sweep.put(written, costs);
         }
     }
@@ -241,14 +239,10 @@ async fn sweep_chunks(
 }
 
 /// Reads the next chunk and starts writing its summary.
-async fn read_chunk(
-    session: &Session,
-    sweep: &mut Sweep<'_>,
-    costs: &TokenCosts,
-) -> Result<Option<Chunk>, Error> {
+async fn read_chunk(desk: &Desk, sweep: &mut Sweep<'_>, costs: &TokenCosts) -> Result<Option<Chunk>, Error> {
     let chunk = chunk(&sweep.options.compactor.policy, sweep.window);
     let text = Bytes(chunk.0.saturating_mul(BYTES_PER_TOKEN));
-    let events = session.events(sweep.begins, sweep.end, (limits::VIEW_EVENTS, text)).await?;
+    let events = desk.events(sweep.begins, sweep.end, (limits::VIEW_EVENTS, text)).await?;
     let Some(last) = events.last().map(|event| event.seq) else { return Ok(None) };
     let mut view = View::new(sweep.lane.clone());
     let said = events.iter().filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_))));
@@ -263,7 +257,7 @@ async fn read_chunk(
     let most = Bytes(plan::instructions_max(sweep.window).0.saturating_mul(BYTES_PER_TOKEN));
     sweep.instructions = plan::latest_instructions(&entries, most).or(sweep.instructions);
     let mut texts = Texts::default();
-    read_view_texts(&session.engine, &view, &mut texts).await?;
+    desk.texts(&mut texts, view_handles(&view).collect::<Vec<_>>()).await?;
     let bodies = entries.iter().flat_map(|entry| &entry.message.parts).flat_map(Part::bodies);
     let bytes: u64 = bodies.map(|body| body.bytes().0).sum();
     let tokens = Tokens(bytes / BYTES_PER_TOKEN);
@@ -298,20 +292,20 @@ async fn read_chunk(
         work.job.detail = Detail::Catalogue;
         return Ok(Some(Chunk::Short(Box::new(work))));
     }
-    Ok(Some(Chunk::Writing(sweep.write(session, work, costs)?)))
+    Ok(Some(Chunk::Writing(sweep.write(desk, work, costs)?)))
 }
 
 /// Appends the summaries made since the last publication.
-async fn publish_sweep(session: &Session, sweep: &mut Sweep<'_>) -> Result<(), Error> {
+async fn publish_sweep(desk: &Desk, sweep: &mut Sweep<'_>) -> Result<(), Error> {
     if sweep.next_trim().nodes == sweep.trim.nodes {
         return Ok(());
     }
     for _ in 0..limits::BUILD_RETRIES {
         let trim = sweep.next_trim();
-        let events = sweep_events(session, sweep, &trim)?;
+        let events = sweep_events(desk, sweep, &trim)?;
         let made = MadeFrom::session(sweep.epoch, sweep.frontier);
-        match append_events(session, Some(sweep.head), events, made).await {
-            Ok(_) => {
+        match desk.append(Some(sweep.head), events, made).await {
+            Ok(()) => {
                 sweep.published(trim);
                 return Ok(());
             }
@@ -326,7 +320,7 @@ async fn publish_sweep(session: &Session, sweep: &mut Sweep<'_>) -> Result<(), E
                     reach: None,
                     ignores_steps: false,
                 };
-                let now = load_lane(&session.engine, &session.id, &wanted).await?;
+                let now = desk.lane(wanted).await?;
                 // Only a step of this lane contradicts the sweep; other events just move its positions.
                 if *now.view.trim() != sweep.trim {
                     return Err(Error::Overtaken(sweep.lane.clone()));
@@ -339,7 +333,7 @@ async fn publish_sweep(session: &Session, sweep: &mut Sweep<'_>) -> Result<(), E
     Err(Error::Restless)
 }
 
-fn sweep_events(session: &Session, sweep: &Sweep<'_>, trim: &Trim) -> Result<Vec<NewEvent>, Error> {
+fn sweep_events(desk: &Desk, sweep: &Sweep<'_>, trim: &Trim) -> Result<Vec<NewEvent>, Error> {
     let policy = &sweep.options.compactor.policy.name;
     let compaction = CompactionOutcome {
         policy: policy.clone(),
@@ -358,7 +352,7 @@ fn sweep_events(session: &Session, sweep: &Sweep<'_>, trim: &Trim) -> Result<Vec
         target: Some(sweep.target.clone()),
         compaction: Some(Box::new(compaction)),
     };
-    let mut events = vec![engine_event(session, sweep.head.next(), Fact::ViewTrimmed(trimmed))?];
+    let mut events = vec![desk.event(sweep.head.next(), Fact::ViewTrimmed(trimmed))?];
     for fresh in &sweep.fresh {
         let made = SessionCompacted {
             lane: Some(sweep.lane.clone()),
@@ -377,7 +371,7 @@ fn sweep_events(session: &Session, sweep: &Sweep<'_>, trim: &Trim) -> Result<Vec
             spent: fresh.draft.spent.clone(),
             ..SessionCompacted::new(fresh.job.from, fresh.job.to, fresh.draft.producer.clone())
         };
-        events.push(engine_event(session, fresh.at, Fact::SessionCompacted(Box::new(made)))?);
+        events.push(desk.event(fresh.at, Fact::SessionCompacted(Box::new(made)))?);
     }
     Ok(events)
 }
@@ -400,10 +394,10 @@ impl Sweep<'_> {
         self.options.progress.as_ref().is_none_or(|progress| progress(&stage))
     }
 
-    fn write(&self, session: &Session, work: WritingTask, costs: &TokenCosts) -> Result<Writing, Error> {
+    fn write(&self, desk: &Desk, work: WritingTask, costs: &TokenCosts) -> Result<Writing, Error> {
         let told = Box::new(|_| true);
         let means = WritingMeans { costs, budget: self.budget, told, paid: self.paid.clone() };
-        write_apart(session, self.options, work, means)
+        write_apart(desk, self.options, work, means)
     }
 
     /// Places a summary that was written.

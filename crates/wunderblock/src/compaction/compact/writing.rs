@@ -5,8 +5,8 @@ use super::options::CompactOptions;
 use super::paid::PaidSummaries;
 use crate::base::error::Error;
 use crate::base::parallel::on_thread;
-use crate::ledger::session::Session;
 use crate::ledger::texts::Texts;
+use crate::request::desk::Desk;
 use crate::rules::token_costs::TokenCosts;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -59,12 +59,12 @@ pub(super) type Writing = Pin<Box<dyn Future<Output = Result<(SummaryJob, Summar
 /// # Errors
 /// Returns an error if the system cannot start a thread.
 pub(super) fn write_apart(
-    session: &Session,
+    desk: &Desk,
     options: &CompactOptions,
     task: WritingTask,
     means: WritingMeans<'_>,
 ) -> Result<Writing, Error> {
-    let redactor = Arc::clone(&session.engine.config.redactor);
+    let redactor = Arc::clone(desk.house.redactor());
     let WritingMeans { costs, budget, told, paid } = means;
     let (options, costs, budget) = (options.clone(), costs.clone(), budget.clone());
     let is_slow = options.compactor.summariser.is_some();
@@ -93,7 +93,7 @@ pub(super) fn write_apart(
         let draft = writer.write(&job, &material, &costs, &told);
         (job, draft)
     };
-    Ok(if is_slow { Box::pin(on_thread(write)) } else { Box::pin(session.engine.workers.start(write)?) })
+    Ok(if is_slow { Box::pin(on_thread(write)) } else { Box::pin(desk.house.workers.start(write)?) })
 }
 
 /// Summariser (`None` for extraction), policy and options for writing summaries.

@@ -1,6 +1,6 @@
 //! Latest requests of a session's lanes, and the choice of a lane if no lane is named.
 
-use super::{context_job, run_build};
+use super::run_build;
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::ledger::query_batch::{EVERY, NEWEST, marked};
@@ -98,7 +98,7 @@ pub(crate) async fn find_lane(session: &Session, options: &ContextOptions) -> Re
     match &options.lane {
         Some(lane) => Ok(lane.clone()),
         None => {
-            let loaded = run_build(session, Build::loaded(context_job(session, options))).await??;
+            let loaded = run_build(session, Build::loaded(session.house().job(options))).await??;
             Ok(loaded.snapshot.lane().clone())
         }
     }

@@ -1,56 +1,74 @@
 //! The engine as the driver of builds: it answers their needs from the ledger, each in one round trip if possible.
 
+mod holder;
 pub(crate) mod lanes;
+pub(crate) mod lease;
 pub(crate) mod load;
 pub(crate) mod replay;
 
 use crate::base::error::Error;
 use crate::base::parallel::on_thread;
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::QueryBatch;
+use crate::ledger::query_batch::{QueryBatch, marked};
+use crate::ledger::record::append_events;
 use crate::ledger::reductions::known_reductions;
 use crate::ledger::session::Session;
 use crate::ledger::stored::{decode_event, read_more_texts, read_texts};
 use crate::ledger::texts::Texts;
 use crate::limits::RECALL_HITS;
-use crate::recall::search::{SearchOptions, SearchOrder};
+use crate::recall::search::{SearchOptions, SearchOrder, search};
 use crate::request::build::{Build, Polled};
-use crate::request::job::BuildJob;
-use crate::request::lane::LaneChoice;
-use crate::request::need::{Need, ShownTexts, ShownWanted};
-use crate::request::options::ContextOptions;
+use crate::request::desk::{ControlEvents, House};
+use crate::request::need::{AppendWanted, EventsWanted, MarkedWanted, Need, ShownTexts, ShownWanted};
 use crate::request::recall::answer;
 use crate::request::snapshot::view_handles;
+use lease::HeldLane;
 use load::load_lane;
 use std::sync::Arc;
-use wunderblock_core::event::Fact;
+use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::plan::Injection;
-use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::Seq;
 use wunderblock_core::view::View;
-use wunderblock_store::{Answer, EventFilter, Query, codec};
+use wunderblock_store::{Answer, Commit, EventFilter, Query, Write, codec};
 
-/// Returns the input of a build for this session.
-pub(crate) fn context_job(session: &Session, options: &ContextOptions) -> BuildJob {
-    let config = &session.engine.config;
-    let rules = options.compactor.as_ref().map_or_else(Reduce::default, |one| one.policy.reduce.clone());
-    let options = Arc::new(options.clone());
-    BuildJob {
-        tenant: config.tenant.clone(),
-        stream: session.id.clone(),
-        lane: LaneChoice::of(&options, &config.catalog),
-        options,
-        rules,
-        now: session.engine.now(),
-        key: session.engine.tenant.key,
-        catalog: config.catalog.clone(),
-        reducer: config.reducer,
-        counts: session.engine.known.counts(),
+impl Session {
+    /// Returns the data that is the same for all work on this session.
+    pub(crate) fn house(&self) -> House {
+        House {
+            config: self.engine.config.clone(),
+            stream: self.id.clone(),
+            key: self.engine.tenant.key,
+            counts: self.engine.known.counts(),
+            workers: Arc::clone(&self.engine.workers),
+            aside: self.aside,
+        }
+    }
+}
+
+impl ControlEvents for Session {
+    async fn marked(&self, MarkedWanted { what, to, limit }: MarkedWanted) -> Result<Vec<Event>, Error> {
+        let query = marked(&self.engine, &self.id, what, (to, limit));
+        let rows = self.engine.ask(query, Answer::events).await?;
+        rows.iter().map(|row| Ok(decode_event(&self.engine, &self.id, row)?)).collect()
     }
 }
 
 /// Drives a build to its end. The stages of the build run on a worker thread, so that the polling thread only waits.
-pub(crate) async fn run_build<T: Send + 'static>(session: &Session, mut build: Build<T>) -> Result<T, Error> {
+pub(crate) async fn run_build<T: Send + 'static>(session: &Session, build: Build<T>) -> Result<T, Error> {
+    let mut held = None;
+    let done = drive(session, build, &mut held).await;
+    // A build that ended in an error may still hold its lane.
+    if let Some(held) = held {
+        held.release(session).await?;
+    }
+    done
+}
+
+async fn drive<T: Send + 'static>(
+    session: &Session,
+    mut build: Build<T>,
+    held: &mut Option<HeldLane>,
+) -> Result<T, Error> {
     loop {
         let step = move || {
             let next = build.next();
@@ -60,12 +78,15 @@ pub(crate) async fn run_build<T: Send + 'static>(session: &Session, mut build: B
         (build, next) = session.engine.workers.run(step).await?;
         match next? {
             Polled::Done(done) => return Ok(done),
-            Polled::Need(need) => answer_need(session, need).await?,
+            Polled::Need(need) => answer_need(session, need, held).await?,
+        }
+        if let Some(held) = held {
+            held.renew(session).await;
         }
     }
 }
 
-async fn answer_need(session: &Session, need: Need) -> Result<(), Error> {
+async fn answer_need(session: &Session, need: Need, held: &mut Option<HeldLane>) -> Result<(), Error> {
     let engine = &session.engine;
     match need {
         Need::Lane(wanted, reply) => reply.give(load_lane(engine, &session.id, &wanted).await?),
@@ -74,8 +95,56 @@ async fn answer_need(session: &Session, need: Need) -> Result<(), Error> {
         Need::Search(query, reply) => reply.give(recall_answers(session, &query).await?),
         Need::Outside(wanted, reply) => reply.give(on_thread(move || wanted.read()).await?),
         Need::Shown(wanted, reply) => reply.give(read_shown(session, wanted).await?),
+        Need::Marked(wanted, reply) => reply.give(session.marked(wanted).await?),
+        Need::Events(EventsWanted { from, to, limit, text }, reply) => {
+            reply.give(session.events(from, to, (limit, text)).await?);
+        }
+        Need::At(seqs, reply) => reply.give(read_at(session, seqs).await?),
+        Need::Standing(reply) => {
+            let info = session.info().await?;
+            reply.give((info.head, info.text));
+        }
+        Need::Append(wanted, reply) => reply.give(append(session, *wanted).await),
+        Need::Claim(lane, reply) => reply.give(match HeldLane::claim(session, lane).await? {
+            Ok(lane) => {
+                *held = Some(lane);
+                None
+            }
+            Err(other) => Some(other),
+        }),
+        Need::Release(reply) => {
+            if let Some(held) = held.take() {
+                held.release(session).await?;
+            }
+            reply.give(());
+        }
+        Need::Wait(work, reply) => {
+            match held {
+                Some(held) => held.wait(session, work).await,
+                None => work.await,
+            }
+            reply.give(());
+        }
     }
     Ok(())
+}
+
+/// Records events of the engine.
+async fn append(session: &Session, wanted: AppendWanted) -> Result<(), Error> {
+    let AppendWanted { expect_head, events, made, counts } = wanted;
+    if !counts.is_empty() {
+        let counts = Write::Counts { tenant: session.engine.tenant.no, counts };
+        // Counts are derived data, so the events are recorded even if the counts cannot be stored.
+        let _ = session.engine.storage.commit(Commit::raw(vec![counts])).await;
+    }
+    append_events(session, expect_head, events, made).await.map(|_| ())
+}
+
+/// Reads the events at positions.
+async fn read_at(session: &Session, seqs: Vec<Seq>) -> Result<Vec<Event>, Error> {
+    let (tenant, stream, filter) = (session.engine.tenant.no, session.id.clone(), EventFilter::default());
+    let rows = session.engine.ask(Query::At { tenant, stream, seqs, filter }, Answer::events).await?;
+    rows.iter().map(|row| Ok(decode_event(&session.engine, &session.id, row)?)).collect()
 }
 
 /// Returns older messages that match a query, best first.
@@ -89,7 +158,7 @@ async fn recall_answers(session: &Session, query: &str) -> Result<Vec<Injection>
         messages_only: true,
         ..SearchOptions::default()
     };
-    let found = engine.search(query, &options).await?;
+    let found = search(engine, query, &options).await?;
     let seqs: Vec<Seq> = found.hits.iter().map(|hit| hit.seq).collect();
     let at =
         Query::At { tenant: engine.tenant.no, stream: stream.clone(), seqs, filter: EventFilter::default() };

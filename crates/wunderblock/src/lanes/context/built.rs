@@ -1,6 +1,8 @@
 //! A built request, with the actions taken for it.
 
+use crate::base::error::Error;
 use crate::compaction::compact::account::Compacted;
+use crate::lanes::turn::Turn;
 use crate::request::draft::Draft;
 use crate::request::options::ContextOptions;
 use wunderblock_core::compact::Due;
@@ -20,6 +22,16 @@ pub struct Built {
     pub out_of_reach: Vec<OutOfReach>,
     /// Reason for a due compaction that is left to a worker.
     pub due: Option<Due>,
+}
+
+impl Built {
+    /// Returns the request of a turn.
+    pub(crate) fn of(turn: Turn<Draft>, options: &ContextOptions) -> Result<Self, Error> {
+        let Turn { request, recorded, compacted, due } = turn;
+        let draft = request?;
+        let out_of_reach = unreached(options, &draft);
+        Ok(Self { draft, recorded, compacted, out_of_reach, due })
+    }
 }
 
 /// Returns the levels of the options' policy that can never be reached in a request's window.

@@ -1,35 +1,24 @@
-//! Builds the next request of a lane, compacts the lane first if it is due, and records the request.
-//!
-//! ```text
-//! Build ─► Draft ─ due? ─► compact, and build again
-//!                └─ else ─► record: preamble.changed … context.built ─► Built
-//! ```
-//! Decisions of a build are appended only if the session has not grown in the meantime. Otherwise, the build starts
-//! again.
+//! The next request of a session, built from its ledger.
 
-mod auto_compact;
 mod built;
-mod record;
+pub(crate) mod record;
 
 use crate::base::apart::apart;
+use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::compaction::compact::state::refuse_unsettled;
-use crate::compaction::drive::{context_job, run_build};
-use auto_compact::{AutoCompaction, compact_if_due, find_due};
+use crate::compaction::drive::run_build;
+use crate::ledger::session::{Session, in_overlay};
+use crate::request::build::Build;
+use crate::request::desk::Desk;
+use crate::request::options::ContextOptions;
 pub use built::Built;
 pub(crate) use built::unreached;
-use record::{record_overflow, record_request};
-pub(crate) use record::{refused, to_record};
-
-use crate::base::error::Error;
-use crate::ledger::session::{Session, in_overlay};
-use crate::limits;
-use crate::request::build::Build;
-use crate::request::options::ContextOptions;
-use crate::request::stages::Stopped;
+use std::sync::Arc;
 use wunderblock_core::compact::Due;
 use wunderblock_core::message::Message;
-use wunderblock_store::StoreError;
+
+use super::turn::{next_due, turn};
 
 impl Session {
     /// Builds the next request and records it. If even the smallest request does not fit, that is recorded as
@@ -61,43 +50,21 @@ fn build_context(session: &Session, options: ContextOptions) -> BoxFuture<'_, Bu
         if let Some(prompt) = &options.prompt {
             session.append(Message::user(prompt.as_str())).await?;
         }
-        let mut auto = AutoCompaction::default();
         if let Some(compactor) = &options.compactor {
             refuse_unsettled(session, &compactor.policy, &options).await?;
         }
-        for _ in 0..limits::BUILD_RETRIES {
-            let drafted = run_build(session, Build::draft(context_job(session, &options))).await?;
-            if compact_if_due(session, &options, &drafted, &mut auto).await? {
-                continue;
-            }
-            let draft = match drafted {
-                Ok(draft) => draft,
-                Err(Stopped::Failed(error)) => return Err(error),
-                Err(Stopped::Refused { lane, refusal, .. }) => {
-                    let done = auto.describe(options.compactor.as_ref());
-                    record_overflow(session, &lane, &refusal, &done).await?;
-                    return Err(Error::OverBudget(refusal));
-                }
-            };
-            match record_request(session, &draft).await {
-                Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
-                Err(error) => return Err(error),
-                Ok(recorded) => {
-                    let AutoCompaction { compacted, due, .. } = auto;
-                    let out_of_reach = unreached(&options, &draft);
-                    return Ok(Built { draft, recorded: Some(recorded), compacted, out_of_reach, due });
-                }
-            }
-        }
-        Err(Error::Restless)
+        let (house, asked) = (session.house(), options.clone());
+        let build = Build::new(async move |ask| turn(&Desk { house, ask }, &asked).await);
+        Built::of(run_build(session, build).await??, &options)
     })
 }
 
 /// Returns the reason if the lane's next request is due for a compaction by the options' policy.
 pub(crate) async fn due_for(session: &Session, options: &ContextOptions) -> Result<Option<Due>, Error> {
     let Some(compactor) = &options.compactor else { return Ok(None) };
-    let drafted = run_build(session, Build::draft(context_job(session, options))).await?;
-    find_due(session, &compactor.policy, &drafted).await
+    let (house, options, policy) = (session.house(), options.clone(), Arc::clone(&compactor.policy));
+    let build = Build::new(async move |ask| next_due(&Desk { house, ask }, &policy, &options).await);
+    run_build(session, build).await?
 }
 
 fn build_draft(session: &Session, options: ContextOptions) -> BoxFuture<'_, Built> {
@@ -107,7 +74,7 @@ fn build_draft(session: &Session, options: ContextOptions) -> BoxFuture<'_, Buil
                 let why = "a prompt is the session's next turn; leave it out for a request as of an earlier position";
                 return Err(Error::Config(why.to_owned()));
             }
-            let draft = run_build(session, Build::draft(context_job(session, &options))).await??;
+            let draft = run_build(session, Build::draft(session.house().job(&options))).await??;
             let out_of_reach = unreached(&options, &draft);
             return Ok(Built { draft, recorded: None, compacted: None, out_of_reach, due: None });
         }

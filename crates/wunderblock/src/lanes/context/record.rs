@@ -1,8 +1,6 @@
-//! Records the decisions of a build: preamble, step, injections, request, warning.
+//! Events that record the decisions of a build: preamble, step, injections, request, warning.
 
 use crate::base::error::Error;
-use crate::ledger::record::{MadeFrom, append_events};
-use crate::ledger::session::Session;
 use crate::request::draft::Draft;
 use std::collections::BTreeMap;
 use wunderblock_core::event::{BudgetWarned, EventSource, Fact, NewEvent, Overflow, TurnCompleted};
@@ -10,33 +8,6 @@ use wunderblock_core::id::{EventId, LaneId, StreamId};
 use wunderblock_core::plan::PlanRefusal;
 use wunderblock_core::section::Section;
 use wunderblock_core::units::{Cost, Millis, Seq};
-use wunderblock_store::{Commit, Write};
-
-/// Appends the decisions of a build, unless the session has grown in the meantime.
-pub(super) async fn record_request(session: &Session, draft: &Draft) -> Result<Seq, Error> {
-    let (seq, events) = to_record(draft, &session.id, session.engine.now())?;
-    let fresh = &draft.planned.fresh;
-    if !fresh.is_empty() {
-        let counts = Write::Counts { tenant: session.engine.tenant.no, counts: fresh.clone() };
-        // Counts are derived data, so the request does not fail if they cannot be stored.
-        let _ = session.engine.storage.commit(Commit::raw(vec![counts])).await;
-    }
-    let made = MadeFrom::session(draft.planned.snapshot.epoch, draft.through);
-    append_events(session, Some(draft.through), events, made).await?;
-    Ok(seq)
-}
-
-/// Records that no request was sent, and the reason. Repeating the same refusal records nothing.
-pub(super) async fn record_overflow(
-    session: &Session,
-    lane: &LaneId,
-    refusal: &PlanRefusal,
-    done: &str,
-) -> Result<(), Error> {
-    let event = refused(lane, refusal, done, session.engine.now())?;
-    append_events(session, None, vec![event], MadeFrom::Nothing).await?;
-    Ok(())
-}
 
 /// Returns the events to append for a request, and the position of the request's own record.
 pub(crate) fn to_record(

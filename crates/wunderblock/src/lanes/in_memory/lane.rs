@@ -1,32 +1,19 @@
-//! A lane in memory: it folds events, and drives its own builds.
+//! A lane in memory: it folds events, and answers what builds and compactions ask for.
 
 use crate::base::error::Error;
-use crate::compaction::compact::call_budget::CallBudget;
-use crate::compaction::compact::climb::{Climb, Climbed};
-use crate::compaction::compact::due::{
-    MeasuredSize, after_refusal, between_tasks, found, is_stopped, may_stop, measure,
-};
-use crate::compaction::compact::history::{settled, task_mark};
-use crate::compaction::compact::prepare::Prepared;
-use crate::compaction::compact::publish::{CompactionOrigin, facts, prompt};
+use crate::base::parallel::wait_for;
 use crate::ledger::texts::Texts;
 use crate::request::build::{Build, Polled};
-use crate::request::job::BuildJob;
-use crate::request::need::{Need, ShownTexts};
-use crate::request::snapshot::{LaneWanted, OPENING, Snapshot, view_handles};
-use crate::request::stages::{Planned, Stopped};
-use crate::rules::compactor::Compactor;
+use crate::request::desk::House;
+use crate::request::need::{AppendWanted, EventsWanted, MarkedWanted, Need, ShownTexts};
+use crate::request::snapshot::{LaneWanted, OPENING, Snapshot};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use wunderblock_core::compact::{Due, TaskMark, Urgency};
-use wunderblock_core::event::{Event, EventSource, Fact, NewEvent};
+use wunderblock_core::event::{Event, Fact, NewEvent};
 use wunderblock_core::id::{EventId, Handle, HandlePrefix, LaneId};
-use wunderblock_core::policy::Policy;
-use wunderblock_core::units::{Millis, Seq, Tokens};
-use wunderblock_redact::Redactor;
-use wunderblock_store::{TallyRow, codec};
-
-/// Milliseconds per hour.
-const HOUR: i64 = 3_600_000;
+use wunderblock_core::message::{Body, Role};
+use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_store::{Marked, StoreError, TallyRow, codec};
 
 /// Lane of one session. The lane's builds need nothing from outside except files and state providers.
 #[derive(Clone)]
@@ -36,56 +23,31 @@ pub(crate) struct Lane {
     shared: Arc<Texts>,
     /// Texts of this lane only.
     texts: Texts,
-    /// Starts and ends of tasks, as marked by events.
-    pub(crate) marks: Vec<TaskMark>,
-    /// Number of consecutive compactions that gained nothing, and the number of tokens in the request at the last
-    /// one.
-    pub(crate) rounds: Option<(u32, Tokens)>,
-    /// Times at which a summariser was called, each with the number of calls.
-    calls: Vec<(Millis, u32)>,
-    /// Events of the lane, for views at earlier positions or without steps. `None` unless [`Lane::keeping`] was
-    /// called.
-    pub(crate) events: Option<Vec<Event>>,
+    /// Events of the lane, oldest first.
+    pub(crate) events: Vec<Event>,
+    /// Indexes of the control events of each kind in `events`.
+    kinds: HashMap<&'static str, Vec<usize>>,
+    /// Ids of the events that were appended at no particular position.
+    anywhere: HashSet<EventId>,
+    /// Total length of the session's texts.
+    text: Bytes,
     /// Running sums at each position. Positions that were not counted are missing.
     pub(crate) tallies: Vec<TallyRow>,
 }
 
-/// Result of a compaction.
-pub(crate) enum Tried {
-    /// Number of consecutive compactions that gained nothing. The lane is no longer compacted.
-    Stopped(u32),
-    /// Summaries that were made ahead of time and are now being applied.
-    Prepared(Box<Climbed>),
-    /// A proposal. The proposal is applied if it changes the lane.
-    Climbed(Box<Climbed>, Box<Prepared>),
-}
-
-/// Settings of a compaction.
-pub(crate) struct CompactContext<'a> {
-    pub(crate) compactor: &'a Compactor,
-    pub(crate) redactor: &'a Arc<Redactor>,
-    pub(crate) due: &'a Due,
-}
-
 impl Lane {
-    /// Creates an empty lane that also finds the texts in `shared`. The lane keeps no events, so only its current
-    /// state can be viewed.
+    /// Creates an empty lane that also finds the texts in `shared`.
     pub(crate) fn new(lane: LaneId, shared: Arc<Texts>) -> Self {
         Self {
             snapshot: Snapshot::new(lane),
             shared,
             texts: Texts::default(),
-            marks: Vec::new(),
-            rounds: None,
-            calls: Vec::new(),
-            events: None,
+            events: Vec::new(),
+            kinds: HashMap::new(),
+            anywhere: HashSet::new(),
+            text: Bytes::ZERO,
             tallies: Vec::new(),
         }
-    }
-
-    /// Makes the lane keep its events from now on, so that it can be viewed at any position and without its steps.
-    pub(crate) fn keeping(self) -> Self {
-        Self { events: Some(Vec::new()), ..self }
     }
 
     /// Returns the latest position.
@@ -112,59 +74,43 @@ impl Lane {
 
     /// Adds an event whose long bodies were moved out.
     pub(crate) fn hear(&mut self, event: Event) {
-        self.marks.extend(task_mark(&event));
         self.snapshot.fold(&event, false);
-        if let Some(events) = &mut self.events {
-            events.push(event);
+        match &event.fact {
+            Some(Fact::MessageAppended(said)) => {
+                let bodies = said.message.parts.iter().flat_map(|part| part.bodies());
+                self.text += bodies.map(Body::bytes).sum::<Bytes>();
+            }
+            Some(fact) => self.kinds.entry(fact.kind()).or_default().push(self.events.len()),
+            None => {}
         }
+        self.events.push(event);
     }
 
     /// Adds an event to the view only. The event's facts about sent requests are ignored, because this lane did not
     /// build those requests.
     pub(crate) fn see(&mut self, event: &Event) {
-        self.marks.extend(task_mark(event));
         if self.snapshot.opened_at == Millis::ZERO {
             self.snapshot.opened_at = event.at;
         }
         Arc::make_mut(&mut self.snapshot.view).apply(event);
     }
 
-    /// Adds events that the lane itself decided, with full texts.
-    pub(crate) fn adopt(&mut self, job: &BuildJob, events: impl IntoIterator<Item = NewEvent>) {
-        for NewEvent { id, at, source, mut fact } in events {
-            codec::move_out(&job.key, &mut fact, &mut |hash, text| {
-                self.texts.insert(codec::handle(&hash), text);
-            });
-            let seq = self.head().next();
-            let (tenant, stream) = (job.tenant.clone(), job.stream.clone());
-            self.hear(Event { tenant, stream, seq, id, at, source, fact: Some(fact), erased: None });
-        }
-    }
-
-    /// Adds a fact that the lane itself decided.
-    pub(crate) fn decide(&mut self, job: &BuildJob, fact: Fact) -> Result<Seq, Error> {
-        let seq = self.head().next();
-        let id = EventId::new(format!("{}@{seq}", fact.kind()))?;
-        self.adopt(job, [NewEvent { id, at: job.now, source: EventSource::Engine, fact }]);
-        Ok(seq)
-    }
-
     /// Drives a build to its end.
-    pub(crate) fn run<T>(&self, mut build: Build<T>) -> Result<T, Error> {
+    pub(crate) fn run<T>(&mut self, house: &House, mut build: Build<T>) -> Result<T, Error> {
         loop {
             match build.next()? {
                 Polled::Done(done) => return Ok(done),
-                Polled::Need(need) => self.answer(need),
+                Polled::Need(need) => self.answer(house, need),
             }
         }
     }
 
-    fn answer(&self, need: Need) {
+    fn answer(&mut self, house: &House, need: Need) {
         match need {
             Need::Lane(wanted, reply) => reply.give(self.look(&wanted)),
             Need::Texts(handles, reply) => reply.give(self.some(handles)),
             // Reductions that the lane itself made are already part of the lane.
-            Need::Known(_, reply) => reply.give(std::collections::HashSet::new()),
+            Need::Known(_, reply) => reply.give(HashSet::new()),
             // A lane in memory has no index. Bodies that a turn names by path or handle are recalled even without an
             // index.
             Need::Search(_, reply) => reply.give(Vec::new()),
@@ -177,7 +123,100 @@ impl Lane {
                 let tallies = wanted.edges.into_iter().filter_map(tally).collect();
                 reply.give(ShownTexts { texts: self.some(wanted.handles), tallies });
             }
+            Need::Marked(wanted, reply) => reply.give(self.marked(&wanted)),
+            Need::Events(wanted, reply) => reply.give(self.range(wanted)),
+            Need::At(seqs, reply) => {
+                let at = |seq: &Seq| {
+                    let place = self.events.binary_search_by_key(seq, |event| event.seq).ok()?;
+                    self.events.get(place).cloned()
+                };
+                reply.give(seqs.iter().filter_map(at).collect());
+            }
+            Need::Standing(reply) => reply.give((self.head(), self.text)),
+            Need::Append(wanted, reply) => reply.give(self.append(house, *wanted)),
+            // Nobody else can compact the lane meanwhile.
+            Need::Claim(_, reply) => reply.give(None),
+            Need::Release(reply) => reply.give(()),
+            Need::Wait(work, reply) => {
+                wait_for(work);
+                reply.give(());
+            }
         }
+    }
+
+    /// Records events of the engine, with full texts.
+    fn append(&mut self, house: &House, wanted: AppendWanted) -> Result<(), Error> {
+        let (expected, actual) = (wanted.expect_head, self.head());
+        if let Some(expected) = expected.filter(|expected| *expected != actual) {
+            return Err(Error::Store(StoreError::HeadMoved { expected, actual }));
+        }
+        for NewEvent { id, at, source, mut fact } in wanted.events {
+            // The same event is recorded once.
+            if expected.is_none() && !self.anywhere.insert(id.clone()) {
+                continue;
+            }
+            codec::move_out(&house.key, &mut fact, &mut |hash, text| {
+                self.texts.insert(codec::handle(&hash), text);
+            });
+            let seq = self.head().next();
+            let (tenant, stream) = (house.config.tenant.clone(), house.stream.clone());
+            self.hear(Event { tenant, stream, seq, id, at, source, fact: Some(fact), erased: None });
+        }
+        Ok(())
+    }
+
+    /// Returns marked events, latest first.
+    fn marked(&self, wanted: &MarkedWanted) -> Vec<Event> {
+        let limit = usize::try_from(wanted.limit).unwrap_or(usize::MAX);
+        let of_kind = |kind: &str| {
+            let places = self.kinds.get(kind).into_iter().flatten().rev();
+            places.filter_map(|place| self.events.get(*place)).filter(|event| event.seq <= wanted.to)
+        };
+        let lane = |event: &Event| event.fact.as_ref().and_then(Fact::lane).cloned();
+        let said = |fits: fn(&wunderblock_core::message::Message) -> bool| {
+            let own = self.events.iter().rev().filter(|event| event.seq <= wanted.to);
+            own.filter(move |event| match &event.fact {
+                Some(Fact::MessageAppended(said)) => fits(&said.message),
+                _ => false,
+            })
+        };
+        match &wanted.what {
+            Marked::Kind(kind) => of_kind(kind).take(limit).cloned().collect(),
+            Marked::OfLane(kind, own) => {
+                of_kind(kind).filter(|event| lane(event).as_ref() == Some(own)).take(limit).cloned().collect()
+            }
+            Marked::EachLane(kind) => {
+                let mut seen = HashSet::new();
+                let newest = of_kind(kind).filter(|event| lane(event).is_some_and(|lane| seen.insert(lane)));
+                newest.take(limit).cloned().collect()
+            }
+            Marked::UserTurn => said(|message| message.is_user_turn()).take(limit).cloned().collect(),
+            Marked::System => {
+                let is_system = |message: &wunderblock_core::message::Message| {
+                    message.role == Role::System && message.standing.is_sendable()
+                };
+                said(is_system).take(limit).cloned().collect()
+            }
+        }
+    }
+
+    /// Returns events in a range, up to the event with which their texts exceed the maximum.
+    fn range(&self, EventsWanted { from, to, limit, text }: EventsWanted) -> Vec<Event> {
+        let first = self.events.partition_point(|event| event.seq < from);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut read = Bytes::ZERO;
+        let mut found = Vec::new();
+        for event in self.events.iter().skip(first).take_while(|event| event.seq <= to).take(limit) {
+            found.push(event.clone());
+            if let Some(Fact::MessageAppended(said)) = &event.fact {
+                let bodies = said.message.parts.iter().flat_map(|part| part.bodies());
+                read += bodies.map(Body::bytes).sum::<Bytes>();
+            }
+            if read > text {
+                break;
+            }
+        }
+        found
     }
 
     fn some(&self, handles: Vec<Handle>) -> Texts {
@@ -193,118 +232,19 @@ impl Lane {
     /// Returns the snapshot of the lane for a build.
     fn look(&self, wanted: &LaneWanted) -> Snapshot {
         let is_past = wanted.at.is_some_and(|at| at < self.head());
-        let look = |events: &Vec<Event>, at: Option<Seq>, ignores_steps| {
+        let look = |at: Option<Seq>, ignores_steps| {
             let mut snapshot = Snapshot::new(self.snapshot.lane().clone());
             let up_to = |event: &&Event| at.is_none_or(|at| event.seq <= at);
-            events.iter().take_while(up_to).for_each(|event| snapshot.fold(event, ignores_steps));
+            self.events.iter().take_while(up_to).for_each(|event| snapshot.fold(event, ignores_steps));
             snapshot
         };
-        let events = self.events.as_ref();
-        let mut snapshot = match events.filter(|_| is_past || wanted.ignores_steps) {
-            Some(events) => look(events, wanted.at, wanted.ignores_steps),
-            None => self.snapshot.clone(),
+        let mut snapshot = match is_past || wanted.ignores_steps {
+            true => look(wanted.at, wanted.ignores_steps),
+            false => self.snapshot.clone(),
         };
         if snapshot.before.is_none() && snapshot.view.trim().drop_before > Seq(2) {
-            snapshot.opening = events.map(|events| Box::new(look(events, Some(OPENING), true)));
+            snapshot.opening = Some(Box::new(look(Some(OPENING), true)));
         }
         snapshot
-    }
-
-    /// Returns the reason if a draft, or the refusal of a draft, makes the lane due for a compaction.
-    pub(crate) fn is_due(
-        &self,
-        policy: &Policy,
-        drafted: Result<(&Planned, MeasuredSize), &Stopped>,
-        now: Millis,
-    ) -> Option<Due> {
-        let (planned, size) = match drafted {
-            Ok(both) => both,
-            Err(Stopped::Refused { refusal, .. }) => return after_refusal(policy, refusal),
-            Err(Stopped::Failed(_)) => return None,
-        };
-        let measure = measure(planned, size, now);
-        let found = found(policy, &measure, planned)?;
-        let view = &planned.decision.view;
-        let marks = settled(self.marks.clone(), view, &planned.texts);
-        if found.level > Urgency::Soft || marks.is_empty() {
-            return Some(found);
-        }
-        between_tasks(policy, measure, view, &marks)
-    }
-
-    /// Compacts the lane, and applies the result.
-    pub(crate) fn compact(&mut self, job: &BuildJob, means: &CompactContext<'_>) -> Result<Tried, Error> {
-        let mut bench = self.run(Build::bench(job.clone()))??;
-        let missing = bench.texts.missing(view_handles(&bench.view));
-        bench.texts.extend(self.some(missing));
-        let marks = settled(self.marks.clone(), &bench.view, &bench.texts);
-        let policy = &means.compactor.policy;
-        let prepared = Prepared::new(bench, &marks, policy, Arc::clone(means.redactor));
-        let rounds = self.rounds.filter(|_| may_stop(policy, means.due.level));
-        if let Some(rounds) = rounds.filter(|rounds| is_stopped(policy, *rounds, &prepared)) {
-            return Ok(Tried::Stopped(rounds.0));
-        }
-        let budget = self.budget(policy.limits.calls_per_hour, job.now);
-        let climb = Climb {
-            ask: prepared.bench.ask(),
-            tasks: &prepared.tasks,
-            before: (prepared.tokens, prepared.spare),
-            adopted: &prepared.adopted,
-            paid: &prepared.paid,
-            rules: &prepared.rules,
-            files: &prepared.files,
-            policy,
-            summariser: means.compactor.summariser.as_deref(),
-            redactor: means.redactor,
-            focus: None,
-            progress: None,
-            budget: &budget,
-        };
-        let climbed = climb.run(means.due.level);
-        let spent = climbed.drafts.iter().filter_map(|draft| draft.spent.as_ref());
-        self.calls.push((job.now, spent.map(|spent| spent.calls).sum()));
-        if means.due.level == Urgency::Ahead {
-            self.publish(job, means, (&climbed, &prepared))?;
-            return Ok(Tried::Prepared(Box::new(climbed)));
-        }
-        if climbed.proposal.trim.is_none() {
-            let round = self.rounds.map_or(0, |(round, _)| round).saturating_add(1);
-            self.rounds = Some((round, prepared.tokens));
-        } else {
-            self.rounds = None;
-            self.publish(job, means, (&climbed, &prepared))?;
-        }
-        Ok(Tried::Climbed(Box::new(climbed), Box::new(prepared)))
-    }
-
-    /// Applies the facts of a proposal.
-    fn publish(
-        &mut self,
-        job: &BuildJob,
-        means: &CompactContext<'_>,
-        (climbed, prepared): (&Climbed, &Prepared),
-    ) -> Result<(), Error> {
-        let prompt = prompt(&means.compactor.policy);
-        let (lane, due) = (self.snapshot.lane().clone(), means.due);
-        let by = CompactionOrigin {
-            lane: &lane,
-            target: &prepared.bench.target,
-            policy: &means.compactor.policy.name,
-            due,
-            focus: None,
-            prompt: &prompt,
-            calibration: prepared.bench.calibration.as_ref(),
-            work: prepared.work.as_ref(),
-        };
-        for (_, fact) in facts(&climbed.proposal, &climbed.drafts, &by) {
-            self.decide(job, fact)?;
-        }
-        Ok(())
-    }
-
-    /// Returns the number of summariser calls that remain within the hour.
-    fn budget(&self, per_hour: u32, now: Millis) -> CallBudget {
-        let recent = self.calls.iter().filter(|(at, _)| now.0.saturating_sub(at.0) < HOUR);
-        CallBudget::of(per_hour.saturating_sub(recent.map(|(_, calls)| *calls).sum()))
     }
 }

@@ -2,16 +2,14 @@
 //!
 //! The same builds drive this lane and the lanes of a ledger, so its requests are identical to theirs, byte for byte.
 //! Content that the lane leaves out can be read by handle while the lane exists, but nothing outlives the lane. The
-//! lane has no index, so a build's query finds nothing. Hooks do not run, and entries that a step left out are not
-//! summarised by a later sweep.
+//! lane has no index, so a build's query finds nothing.
 
 pub(crate) mod lane;
 
 use crate::base::error::Error;
-use crate::compaction::compact::account::{Compacted, CompactionResult};
-use crate::compaction::compact::due::MeasuredSize;
-use crate::compaction::compact::options::CompactOptions;
-use crate::lanes::context::{Built, refused, to_record, unreached};
+use crate::base::parallel::Workers;
+use crate::lanes::context::Built;
+use crate::lanes::turn::turn;
 use crate::ledger::door::admit;
 use crate::ledger::engine::{Config, random};
 use crate::ledger::incoming::IntoEvents;
@@ -19,22 +17,16 @@ use crate::ledger::record::normalise;
 use crate::ledger::session::Session;
 use crate::ledger::stored::read_texts;
 use crate::request::build::Build;
-use crate::request::draft::Draft;
-use crate::request::job::BuildJob;
-use crate::request::lane::LaneChoice;
+use crate::request::desk::{Desk, House};
 use crate::request::options::ContextOptions;
-use crate::request::stages::{Stopped, shorter_of};
-use crate::rules::compactor::Compactor;
 use crate::rules::token_costs::Counts;
 use crate::rules::tokens::Vocabulary;
-use lane::{CompactContext, Lane, Tried};
+use lane::Lane;
 use std::collections::HashMap;
 use std::sync::Arc;
-use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::{Event, EventSource, Fact, NewEvent, SessionOpened};
 use wunderblock_core::id::{EventId, HandlePrefix, LaneId, StreamId};
 use wunderblock_core::message::{Body, Part};
-use wunderblock_core::policy::Reduce;
 use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 use wunderblock_store::{Appended, StoreError, TallyRow, codec};
 
@@ -46,6 +38,7 @@ pub struct MemoryLane {
     key: [u8; 32],
     lane: Lane,
     counts: Arc<Counts>,
+    workers: Arc<Workers>,
     /// Position and content hash of each event, by the caller's id.
     ids: HashMap<EventId, (Seq, [u8; 32])>,
 }
@@ -87,14 +80,15 @@ impl MemoryLane {
     }
 
     fn with(config: Config, stream: StreamId, key: [u8; 32], lane: LaneId) -> Self {
-        let lane = Lane::new(lane, Arc::default()).keeping();
-        Self { config, stream, key, lane, counts: Arc::default(), ids: HashMap::new() }
+        let lane = Lane::new(lane, Arc::default());
+        let (counts, workers) = (Arc::default(), Arc::default());
+        Self { config, stream, key, lane, counts, workers, ids: HashMap::new() }
     }
 
     /// Returns the events, oldest first. Bodies of [`codec::INLINE_MAX`] bytes or more are handles.
     #[must_use]
     pub fn events(&self) -> &[Event] {
-        self.lane.events.as_deref().unwrap_or_default()
+        &self.lane.events
     }
 
     /// Returns the text of a handle that a request names, in full or by its first digits. `None` if no text or more
@@ -203,156 +197,50 @@ impl MemoryLane {
     }
 
     /// Builds the lane's next request and records it. If the options' compactor finds that the lane is due, the lane
-    /// is compacted first, and the compaction is also recorded. Blocks while a summariser works.
+    /// is compacted first, and the compaction is also recorded. Blocks while a summariser or a hook works.
     ///
     /// # Errors
     /// Returns [`Error::OverBudget`] if even the smallest request does not fit; also fails if the options name
     /// another lane.
     pub fn context(&mut self, options: impl Into<ContextOptions>) -> Result<Built, Error> {
-        let options = &options.into();
-        let mut drafted = self.draft(options)?;
-        let (mut compacted, mut left) = (None, None);
-        let due = match &options.compactor {
-            Some(compactor) => self.is_due(compactor, &drafted).map(|due| (compactor, due)),
-            None => None,
-        };
-        match due {
-            Some((compactor, due)) if compactor.background && due.level < Urgency::Overflow => {
-                left = Some(due)
-            }
-            Some((compactor, due)) => {
-                let head = self.lane.head();
-                compacted = Some(Box::new(self.compact(options, compactor, due, &drafted)?));
-                // A rejected compaction is recorded, too. If a compaction was recorded, the draft was made from an
-                // earlier head and must be made again.
-                if self.lane.head() > head {
-                    drafted = self.draft(options)?;
-                }
-            }
-            None => {}
-        }
-        let job = self.job(options)?;
-        match drafted {
-            Err(Stopped::Refused { lane, refusal, .. }) => {
-                let done = if compacted.is_some() {
-                    "a compaction could not make room"
-                } else {
-                    "nothing was compacted"
-                };
-                let event = refused(&lane, &refusal, done, job.now)?;
-                // The id is a hash of the refusal, so the same refusal is recorded only once.
-                if !self.ids.contains_key(&event.id) {
-                    self.take(event, Some([0; 32]));
-                }
-                Err(Error::OverBudget(refusal))
-            }
-            Err(Stopped::Failed(error)) => Err(error),
-            Ok(draft) => {
-                let (recorded, events) = to_record(&draft, &self.stream, job.now)?;
-                self.adopt(&job, events);
-                let out_of_reach = unreached(options, &draft);
-                Ok(Built { draft, recorded: Some(recorded), compacted, out_of_reach, due: left })
-            }
-        }
+        self.build(options.into(), false)
     }
 
     /// Builds the request that [`MemoryLane::context`] would build, on a copy of the lane, and records nothing. No
-    /// model is called.
+    /// model is called and no hook runs.
     ///
     /// # Errors
     /// See [`MemoryLane::context`].
     pub fn explain(&self, options: impl Into<ContextOptions>) -> Result<Built, Error> {
-        let mut options = options.into();
-        let writer = options.compactor.as_mut().and_then(|compactor| compactor.summariser.take());
-        let mut built = self.clone().context(options)?;
+        let mut built = self.clone().build(options.into(), true)?;
         built.recorded = None;
         if let Some(done) = &mut built.compacted {
             done.unrecord();
-            done.stands_in_for = writer.map(|writer| writer.name());
         }
         Ok(built)
     }
 
-    fn draft(&self, options: &ContextOptions) -> Result<Result<Draft, Stopped>, Error> {
-        self.lane.run(Build::draft(self.job(options)?))
-    }
-
-    fn job(&self, options: &ContextOptions) -> Result<BuildJob, Error> {
+    fn build(&mut self, options: ContextOptions, aside: bool) -> Result<Built, Error> {
         let lane = self.lane.snapshot.lane().clone();
         if options.lane.as_ref().is_some_and(|other| *other != lane) {
             return Err(Error::Config(format!(
                 "the options name another lane: this memory holds only lane `{lane}`"
             )));
         }
-        let rules = options.compactor.as_ref().map_or_else(Reduce::default, |one| one.policy.reduce.clone());
-        Ok(BuildJob {
-            tenant: self.config.tenant.clone(),
+        let options = ContextOptions { lane: Some(lane), ..options };
+        let house = House {
+            config: self.config.clone(),
             stream: self.stream.clone(),
-            lane: LaneChoice::Named(lane),
-            options: Arc::new(options.clone()),
-            rules,
-            now: (self.config.clock)(),
             key: self.key,
-            catalog: self.config.catalog.clone(),
-            reducer: self.config.reducer,
             counts: Arc::clone(&self.counts),
-        })
-    }
-
-    fn is_due(&self, compactor: &Compactor, drafted: &Result<Draft, Stopped>) -> Option<Due> {
-        let drafted = drafted.as_ref().map(|draft| (&*draft.planned, MeasuredSize::of_draft(draft)));
-        self.lane.is_due(&compactor.policy, drafted, (self.config.clock)())
-    }
-
-    /// Compacts the lane, and records the result.
-    fn compact(
-        &mut self,
-        options: &ContextOptions,
-        compactor: &Compactor,
-        due: Due,
-        drafted: &Result<Draft, Stopped>,
-    ) -> Result<Compacted, Error> {
-        let job = self.job(&ContextOptions { compactor: None, ..options.clone() })?;
-        // A compaction must see the lane as the request would see it, so shortened texts are recorded first.
-        let shorter = shorter_of(drafted, |draft| &draft.planned);
-        let shorter = shorter.map(|shorter| shorter.events.clone()).unwrap_or_default();
-        self.adopt(&job, shorter);
-        let wanted = CompactOptions {
-            due: Some(due.clone()),
-            ..CompactOptions::new((*job.options).clone(), compactor.clone())
+            workers: Arc::clone(&self.workers),
+            aside,
         };
-        let means = CompactContext { compactor, redactor: &self.config.redactor.clone(), due: &due };
-        let tried = self.lane.compact(&job, &means)?;
-        let lane = self.lane.snapshot.lane().clone();
+        let (own, asked) = (house.clone(), options.clone());
+        let build = Build::new(async move |ask| turn(&Desk { house: own, ask }, &asked).await);
+        let turn = self.lane.run(&house, build);
         self.tally();
-        Ok(match tried {
-            Tried::Stopped(rounds) => Compacted::empty(&wanted, lane, due, CompactionResult::Stopped(rounds)),
-            Tried::Prepared(climbed) => {
-                let mut account = Compacted::of(&wanted, &lane, due, &climbed);
-                if !account.nodes.is_empty() {
-                    account.outcome = CompactionResult::Prepared;
-                }
-                account
-            }
-            Tried::Climbed(climbed, prepared) => {
-                let mut account = Compacted::of(&wanted, &lane, due, &climbed);
-                if climbed.proposal.trim.is_some() {
-                    account.outcome = CompactionResult::Compacted;
-                    account.recorded = Some(climbed.proposal.head.next());
-                } else {
-                    let round = self.lane.rounds.map_or(0, |(round, _)| round);
-                    let fact = Fact::CompactionRejected(account.rejection(prepared.tokens, round));
-                    self.lane.decide(&job, fact)?;
-                    self.tally();
-                }
-                account
-            }
-        })
-    }
-
-    fn adopt(&mut self, job: &BuildJob, events: Vec<NewEvent>) {
-        self.lane.adopt(job, events);
-        self.tally();
+        Built::of(turn??, &options)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::ledger::session::Session;
 use crate::ledger::stored::read_texts;
 use crate::ledger::texts::Texts;
 use crate::limits::{CATCH_UP_BYTES, VIEW_EVENTS};
-use crate::request::job::BuildJob;
+use crate::request::desk::House;
 use crate::request::target::Target;
 use crate::rules::token_costs::{Counts, TokenCosts};
 use std::collections::{BTreeSet, HashMap};
@@ -27,8 +27,8 @@ const COUNT: usize = 64;
 
 /// A session in memory.
 pub(super) struct History {
-    /// Job for building the requests, without a time.
-    pub(super) job: BuildJob,
+    /// Data for building the requests.
+    pub(super) house: House,
     /// Lane in which the requests are built.
     pub(super) lane: LaneId,
     pub(super) events: Vec<Event>,
@@ -40,7 +40,7 @@ pub(super) struct History {
 pub(super) async fn read_history(
     engine: &Engine,
     sessions: &[Session],
-    (job, lane): (BuildJob, LaneId),
+    (house, lane): (House, LaneId),
     target: &Target,
 ) -> Result<History, Error> {
     let mut events: Vec<Event> = Vec::new();
@@ -50,7 +50,7 @@ pub(super) async fn read_history(
     let handles: BTreeSet<Handle> = events.iter().flat_map(bodies).collect();
     let texts = read_texts(engine, handles.iter().copied()).await?;
     let counts = count_bodies(engine, handles.into_iter().collect(), &texts, target).await?;
-    Ok(History { job, lane, events, texts: Arc::new(texts), counts })
+    Ok(History { house, lane, events, texts: Arc::new(texts), counts })
 }
 
 /// Returns the counts of bodies: those stored in the ledger, and new counts for the other bodies.

@@ -31,7 +31,7 @@ mod watch;
 
 use crate::base::apart::apart;
 use crate::base::future::BoxFuture;
-use crate::compaction::drive::{context_job, run_build};
+use crate::compaction::drive::run_build;
 pub use compare::{PairedDifference, PairedVerdict, PolicyDifference, PolicyGain};
 pub use history::histories;
 use history::read_history;
@@ -45,8 +45,6 @@ use crate::base::parallel::{self, on_thread};
 use crate::ledger::engine::Engine;
 use crate::ledger::session::Session;
 use crate::request::build::Build;
-use crate::request::job::BuildJob;
-use crate::request::lane::LaneChoice;
 use crate::request::options::ContextOptions;
 use crate::request::stages::Loaded;
 use crate::request::target::{SessionModel, Target};
@@ -132,7 +130,7 @@ impl SimulateOptions {
                 ..self.requests(target)
             };
             let target = Target::of(catalog, &asked, &SessionModel::default())?;
-            Ok(PlayedWindow { requests: Arc::new(self.requests(&target)), target })
+            Ok(PlayedWindow { requests: self.requests(&target), target })
         };
         factors(self.windows).into_iter().map(of).collect()
     }
@@ -173,22 +171,17 @@ impl Engine {
         let (Some(first), Some(last)) = (sessions.first(), sessions.last()) else {
             return Err(Error::NoSession(String::new()));
         };
-        let job = context_job(last, &options.context);
+        let job = last.house().job(&options.context);
         let Loaded { snapshot, target, .. } = run_build(last, Build::loaded(job)).await??;
         let lane = snapshot.lane().clone();
-        let job = BuildJob {
-            options: Arc::new(options.requests(&target)),
-            lane: LaneChoice::Named(lane.clone()),
-            ..context_job(first, &options.context)
-        };
-        let history = read_history(self, sessions, (job, lane), &target).await?;
+        let history = read_history(self, sessions, (first.house(), lane), &target).await?;
         let windows = options.windows(&self.config.catalog, &target)?;
-        let (redactor, watch) = (Arc::clone(&self.config.redactor), Arc::clone(watch));
+        let watch = Arc::clone(watch);
         let (options, sessions) = (options.clone(), sessions.len() as u64);
         on_thread(move || {
             let index = Index::of(&history, &target)?;
             if index.moments.is_empty() {
-                return Err(Error::Silence(history.job.stream.clone()));
+                return Err(Error::Silence(history.house.stream.clone()));
             }
             let policies = options.policies.iter();
             let plays: Vec<_> =
@@ -197,7 +190,7 @@ impl Engine {
             let ran = parallel::map(plays, |(policy, window)| {
                 let (summariser, policy) = (options.summariser.clone(), Arc::clone(policy));
                 let compactor = Compactor { summariser, ..Compactor::new(policy) };
-                Play::new(&history, &index, window, compactor).run(&redactor, &watch)
+                Play::new(&history, &index, window, compactor).run(&watch)
             })?;
             let Some(results) = ran.into_iter().collect::<Option<Vec<PolicyResult>>>() else {
                 return Ok(None);

@@ -7,30 +7,33 @@ use super::result::PolicyResult;
 use super::sheet::{Sheet, SheetInput};
 use super::watch::Watch;
 use crate::base::error::Error;
-use crate::compaction::compact::due::MeasuredSize;
-use crate::lanes::in_memory::lane::{CompactContext, Lane, Tried};
-use crate::request::build::Build;
+use crate::compaction::compact::account::{Compacted, CompactionResult};
+use crate::lanes::in_memory::lane::Lane;
+use crate::lanes::turn::{Request, Turn, turn};
+use crate::ledger::engine::Config;
+use crate::request::build::{Build, rendered};
+use crate::request::desk::{Desk, House};
 use crate::request::job::BuildJob;
+use crate::request::need::Asking;
 use crate::request::options::ContextOptions;
-use crate::request::stages::{Rendered, Stopped, shorter_of};
+use crate::request::stages::{Rendered, Stopped};
 use crate::request::target::Target;
 use crate::rules::compactor::Compactor;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wunderblock_core::compact::Due;
-use wunderblock_core::event::{ContextBuilt, Event, Fact};
+use wunderblock_core::event::{ContextBuilt, Event, EventSource, Fact, NewEvent};
+use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::plan::TrimReason;
 use wunderblock_core::render;
-use wunderblock_core::units::{Bytes, Seq};
-use wunderblock_redact::Redactor;
+use wunderblock_core::units::{Bytes, Millis, Seq, Tokens};
 
 /// A window that a session is played in.
 pub(super) struct PlayedWindow {
     pub(super) target: Target,
     /// Options of each request.
-    pub(super) requests: Arc<ContextOptions>,
+    pub(super) requests: ContextOptions,
 }
 
 /// A session under a policy.
@@ -38,9 +41,9 @@ pub(super) struct Play<'a> {
     history: &'a History,
     index: &'a Index,
     target: &'a Target,
-    compactor: Compactor,
     lane: Lane,
-    job: BuildJob,
+    house: House,
+    options: Arc<ContextOptions>,
     /// Event at each position; `None` for events of the lane itself.
     positions: Vec<Option<usize>>,
     /// Position in this lane of each session event.
@@ -63,19 +66,18 @@ impl<'a> Play<'a> {
             index,
             target,
             lane: Lane::new(history.lane.clone(), Arc::clone(&history.texts)),
-            job: BuildJob {
-                options: Arc::clone(&window.requests),
-                rules: compactor.policy.reduce.clone(),
-                counts: history.counts(),
-                ..history.job.clone()
-            },
+            house: House { counts: history.counts(), ..history.house.clone() },
+            account: PolicyAccount::new(&compactor, target),
+            options: Arc::new(ContextOptions {
+                lane: Some(history.lane.clone()),
+                compactor: Some(compactor),
+                ..window.requests.clone()
+            }),
             // Positions start at 1.
             positions: vec![None],
             moved: HashMap::new(),
             sheet: Sheet::new(index),
-            account: PolicyAccount::new(&compactor, target),
             time: Duration::ZERO,
-            compactor,
         }
     }
 
@@ -83,19 +85,14 @@ impl<'a> Play<'a> {
     ///
     /// # Errors
     /// Returns an error if a stage of a build failed. A request that does not fit is a result, not an error.
-    pub(super) fn run(
-        mut self,
-        redactor: &Arc<Redactor>,
-        watch: &Watch,
-    ) -> Result<Option<PolicyResult>, Error> {
+    pub(super) fn run(mut self, watch: &Watch) -> Result<Option<PolicyResult>, Error> {
         let mut next = 0;
         for moment in &self.index.moments {
             for (number, event) in self.history.events.iter().enumerate().take(moment.before).skip(next) {
                 self.hear(number, event);
             }
             next = moment.before;
-            self.job.now = moment.now;
-            self.request(moment, redactor)?;
+            self.request(moment)?;
             if !watch.tell() {
                 return Ok(None);
             }
@@ -122,76 +119,57 @@ impl<'a> Play<'a> {
         self.positions.push(Some(number));
     }
 
-    /// Builds a request, compacts if the request makes the lane due, builds the request again, and sends it.
-    fn request(&mut self, moment: &Moment, redactor: &Arc<Redactor>) -> Result<(), Error> {
+    /// Builds a request, compacts if the request makes the lane due, and sends it.
+    fn request(&mut self, moment: &Moment) -> Result<(), Error> {
         let begun = Instant::now();
-        let mut drafted = self.lane.run(Build::rendered(self.job.clone()))?;
-        if let Some(due) = self.is_due(&drafted)
-            && self.compact(&due, &drafted, moment, redactor)?
-        {
-            drafted = self.lane.run(Build::rendered(self.job.clone()))?;
-        }
+        let now = moment.now;
+        let config = Config { clock: Arc::new(move || now), ..self.house.config.clone() };
+        let house = House { config, ..self.house.clone() };
+        let (own, options) = (house.clone(), Arc::clone(&self.options));
+        let build = Build::new(async move |ask| turn(&Desk { house: own, ask }, &options).await);
+        let done: Turn<Rendered> = self.lane.run(&house, build)??;
         self.time += begun.elapsed();
+        self.own_positions();
+        if let Some(done) = &done.compacted {
+            self.compacted(done, moment);
+        }
         self.sheet.hear(self.index.turns.get(..moment.turns).unwrap_or_default());
-        match drafted {
-            Ok(request) => self.send(request)?,
-            Err(Stopped::Failed(error)) => return Err(error),
-            Err(Stopped::Refused { shorter, .. }) => {
-                self.lane.adopt(&self.job, shorter.events);
+        match done.request {
+            Ok(request) => {
+                self.send(&request, now);
+                self.account.look(Some(&self.sheet), moment, self.index);
+            }
+            Err(Error::OverBudget(_)) => {
                 self.account.result.refused += 1;
                 self.account.result.series.push(0);
                 self.account.look(None, moment, self.index);
-                return Ok(());
             }
+            Err(error) => return Err(error),
         }
-        self.account.look(Some(&self.sheet), moment, self.index);
         Ok(())
     }
 
-    fn is_due(&self, drafted: &Result<Rendered, Stopped>) -> Option<Due> {
-        let drafted = drafted.as_ref().map(|request| (&request.planned, MeasuredSize::of_rendered(request)));
-        self.lane.is_due(&self.compactor.policy, drafted, self.job.now)
-    }
-
-    /// Compacts. Returns whether the compaction can change the next request.
-    fn compact(
-        &mut self,
-        due: &Due,
-        drafted: &Result<Rendered, Stopped>,
-        moment: &Moment,
-        redactor: &Arc<Redactor>,
-    ) -> Result<bool, Error> {
-        let shorter = shorter_of(drafted, |request| &request.planned);
-        let shorter = shorter.map(|shorter| shorter.events.clone()).unwrap_or_default();
-        let shortens = !shorter.is_empty();
-        self.lane.adopt(&self.job, shorter);
-        let means = CompactContext { compactor: &self.compactor, redactor, due };
-        let tried = self.lane.compact(&self.job, &means)?;
-        self.own_positions();
-        let (climbed, is_ahead) = match tried {
-            Tried::Climbed(climbed, _) => (climbed, false),
-            Tried::Prepared(climbed) => (climbed, true),
-            Tried::Stopped(_) => return Ok(shortens),
-        };
-        let drafts = &climbed.drafts;
-        let refused = drafts.iter().map(|draft| draft.rejected.len() as u64).sum::<u64>();
-        let spent = drafts.iter().filter_map(|draft| draft.spent.as_ref()?.micro_dollars).sum();
-        self.account.spend(spent);
+    /// Adds a compaction to the account.
+    fn compacted(&mut self, done: &Compacted, moment: &Moment) {
+        self.account.spend(done.spent.iter().filter_map(|spent| spent.micro_dollars).sum());
         let result = &mut self.account.result;
-        result.refused_summaries += refused;
-        if climbed.proposal.trim.is_none() && !is_ahead {
-            result.rejected += 1;
-            return Ok(shortens);
-        }
-        let nodes = &climbed.proposal.nodes;
-        if !is_ahead {
-            result.compactions += 1;
-            self.account.compacted(moment.before);
+        result.refused_summaries += done.rejected.len() as u64;
+        match done.outcome {
+            CompactionResult::Compacted => {
+                result.compactions += 1;
+                self.account.compacted(moment.before);
+            }
+            CompactionResult::Prepared => {}
+            // The lane is left alone.
+            CompactionResult::Stopped(_) => return,
+            _ => {
+                result.rejected += 1;
+                return;
+            }
         }
         let result = &mut self.account.result;
-        result.summaries += nodes.len() as u64;
-        result.summary_tokens += nodes.iter().map(|node| node.tokens.0).sum::<u64>();
-        Ok(shortens || !is_ahead)
+        result.summaries += done.nodes.len() as u64;
+        result.summary_tokens += done.nodes.iter().map(|node| node.after.0).sum::<u64>();
     }
 
     /// Marks the positions added since the session's last event as the lane's own.
@@ -200,28 +178,37 @@ impl<'a> Play<'a> {
         self.positions.resize(head.saturating_add(1), None);
     }
 
-    /// Sends a request: the lane takes its step and records the request.
-    fn send(&mut self, request: Rendered) -> Result<(), Error> {
+    /// Sends a request that the lane has recorded.
+    fn send(&mut self, request: &Rendered, now: Millis) {
         let Rendered { planned, rendered, .. } = request;
-        let plan = planned.decision.plan;
-        self.lane.adopt(&self.job, planned.decision.events);
-        self.account.result.steps += u64::from(plan.step == Some(TrimReason::OverBudget));
-        self.own_positions();
+        self.account.result.steps += u64::from(planned.decision.plan.step == Some(TrimReason::OverBudget));
         let (costs, positions, places) = (&planned.costs, &self.positions, &rendered.places);
         let reading = SheetInput { index: self.index, costs, positions, places };
         let name = self.target.model_line(&planned.costs).cost;
         let sent = self.sheet.turn(&rendered.request, name, reading);
         debug_assert_eq!(sent.0, request.total, "the pieces of a request are all of it");
-        self.account.send(sent, self.job.now, self.target);
-        // Only the fields that a view and `due` read are filled in.
+        self.account.send(sent, now, self.target);
+    }
+}
+
+impl Request for Rendered {
+    fn build(job: &BuildJob, ask: &Asking) -> impl Future<Output = Result<Self, Stopped>> + Send {
+        rendered(job, ask)
+    }
+
+    fn to_record(&self, _: &StreamId, now: Millis) -> Result<(Seq, Vec<NewEvent>), Error> {
+        let decision = &self.planned.decision;
+        let mut events = decision.events.clone();
+        let seq = Seq(self.planned.through().0 + events.len() as u64 + 1);
+        // Only the fields that a view and the measure of a lane read are filled in.
         let built = ContextBuilt {
-            lane: self.lane.snapshot.lane().clone(),
-            model: self.target.model.as_str().into(),
+            lane: self.planned.snapshot.lane().clone(),
+            model: self.planned.target.model.as_str().into(),
             policy: None,
             dialect: Dialect::Neutral,
             render: render::VERSION,
-            budget: self.target.budget,
-            plan,
+            budget: self.planned.target.budget,
+            plan: decision.plan.clone(),
             heads: Vec::new(),
             inputs: None,
             preamble: None,
@@ -232,13 +219,18 @@ impl<'a> Play<'a> {
             calibration: None,
             overhead: None,
             sections: Vec::new(),
-            total_tokens: sent.0.tokens,
+            total_tokens: self.total.tokens,
             verbatim: None,
             encoded_bytes: Bytes::ZERO,
             digest: Box::default(),
         };
-        self.lane.decide(&self.job, Fact::ContextBuilt(Box::new(built)))?;
-        self.own_positions();
-        Ok(())
+        let fact = Fact::ContextBuilt(Box::new(built));
+        let id = EventId::new(format!("{}@{seq}", fact.kind()))?;
+        events.push(NewEvent { id, at: now, source: EventSource::Engine, fact });
+        Ok((seq, events))
+    }
+
+    fn used(&self) -> Tokens {
+        self.total.tokens
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn history(
     }
     let count = |of: fn(&Moment) -> usize| index.moments.iter().map(|moment| of(moment) as u64).sum();
     SimulatedHistory {
-        session: history.job.stream.to_string(),
+        session: history.house.stream.to_string(),
         sessions: 1,
         model: target.model.clone(),
         window: target.budget.window.0,

@@ -12,6 +12,7 @@ mod edits;
 mod errand;
 mod facts;
 mod hostile;
+mod in_memory;
 mod lanes;
 mod newest;
 mod overflow;

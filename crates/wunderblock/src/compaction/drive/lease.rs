@@ -3,7 +3,7 @@
 //! A lease is not a lock: it only keeps two workers from writing the same summaries. The append alone decides whose
 //! compaction is published.
 
-use super::holder::is_dead;
+use super::holder::{is_dead, new_holder};
 use crate::base::error::Error;
 use crate::ledger::session::Session;
 use crate::limits;
@@ -27,11 +27,7 @@ const RENEWALS: i64 = 4;
 const PULSE: Duration = Duration::from_millis(250);
 
 /// Claims or renews the lease of a lane. Returns the holder's name if another worker holds the lease.
-pub(super) async fn claim_lease(
-    session: &Session,
-    lane: &LaneId,
-    holder: &str,
-) -> Result<Option<String>, Error> {
+async fn claim_lease(session: &Session, lane: &LaneId, holder: &str) -> Result<Option<String>, Error> {
     let (tenant, key, now) = (session.engine.tenant.no, lease_key(session, lane), session.engine.now());
     let until = Millis(now.0.saturating_add(LEASE));
     let mut writes = vec![Write::Claim { tenant, key: key.clone(), holder: holder.to_owned(), now, until }];
@@ -45,7 +41,7 @@ pub(super) async fn claim_lease(
 
 /// Returns whether nobody renews a lease: its holder's process has ended, or it ends further in the future than any
 /// lease, because a clock was wrong.
-pub(super) fn is_void(lease: &Lease, now: Millis) -> bool {
+pub(crate) fn is_void(lease: &Lease, now: Millis) -> bool {
     lease.until.0.saturating_sub(now.0) > 2 * LEASE || is_dead(&lease.holder)
 }
 
@@ -56,45 +52,68 @@ async fn claim(session: &Session, writes: Vec<Write>) -> Result<Option<Lease>, E
     }
 }
 
-/// Runs work and renews the lane's lease until the work is done, however long a summariser takes. A lost lease is not
-/// an error, because the first worker to publish wins.
-pub(super) async fn while_holding<T>(
-    session: &Session,
-    lane: &LaneId,
-    holder: &str,
-    work: impl Future<Output = T>,
-) -> T {
-    let mut work = pin!(work);
-    // Without a thread for the clock, the work continues and the lease may expire, which costs only duplicate work.
-    let Some(heart) = Heart::start() else { return work.await };
-    let mut renewed = session.engine.now();
-    loop {
-        let Some(mut beat) = heart.beat() else { return work.await };
-        let done = poll_fn(|context| match work.as_mut().poll(context) {
-            Poll::Ready(done) => Poll::Ready(Some(done)),
-            Poll::Pending => Pin::new(&mut beat).poll(context).map(|_| None),
-        });
-        if let Some(done) = done.await {
-            return done;
-        }
+/// A lane that a driver holds.
+pub(super) struct HeldLane {
+    pub(super) lane: LaneId,
+    pub(super) holder: String,
+    /// Time of the latest renewal.
+    renewed: Millis,
+}
+
+impl HeldLane {
+    /// Claims a lane. Returns the name of another holder.
+    pub(super) async fn claim(session: &Session, lane: LaneId) -> Result<Result<Self, String>, Error> {
+        let holder = new_holder()?;
+        let renewed = session.engine.now();
+        Ok(match claim_lease(session, &lane, &holder).await? {
+            Some(other) => Err(other),
+            None => Ok(Self { lane, holder, renewed }),
+        })
+    }
+
+    /// Renews the lease if that is due. A lost lease is not an error, because the first worker to publish wins.
+    pub(super) async fn renew(&mut self, session: &Session) {
         let now = session.engine.now();
-        if now.0.saturating_sub(renewed.0) >= LEASE / RENEWALS {
-            // A failed renewal is retried at the next beat.
-            if claim_lease(session, lane, holder).await.is_ok() {
-                renewed = now;
+        if now.0.saturating_sub(self.renewed.0) >= LEASE / RENEWALS {
+            // A failed renewal is retried later.
+            if claim_lease(session, &self.lane, &self.holder).await.is_ok() {
+                self.renewed = now;
             }
         }
     }
+
+    /// Waits for work, and renews the lease until it is done, however long a summariser takes.
+    pub(super) async fn wait<T>(&mut self, session: &Session, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        // Without a thread for the clock, the work continues and the lease may expire, which costs only duplicate work.
+        let Some(heart) = Heart::start() else { return work.await };
+        loop {
+            let Some(mut beat) = heart.beat() else { return work.await };
+            let done = poll_fn(|context| match work.as_mut().poll(context) {
+                Poll::Ready(done) => Poll::Ready(Some(done)),
+                Poll::Pending => Pin::new(&mut beat).poll(context).map(|_| None),
+            });
+            if let Some(done) = done.await {
+                return done;
+            }
+            self.renew(session).await;
+        }
+    }
+
+    /// Gives the lane back.
+    pub(super) async fn release(self, session: &Session) -> Result<(), Error> {
+        release_lease(session, &self.lane, &self.holder).await
+    }
 }
 
-pub(super) async fn release_lease(session: &Session, lane: &LaneId, holder: &str) -> Result<(), Error> {
+async fn release_lease(session: &Session, lane: &LaneId, holder: &str) -> Result<(), Error> {
     let (tenant, key) = (session.engine.tenant.no, lease_key(session, lane));
     let release = Write::Release { tenant, key, holder: holder.to_owned() };
     session.engine.storage.commit(Commit::raw(vec![release])).await?;
     Ok(())
 }
 
-pub(super) fn lease_key(session: &Session, lane: &LaneId) -> String {
+pub(crate) fn lease_key(session: &Session, lane: &LaneId) -> String {
     format!("compact:{}:{lane}", session.engine.stream_handle(&session.id))
 }
 
