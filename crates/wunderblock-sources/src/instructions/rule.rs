@@ -1,8 +1,8 @@
 //! Rules: Markdown files of a rule directory, some of which apply only to certain paths.
 
-use super::file::resolve;
-use super::front_matter;
 use super::loader::{Denied, FindingList, ImportScope, Loader, SourceFile};
+use crate::file::resolve;
+use crate::front_matter;
 use crate::limits::{MAX_RULE_DEPTH, MAX_RULE_PATTERNS, MAX_RULES};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
@@ -40,7 +40,7 @@ impl RuleFile {
     }
 
     /// Returns the first path that any of the rule's patterns matches.
-    pub(super) fn names<'p>(&self, paths: &'p [PathBuf]) -> Option<&'p Path> {
+    pub(crate) fn names<'p>(&self, paths: &'p [PathBuf]) -> Option<&'p Path> {
         let (base, patterns) = self.scope.as_ref()?;
         let is_named =
             |path: &&PathBuf| path.strip_prefix(base).is_ok_and(|inside| patterns.is_match(inside));
@@ -48,7 +48,7 @@ impl RuleFile {
     }
 
     /// Adds the rule's text to the instruction files.
-    pub(super) fn take(&self, loader: &mut Loader<'_>, place: ImportScope, out: &mut Vec<InstructionFile>) {
+    pub(crate) fn take(&self, loader: &mut Loader<'_>, place: ImportScope, out: &mut Vec<InstructionFile>) {
         let text = self.source.file.text.get(self.body.0..).unwrap_or_default();
         loader.take(&self.source, place, (text, self.body.1), out);
     }
@@ -56,7 +56,7 @@ impl RuleFile {
 
 /// Returns the rules in a rule directory of `base`, sorted by path. A rule with unreadable front matter is omitted,
 /// because the paths to which it applies are unknown.
-pub(super) fn rules(
+pub(crate) fn rules(
     loader: &mut Loader<'_>,
     (base, directory): (&Path, &str),
     place: &ImportScope,

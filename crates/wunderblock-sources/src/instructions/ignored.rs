@@ -28,7 +28,7 @@ struct IgnoreMatcher {
 impl Ignored {
     /// Reads ignore files, each given as a path relative to the root and a text. Invalid patterns become findings;
     /// the others apply.
-    pub(super) fn new(files: &[(String, String)], findings: &mut FindingList) -> Self {
+    pub(crate) fn new(files: &[(String, String)], findings: &mut FindingList) -> Self {
         let mut ignored = Self::default();
         for (path, text) in files.iter().take(MAX_IGNORE_FILES) {
             let file = IgnoreMatcher::new(path, text, findings);
@@ -52,7 +52,7 @@ impl Ignored {
     /// file's path from the root.
     ///
     /// As in git, a file in an excluded directory cannot be included again.
-    pub(super) fn why(&self, relative: &Path) -> Option<String> {
+    pub(crate) fn why(&self, relative: &Path) -> Option<String> {
         if self.groups.is_empty() {
             return None;
         }
@@ -63,7 +63,7 @@ impl Ignored {
     }
 
     /// Returns the reason why an entry is excluded, given that its directory is not excluded.
-    pub(super) fn entry(&self, relative: &Path, is_dir: bool) -> Option<String> {
+    pub(crate) fn entry(&self, relative: &Path, is_dir: bool) -> Option<String> {
         self.groups.iter().find_map(|(_, group)| {
             for file in group {
                 let Ok(inside) = relative.strip_prefix(&file.directory) else { continue };

@@ -8,9 +8,9 @@ use wunderblock_core::instruction::{MarkdownSpan, SpanKind};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mention {
     /// Text after the `@`, up to the next space; `\ ` represents a space in a name.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// Line of the mention, counted from 1.
-    pub(super) line: u64,
+    pub(crate) line: u64,
 }
 
 impl Mention {

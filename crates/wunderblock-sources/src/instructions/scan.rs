@@ -2,8 +2,8 @@
 
 use super::ignored::Ignored;
 use super::rules::InstructionRules;
-use super::workspace::Workspace;
 use crate::limits::MAX_SCAN_ENTRIES;
+use crate::workspace::Workspace;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ use std::thread;
 #[derive(Default)]
 pub(super) struct Scanned {
     /// Directories that contain a file with an instruction file's name.
-    pub(super) directories: BTreeSet<PathBuf>,
+    pub(crate) directories: BTreeSet<PathBuf>,
     /// Ignore files.
     pub(super) ignore: BTreeSet<PathBuf>,
     /// Whether the scan stopped because the project has too many files.
@@ -26,7 +26,7 @@ pub(super) struct Scanned {
 /// Scans a project on several cores. Links are not followed, and ignored directories are not entered. Apart from
 /// ignored directories, only `.git` is skipped: an ignore file has to name directories with third-party code, since
 /// guessing them would be unreliable.
-pub(super) fn scan(workspace: &Workspace, rules: &InstructionRules, ignored: &Ignored) -> Scanned {
+pub(crate) fn scan(workspace: &Workspace, rules: &InstructionRules, ignored: &Ignored) -> Scanned {
     let names = FileNames::new(rules);
     let found = Mutex::new(Scanned::default());
     let looked = AtomicUsize::new(0);

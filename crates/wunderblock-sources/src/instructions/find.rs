@@ -1,13 +1,13 @@
 //! Finds all instruction files that apply, in the order of the hierarchy.
 
-use super::file::{read, resolve_inside};
 use super::ignored::Ignored;
 use super::loader::{FindingList, ImportScope, Loader};
 use super::rule::{RuleFile, rules};
 use super::rules::InstructionRules;
 use super::scan::scan;
-use super::workspace::{Workspace, downward, normalised};
+use crate::file::{read, resolve_inside};
 use crate::limits::{MAX_IGNORE_FILE, MAX_SCAN_ENTRIES, MAX_SCANNED, MAX_TOUCHED};
+use crate::workspace::{Workspace, downward, normalised};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use wunderblock_core::authority::InstructionLevel;

@@ -1,14 +1,14 @@
 //! Loads instruction files: each once, only from allowed places, with its imports before it.
 
-use super::file::{TextFile, read, resolve, resolve_knowing};
 use super::ignored::Ignored;
 use super::import::{Mention, mentions};
 use super::rules::InstructionRules;
-use super::workspace::{Workspace, normalised};
+use crate::file::{TextFile, read, resolve, resolve_knowing};
 use crate::limits::{
     MAX_FINDINGS, MAX_IMPORT_DEPTH, MAX_IMPORT_LOOKUPS, MAX_IMPORTS, MAX_SOURCE_BYTES, MAX_SOURCE_FILE,
     MAX_SOURCE_FILES,
 };
+use crate::workspace::{Workspace, normalised};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use wunderblock_core::authority::{Authority, InstructionLevel};
@@ -16,14 +16,14 @@ use wunderblock_core::instruction::{Finding, FindingKind, InstructionFile, LoadR
 
 /// Findings without repetition, up to a maximum number.
 #[derive(Default)]
-pub(super) struct FindingList {
+pub(crate) struct FindingList {
     list: Vec<Finding>,
     seen: HashSet<(String, Option<u64>, String)>,
     more: u64,
 }
 
 impl FindingList {
-    pub(super) fn add(&mut self, source: &str, line: Option<u64>, what: FindingKind, detail: String) {
+    pub(crate) fn add(&mut self, source: &str, line: Option<u64>, what: FindingKind, detail: String) {
         if self.list.len() >= MAX_FINDINGS {
             self.more += 1;
         } else if self.seen.insert((source.to_owned(), line, detail.clone())) {
@@ -32,11 +32,11 @@ impl FindingList {
     }
 
     /// Adds a finding about something that cannot be used, with the reason.
-    pub(super) fn unusable(&mut self, source: &str, line: Option<u64>, why: String) {
+    pub(crate) fn unusable(&mut self, source: &str, line: Option<u64>, why: String) {
         self.add(source, line, FindingKind::Unusable, why);
     }
 
-    pub(super) fn into_vec(mut self) -> Vec<Finding> {
+    pub(crate) fn into_vec(mut self) -> Vec<Finding> {
         if self.more > 0 {
             let detail = format!("{} more findings are not listed; fix these first", self.more).into();
             let (source, what) = ("instructions".into(), FindingKind::Unusable);
@@ -56,19 +56,19 @@ pub(super) struct ImportScope {
 }
 
 impl ImportScope {
-    pub(super) fn new(level: InstructionLevel, reason: LoadReason) -> Self {
+    pub(crate) fn new(level: InstructionLevel, reason: LoadReason) -> Self {
         Self { level, reason, own: Vec::new() }
     }
 }
 
 /// A file that was read.
 pub(super) struct SourceFile {
-    pub(super) name: String,
-    pub(super) canonical: PathBuf,
+    pub(crate) name: String,
+    pub(crate) canonical: PathBuf,
     /// Directory of the path under which the file was found. For a link, the directory differs from that of
     /// `canonical`.
     directory: PathBuf,
-    pub(super) file: TextFile,
+    pub(crate) file: TextFile,
 }
 
 /// Reason why a file was not read.
@@ -84,7 +84,7 @@ pub(super) enum Denied {
 }
 
 pub(super) struct Loader<'a> {
-    pub(super) workspace: &'a Workspace,
+    pub(crate) workspace: &'a Workspace,
     rules: &'a InstructionRules,
     ignored: &'a Ignored,
     /// Files that were read.
@@ -96,11 +96,11 @@ pub(super) struct Loader<'a> {
     known: HashMap<PathBuf, PathBuf>,
     lookups: usize,
     bytes: u64,
-    pub(super) findings: FindingList,
+    pub(crate) findings: FindingList,
 }
 
 impl<'a> Loader<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         (workspace, rules): (&'a Workspace, &'a InstructionRules),
         ignored: &'a Ignored,
         findings: FindingList,
@@ -112,7 +112,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads a file named by the user or the operator, regardless of its place. A missing file is ignored.
-    pub(super) fn named(&mut self, path: &Path, level: InstructionLevel, out: &mut Vec<InstructionFile>) {
+    pub(crate) fn named(&mut self, path: &Path, level: InstructionLevel, out: &mut Vec<InstructionFile>) {
         let mut place = ImportScope::new(level, LoadReason::SessionStart);
         place.own.extend(path.parent().map(normalised));
         if let Ok(Some(canonical)) = resolve(path) {
@@ -125,7 +125,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads a file of the project. Returns whether the file exists and is not ignored.
-    pub(super) fn found(&mut self, path: &Path, place: ImportScope, out: &mut Vec<InstructionFile>) -> bool {
+    pub(crate) fn found(&mut self, path: &Path, place: ImportScope, out: &mut Vec<InstructionFile>) -> bool {
         match self.open(path, &place) {
             Ok(source) => {
                 self.take(&source, place, (&source.file.text, 0), out);
@@ -150,7 +150,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Opens and reads a file if the place allows it.
-    pub(super) fn open(&mut self, path: &Path, place: &ImportScope) -> Result<SourceFile, Denied> {
+    pub(crate) fn open(&mut self, path: &Path, place: &ImportScope) -> Result<SourceFile, Denied> {
         let canonical =
             resolve_knowing(path, &mut self.known).map_err(Denied::Unusable)?.ok_or(Denied::Absent)?;
         // Files named by the user or the operator may be anywhere, and no ignore rule applies to them.
@@ -199,7 +199,7 @@ impl<'a> Loader<'a> {
 
     /// Adds a file: first its imports, then the file itself. `body` is the file's text after `lines` lines of front
     /// matter.
-    pub(super) fn take(
+    pub(crate) fn take(
         &mut self,
         source: &SourceFile,
         place: ImportScope,
