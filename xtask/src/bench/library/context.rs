@@ -1,10 +1,9 @@
 //! Requests for a window of 128,000 tokens.
 
-use super::figure::{Figure, FigureUnit};
 use super::ingest::{open, stream};
-use super::measure::Durations;
-use super::measure::SEED;
-use super::task::{ChildWork, spawn};
+use crate::bench::figure::{Figure, FigureUnit};
+use crate::bench::measure::{Durations, SEED};
+use crate::bench::task::{ChildWork, spawn};
 use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::path::Path;
@@ -18,18 +17,18 @@ use wunderblock_core::units::Tokens;
 use wunderblock_testkit::generate;
 
 /// Name, in the table, of a build in a process that has built before.
-pub(super) const WARM: &str = "context of 128k tokens, warm, p50";
+pub(in crate::bench) const WARM: &str = "context of 128k tokens, warm, p50";
 
 /// Number of timed builds.
 const BUILDS: usize = 40;
 /// Number of processes, each started for one build.
 const STARTS: usize = 9;
 
-pub(super) fn options() -> ContextOptions {
+pub(in crate::bench) fn options() -> ContextOptions {
     ContextOptions { window: Some(Tokens(128_000)), ..ContextOptions::uncompacted() }
 }
 
-pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let first = first_builds(events, path)?;
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);

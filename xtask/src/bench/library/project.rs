@@ -1,8 +1,7 @@
 //! Requests in a large project with 50,000 files and 200 nested instruction files.
 
-use super::figure::Figure;
-use super::measure::Durations;
-use super::measure::{SEED, note};
+use crate::bench::figure::Figure;
+use crate::bench::measure::{Durations, SEED, note};
 use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::fs;
@@ -51,7 +50,7 @@ fn options(root: &Path, scan: bool) -> ChoreResult<ContextOptions> {
     })
 }
 
-pub(super) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
     note("  a project of 50,000 files");
     let root = folder.join("project");
     lay_out(&root)?;

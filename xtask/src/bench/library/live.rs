@@ -1,9 +1,8 @@
 //! Live appends of single events, compared with the disk's own sync: with one writer and with many.
 
-use super::figure::{Figure, FigureUnit};
 use super::ingest::open;
-use super::measure::SEED;
-use super::measure::{Durations, SyncedFile, millis};
+use crate::bench::figure::{Figure, FigureUnit};
+use crate::bench::measure::{Durations, SEED, SyncedFile, millis};
 use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::path::Path;
@@ -14,7 +13,7 @@ use wunderblock_core::id::StreamId;
 use wunderblock_testkit::generate;
 
 /// Name, in the table, of appends by one writer.
-pub(super) const SINGLE: &str = "live append of one event, p50";
+pub(in crate::bench) const SINGLE: &str = "live append of one event, p50";
 
 /// Number of events appended one by one.
 const APPENDS: usize = 200;
@@ -23,7 +22,7 @@ const WRITERS: usize = 8;
 /// Number of bytes written by the commit of a small event, so that the bare sync has the same amount of work.
 const BARE_BYTES: usize = 16 << 10;
 
-pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(StreamId::new("live")?);
     let mut bare = SyncedFile::new(path.parent().unwrap_or(Path::new(".")))?;

@@ -1,9 +1,8 @@
 //! Repeated imports: with nothing new, with one more line, and with one changed file among many.
 
-use super::figure::Figure;
 use super::ingest;
-use super::measure::{Durations, cpu};
-use super::measure::{SEED, note};
+use crate::bench::figure::Figure;
+use crate::bench::measure::{Durations, SEED, cpu, note};
 use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::fs::{self, File};
@@ -21,7 +20,7 @@ const LINES: usize = 3;
 /// Number of timed imports of the large file.
 const ROUNDS: usize = 40;
 
-pub(super) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
     let mut figures = large(folder)?;
     figures.extend(many(folder)?);
     Ok(figures)

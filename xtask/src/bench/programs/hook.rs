@@ -1,7 +1,7 @@
 //! Calls of an agent's hook: processor time and wall time of whole processes, in a session of 100,000 events.
 
-use super::figure::Figure;
-use super::measure::{Durations, SEED, children_cpu, note};
+use crate::bench::figure::Figure;
+use crate::bench::measure::{Durations, SEED, children_cpu, note};
 use crate::program::{ChoreResult, Sandbox};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -17,7 +17,7 @@ const CALLS: usize = 60;
 /// Length in bytes of the output that each call finds in the transcript.
 const OUTPUT: usize = 15_000;
 
-pub(super) fn run(program: &Path, folder: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(program: &Path, folder: &Path) -> ChoreResult<Vec<Figure>> {
     note("  hooks");
     let sandbox = Sandbox::new(program, folder)?;
     let transcript = sandbox.path("session.jsonl");

@@ -1,9 +1,8 @@
 //! Bulk appends, imports, and the background work that follows them.
 
-use super::figure::{Figure, FigureUnit};
-use super::measure::{SEED, note};
-use super::measure::{cpu, size};
-use super::task::{ChildWork, spawn};
+use crate::bench::figure::{Figure, FigureUnit};
+use crate::bench::measure::{SEED, cpu, note, size};
+use crate::bench::task::{ChildWork, spawn};
 use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::io::{BufWriter, Write as _};
@@ -17,22 +16,22 @@ use wunderblock_core::message::Body;
 use wunderblock_testkit::generate;
 
 /// Name, in the table, of bulk appends.
-pub(super) const APPEND: &str = "append in batches, durable";
+pub(in crate::bench) const APPEND: &str = "append in batches, durable";
 /// Name, in the table, of bulk appends with counts and index.
-pub(super) const CAUGHT_UP: &str = "append and catch up: durable, counted, indexed";
+pub(in crate::bench) const CAUGHT_UP: &str = "append and catch up: durable, counted, indexed";
 
 /// Number of events per call of a bulk append.
 const BATCH: usize = 1_000;
 
 /// A generated session.
-pub(super) struct GeneratedSession {
-    pub(super) events: Vec<NewEvent>,
+pub(in crate::bench) struct GeneratedSession {
+    pub(in crate::bench) events: Vec<NewEvent>,
     /// Total length of the session's texts in bytes.
-    pub(super) text: u64,
+    pub(in crate::bench) text: u64,
 }
 
 impl GeneratedSession {
-    pub(super) fn new(events: usize) -> Self {
+    pub(in crate::bench) fn new(events: usize) -> Self {
         let events: Vec<NewEvent> = generate::session(events, SEED).collect();
         let text = events.iter().flat_map(|event| event.fact.bodies()).map(|body| Body::bytes(body).0).sum();
         Self { events, text }
@@ -40,11 +39,11 @@ impl GeneratedSession {
 }
 
 /// The session that a benchmark ledger contains.
-pub(super) fn stream() -> ChoreResult<StreamId> {
+pub(in crate::bench) fn stream() -> ChoreResult<StreamId> {
     Ok(StreamId::new("bench")?)
 }
 
-pub(super) fn open(path: &Path) -> ChoreResult<Engine> {
+pub(in crate::bench) fn open(path: &Path) -> ChoreResult<Engine> {
     Ok(block_on(Engine::open_with(path, Access::Create, Config::default()))?)
 }
 
@@ -73,7 +72,7 @@ impl Elapsed {
 }
 
 /// Appends the session through the live door in batches, and lets the background catch up.
-pub(super) fn append(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn append(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
     let size_of = (session.events.len(), session.text);
     let engine = open(path)?;
     let door = engine.session_by_id(stream()?);
@@ -107,7 +106,7 @@ pub(super) fn append(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec
 }
 
 /// Imports the session as a Claude Code transcript in a child process.
-pub(super) fn import(session: &GeneratedSession, folder: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn import(session: &GeneratedSession, folder: &Path) -> ChoreResult<Vec<Figure>> {
     let events = session.events.len();
     let (transcript, path) = (folder.join("session.jsonl"), folder.join("imported.db"));
     let mut out = BufWriter::new(std::fs::File::create(&transcript)?);

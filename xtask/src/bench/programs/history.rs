@@ -1,7 +1,7 @@
 //! The first import of a whole history: 668 transcripts with 334,000 records and 4.6 GB, read by the program.
 
-use super::figure::{Figure, FigureUnit};
-use super::measure::{SEED, note, peak_memory, size};
+use crate::bench::figure::{Figure, FigureUnit};
+use crate::bench::measure::{SEED, note, peak_memory, size};
 use crate::program::{ChoreResult, Sandbox};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -17,7 +17,7 @@ const RECORDS: usize = 500;
 /// in fields for display.
 const LEN: usize = 13_770;
 
-pub(super) fn run(program: &Path, folder: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(program: &Path, folder: &Path) -> ChoreResult<Vec<Figure>> {
     note("  a history of 4.6 GB");
     let sandbox = Sandbox::new(program, folder)?;
     let bytes = write(&sandbox)?;

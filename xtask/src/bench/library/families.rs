@@ -1,8 +1,8 @@
 //! Families of branches: an import and an erasure of twice as many branches must take twice as long.
 
-use super::figure::{Figure, FigureUnit};
 use super::ingest;
-use super::measure::note;
+use crate::bench::figure::{Figure, FigureUnit};
+use crate::bench::measure::note;
 use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::fs::File;
@@ -24,7 +24,7 @@ enum Shape {
     Star,
 }
 
-pub(super) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(folder: &Path) -> ChoreResult<Vec<Figure>> {
     let mut figures = Vec::new();
     for (shape, what) in [(Shape::Comb, "one from the other"), (Shape::Star, "of one record")] {
         note(&format!("  branches, {what}"));

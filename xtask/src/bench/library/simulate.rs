@@ -1,7 +1,7 @@
 //! Simulation of a session under many policies.
 
-use super::figure::Figure;
 use super::ingest::{open, stream};
+use crate::bench::figure::Figure;
 use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::path::Path;
@@ -16,7 +16,7 @@ const MOST: usize = 1_000;
 /// Number of presets.
 const POLICIES: usize = 12;
 
-pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     if events > MOST {
         return Ok(Vec::new());
     }

@@ -1,9 +1,8 @@
 //! Compaction: a sweep of a session that was never compacted, and repeated compactions of one lane.
 
-use super::figure::{Figure, FigureUnit};
 use super::ingest::{open, stream};
-use super::measure::SEED;
-use super::measure::{Durations, millis};
+use crate::bench::figure::{Figure, FigureUnit};
+use crate::bench::measure::{Durations, SEED, millis};
 use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::path::Path;
@@ -18,7 +17,7 @@ use wunderblock_testkit::generate;
 /// Name, in the table, of a sweep.
 const SWEEP: &str = "sweep of a session never compacted";
 /// Name of a sweep's time per event, which is constant if a sweep is linear.
-pub(super) const SWEEP_PER_EVENT: &str = "sweep, for each event";
+pub(in crate::bench) const SWEEP_PER_EVENT: &str = "sweep, for each event";
 /// Number of timed compactions.
 const ROUNDS: usize = 9;
 /// Number of messages between two compactions: about the growth that the default policy allows in a window of 128,000
@@ -33,7 +32,7 @@ fn options(lane: &str, sweep: bool, level: Urgency) -> ChoreResult<CompactOption
     Ok(CompactOptions { due, sweep, ..CompactOptions::new(context, Compactor::new(policy)) })
 }
 
-pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let engine = open(path)?;
     let session = engine.session_by_id(stream()?);
     let begin = Instant::now();

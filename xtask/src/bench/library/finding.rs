@@ -1,8 +1,8 @@
 //! Search in the index, exact search in the originals, and reading of bodies.
 
-use super::figure::Figure;
 use super::ingest::{GeneratedSession, open, stream};
-use super::measure::{Durations, millis};
+use crate::bench::figure::Figure;
+use crate::bench::measure::{Durations, millis};
 use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::collections::{HashMap, HashSet};
@@ -15,9 +15,9 @@ use wunderblock_core::message::Body;
 use wunderblock_core::units::{Bytes, Seq};
 
 /// Name, in the table, of the search for a rare word.
-pub(super) const RARE: &str = "search: rare word, p50";
+pub(in crate::bench) const RARE: &str = "search: rare word, p50";
 /// Name, in the table, of reading a body.
-pub(super) const READ: &str = "read a handle, p50";
+pub(in crate::bench) const READ: &str = "read a handle, p50";
 
 /// Number of times each word is searched.
 const ROUNDS: usize = 20;
@@ -26,7 +26,7 @@ const READS: usize = 400;
 /// Number of events whose words are candidates for the frequent word.
 const SAMPLE: usize = 400;
 
-pub(super) fn run(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
     let events = session.events.len();
     let engine = open(path)?;
     let at_most = |what: &str, value: f64, most: f64| Figure::millis(events, what, value).at_most(most);

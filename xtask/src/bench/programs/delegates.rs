@@ -1,7 +1,7 @@
 //! Definitions of delegates: 1,000 of them in 50 plugins, read and resolved by a new process, and again in the same one.
 
-use super::figure::Figure;
-use super::measure::{Durations, note};
+use crate::bench::figure::Figure;
+use crate::bench::measure::{Durations, note};
 use crate::program::{ChoreResult, Sandbox};
 use serde_json::{Map, Value, json};
 use std::fs::{create_dir_all, write};
@@ -19,7 +19,7 @@ const ROUNDS: usize = 30;
 const TYPE: &str = "plugin7:team:agent5";
 const PARENT: &str = "claude-opus-5-5";
 
-pub(super) fn run(program: &Path, folder: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(program: &Path, folder: &Path) -> ChoreResult<Vec<Figure>> {
     note("  delegates");
     let sandbox = Sandbox::new(program, folder)?;
     prepare(&sandbox)?;

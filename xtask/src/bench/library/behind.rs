@@ -1,9 +1,9 @@
 //! The first search after many appends, which finds events that are not indexed yet.
 
-use super::figure::Figure;
 use super::ingest::{open, stream};
-use super::measure::{Durations, SEED};
-use super::task::{ChildWork, spawn};
+use crate::bench::figure::Figure;
+use crate::bench::measure::{Durations, SEED};
+use crate::bench::task::{ChildWork, spawn};
 use crate::program::ChoreResult;
 use futures_executor::block_on;
 use std::path::Path;
@@ -23,16 +23,16 @@ const PROCESS: f64 = 15.0;
 /// Word that the generated sessions contain.
 const WORD: &str = "let";
 
-pub(super) fn options() -> SearchOptions {
+pub(in crate::bench) fn options() -> SearchOptions {
     SearchOptions { order: SearchOrder::Newest, ..SearchOptions::default() }
 }
 
 /// Searches as a child process does.
-pub(super) fn search(engine: &Engine) -> ChoreResult<usize> {
+pub(in crate::bench) fn search(engine: &Engine) -> ChoreResult<usize> {
     Ok(block_on(engine.search(WORD, &options()))?.hits.len())
 }
 
-pub(super) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
+pub(in crate::bench) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {
     let (mut first, mut later) = (Durations::default(), Durations::default());
     let (mut process, mut started) = (Durations::default(), Durations::default());
     for _ in 0..ROUNDS {
