@@ -9,49 +9,33 @@
 //! what the model will see, and [`stub`] and [`render`] in which form. [`report`] lists the result. [`authority`],
 //! [`instruction`], [`state`] and [`preamble`] define what enters from outside the ledger, and [`usage`] what
 //! providers measured. [`ports`] is everything that core requires of its caller.
+//!
+//! Folders group the modules, and each uses only those that precede it: `policy`, `source`, `record`, `form`, `lane`,
+//! `planning`, `rendering`, `delegate`, `composition`; `compact` uses those up to `planning`. Modules are public at the
+//! root, whatever their folder.
 
-pub mod allocate;
-pub mod arrangement;
-pub mod author;
-pub mod authority;
-pub mod budget;
-pub mod calibration;
 pub mod compact;
-pub mod compaction;
-pub mod compose;
-pub mod cost;
-pub mod decision;
+mod composition;
 pub mod delegate;
-pub mod describe;
-pub mod event;
-pub mod fence;
-pub mod grounding;
+mod form;
 pub mod id;
-pub mod instruction;
-pub mod line;
-pub mod literal;
-pub mod message;
-pub mod nearest;
-pub mod pair;
-pub mod plan;
+mod lane;
+mod planning;
 pub mod policy;
 pub mod ports;
-pub mod preamble;
-pub mod preamble_text;
-mod presentation;
-pub mod quote;
-pub mod reduction;
-pub mod render;
-pub mod report;
-pub mod request;
-pub mod restate;
-pub mod section;
-pub mod state;
-pub mod stub;
-pub mod thinking;
-pub mod trim;
-mod truncate;
+mod record;
+mod rendering;
+mod source;
+mod text;
 pub mod units;
-pub mod usage;
-pub mod view;
-pub mod work;
+
+pub use composition::{allocate, compose};
+pub use form::{fence, stub};
+pub use lane::{arrangement, pair, restate, thinking, trim, view};
+pub use planning::{cost, plan, quote, usage};
+pub use record::{
+    author, budget, calibration, compaction, decision, event, message, preamble, reduction, request, work,
+};
+pub use rendering::{describe, line, preamble_text, render, report};
+pub use source::{authority, instruction, section, state};
+pub use text::{grounding, literal, nearest};

@@ -1,8 +1,8 @@
 //! Ports: everything that core requires of its caller, as two small, synchronous traits over recorded inputs.
 
-use crate::budget::Reason;
 use crate::id::Handle;
-use crate::message::{Body, Extra, Part, Role};
+use crate::record::budget::Reason;
+use crate::record::message::{Body, Extra, Part, Role};
 use crate::units::{Cost, Tokens};
 
 /// Cost of texts for the model to which a request is sent.
@@ -15,10 +15,10 @@ pub trait CostModel: Sync {
     /// Returns the cost of a JSON text that may be sent as a JSON value or as a string. The cost covers both.
     fn json(&self, text: &str) -> Cost;
     /// Returns the cost as text of a body in a blob, equal to [`CostModel::text`] of the body. An erased body costs
-    /// at least as much as [`crate::stub::ERASED`].
+    /// at least as much as [`crate::form::stub::ERASED`].
     fn blob(&self, handle: Handle) -> Cost;
     /// Returns the cost as JSON of a body in a blob, equal to [`CostModel::json`] of the body. An erased body costs
-    /// at least as much as [`crate::stub::ERASED_JSON`].
+    /// at least as much as [`crate::form::stub::ERASED_JSON`].
     fn json_blob(&self, handle: Handle) -> Cost;
     /// Returns the overhead that the provider adds around texts, beyond the frames that every dialect has.
     fn framing(&self) -> Framing {

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
+use crate::input::{ci_log, terminal};
 use crate::kind::Kind;
 use crate::readers::log;
-use crate::sample::LineSample;
-use crate::{ci_log, code, html, json, readers, terminal};
+use crate::text::sample::LineSample;
+use crate::{code, html, json, readers};
 
 /// A vote counts only if it exceeds this number. If no vote counts, the text is prose.
 const MIN_VOTE: u32 = 30;

@@ -25,53 +25,37 @@
 //! assert!(!short.gaps.is_empty());
 //! ```
 
-mod ci_log;
 mod code;
 mod command;
 mod detect;
-mod duplicates;
 mod encode;
-mod encoding;
-mod frame;
 mod html;
+mod input;
 mod json;
 mod kind;
-mod label;
-mod lines;
-mod mark;
-mod numbers;
 mod options;
 mod part;
 mod pipeline;
-mod query;
 mod readers;
 mod reading;
+mod result;
 mod rules;
-mod sample;
-mod segment;
-mod select;
-mod severity;
 pub mod shell;
-mod shown;
-mod sink;
-mod source;
-mod span;
+mod spans;
 mod target;
-mod template;
-mod terminal;
-mod word_list;
+mod text;
 
 pub use code::defined_name;
 pub use command::{Claim, program};
-pub use duplicates::EarlierText;
 pub use encode::{invert, unpack};
-pub use encoding::decode_other;
-pub use frame::{polled, running};
+pub use input::encoding::decode_other;
+pub use input::frame::{polled, running};
 pub use json::{JsonPlace, find_json};
 pub use kind::Kind;
-pub use mark::{Gap, GapFact, GapMark, GapUnit, gaps};
 pub use options::{Level, Options};
 pub use pipeline::{Reduced, Untouched, reduce};
+pub use result::mark::{Gap, GapFact, GapMark, GapUnit, gaps};
+pub use spans::duplicates::EarlierText;
 
 /// Detects the kind of a text from its structure.
 #[must_use]

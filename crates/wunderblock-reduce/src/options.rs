@@ -1,7 +1,7 @@
 //! Options for a reduction.
 
-use crate::duplicates::EarlierText;
 use crate::kind::Kind;
+use crate::spans::duplicates::EarlierText;
 
 /// Level of a reduction: the limit of what it may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

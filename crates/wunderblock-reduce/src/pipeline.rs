@@ -4,16 +4,17 @@ use std::borrow::Cow;
 
 use crate::command::Claim;
 use crate::encode::SourceLines;
+use crate::input::frame;
+use crate::input::source::{self, SourceText};
 use crate::kind::Kind;
-use crate::lines::{self, MAX_TEXT_BYTES};
-use crate::mark::{self, Gap, GapUnit};
 use crate::options::{Level, Options};
-use crate::query::QueryTerms;
 use crate::reading::TextReading;
-use crate::segment::{self, TextSegment};
-use crate::source::{self, SourceText};
+use crate::result::mark::{self, Gap, GapUnit};
+use crate::result::segment::{self, TextSegment};
+use crate::spans::query::QueryTerms;
 use crate::target::SizeTarget;
-use crate::{detect, encode, frame, rules};
+use crate::text::lines::{self, MAX_TEXT_BYTES};
+use crate::{detect, encode, rules};
 
 /// Minimum size, in bytes, of a text that is reduced. For a shorter text, a mark and a second look cost more than
 /// they can save.

@@ -1,14 +1,14 @@
 //! A text as the reader of its kind sees it. The spans of the text are ranked once, however many targets are tried.
 
 use crate::command::Claim;
-use crate::duplicates::{self, EarlierText};
 use crate::kind::Kind;
-use crate::lines::TextLines;
-use crate::query::QueryTerms;
-use crate::segment::TextSegment;
-use crate::select::{self, KeepLimit};
-use crate::span::LineSpan;
+use crate::result::segment::TextSegment;
+use crate::spans::duplicates::{self, EarlierText};
+use crate::spans::query::QueryTerms;
+use crate::spans::select::{self, KeepLimit};
+use crate::spans::span::LineSpan;
 use crate::target::SizeTarget;
+use crate::text::lines::TextLines;
 use crate::{code, html, json, readers};
 
 /// A text, and facts about it.

@@ -16,26 +16,20 @@
 
 pub mod definitions;
 mod file;
-mod find;
 mod front_matter;
-mod ignored;
-mod import;
+mod instructions;
 mod limits;
-mod loader;
 pub mod places;
 pub mod project;
-mod rule;
-mod rules;
-mod scan;
 mod skills;
 mod touched;
 mod workspace;
 
 pub use file::{read_text, resolve_inside, text_named_by};
-pub use find::{FoundSources, SourceQuery, instructions};
 pub use front_matter::read_front_matter;
+pub use instructions::find::{FoundSources, SourceQuery, instructions};
+pub use instructions::rules::InstructionRules;
 pub use limits::MAX_SOURCE_BYTES;
-pub use rules::InstructionRules;
 pub use skills::{SkillFile, skills};
 pub use touched::touched;
 pub use workspace::pointer;

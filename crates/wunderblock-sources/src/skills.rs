@@ -2,7 +2,7 @@
 
 use super::file::{describe_error, read, resolve};
 use super::front_matter;
-use super::loader::FindingList;
+use super::instructions::loader::FindingList;
 use crate::limits::{MAX_SKILLS, MAX_SOURCE_FILE};
 use serde::Deserialize;
 use std::collections::BTreeMap;

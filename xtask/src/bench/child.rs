@@ -1,8 +1,8 @@
 //! The child process that executes a [task](super::task).
 
+use super::library::{behind, context, ingest};
 use super::measure::{cpu, peak_memory};
 use super::task::{ChildUsage, ChildWork};
-use super::{behind, context, ingest};
 use crate::program::ChoreResult;
 use clap::Args;
 use futures_executor::block_on;

@@ -8,22 +8,11 @@
 //! misses its target is marked, and the reader judges. Work that needs a new process runs in a child of this program
 //! ([`child`]).
 
-mod behind;
 mod child;
-mod compaction;
-mod context;
-mod delegates;
-mod families;
 mod figure;
-mod finding;
-mod growth;
-mod history;
-mod hook;
-mod ingest;
-mod live;
+mod library;
 pub(crate) mod measure;
-mod project;
-mod simulate;
+mod programs;
 mod task;
 
 use crate::program::ChoreResult;
@@ -80,16 +69,16 @@ pub(crate) fn run(args: BenchArgs) -> ChoreResult<String> {
     }
     figures.extend(flatness(&figures, &sizes));
     if let Some(program) = &args.hook {
-        figures.extend(hook::run(program, folder()?.path())?);
+        figures.extend(programs::hook::run(program, folder()?.path())?);
     } else if let Some(program) = &args.history {
-        figures.extend(history::run(program, folder()?.path())?);
+        figures.extend(programs::history::run(program, folder()?.path())?);
     } else if let Some(program) = &args.delegates {
-        figures.extend(delegates::run(program, folder()?.path())?);
+        figures.extend(programs::delegates::run(program, folder()?.path())?);
     } else if args.growth {
-        figures.extend(families::run(folder()?.path())?);
-        figures.extend(growth::run(folder()?.path())?);
+        figures.extend(library::families::run(folder()?.path())?);
+        figures.extend(library::growth::run(folder()?.path())?);
     } else if !args.large {
-        figures.extend(project::run(folder()?.path())?);
+        figures.extend(library::project::run(folder()?.path())?);
     }
     Ok(if args.json { figure::json(&figures) } else { figure::table(&figures) })
 }
@@ -101,32 +90,32 @@ fn folder() -> ChoreResult<tempfile::TempDir> {
 
 /// Measures a session of this length. A ledger that an earlier run has kept is used as it is.
 fn one_size(events: usize, folder: &Path, large: bool) -> ChoreResult<Vec<Figure>> {
-    let session = ingest::GeneratedSession::new(events);
+    let session = library::ingest::GeneratedSession::new(events);
     let ledger = folder.join("ledger.db");
     let mut figures = Vec::new();
     if !ledger.exists() {
         std::fs::create_dir_all(folder)?;
         if !large {
-            figures.extend(ingest::import(&session, folder)?);
+            figures.extend(library::ingest::import(&session, folder)?);
         }
-        figures.extend(ingest::append(&session, &ledger)?);
+        figures.extend(library::ingest::append(&session, &ledger)?);
     }
     // Runs before any further append, so that the searched words are in the index.
     note("  search, grep, read");
-    figures.extend(finding::run(&session, &ledger)?);
+    figures.extend(library::finding::run(&session, &ledger)?);
     drop(session);
     note("  context");
-    figures.extend(context::run(events, &ledger)?);
+    figures.extend(library::context::run(events, &ledger)?);
     if !large {
         note("  compaction");
-        figures.extend(compaction::run(events, &ledger)?);
+        figures.extend(library::compaction::run(events, &ledger)?);
         note("  simulate");
-        figures.extend(simulate::run(events, &ledger)?);
+        figures.extend(library::simulate::run(events, &ledger)?);
     }
     note("  live appends");
-    figures.extend(live::run(events, &ledger)?);
+    figures.extend(library::live::run(events, &ledger)?);
     note("  search over what is not indexed yet");
-    figures.extend(behind::run(events, &ledger)?);
+    figures.extend(library::behind::run(events, &ledger)?);
     Ok(figures)
 }
 
@@ -145,13 +134,13 @@ fn flatness(figures: &[Figure], sizes: &[usize]) -> Vec<Figure> {
     };
     let mut flat = Vec::new();
     for (what, slower) in [
-        (ingest::APPEND, true),
-        (ingest::CAUGHT_UP, true),
-        (compaction::SWEEP_PER_EVENT, false),
-        (context::WARM, false),
-        (finding::RARE, false),
-        (finding::READ, false),
-        (live::SINGLE, false),
+        (library::ingest::APPEND, true),
+        (library::ingest::CAUGHT_UP, true),
+        (library::compaction::SWEEP_PER_EVENT, false),
+        (library::context::WARM, false),
+        (library::finding::RARE, false),
+        (library::finding::READ, false),
+        (library::live::SINGLE, false),
     ] {
         if let Some((small, large)) = find(what, smaller).zip(find(what, largest)) {
             let ratio = if slower { small / large } else { large / small };

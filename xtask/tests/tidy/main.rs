@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod circles;
+mod folders;
 mod idioms;
 mod messages;
 mod methods;

@@ -1,12 +1,12 @@
 //! Decides whether a lane is due for compaction.
 
 use super::guard::is_open;
-use crate::compaction::SessionCompacted;
-use crate::pair::{Arrangement, ExchangeKind};
+use crate::form::stub::grouped;
+use crate::lane::pair::{Arrangement, ExchangeKind};
+use crate::lane::view::View;
 use crate::policy::{Boundary, FractionBase, Permille, Policy, TriggerLevel};
-use crate::stub::grouped;
+use crate::record::compaction::SessionCompacted;
 use crate::units::{Millis, Tokens};
-use crate::view::View;
 use std::fmt;
 
 /// Measurements of a lane before a request.

@@ -1,14 +1,14 @@
 //! Guard of a compaction: the exchanges that no step may change, and the cut before the protected tail.
 
-use crate::budget::Treatment;
-use crate::cost;
-use crate::decision::Trim;
-use crate::pair::{Arrangement, Exchange, ExchangeKind};
-use crate::plan::{self, PlanInput};
+use crate::lane::pair::{Arrangement, Exchange, ExchangeKind};
+use crate::lane::trim;
+use crate::lane::view::is_request;
+use crate::planning::cost;
+use crate::planning::plan::{self, PlanInput};
 use crate::policy::{CutPoint, Policy};
-use crate::trim;
+use crate::record::budget::Treatment;
+use crate::record::decision::Trim;
 use crate::units::{Seq, Tokens};
-use crate::view::is_request;
 use std::collections::BTreeSet;
 
 /// Divisor of the available room: the protected tail takes at most half of it. A longer tail would leave too little

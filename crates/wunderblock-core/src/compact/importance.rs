@@ -1,8 +1,8 @@
 //! Importance of a message, between 0 and 1: errors 0.8, decisions 0.6, tools 0.4, repetition −0.5. The formula is
 //! taken from the notes that the `selective` preset follows. Values are in tenths, so that they are exact.
 
-use crate::message::{Message, Part, Role};
 use crate::ports::Bodies;
+use crate::record::message::{Message, Part, Role};
 use std::collections::HashSet;
 
 /// Words that indicate an error.

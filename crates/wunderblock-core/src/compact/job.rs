@@ -1,8 +1,8 @@
 //! Jobs for the summaries that the ladder asks for.
 
-use crate::decision::PlacedSummary;
+use crate::lane::view::SummaryNode;
+use crate::record::decision::PlacedSummary;
 use crate::units::{Seq, Tokens};
-use crate::view::SummaryNode;
 
 /// A summary that the ladder needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

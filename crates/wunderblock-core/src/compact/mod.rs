@@ -9,20 +9,13 @@
 //! is taken if it saves the minimum of the step. [`guard`] decides once what is protected, and no step changes
 //! protected content.
 
-mod archive;
-mod condense;
-mod curate;
-mod dedupe;
-mod drop;
 pub mod due;
 pub mod guard;
 pub mod importance;
 mod job;
 mod ladder;
 mod rebase;
-mod shrink;
-mod stub;
-mod summarise;
+mod rung;
 pub mod task;
 
 pub use due::{Due, LaneMeasurement, Urgency, due};
@@ -30,5 +23,5 @@ pub use job::{Detail, SummaryJob};
 pub use ladder::edit::{NoRoom, SummaryChange, is_within};
 pub use ladder::{Ladder, Made, NextStep, NodeDraft, Proposal};
 pub use rebase::rebase;
-pub use summarise::target as summary_target;
+pub use rung::summarise::target as summary_target;
 pub use task::{TaskMark, TaskRange, TaskState};

@@ -1,12 +1,12 @@
 //! Rebase: whether a proposal still applies after the session has grown, and its form for the grown session.
 
 use super::ladder::Proposal;
-use crate::budget::Treatment;
-use crate::decision::{PartForm, PartPosition, Trim};
-use crate::pair::{Exchange, ExchangeKind, arrange};
-use crate::trim::treatment;
+use crate::lane::pair::{Exchange, ExchangeKind, arrange};
+use crate::lane::trim::treatment;
+use crate::lane::view::{View, all_prepared};
+use crate::record::budget::Treatment;
+use crate::record::decision::{PartForm, PartPosition, Trim};
 use crate::units::Seq;
-use crate::view::{View, all_prepared};
 use std::collections::{HashMap, HashSet};
 
 /// Returns the proposal adjusted to a view that has grown since the proposal was made: the proposal's events get

@@ -1,9 +1,9 @@
 //! Boundaries of tasks: from explicit events, else from changes of the todo list, else by rule.
 
-use crate::message::Message;
+use crate::lane::view::{View, is_request};
 use crate::ports::Bodies;
+use crate::record::message::Message;
 use crate::units::Seq;
-use crate::view::{View, is_request};
 
 /// A mark at which a task begins or ends.
 #[derive(Clone, Debug, PartialEq, Eq)]

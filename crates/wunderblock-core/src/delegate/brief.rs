@@ -1,6 +1,6 @@
 //! Briefs: what a delegate is asked to do, and within which bounds.
 
-use crate::stub::grouped;
+use crate::form::stub::grouped;
 use crate::units::{Millis, Tokens};
 use std::fmt;
 

@@ -8,7 +8,7 @@
 
 use super::model::{INHERIT, ModelTable, NamedModel};
 use super::tools::matches_wildcards;
-use crate::event::{RouteChosen, RouteLayer};
+use crate::record::event::{RouteChosen, RouteLayer};
 use std::fmt;
 
 /// Rule that may choose the model of a delegate.

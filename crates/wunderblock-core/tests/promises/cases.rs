@@ -1,7 +1,7 @@
 //! Readable cases: each is the smallest history that shows a behaviour.
 
-use crate::history::{History, injection, new_history, result};
-use crate::lane::{Built, STREAM, build, show, view_of};
+use crate::simulated::history::{History, injection, new_history, result};
+use crate::simulated::lane::{Built, STREAM, build, show, view_of};
 use wunderblock_core::budget::{Budget, Reason, Treatment, WindowSource};
 use wunderblock_core::cost;
 use wunderblock_core::event::{ContentPinned, Fact};
@@ -253,7 +253,7 @@ fn bytes_that_do_not_fit_are_refused_as_bytes() {
 
 #[test]
 fn a_clip_ends_on_characters_and_says_exactly_what_is_gone() {
-    let wax = crate::history::Wax::default();
+    let wax = crate::simulated::history::Wax::default();
     let text = "añ漢🦀".repeat(100);
     for keep in 0..text.len() as u64 + 3 {
         let clipped =

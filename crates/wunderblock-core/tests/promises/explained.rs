@@ -1,7 +1,7 @@
 //! Promise: every token of a request has a section and a source, and everything left out is listed once.
 
-use crate::history::{budget, config, injection, new_history, steps};
-use crate::lane::{STREAM, build, view_of};
+use crate::simulated::history::{budget, config, injection, new_history, steps};
+use crate::simulated::lane::{STREAM, build, view_of};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use wunderblock_core::budget::{Budget, Certainty, Reason};

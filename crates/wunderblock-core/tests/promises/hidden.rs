@@ -1,12 +1,12 @@
 //! Promises about hidden entries: they are in no request, are listed, and can be shown again. All other promises
 //! still hold.
 
-use crate::compaction::{Round, play, round};
+use crate::compaction::rounds::{Round, play, round};
 use crate::explained::check_account;
-use crate::history::{History, Step, budget, config, new_history, steps};
-use crate::lane::{Built, build, decide, show, view_of};
 use crate::prefix_stable::{check_grown, says_so};
 use crate::resume::resume;
+use crate::simulated::history::{History, Step, budget, config, new_history, steps};
+use crate::simulated::lane::{Built, build, decide, show, view_of};
 use crate::well_formed;
 use proptest::prelude::*;
 use wunderblock_core::budget::{Reason, Treatment};

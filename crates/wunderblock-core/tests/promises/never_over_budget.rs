@@ -1,8 +1,8 @@
 //! Promise: no request is over budget, and no build is stuck.
 
 use crate::explained::check_account;
-use crate::history::{History, budget, config, injection, new_history, steps};
-use crate::lane::{build, fixed_cost, show, view_of};
+use crate::simulated::history::{History, budget, config, injection, new_history, steps};
+use crate::simulated::lane::{build, fixed_cost, show, view_of};
 use proptest::prelude::*;
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::cost;

@@ -1,8 +1,8 @@
 //! Promises about the preamble: when changes take effect, and what there is room for.
 
-use crate::desk::{block, change};
-use crate::history::{History, config, new_history};
-use crate::lane::{composed, show, view_of};
+use crate::simulated::desk::{block, change};
+use crate::simulated::history::{History, config, new_history};
+use crate::simulated::lane::{composed, show, view_of};
 use proptest::prelude::*;
 use wunderblock_core::authority::InstructionLevel;
 use wunderblock_core::compose::{Composed, Offer};
@@ -441,8 +441,8 @@ proptest! {
 /// text does not enter later.
 #[test]
 fn what_had_no_room_beside_a_directorys_text_has_none_later() {
-    use crate::desk::Change;
-    let text = |kind, len| Some(crate::history::Text { kind, len, blob: false });
+    use crate::simulated::desk::Change;
+    let text = |kind, len| Some(crate::simulated::history::Text { kind, len, blob: false });
     let mut lane = Lane::new();
     let offered = [
         vec![Change::Say(Section::Skills, 0, text(0, 0))],

@@ -1,7 +1,7 @@
 //! Promise: between two builds, a request grows only at its end, unless an event allows another change.
 
-use crate::history::{budget, config, injection, new_history, steps};
-use crate::lane::{Built, build, view_of};
+use crate::simulated::history::{budget, config, injection, new_history, steps};
+use crate::simulated::lane::{Built, build, view_of};
 use crate::well_formed;
 use proptest::prelude::*;
 use wunderblock_core::budget::Budget;
@@ -45,7 +45,7 @@ pub(crate) fn check_grown(before: &Built, after: &Built) {
 
 /// Checks that a fifth of the window is free after a step, unless required parts and the newest exchange leave no
 /// room.
-fn check_room(history: &crate::history::History, built: &Built, budget: Budget) {
+fn check_room(history: &crate::simulated::history::History, built: &Built, budget: Budget) {
     let upto = built.upto;
     let limit = budget.limit();
     let gain = (budget.window.0 / 5).min(limit.tokens.0 / 2);
@@ -64,7 +64,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
         })
         .sum();
     let fences: Cost = from_outside().map(|_| Cost::new(1_000, 1_000)).sum();
-    let cost = measure(&crate::lane::show(history, &view).request, &history.wax) + said;
+    let cost = measure(&crate::simulated::lane::show(history, &view).request, &history.wax) + said;
     if limit.saturating_sub(cost).tokens >= Tokens(gain) {
         return;
     }
@@ -92,7 +92,7 @@ fn check_room(history: &crate::history::History, built: &Built, budget: Budget) 
         waiting: waiting.clone(),
         ..Trim::default()
     });
-    let needed = measure(&crate::lane::show(history, &least).request, &history.wax);
+    let needed = measure(&crate::simulated::lane::show(history, &least).request, &history.wax);
     let marks =
         Cost::new(128 * (plain.entries().count() as u64 + 1), 512 * (plain.entries().count() as u64 + 1));
     let bytes_left = limit.bytes.0 - limit.bytes.0 / 5;
@@ -118,7 +118,7 @@ proptest! {
             history.play(step);
             // Requests are built while results are still arriving, one at a time.
             let (mut events, mut at) = (history.events[from..].to_vec(), 0);
-            let mut refold = matches!(step, crate::history::Step::Erase(..));
+            let mut refold = matches!(step, crate::simulated::history::Step::Erase(..));
             while at < events.len() {
                 let event = events[at].clone();
                 view.apply(&event);

@@ -1,7 +1,7 @@
 //! Promise: a plan and its request are a function of what was recorded.
 
-use crate::history::{budget, config, new_history, steps};
-use crate::lane::{decide, show, view_of};
+use crate::simulated::history::{budget, config, new_history, steps};
+use crate::simulated::lane::{decide, show, view_of};
 use proptest::prelude::*;
 use wunderblock_core::pair::arrange;
 

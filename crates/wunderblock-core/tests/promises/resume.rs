@@ -1,7 +1,7 @@
 //! Promise: a view can be resumed without the earlier events.
 
-use crate::history::{budget, config, injection, new_history, steps};
-use crate::lane::{build, decide, show, view_of};
+use crate::simulated::history::{budget, config, injection, new_history, steps};
+use crate::simulated::lane::{build, decide, show, view_of};
 use proptest::prelude::*;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;

@@ -1,12 +1,12 @@
 //! Promise: a lane shows each text of the operator once, says where, and shows it again if the place that stands in
 //! is gone.
 
-use crate::desk::block;
 use crate::explained::check_account;
-use crate::history::{Step, Text, budget, config, new_history, steps};
-use crate::lane::{build, show, view_of};
 use crate::preamble::Lane;
 use crate::prefix_stable::check_grown;
+use crate::simulated::desk::block;
+use crate::simulated::history::{Step, Text, budget, config, new_history, steps};
+use crate::simulated::lane::{build, show, view_of};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use wunderblock_core::budget::{Budget, Reason, Treatment, WindowSource};

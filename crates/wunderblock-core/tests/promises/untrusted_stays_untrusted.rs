@@ -1,9 +1,9 @@
 //! Promise: in fenced messages, only we write the text outside the fences, whatever the texts and names contain.
 
-use crate::desk::{block, state};
-use crate::history::{Text, config, injection};
-use crate::lane::show;
 use crate::preamble::Lane;
+use crate::simulated::desk::{block, state};
+use crate::simulated::history::{Text, config, injection};
+use crate::simulated::lane::show;
 use proptest::prelude::*;
 use wunderblock_core::authority::{Authority, InstructionLevel};
 use wunderblock_core::compose::Offer;

@@ -1,7 +1,7 @@
 //! Promise: a request is valid for a model: calls and results are paired, no text is blank, and ids differ.
 
-use crate::history::{budget, config, new_history, steps};
-use crate::lane::{build, view_of};
+use crate::simulated::history::{budget, config, new_history, steps};
+use crate::simulated::lane::{build, view_of};
 use proptest::prelude::*;
 use std::collections::HashSet;
 use wunderblock_core::message::{Body, Part, Role};

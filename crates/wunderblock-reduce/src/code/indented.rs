@@ -3,7 +3,7 @@
 
 use super::keywords;
 use super::line_worth::{LineWorth, LineWorths};
-use crate::lines::TextLines;
+use crate::text::lines::TextLines;
 use std::ops::Range;
 
 /// Maximum depth of indentation that affects the rank. Deeper lines count as lines of this depth.

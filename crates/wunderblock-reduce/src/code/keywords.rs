@@ -1,9 +1,9 @@
 //! Ranks lines by the words in them, independently of the lines around them.
 
 use super::line_worth::{LineWorth, LineWorths};
-use crate::lines::TextLines;
-use crate::span::Rank;
-use crate::word_list::WordList;
+use crate::spans::span::Rank;
+use crate::text::lines::TextLines;
+use crate::text::word_list::WordList;
 
 static MODIFIERS: WordList = WordList::new("modifiers of definitions");
 static KEYWORDS: WordList = WordList::new("keywords of definitions");

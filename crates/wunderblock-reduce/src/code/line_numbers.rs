@@ -1,6 +1,6 @@
 //! Listings with line numbers, as printed by tools that show files.
 
-use crate::lines::TextLines;
+use crate::text::lines::TextLines;
 
 /// Splits a line into its number and the text after the number, for example: `   12\tcode` and `   12→code`.
 pub(crate) fn split_number(line: &str) -> Option<(u64, &str)> {

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::lines::TextLines;
 use crate::part::PartOfList;
-use crate::span::{LineSpan, Rank};
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
 
 /// Maximum number of lines of a body in one span. Several small spans let a budget keep a part of a body.
 const MAX_CHUNK_LINES: usize = 8;

@@ -14,9 +14,9 @@ mod line_worth;
 
 pub use keywords::defined_name;
 
-use crate::lines::TextLines;
-use crate::sample::LineSample;
-use crate::span::LineSpan;
+use crate::spans::span::LineSpan;
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
 use line_worth::LineWorths;
 
 /// Maximum size of a source whose lines are ranked by their words, in bytes: a span takes as much memory as a line or

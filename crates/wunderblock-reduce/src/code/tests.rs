@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::guess::guess_by_lines;
 use super::language::SourceLanguage;
 use super::*;
-use crate::segment;
-use crate::select::{KeepLimit, select};
+use crate::result::segment;
+use crate::spans::select::{KeepLimit, select};
 
 /// Returns a source in each language: a constant, a type, and an exported and a hidden function with long bodies.
 #[allow(clippy::too_many_lines, reason = "a table of cases, or one story")]
@@ -152,11 +152,11 @@ fn a_definition_that_is_asked_for_stands_with_its_body() {
     let text: String = (0..60).map(function).collect();
     let lines = TextLines::of(&text);
     let mut spans = spans(&lines);
-    let query = crate::query::QueryTerms::of(Some("what does measure_41 do"));
+    let query = crate::spans::query::QueryTerms::of(Some("what does measure_41 do"));
     query.promote(&text, &mut spans);
-    crate::select::raise_under_query(&mut spans);
-    let short = crate::segment::write_segments(
-        &crate::select::select(&lines, &spans, KeepLimit::Bytes(text.len() / 3)),
+    crate::spans::select::raise_under_query(&mut spans);
+    let short = crate::result::segment::write_segments(
+        &crate::spans::select::select(&lines, &spans, KeepLimit::Bytes(text.len() / 3)),
         &text,
         None,
     );

@@ -13,9 +13,9 @@ use super::rewrite::Rewrite;
 use super::slots::SlotTable;
 use super::source_lines::SourceLines;
 use super::token_estimate;
-use crate::lines::TextLines;
-use crate::mark::{NAMED_AGAIN, OPEN};
-use crate::sink::TextSink;
+use crate::result::mark::{NAMED_AGAIN, OPEN};
+use crate::result::sink::TextSink;
+use crate::text::lines::TextLines;
 
 /// Minimum lines of a block. A block of fewer lines is not worth looking up.
 const MIN_LINES: usize = 3;

@@ -17,9 +17,10 @@ pub(crate) use token_estimate::estimate_tokens;
 
 pub(crate) use source_lines::SourceLines;
 
+use crate::json;
 use crate::kind::Kind;
-use crate::sink::TextSink;
-use crate::{json, mark};
+use crate::result::mark;
+use crate::result::sink::TextSink;
 
 /// Returns a shorter encoding that decodes to the text, if there is one. Lines are split into shared and differing
 /// parts only if `source` is given. Without `source`, the lines were selected, and the reader looks for their words.

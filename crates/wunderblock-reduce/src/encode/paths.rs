@@ -18,10 +18,10 @@
 
 use super::rewrite::Rewrite;
 use super::tags::{self, CLOSE, EncodedBlock};
-use crate::lines::NewlineSplit;
-use crate::mark::OPEN;
 use crate::part::{PartOfList, PartOfText};
-use crate::sink::TextSink;
+use crate::result::mark::OPEN;
+use crate::result::sink::TextSink;
+use crate::text::lines::NewlineSplit;
 
 /// Minimum number of lines in a run that is encoded.
 const MIN_LINES: usize = 4;

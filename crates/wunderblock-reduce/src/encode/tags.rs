@@ -5,8 +5,8 @@
 //! lines before it at the same depth.
 
 use super::back_reference::{self, LineIndex};
-use crate::mark::OPEN;
-use crate::sink::TextSink;
+use crate::result::mark::OPEN;
+use crate::result::sink::TextSink;
 
 /// End tag of a block.
 pub(in crate::encode) const CLOSE: &str = "⟨=⟩";

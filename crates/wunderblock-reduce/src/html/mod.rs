@@ -13,14 +13,14 @@ use crate::part::{PartOfList, PartOfText};
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::label::Label;
-use crate::lines::TextLines;
-use crate::mark::{self, Gap, GapFact, GapUnit};
-use crate::query::QueryTerms;
-use crate::sample::LineSample;
-use crate::segment::TextSegment;
-use crate::select::{self, KeepLimit};
-use crate::span::{LineSpan, Rank, counts};
+use crate::result::label::Label;
+use crate::result::mark::{self, Gap, GapFact, GapUnit};
+use crate::result::segment::TextSegment;
+use crate::spans::query::QueryTerms;
+use crate::spans::select::{self, KeepLimit};
+use crate::spans::span::{LineSpan, Rank, counts};
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
 use markdown::{HtmlBlock, HtmlBlockKind};
 use regions::{PageOutline, PagePart};
 

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::segment;
+use crate::result::segment;
 
 fn segments(text: &str, room: KeepLimit) -> Vec<TextSegment> {
     HtmlReading::of(text, &QueryTerms::default()).segments(room)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::mark::Gap;
+use crate::result::mark::Gap;
 
 /// A run of omitted members of one container.
 #[derive(Clone, Debug)]

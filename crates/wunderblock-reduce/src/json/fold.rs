@@ -6,14 +6,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::cuts::{CutRun, JsonCuts};
-use super::fact_needs;
-use super::facts::{self, JsonFact};
-use super::item_worth::{self, ItemSigns};
-use super::query_hits::QueryHits;
 use super::tree::{JsonTree, JsonType};
-use crate::mark::{Gap, GapUnit};
+use super::worth::fact_needs;
+use super::worth::facts::{self, JsonFact};
+use super::worth::item_worth::{self, ItemSigns};
+use super::worth::query_hits::QueryHits;
 use crate::part::PartOfList;
-use crate::query::QueryTerms;
+use crate::result::mark::{Gap, GapUnit};
+use crate::spans::query::QueryTerms;
 
 /// Maximum number of examples kept from the start of a list.
 const MAX_EXAMPLES: usize = 8;

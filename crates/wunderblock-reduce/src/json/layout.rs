@@ -11,7 +11,7 @@
 
 use super::tree::{JsonTree, JsonType};
 use crate::part::PartOfText;
-use crate::sink::TextSink;
+use crate::result::sink::TextSink;
 
 /// How the members of the outermost container are separated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

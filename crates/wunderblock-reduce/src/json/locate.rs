@@ -2,7 +2,7 @@
 
 use super::tree::{JsonTree, SPACE};
 use crate::part::{PartOfList, PartOfText};
-use crate::sample::LineSample;
+use crate::text::sample::LineSample;
 
 /// Minimum size of a document within another text, in bytes. Shorter documents stay as they are.
 const MIN_DOCUMENT_BYTES: usize = 256;

@@ -1,44 +1,36 @@
 //! JSON: a document, one document per line, or documents within another text.
 
-mod cell;
 mod cuts;
-mod fact_needs;
-mod facts;
 mod fold;
-mod inner_mark;
-mod item_worth;
 mod layout;
 mod locate;
 mod path;
-mod query_hits;
-mod schema;
-mod table_decoder;
-mod table_row;
+mod table;
 mod tree;
+mod worth;
 
 #[cfg(test)]
 mod tests;
-mod writer;
 
-pub(crate) use table_decoder::decode_block;
+pub(crate) use table::decoder::decode_block;
 
 use crate::part::PartOfText;
 use std::ops::Range;
 
-use crate::lines::TextLines;
-use crate::mark::{self, Gap, GapUnit};
-use crate::query::QueryTerms;
-use crate::sample::LineSample;
-use crate::segment::TextSegment;
-use crate::sink::TextSink;
+use crate::result::mark::{self, Gap, GapUnit};
+use crate::result::segment::TextSegment;
+use crate::result::sink::TextSink;
+use crate::spans::query::QueryTerms;
 use crate::target::SizeTarget;
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
 
 use cuts::JsonCuts;
 use fold::{DocumentFacts, FoldWidth};
 use layout::JsonLayout;
 pub use path::{JsonPlace, find_json};
+use table::writer::TableChoices;
 use tree::JsonTree;
-use writer::TableChoices;
 
 /// Returns whether a text is one document, or one document per line.
 pub(crate) fn is_document(text: &str) -> bool {
@@ -223,7 +215,7 @@ fn encode_document(
     let coded = layout.map(|layout| {
         let args = layout.args();
         let head = if args.is_empty() { "⟨=json⟩".to_owned() } else { format!("⟨=json {args}⟩") };
-        writer::write_segments(tree, cuts, tables, &head, "⟨=⟩")
+        table::writer::write_segments(tree, cuts, tables, &head, "⟨=⟩")
     });
     let coded = coded.filter(|segments| cuts.is_empty() || decodes_to(segments, tree.text));
     // A document that cannot be encoded keeps its text around the cuts.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::encode;
-use crate::segment;
+use crate::result::segment;
 
 fn segments(text: &str, target: SizeTarget, query: &QueryTerms) -> Vec<TextSegment> {
     JsonReading::of(text, 0).segments(target, query)

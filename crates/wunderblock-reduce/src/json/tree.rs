@@ -6,8 +6,8 @@
 use crate::part::{PartOfList, PartOfText};
 use std::ops::Range;
 
-use crate::lines;
-use crate::mark::OPEN;
+use crate::result::mark::OPEN;
+use crate::text::lines;
 
 /// The type of a value, known from its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

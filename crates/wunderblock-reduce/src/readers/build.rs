@@ -6,16 +6,16 @@ mod groups;
 use crate::part::{PartOfList, PartOfText};
 use std::borrow::Cow;
 
-use crate::lines::TextLines;
 use crate::rules::{self, BuildLine};
-use crate::sample::LineSample;
-use crate::severity::{self, LogLevel};
-use crate::span::{LineSpan, Rank};
-use crate::template::LineTemplates;
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
+use crate::text::severity::{self, LogLevel};
+use crate::text::template::LineTemplates;
 
-use super::build_line::strip_prefix;
-use super::diagnostic::{self, Diagnostic};
-use super::{alike, timestamp};
+use super::line::build_line::strip_prefix;
+use super::line::diagnostic::{self, Diagnostic};
+use super::line::{alike, timestamp};
 
 /// Minimum number of lines in a run of progress that is folded.
 const MIN_RUN: usize = 4;

@@ -4,13 +4,13 @@ mod diff_line;
 
 use std::ops::Range;
 
-use crate::label::Label;
-use crate::lines::TextLines;
 use crate::part::PartOfList;
-use crate::sample::LineSample;
-use crate::span::{LineSpan, Rank};
+use crate::result::label::Label;
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
 
-use super::fingerprint;
+use super::line::fingerprint;
 use diff_line::{DiffLine, DiffParser};
 
 /// Maximum distance at which an unchanged line still explains a change (`diff -u` shows three lines by default).

@@ -5,12 +5,12 @@ mod infra_ranker;
 use crate::part::{PartOfList, PartOfText};
 use std::ops::Range;
 
-use crate::lines::TextLines;
 use crate::rules::{self, InfraLine, KnownTool};
-use crate::sample::LineSample;
-use crate::span::{LineSpan, Rank};
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
 
-use super::fingerprint;
+use super::line::fingerprint;
 use infra_ranker::InfraRanker;
 
 /// Number of bytes of a line with a long result that stay.

@@ -5,13 +5,14 @@ mod listing_row;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::label::Label;
-use crate::lines::TextLines;
 use crate::part::PartOfList;
-use crate::sample::LineSample;
-use crate::span::{LineSpan, Rank};
+use crate::result::label::Label;
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
 
-use super::{fingerprint, short_gaps};
+use super::line::fingerprint;
+use super::short_gaps;
 use listing_row::{ListingFormat, ListingRows};
 
 /// Maximum number of entries in a group that is shown whole.
@@ -44,7 +45,7 @@ pub(crate) fn vote(sample: &LineSample<'_>) -> u32 {
 pub(crate) fn spans(lines: &TextLines<'_>) -> Vec<LineSpan> {
     let sample = LineSample::of(lines.text());
     let Some((form, _)) = listing_row::detect_format(&sample.lines) else {
-        return super::prose::spans(lines);
+        return super::document::prose::spans(lines);
     };
     let rows = listing_row::parse_rows(lines, form);
     let mut spans: Vec<LineSpan> =

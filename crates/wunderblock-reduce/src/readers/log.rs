@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::lines::TextLines;
 use crate::part::PartOfList;
-use crate::sample::LineSample;
-use crate::severity::{self, LineSeverity, LogLevel};
-use crate::span::{LineSpan, Rank};
-use crate::template::{LineTemplate, LineTemplates};
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
+use crate::text::severity::{self, LineSeverity, LogLevel};
+use crate::text::template::{LineTemplate, LineTemplates};
 
-use super::{alike, timestamp};
+use super::line::{alike, timestamp};
 
 /// Number of bytes at the start of a line within which a level makes that line the first one of a record.
 const LEVEL_REACH: usize = 100;

@@ -1,37 +1,28 @@
 //! The readers of texts that consist of lines, one file per kind. A reader votes on how certain it is that a text is
 //! of its kind (0 to 100), and ranks the spans of a text of that kind.
 
-mod alike;
-mod blob;
 pub(crate) mod build;
-mod build_line;
-mod diagnostic;
 mod diff;
-mod fingerprint;
+mod document;
 mod infra;
+mod line;
 mod listing;
 pub(crate) mod log;
-mod markdown;
-mod message_shape;
 #[cfg(test)]
 mod promises;
 #[cfg(test)]
 mod property;
-mod prose;
 mod records;
 mod search;
 pub(crate) mod selection;
 mod short_gaps;
-mod stack_frame;
-mod table;
 mod tests;
-mod timestamp;
 mod trace;
 
 use crate::kind::Kind;
-use crate::lines::TextLines;
-use crate::sample::LineSample;
-use crate::span::LineSpan;
+use crate::spans::span::LineSpan;
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
 
 /// Returns the vote of a kind's reader. If the vote is less than `least`, any number below `least` may be returned.
 pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind, least: u32) -> u32 {
@@ -42,11 +33,11 @@ pub(crate) fn vote(sample: &LineSample<'_>, kind: Kind, least: u32) -> u32 {
         Kind::Search => search::vote(sample),
         Kind::Diff => diff::vote(sample),
         Kind::Listing => listing::vote(sample).max(records::vote(sample)),
-        Kind::Table => table::vote(sample),
+        Kind::Table => document::table::vote(sample),
         Kind::Trace => trace::vote(sample),
         Kind::Infra => infra::vote(sample),
-        Kind::Markdown => markdown::vote(sample),
-        Kind::Blob => blob::vote(sample),
+        Kind::Markdown => document::markdown::vote(sample),
+        Kind::Blob => document::blob::vote(sample),
         Kind::Json | Kind::Html | Kind::Code | Kind::Prose => 0,
     }
 }
@@ -66,11 +57,11 @@ pub(crate) fn spans(lines: &TextLines<'_>, kind: Kind, report: Option<&str>) -> 
         Kind::Search => search::spans(lines),
         Kind::Diff => diff::spans(lines),
         Kind::Listing => records::spans(lines, report).unwrap_or_else(|| listing::spans(lines)),
-        Kind::Table => table::spans(lines),
+        Kind::Table => document::table::spans(lines),
         Kind::Trace => trace::spans(lines),
         Kind::Infra => infra::spans(lines, report),
-        Kind::Markdown => markdown::spans(lines),
-        Kind::Blob => blob::spans(lines),
-        Kind::Prose | Kind::Json | Kind::Html | Kind::Code => prose::spans(lines),
+        Kind::Markdown => document::markdown::spans(lines),
+        Kind::Blob => document::blob::spans(lines),
+        Kind::Prose | Kind::Json | Kind::Html | Kind::Code => document::prose::spans(lines),
     }
 }

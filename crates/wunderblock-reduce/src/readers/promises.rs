@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use crate::detect;
 use crate::kind::Kind;
-use crate::lines::TextLines;
-use crate::mark;
 use crate::options::{Level, Options};
 use crate::reduce;
-use crate::severity::{self, LogLevel};
-use crate::span::LineSpan;
+use crate::result::mark;
+use crate::spans::span::LineSpan;
+use crate::text::lines::TextLines;
+use crate::text::severity::{self, LogLevel};
 
 const KINDS: [Kind; 4] = [Kind::Log, Kind::Build, Kind::Tests, Kind::Trace];
 

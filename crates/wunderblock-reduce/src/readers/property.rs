@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::lines::TextLines;
-use crate::segment;
-use crate::select::{self, KeepLimit};
-use crate::span::LineSpan;
+use crate::result::segment;
+use crate::spans::select::{self, KeepLimit};
+use crate::spans::span::LineSpan;
+use crate::text::lines::TextLines;
 
 /// Returns a text folded at the level `fold`.
 pub(crate) fn fold(text: &str, spans: fn(&TextLines<'_>) -> Vec<LineSpan>) -> String {

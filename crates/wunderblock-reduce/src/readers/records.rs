@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::encode::estimate_tokens;
-use crate::lines::TextLines;
 use crate::rules::{self, KnownTool, LineParts, RecordLine};
-use crate::sample::LineSample;
-use crate::shown::{self, ShownLevel, ShownPart};
-use crate::span::{LineSpan, Rank};
+use crate::spans::shown::{self, ShownLevel, ShownPart};
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
 
 /// Minimum share of lines that match a pattern of a tool, in per cent.
 const OWN_PERCENT: usize = 90;

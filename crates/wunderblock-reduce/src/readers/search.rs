@@ -6,12 +6,13 @@ use crate::part::{PartOfList, PartOfText};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::label::Label;
-use crate::lines::{TextLines, TextPart};
-use crate::sample::LineSample;
-use crate::span::{LineSpan, Rank};
+use crate::result::label::Label;
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::{TextLines, TextPart};
+use crate::text::sample::LineSample;
 
-use super::{fingerprint, short_gaps};
+use super::line::fingerprint;
+use super::short_gaps;
 use search_line::{SearchLine, SearchRole, parse};
 
 /// Maximum number of matches in a file that is shown whole.

@@ -11,10 +11,10 @@
 
 use std::collections::HashMap;
 
-use crate::lines::TextLines;
 use crate::part::PartOfList;
-use crate::shown::{self, ShownLevel, ShownPart};
-use crate::span::{LineSpan, Rank};
+use crate::spans::shown::{self, ShownLevel, ShownPart};
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
 
 /// Maximum number of lines of a selection that is not cut.
 pub(crate) const MIN_LINES: usize = 2_000;

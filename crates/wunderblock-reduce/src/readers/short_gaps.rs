@@ -1,6 +1,6 @@
 //! Gaps that are not worth their mark.
 
-use crate::span::{LineSpan, Rank};
+use crate::spans::span::{LineSpan, Rank};
 
 /// Minimum number of spans in a gap between spans that stay. A shorter gap saves too little for the interruption.
 const MIN_GAP_SPANS: usize = 3;

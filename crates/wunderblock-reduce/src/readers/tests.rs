@@ -8,20 +8,18 @@ mod repeated_failures;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::label::Label;
-use crate::lines::TextLines;
 use crate::part::PartOfList;
+use crate::result::label::Label;
 use crate::rules::{self, BuildLine, TestLine};
-use crate::sample::LineSample;
-use crate::severity::{self, LogLevel};
-use crate::span::{LineSpan, Rank};
-use crate::template::{self, LineTemplates};
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
+use crate::text::severity::{self, LogLevel};
+use crate::text::template::{self, LineTemplates};
 
-use super::alike;
 use super::build::opens_page;
-use super::build_line::strip_prefix;
-use super::diagnostic;
-use super::stack_frame;
+use super::line::build_line::strip_prefix;
+use super::line::{alike, diagnostic, stack_frame};
 use super::trace;
 use message::{is_message, is_place};
 

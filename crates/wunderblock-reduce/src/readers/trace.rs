@@ -4,16 +4,16 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::label::Label;
-use crate::lines::TextLines;
 use crate::part::PartOfList;
-use crate::sample::LineSample;
-use crate::severity::{self, LogLevel};
-use crate::span::{LineSpan, Rank};
-use crate::template;
+use crate::result::label::Label;
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
+use crate::text::sample::LineSample;
+use crate::text::severity::{self, LogLevel};
+use crate::text::template;
 
-use super::alike::AlikeLines;
-use super::stack_frame::{self, FrameOwner};
+use super::line::alike::AlikeLines;
+use super::line::stack_frame::{self, FrameOwner};
 
 /// Maximum number of equal traces that are shown whole.
 const MAX_WHOLE: usize = 2;

@@ -8,7 +8,7 @@ use regex::bytes::{Captures, Regex, RegexBuilder};
 use super::BuildLine;
 use super::needs::{self, LineFeatures, LineNeeds};
 use crate::part::PartOfList;
-use crate::severity::LogLevel;
+use crate::text::severity::LogLevel;
 
 /// The patterns for a kind of text, in order.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use crate::part::PartOfList;
 use std::sync::OnceLock;
 
 use crate::kind::Kind;
-use crate::severity::LogLevel;
+use crate::text::severity::LogLevel;
 use table::{Pattern, ToolTable};
 
 pub(crate) use lines::{LineParts, LineRules};

@@ -1,6 +1,6 @@
 //! Delegates whose work has not ended, for the work log.
 
-use super::plain::{Escaping, head, line, readable};
+use super::language::plain::{Escaping, head, line, readable};
 use crate::task::Material;
 use std::collections::HashMap;
 use wunderblock_core::units::{Millis, Seq};

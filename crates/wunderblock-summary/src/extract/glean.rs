@@ -4,17 +4,17 @@ mod acted;
 mod ended;
 mod printed;
 
-use super::act::{self, Deed, Kind, ParsedCall};
-use super::check::Check;
-use super::cue::{self, Cue};
-use super::decision::{self, Answer, Verdict};
-use super::files::Files;
-use super::names::Names;
-use super::outcome::{self, Outcome};
-use super::plain::readable;
-use super::todo::{self, Plan, Ticks, TodoCall};
-use super::trouble::Troubles;
-use super::{process, skill, told};
+use super::calls::act::{self, Deed, Kind, ParsedCall};
+use super::calls::check::Check;
+use super::calls::decision::{self, Answer, Verdict};
+use super::calls::files::Files;
+use super::calls::outcome::{self, Outcome};
+use super::calls::todo::{self, Plan, Ticks, TodoCall};
+use super::calls::trouble::Troubles;
+use super::calls::{process, skill, told};
+use super::language::cue::{self, Cue};
+use super::language::names::Names;
+use super::language::plain::readable;
 use crate::standing::{rules_of_text, typed};
 use crate::task::Material;
 use printed::Commit;
@@ -268,7 +268,7 @@ impl<'a> Found<'a> {
         match (&said.standing, said.role) {
             (MessageOrigin::Injected(what), _) if !said.is_persons() => self.printed(at, what, text),
             (MessageOrigin::Failed(why), _) => {
-                let line = super::plain::head(&readable(why, self.redactor), 220).into_owned();
+                let line = super::language::plain::head(&readable(why, self.redactor), 220).into_owned();
                 self.trouble(at, "reply broken off", &line);
                 if said.role == Role::Assistant {
                     self.verdicts.insert(at, Verdict::BrokenOff);

@@ -9,60 +9,39 @@
 //! Each line ends with the position of its source, in the form `#123`. A number of occurrences is written in the form
 //! `×12`.
 
-mod act;
-mod catalogue;
-mod change;
-mod check;
-mod condense;
-mod cue;
-mod decision;
+mod calls;
 mod delegate;
-mod demand;
-mod files;
-mod fit;
-mod form;
 mod glean;
-mod item;
-mod log;
-mod names;
+mod language;
 mod notable;
-mod outcome;
-mod pick;
-mod plain;
-mod process;
 mod read;
-mod shell;
-mod skill;
 #[cfg(test)]
 mod tests;
-mod todo;
-mod told;
-mod trouble;
-mod words;
 mod work;
+mod writing;
 
-pub use act::{changes_files, files_touched};
-pub(super) use cue::Cue;
+pub use calls::act::{changes_files, files_touched};
+pub use calls::todo::{follow, plan_call, todo_call};
 pub use delegate::delegates_at_work;
-pub(super) use demand::{absent, demands};
-pub(super) use form::heading;
 pub(super) use glean::Found;
-pub(super) use log::DATE;
-pub use log::stamp;
+pub(super) use language::cue::Cue;
+pub(super) use language::plain::{restored, without_colour};
+pub use language::words::each_word;
+pub(super) use language::words::is_wide;
 pub use notable::notable;
 pub use notable::{Notable, Noted};
-pub(super) use plain::{restored, without_colour};
 pub use read::ReadMaterial;
-pub use todo::{follow, plan_call, todo_call};
-pub use words::each_word;
-pub(super) use words::is_wide;
 pub use work::work;
+pub(super) use writing::demand::{absent, demands};
+pub(super) use writing::form::heading;
+pub(super) use writing::log::DATE;
+pub use writing::log::stamp;
 
 use crate::task::Brief;
-use demand::Demand;
-use fit::Fit;
-use form::SummaryForm;
-use item::SummaryItem;
+use writing::demand::Demand;
+use writing::fit::Fit;
+use writing::form::SummaryForm;
+use writing::item::SummaryItem;
 use wunderblock_core::compact::Detail;
 use wunderblock_core::policy::Fill;
 use wunderblock_core::ports::CostModel;
@@ -78,11 +57,11 @@ use wunderblock_core::ports::CostModel;
 pub fn extract(read: &ReadMaterial<'_>, brief: &Brief<'_>, costs: &dyn CostModel) -> String {
     let ReadMaterial { material, found } = read;
     if brief.detail == Detail::Catalogue {
-        return catalogue::write(read, brief, costs);
+        return writing::catalogue::write(read, brief, costs);
     }
     let form = SummaryForm::new(brief).timed(material);
-    let mut items = pick::items(found, &form, brief.focus);
-    condense::merge(&mut items, material, found, &form);
+    let mut items = writing::pick::items(found, &form, brief.focus);
+    writing::condense::merge(&mut items, material, found, &form);
     // Required content may have been cut. Adding the missing content can push out other required content, so the loop
     // checks again.
     let demanded = demands(found, material, brief);
@@ -122,7 +101,7 @@ fn insist(items: &mut Vec<SummaryItem>, demand: &Demand, form: &SummaryForm) {
     match items.iter_mut().find(says) {
         Some(item) => item.must = true,
         None => {
-            let quote = plain::line(&demand.text, form.marks);
+            let quote = language::plain::line(&demand.text, form.marks);
             let item = SummaryItem::quote(at, "", quote, demand.at, i64::MAX / 2);
             items.push(SummaryItem { must: true, ..item });
         }

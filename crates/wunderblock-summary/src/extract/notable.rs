@@ -1,7 +1,7 @@
 //! Content that people would miss from a stretch: the user's words, rules, decisions, files and errors.
 
-use super::cue::Cue;
 use super::glean::{Sentence, glean};
+use super::language::cue::Cue;
 use crate::task::Material;
 use wunderblock_core::stub;
 use wunderblock_core::units::Seq;

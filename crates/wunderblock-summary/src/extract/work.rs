@@ -1,9 +1,9 @@
 //! Updates the work log by combining the previous log with the entries after it.
 
-use super::files::{is_inside, is_taken_back};
+use super::calls::files::{is_inside, is_taken_back};
+use super::calls::todo::{self, TodoCall};
 use super::glean::{Found, Step, glean};
-use super::plain::{Escaping, head, line};
-use super::todo::{self, TodoCall};
+use super::language::plain::{Escaping, head, line};
 use crate::task::Material;
 use std::collections::HashMap;
 use wunderblock_core::state::ItemStatus;

@@ -1,9 +1,10 @@
 //! Detects the format of a file from its beginning.
 
+use super::agents::{aider, cursor, gemini_cli, opencode};
 use super::format::{FileShape, Format};
-use super::object::Object;
-use super::requests::{dialect_of_line, dialect_of_list};
-use super::{aider, chat_export, cursor, gemini_cli, openai_chat, opencode, swe_agent, tau_bench};
+use super::logs::requests::{dialect_of_line, dialect_of_list};
+use super::logs::{chat_export, openai_chat, swe_agent, tau_bench};
+use super::parsing::object::Object;
 use serde_json::value::RawValue;
 
 /// Error for a file that is neither JSON nor an aider history.

@@ -5,45 +5,24 @@
 //! text, and never fails. A record that the reader cannot understand is returned as [`RecordStatus::Opaque`] or
 //! [`RecordStatus::Broken`] with the reason, and callers keep the raw bytes. [`detect()`] determines the format.
 
-mod aider;
-mod blocks;
-mod chain;
-mod chat_export;
-mod claude_code;
-mod codex;
-mod copilot;
-mod cursor;
+mod agents;
 mod detect;
-mod elements;
-mod environment;
-mod event_log;
-mod export;
 mod format;
-mod gemini_cli;
-mod generic;
-mod object;
-mod openai_chat;
-mod opencode;
-mod pi;
+mod logs;
+mod parsing;
 mod reader;
 mod record;
-mod requests;
-mod rewinds;
-mod seen;
 mod statement;
-mod swe_agent;
-mod tau_bench;
-mod time;
 mod writer;
 mod written;
 
-pub use chat_export::conversation_format;
 pub use detect::{Unrecognised, detect};
 pub use format::{FileShape, Format};
+pub use logs::chat_export::conversation_format;
+pub use parsing::time::{rfc3339, written_time};
 pub use reader::{Checkpoint, TranscriptReader};
 pub use record::{RecordItem, RecordPlace, RecordStatus, TranscriptRecord};
 pub use statement::stated_author;
-pub use time::{rfc3339, written_time};
 pub use writer::{LeftOut, SessionOutline};
 pub use written::{AgentFormat, TranscriptWriter, WrittenTranscript, write_transcript};
 
@@ -87,25 +66,27 @@ impl Format {
     #[must_use]
     pub fn record_types(self) -> Vec<(&'static str, &'static str)> {
         let types = match self {
-            Self::ClaudeCode => claude_code::RECORD_TYPES,
-            Self::Codex => codex::RECORD_TYPES,
-            Self::Pi => pi::RECORD_TYPES,
-            Self::GeminiCli => gemini_cli::RECORD_TYPES,
-            Self::Copilot => copilot::RECORD_TYPES,
-            Self::OpenCode => opencode::RECORD_TYPES,
-            Self::Cursor => cursor::RECORD_TYPES,
-            Self::ChatGpt => chat_export::CHATGPT_TYPES,
-            Self::ClaudeAi => chat_export::CLAUDE_AI_TYPES,
+            Self::ClaudeCode => agents::claude_code::RECORD_TYPES,
+            Self::Codex => agents::codex::RECORD_TYPES,
+            Self::Pi => agents::pi::RECORD_TYPES,
+            Self::GeminiCli => agents::gemini_cli::RECORD_TYPES,
+            Self::Copilot => agents::copilot::RECORD_TYPES,
+            Self::OpenCode => agents::opencode::RECORD_TYPES,
+            Self::Cursor => agents::cursor::RECORD_TYPES,
+            Self::ChatGpt => logs::chat_export::CHATGPT_TYPES,
+            Self::ClaudeAi => logs::chat_export::CLAUDE_AI_TYPES,
             Self::Droid | Self::Grok | Self::Kimi | Self::Qwen | Self::Antigravity => {
-                return event_log::Layout::of(self).map(event_log::Layout::record_types).unwrap_or_default();
+                return agents::event_log::Layout::of(self)
+                    .map(agents::event_log::Layout::record_types)
+                    .unwrap_or_default();
             }
-            Self::Anthropic | Self::OpenaiResponses | Self::Gemini => requests::RECORD_TYPES,
-            Self::SweAgent => swe_agent::RECORD_TYPES,
-            Self::TauBench => tau_bench::RECORD_TYPES,
-            Self::OpenaiChat => openai_chat::RECORD_TYPES,
-            Self::Aider => aider::RECORD_TYPES,
-            Self::Wunderblock => export::RECORD_TYPES,
-            Self::JsonLines | Self::JsonDocument => generic::RECORD_TYPES,
+            Self::Anthropic | Self::OpenaiResponses | Self::Gemini => logs::requests::RECORD_TYPES,
+            Self::SweAgent => logs::swe_agent::RECORD_TYPES,
+            Self::TauBench => logs::tau_bench::RECORD_TYPES,
+            Self::OpenaiChat => logs::openai_chat::RECORD_TYPES,
+            Self::Aider => agents::aider::RECORD_TYPES,
+            Self::Wunderblock => logs::export::RECORD_TYPES,
+            Self::JsonLines | Self::JsonDocument => logs::generic::RECORD_TYPES,
         };
         types.to_vec()
     }

@@ -1,7 +1,7 @@
 //! What a raw record states about the author of its text. The readers take the text; the record says who sent it.
 
 use super::Format;
-use super::object::Object;
+use super::parsing::object::Object;
 use wunderblock_core::author::Author;
 
 /// Returns the author that a raw record states for its text in the user's role. `None` if it states nothing.

@@ -17,9 +17,9 @@
 //! A session may be longer than the memory, so it is read twice and written while it is read. Each stage holds only what
 //! the next events can still change: the blocks of a turn, and the reply whose usage has not been reported.
 
+use super::agents::{claude_code, codex, pi};
 use super::format::Format;
 use super::writer::{AgentWriter, Conversation, LeftOut, Output, SessionOutline};
-use super::{claude_code, codex, pi};
 use crate::outcome::WireError;
 use wunderblock_core::event::Event;
 

@@ -1,10 +1,10 @@
 //! Adoption of the summaries that came with a session, by a new lane.
 
 use super::Ladder;
-use crate::compaction::RungTaken;
-use crate::decision::PlacedSummary;
+use crate::lane::view::SummaryNode;
+use crate::record::compaction::RungTaken;
+use crate::record::decision::PlacedSummary;
 use crate::units::Tokens;
-use crate::view::SummaryNode;
 
 /// Name of the rung in records.
 pub(super) const ADOPT: &str = "adopt";

@@ -7,12 +7,12 @@
 
 use super::{Ladder, Proposal};
 use crate::compact::job::SummaryJob;
-use crate::compact::summarise;
-use crate::compaction::RungTaken;
-use crate::decision::PlacedSummary;
+use crate::compact::rung::summarise;
+use crate::lane::view::{SummaryNode, prepared};
 use crate::policy::{Action, Permille};
+use crate::record::compaction::RungTaken;
+use crate::record::decision::PlacedSummary;
 use crate::units::{Seq, Tokens};
-use crate::view::{SummaryNode, prepared};
 
 /// Name of the rung in records.
 const PREPARED: &str = "prepared";

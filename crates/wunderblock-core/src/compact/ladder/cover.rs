@@ -8,19 +8,19 @@
 use super::draft::{NodeDraft, node, says_something};
 use super::state::{COVER, Cover, Form};
 use super::{Ladder, Made, NextStep};
-use crate::budget::Treatment;
 use crate::compact::job::{Detail, SummaryJob, placed};
-use crate::compact::summarise;
-use crate::compaction::RungTaken;
-use crate::cost;
-use crate::decision::{PlacedSummary, Trim, TrimReason};
-use crate::fence::SUMMARY_FRAME;
-use crate::pair::{Exchange, arrange};
-use crate::plan::{self, PlanInput};
+use crate::compact::rung::summarise;
+use crate::form::fence::SUMMARY_FRAME;
+use crate::lane::pair::{Exchange, arrange};
+use crate::lane::trim::{self, GapOrSummary};
+use crate::lane::view::{SummaryNode, View};
+use crate::planning::cost;
+use crate::planning::plan::{self, PlanInput};
 use crate::policy::Permille;
-use crate::trim::{self, GapOrSummary};
+use crate::record::budget::Treatment;
+use crate::record::compaction::RungTaken;
+use crate::record::decision::{PlacedSummary, Trim, TrimReason};
 use crate::units::{Seq, Tokens};
-use crate::view::{SummaryNode, View};
 use std::collections::BTreeSet;
 
 /// Minimum length of the summary, in tokens. A shorter one says no more than a mark.

@@ -1,9 +1,9 @@
 //! Summaries that a climb will record.
 
 use crate::compact::job::SummaryJob;
-use crate::message::Body;
+use crate::lane::view::SummaryNode;
+use crate::record::message::Body;
 use crate::units::{Millis, Seq, Tokens};
-use crate::view::SummaryNode;
 
 /// A summary to be recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 
 use super::{Ladder, NodeDraft, Proposal};
 use crate::compact::guard;
-use crate::compaction::RungTaken;
-use crate::decision::{PlacedSummary, Trim};
-use crate::pair::{Exchange, arrange};
-use crate::plan;
+use crate::lane::pair::{Exchange, arrange};
+use crate::lane::view::SummaryNode;
+use crate::planning::plan;
+use crate::record::compaction::RungTaken;
+use crate::record::decision::{PlacedSummary, Trim};
 use crate::units::{Seq, Tokens};
-use crate::view::SummaryNode;
 use std::collections::BTreeSet;
 
 /// Change to the summaries of a lane.

@@ -2,15 +2,16 @@
 
 use super::adopt::ADOPT;
 use super::{Ladder, NodeDraft, with_forms};
-use crate::compact::{guard, shrink};
-use crate::compaction::RungTaken;
-use crate::decision::{PartForm, PartPosition, PlacedSummary, Trim};
-use crate::event::ContentReduced;
-use crate::pair::{Exchange, arrange};
+use crate::compact::guard;
+use crate::compact::rung::shrink;
+use crate::lane::pair::{Exchange, arrange};
+use crate::lane::view::View;
+use crate::planning::{plan, presentation};
 use crate::policy::{Action, Permille};
+use crate::record::compaction::RungTaken;
+use crate::record::decision::{PartForm, PartPosition, PlacedSummary, Trim};
+use crate::record::event::ContentReduced;
 use crate::units::{Bytes, Seq, Tokens};
-use crate::view::View;
-use crate::{plan, presentation};
 use std::collections::BTreeMap;
 
 /// Minimum room for which a text is cut, as a fraction of the limit.
@@ -146,7 +147,7 @@ impl Ladder<'_> {
         // Pictures have no head and tail. As stubs, they let the request reach back to what came before.
         let stubbed = presentation::parts(exchange, self.ask.view).filter(|at| {
             let part = self.ask.view.part(*at);
-            part.is_some_and(|part| crate::stub::part(part, None) != crate::stub::Stubbed::Kept)
+            part.is_some_and(|part| crate::form::stub::part(part, None) != crate::form::stub::Stubbed::Kept)
         });
         let forms: Forms = stubbed.map(|at| (at, PartForm::Stub)).collect();
         let (view, now) = self.weighed(with_forms(&further, forms), (&[], &[]));

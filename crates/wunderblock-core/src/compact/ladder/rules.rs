@@ -1,12 +1,12 @@
 //! Selection of the user's standing rules that a request quotes.
 
 use super::Ladder;
-use crate::budget::Treatment;
-use crate::cost;
-use crate::decision::{Quote, StandingRules, Trim};
-use crate::pair::Arrangement;
+use crate::lane::pair::Arrangement;
+use crate::lane::trim;
+use crate::planning::{cost, plan, quote};
+use crate::record::budget::Treatment;
+use crate::record::decision::{Quote, StandingRules, Trim};
 use crate::units::{Seq, Tokens};
-use crate::{plan, quote, trim};
 use std::collections::HashSet;
 
 /// A rule, and the maximum number of tokens in its line.

@@ -1,7 +1,7 @@
 //! State of the rung that covers what the policy's steps leave out.
 
 use crate::compact::job::{Detail, SummaryJob};
-use crate::decision::Trim;
+use crate::record::decision::Trim;
 
 /// Name of the rung in reports.
 pub(super) const COVER: &str = "cover";

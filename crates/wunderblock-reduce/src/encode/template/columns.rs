@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::encode::token_estimate::estimate_tokens;
-use crate::lines::NewlineSplit;
-use crate::mark::OPEN;
-use crate::template::{self, LineTemplates};
+use crate::result::mark::OPEN;
+use crate::text::lines::NewlineSplit;
+use crate::text::template::{self, LineTemplates};
 
 /// Maximum words of a line. Lines with more words have no template.
 const MAX_WORDS: usize = 120;

@@ -2,7 +2,7 @@
 
 use super::keys::KEYS;
 use crate::encode::tags::{self, EncodedBlock};
-use crate::sink::TextSink;
+use crate::result::sink::TextSink;
 
 /// Writes the lines of a block, without the last newline.
 pub(in crate::encode) fn decode(code: EncodedBlock<'_>, out: &mut TextSink<'_>) -> Option<()> {

@@ -3,7 +3,7 @@
 use super::columns::{self, LineColumns};
 use super::keys::{KEYS, MAX_READ};
 use crate::encode::{tags, token_estimate};
-use crate::lines::NewlineSplit;
+use crate::text::lines::NewlineSplit;
 
 /// Encodes whole lines, without the newline after the last one. Returns `None` if the encoding does not save enough.
 pub(in crate::encode) fn encode(text: &str, shortest: bool) -> Option<String> {

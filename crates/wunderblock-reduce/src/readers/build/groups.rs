@@ -14,12 +14,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::encode::estimate_tokens;
-use crate::lines::TextLines;
 use crate::part::PartOfText;
-use crate::readers::diagnostic::Diagnostic;
-use crate::severity::LogLevel;
-use crate::shown::{self, ShownLevel, ShownPart};
-use crate::span::{LineSpan, Rank};
+use crate::readers::line::diagnostic::Diagnostic;
+use crate::spans::shown::{self, ShownLevel, ShownPart};
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
+use crate::text::severity::LogLevel;
 
 /// Maximum number of diagnostics that are shown with the source below them.
 const MAX_WITH_SOURCE: usize = 3;

@@ -72,12 +72,12 @@ fn lines_of_a_hunk_that_look_like_headers_are_lines() {
     let text = "--- a\n+++ b\n@@ -1,2 +1,2 @@\n--- sql comment\n+++ counter\n same\n";
     let lines = TextLines::of(text);
     assert_eq!(
-        spans(&lines).iter().filter(|span| span.label == Some(crate::label::Label::Changed)).count(),
+        spans(&lines).iter().filter(|span| span.label == Some(crate::result::label::Label::Changed)).count(),
         2
     );
     let lines = TextLines::of(COMBINED);
     assert_eq!(
-        spans(&lines).iter().filter(|span| span.label == Some(crate::label::Label::Changed)).count(),
+        spans(&lines).iter().filter(|span| span.label == Some(crate::result::label::Label::Changed)).count(),
         4
     );
 }

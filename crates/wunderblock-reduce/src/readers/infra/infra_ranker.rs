@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::label::Label;
-use crate::lines::TextLines;
 use crate::part::PartOfList;
-use crate::readers::fingerprint;
+use crate::readers::line::fingerprint;
+use crate::result::label::Label;
 use crate::rules::{InfraLine, KnownTool};
-use crate::span::{LineSpan, Rank};
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
 
 /// Maximum number of equal blocks, equal differences, and steps of one sort that are shown.
 const MAX_SHOWN: u32 = 2;

@@ -1,9 +1,9 @@
 //! The rows of a listing, and the formats of listings.
 
-use crate::lines::{TextLines, TextPart};
 use crate::part::PartOfList;
-use crate::readers::fingerprint;
-use crate::word_list::WordList;
+use crate::readers::line::fingerprint;
+use crate::text::lines::{TextLines, TextPart};
+use crate::text::word_list::WordList;
 
 /// Folders that tools fill.
 static FOLDERS: WordList = WordList::new("vendored folders");

@@ -1,10 +1,10 @@
 //! Leaves out the empty lines between lines that are left out. Behind the task of a package, an empty line is as long
 //! as its task.
 
-use crate::lines::TextLines;
 use crate::part::PartOfList;
-use crate::readers::build_line::strip_prefix;
-use crate::span::{LineSpan, Rank};
+use crate::readers::line::build_line::strip_prefix;
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
 
 pub(super) fn fold(lines: &TextLines<'_>, spans: &mut [LineSpan]) {
     let is_empty = |at: &usize| strip_prefix(lines.get(*at)).trim().is_empty();

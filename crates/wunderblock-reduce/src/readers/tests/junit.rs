@@ -6,9 +6,9 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::message::{is_message, is_place};
-use crate::label::Label;
-use crate::readers::stack_frame::{self, FrameOwner};
-use crate::span::{LineSpan, Rank};
+use crate::readers::line::stack_frame::{self, FrameOwner};
+use crate::result::label::Label;
+use crate::spans::span::{LineSpan, Rank};
 
 /// Number of bytes at the start of a text in which a report is recognised.
 const HEAD_BYTES: usize = 4_096;
@@ -158,7 +158,7 @@ fn push_failed(text: &str, range: Range<usize>, spans: &mut Vec<LineSpan>) {
         } else {
             (Rank::Context, 25)
         };
-        let cut = range.start + crate::readers::fingerprint::truncate(line, MAX_TAG_BYTES).len();
+        let cut = range.start + crate::readers::line::fingerprint::truncate(line, MAX_TAG_BYTES).len();
         let label = (nth == 0).then_some(Label::Failed);
         spans.push(LineSpan::new(range.start..cut, rank).scored(score).labelled(label));
         if cut < range.end {

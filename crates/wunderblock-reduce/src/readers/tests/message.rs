@@ -1,6 +1,6 @@
 //! The message and the place of a failing test.
 
-use crate::readers::diagnostic;
+use crate::readers::line::diagnostic;
 
 /// Returns whether a line is part of the message of an assertion.
 pub(super) fn is_message(text: &str, line: &str) -> bool {

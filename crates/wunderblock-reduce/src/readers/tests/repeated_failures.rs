@@ -4,13 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::message::{is_message, is_place};
-use crate::lines::TextLines;
 use crate::part::PartOfList;
-use crate::readers::stack_frame::{self, FrameOwner};
-use crate::readers::{diagnostic, message_shape};
+use crate::readers::line::stack_frame::{self, FrameOwner};
+use crate::readers::line::{diagnostic, message_shape};
 use crate::rules::TestLine;
-use crate::span::{LineSpan, Rank};
-use crate::template;
+use crate::spans::span::{LineSpan, Rank};
+use crate::text::lines::TextLines;
+use crate::text::template;
 
 /// Maximum number of failures with one message that are shown with everything they printed.
 const MAX_SHOWN: u32 = 2;
@@ -103,9 +103,9 @@ fn leave_out_frames(
 
 #[cfg(test)]
 mod tests {
-    use crate::lines::TextLines;
     use crate::readers::tests::spans;
-    use crate::span::Rank;
+    use crate::spans::span::Rank;
+    use crate::text::lines::TextLines;
 
     #[test]
     fn names_messages_and_places_of_all_failures_stay() {

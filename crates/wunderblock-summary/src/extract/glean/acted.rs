@@ -2,7 +2,7 @@
 //! is the environment's next output.
 
 use super::Found;
-use crate::extract::act::{Kind, OPEN, open_file};
+use crate::extract::calls::act::{Kind, OPEN, open_file};
 use wunderblock_core::units::Seq;
 
 /// Beginning of SWE-agent's output after it has rejected an edit. The reasons for the rejection follow on lines that

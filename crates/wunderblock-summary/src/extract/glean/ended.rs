@@ -1,15 +1,16 @@
 //! Records how calls ended, and what their ends say about files and errors.
 
 use super::{COINED_MAX, Found, Said, Step};
-use crate::extract::act::{self, Deed, Kind};
-use crate::extract::change::WrittenText;
-use crate::extract::check::Check;
-use crate::extract::decision::{self, Answer};
-use crate::extract::outcome::{CallTraits, Ending, Outcome};
-use crate::extract::plain::{cut, cut_after, readable, without_colour};
-use crate::extract::todo::{self, Plan, Ticks, TodoCall};
-use crate::extract::trouble::FailedCall;
-use crate::extract::{change, cue, outcome, process, skill};
+use crate::extract::calls::act::{self, Deed, Kind};
+use crate::extract::calls::change::WrittenText;
+use crate::extract::calls::check::Check;
+use crate::extract::calls::decision::{self, Answer};
+use crate::extract::calls::outcome::{CallTraits, Ending, Outcome};
+use crate::extract::calls::todo::{self, Plan, Ticks, TodoCall};
+use crate::extract::calls::trouble::FailedCall;
+use crate::extract::calls::{change, outcome, process, skill};
+use crate::extract::language::cue;
+use crate::extract::language::plain::{cut, cut_after, readable, without_colour};
 use std::borrow::Cow;
 use wunderblock_core::author::Author;
 use wunderblock_core::literal::Literal;

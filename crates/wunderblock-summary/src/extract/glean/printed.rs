@@ -2,9 +2,9 @@
 //! back.
 
 use super::{Found, Said};
-use crate::extract::act::Deed;
-use crate::extract::decision::Verdict;
-use crate::extract::{outcome, skill};
+use crate::extract::calls::act::Deed;
+use crate::extract::calls::decision::Verdict;
+use crate::extract::calls::{outcome, skill};
 use std::borrow::Cow;
 use wunderblock_core::units::Seq;
 

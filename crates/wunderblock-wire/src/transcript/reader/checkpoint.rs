@@ -5,8 +5,8 @@
 
 use super::{FormatState, TranscriptReader};
 use crate::transcript::format::Format;
-use crate::transcript::object::Object;
-use crate::transcript::seen::hash;
+use crate::transcript::parsing::object::Object;
+use crate::transcript::parsing::seen::hash;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -1,27 +1,13 @@
 //! Tests of the transcript readers' guarantees.
 // Clippy's allowances for tests cover only functions marked as tests, not the helpers beside them, so `main.rs`
 // allows these lints for the whole suite.
-mod aider;
-mod chat_export;
+mod agents;
 mod checkpoint;
-mod claude_code;
-mod codex;
-mod copilot;
-mod cursor;
 mod detect;
-mod event_log;
-mod gemini_cli;
 mod held;
-mod json;
-mod openai_chat;
-mod opencode;
-mod pi;
+mod logs;
 mod promises;
-mod requests;
-mod swe_agent;
-mod tau_bench;
 mod written;
-mod wunderblock;
 
 use held::{check_order, check_spans, feed};
 use wunderblock_core::event::Fact;

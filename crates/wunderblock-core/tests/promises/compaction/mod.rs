@@ -1,0 +1,10 @@
+//! Promises of compaction.
+
+mod cases;
+mod due;
+mod golden;
+mod kept;
+mod prefix;
+mod rebase;
+pub(super) mod rounds;
+mod scale;
