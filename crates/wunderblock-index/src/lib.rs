@@ -14,41 +14,27 @@
 //! `docs/design/0003-text-index.md` explains why no full-text engine is used. The index stores no positions, so
 //! phrases are checked in the text. The index uses no floats and no clock: the same documents in the same order
 //! produce the same bytes.
-
-mod block;
-mod checker;
-pub mod fragments;
-mod frame;
-mod hash;
-mod header;
-pub mod merge;
-mod postings;
-pub mod query;
-mod rank;
-mod reader;
-mod request;
-pub mod scope;
-pub mod score;
-pub mod search;
-pub mod segment;
-pub mod tail;
-mod terms;
+mod searching;
+mod storing;
 pub mod tiers;
-mod varint;
-pub mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use fragments::Fragments;
-pub use frame::SegmentError;
-pub use header::{DocKey, Header, MAX_DOCS};
-pub use merge::{MergePlan, TermRange, merge, verify, without};
-pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, MAX_QUERY_WORDS, ParsedQuery, Phrase, QueryError};
-pub use request::{DocHit, IndexSearch, SearchError, SearchOrder};
-pub use scope::DocScope;
-pub use score::HitStrength;
-pub use search::search;
-pub use segment::{Segment, SegmentBuilder, SegmentPart};
-pub use tail::{Tail, TermCounter, TermCounts};
+pub use searching::{fragments, query, scope, score, search, tail};
+pub use storing::{merge, segment, words};
+
+pub use searching::fragments::Fragments;
+pub use searching::query::{
+    MAX_QUERY_BYTES, MAX_QUERY_TERMS, MAX_QUERY_WORDS, ParsedQuery, Phrase, QueryError,
+};
+pub use searching::request::{DocHit, IndexSearch, SearchError, SearchOrder};
+pub use searching::scope::DocScope;
+pub use searching::score::HitStrength;
+pub use searching::search::search;
+pub use searching::tail::{Tail, TermCounter, TermCounts};
+pub use storing::frame::SegmentError;
+pub use storing::header::{DocKey, Header, MAX_DOCS};
+pub use storing::merge::{MergePlan, TermRange, merge, verify, without};
+pub use storing::segment::{Segment, SegmentBuilder, SegmentPart};
 pub use tiers::{MergeJob, SegmentMeta, propose_merges};

@@ -2,9 +2,9 @@
 //! query.
 
 use super::*;
-use crate::header::Doc;
-use crate::query::ClauseRule;
-use crate::score::{Statistics, cover, strength, weigh};
+use crate::searching::query::ClauseRule;
+use crate::searching::score::{Statistics, cover, strength, weigh};
+use crate::storing::header::Doc;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
@@ -246,7 +246,7 @@ proptest! {
         texts in texts(30), changes in prop::collection::vec((0usize..2000, any::<u8>()), 1..6), cut in 0usize..3000,
         query in queries(),
     ) {
-        use frame::{Framer, FrameKind, unwrap};
+        use crate::storing::frame::{Framer, FrameKind, unwrap};
         let spoil = |kind, frame: &[u8]| {
             let mut raw = unwrap(kind, frame).unwrap();
             raw.truncate(cut.max(1));
@@ -272,10 +272,10 @@ proptest! {
 
     #[test]
     fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        use frame::{Framer, FrameKind};
+        use crate::storing::frame::{Framer, FrameKind};
         let mut framer = Framer::new().unwrap();
         let (header, block) = (framer.wrap(FrameKind::Header, &bytes).unwrap(), framer.wrap(FrameKind::Block, &bytes).unwrap());
-        let _ = (Header::decode(&bytes), Header::decode(&header), block::TermBlock::decode(&block).map(|b| b.postings(0, 9)));
+        let _ = (Header::decode(&bytes), Header::decode(&header), crate::storing::block::TermBlock::decode(&block).map(|b| b.postings(0, 9)));
     }
 
     #[test]
@@ -285,7 +285,7 @@ proptest! {
     ) {
         let docs: Vec<Doc> = docs.into_iter().map(|(stream, seq, len)| Doc { seq, stream, len }).collect();
         let terms: Vec<Box<[u8]>> = terms.into_iter().map(|term| term.into_bytes().into()).collect();
-        let bytes = header::encode(&docs, &terms, &mut frame::Framer::new().unwrap()).unwrap();
+        let bytes = crate::storing::header::encode(&docs, &terms, &mut crate::storing::frame::Framer::new().unwrap()).unwrap();
         let read = Header::decode(&bytes).unwrap();
         prop_assert_eq!(&read.docs.all, &docs);
         prop_assert_eq!(&read.first_terms, &terms);
@@ -397,7 +397,8 @@ fn a_join_in_ranges_finds_what_a_join_at_once_finds() {
     let headers: Vec<Header> = parts.iter().map(|part| Header::decode(&part.header).unwrap()).collect();
     let plan = MergePlan::new(headers, |_| true).unwrap();
     let terms = |segment: &Segment| {
-        let blocks = segment.blocks.iter().map(|block| block::TermBlock::decode(block).unwrap());
+        let blocks =
+            segment.blocks.iter().map(|block| crate::storing::block::TermBlock::decode(block).unwrap());
         let terms = blocks.flat_map(|block| {
             let of = |at| (block.term(at).to_vec(), block.postings(at, 6000).unwrap());
             (0..block.len()).map(of).collect::<Vec<_>>()
@@ -426,9 +427,10 @@ fn a_removed_documents_words_are_gone_from_the_bytes() {
     let texts = numbered(&["keep this", "zzsecretzz this", "keep that"]);
     let pruned = without(&build(&texts), |key| key.seq == 1).unwrap();
     let raw = |segment: &Segment| {
-        let blocks =
-            segment.blocks.iter().map(|block| frame::unwrap(frame::FrameKind::Block, block).unwrap());
-        [frame::unwrap(frame::FrameKind::Header, &segment.header).unwrap()]
+        let blocks = segment.blocks.iter().map(|block| {
+            crate::storing::frame::unwrap(crate::storing::frame::FrameKind::Block, block).unwrap()
+        });
+        [crate::storing::frame::unwrap(crate::storing::frame::FrameKind::Header, &segment.header).unwrap()]
             .into_iter()
             .chain(blocks)
             .flatten()

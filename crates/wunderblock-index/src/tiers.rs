@@ -19,9 +19,9 @@
 //!
 //! Segments of more than half of the maximum size, or a quarter of the maximum number of documents, are no longer
 //! joined. Batches of fewer than 16 documents are rewritten on level 0, up to six more times. Callers should therefore
-//! collect documents first; documents that are not indexed yet are still found ([`super::tail`]).
+//! collect documents first; documents that are not indexed yet are still found ([`crate::searching::tail`]).
 
-use super::header::MAX_DOCS;
+use crate::storing::header::MAX_DOCS;
 
 /// Number of documents below which a segment is on the lowest level.
 const SMALL: usize = 16;

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 const MAX_FILES: usize = 15;
 
 /// Packages whose folders are not divided yet.
-const UNDIVIDED: [&str; 5] =
-    ["wunderblock", "wunderblock-cli", "wunderblock-index", "wunderblock-store", "wunderblock-testkit"];
+const UNDIVIDED: [&str; 1] = ["wunderblock-cli"];
 
 #[test]
 fn no_folder_has_more_than_15_files() {

@@ -1,13 +1,13 @@
 //! Copies of a whole ledger, and replacement of a ledger's content by another's.
 
-use super::access::{Access, BUSY};
-use super::create::at;
 use super::failure::{StoreResult, failure};
-use super::log;
-use super::open::{check_format, connect, format, guard};
-use super::place::private;
 use super::threads::spawn;
 use crate::StoreError;
+use crate::sqlite::file::access::{Access, BUSY};
+use crate::sqlite::file::create::at;
+use crate::sqlite::file::log;
+use crate::sqlite::file::open::{check_format, connect, format, guard};
+use crate::sqlite::file::place::private;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;

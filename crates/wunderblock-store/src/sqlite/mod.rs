@@ -6,44 +6,23 @@
 //! may use the same file: positions are assigned inside the transaction, under SQLite's write lock. Deleted content
 //! is overwritten (`secure_delete`). After an erasure, the log is emptied and free bytes are overwritten, so that no
 //! erased content remains in the files.
-
-mod access;
-mod ancestor_ids;
-mod answer;
-mod append;
-mod backups;
-mod basis;
-mod check;
 mod copy;
-mod create;
-mod erase;
 mod failure;
-mod ids;
-mod lease;
-mod lineage;
-mod log;
-mod marked;
-mod open;
-pub mod place;
-mod read;
-mod schema;
+mod file;
+mod rows;
 mod snapshot;
-mod source;
 mod sql;
 mod threads;
-mod upgrade;
-mod wipe;
-mod write;
 
 use super::{Answering, Storage, StoreError};
 use crate::Commit;
 use crate::query::{Answer, Query};
 use crate::write::Written;
-use access::BUSY;
-use ancestor_ids::AncestorIds;
 use failure::failure;
+use file::access::BUSY;
+use file::open::OpenedLedger;
 use futures_channel::oneshot;
-use open::OpenedLedger;
+use rows::ancestor_ids::AncestorIds;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,12 +33,13 @@ use std::time::Duration;
 use threads::{ReaderPool, WriteJob, WriterJob, WriterState, gone, spawn};
 use wunderblock_core::units::Millis;
 
-pub use access::{Access, FORMAT};
-pub use check::{Checked, OPEN_TO_OTHERS, UNSCRUBBED};
 pub use copy::{Replacement, copy_file, renew};
-pub use open::{guard, only_name};
-pub use place::is_of_ledger;
-pub use place::{KEPT, RESTORING};
+pub use file::access::{Access, FORMAT};
+pub use file::check::{Checked, OPEN_TO_OTHERS, UNSCRUBBED};
+pub use file::open::{guard, only_name};
+pub use file::place;
+pub use file::place::is_of_ledger;
+pub use file::place::{KEPT, RESTORING};
 /// Maximum number of queued writes before senders block.
 const QUEUE: usize = 256;
 
@@ -99,19 +79,19 @@ impl Sqlite {
     /// Fails in the same cases as [`Sqlite::open`].
     pub fn open_for(path: &Path, access: Access, patience: Duration) -> Result<Self, StoreError> {
         if matches!(access, Access::Create | Access::Brief) {
-            create::create(path, patience)?;
+            file::create::create(path, patience)?;
         }
-        let opened = open::connect(path, access, patience).and_then(|mut first| {
-            open::check_format(&mut first, path, access)?;
+        let opened = file::open::connect(path, access, patience).and_then(|mut first| {
+            file::open::check_format(&mut first, path, access)?;
             Ok(first)
         });
-        let first = opened.map_err(|error| open::reason(path, error))?;
-        let open::FileState { generation, unscrubbed } = open::standing(&first)?;
+        let first = opened.map_err(|error| file::open::reason(path, error))?;
+        let file::open::FileState { generation, unscrubbed } = file::open::standing(&first)?;
         let ledger = OpenedLedger::new(path, generation);
         let waiting = Arc::new(AtomicBool::new(false));
         let reading = if access == Access::Read { Access::Read } else { Access::Write };
         let place = path.to_owned();
-        let connect = move || open::connect(&place, reading, patience);
+        let connect = move || file::open::connect(&place, reading, patience);
         let mut opened = Self {
             path: path.to_owned(),
             writer: None,
@@ -125,7 +105,7 @@ impl Sqlite {
             opened.readers.start(first)?;
             return Ok(opened);
         }
-        let log = place::beside(path, "-wal");
+        let log = file::place::beside(path, "-wal");
         let brief = access == Access::Brief;
         let shared = AncestorIds::default();
         let mut writer =
@@ -138,7 +118,7 @@ impl Sqlite {
         opened.writer = Some(sender);
         opened.brief = brief;
         if !brief {
-            let reader = open::connect(path, Access::Write, patience)?;
+            let reader = file::open::connect(path, Access::Write, patience)?;
             opened.readers.start(reader)?;
         }
         Ok(opened)
@@ -178,7 +158,7 @@ impl Sqlite {
         let opened = self.opened.clone();
         let job = move |connection: &Connection| {
             let snapshot = connection.unchecked_transaction().map_err(|error| failure(&error))?;
-            open::still(&snapshot, &opened)?;
+            file::open::still(&snapshot, &opened)?;
             job(&snapshot)
         };
         let sent = match &self.writer {
@@ -211,7 +191,8 @@ impl Sqlite {
         let (reply, answer) = oneshot::channel();
         let (path, opened) = (path.to_owned(), self.opened.clone());
         let job = move |connection: &Connection| {
-            let noted = open::still(connection, &opened).and_then(|()| backups::note(connection, &path, at));
+            let noted = file::open::still(connection, &opened)
+                .and_then(|()| file::backups::note(connection, &path, at));
             drop(reply.send(noted));
         };
         let sent = match &self.writer {
@@ -229,7 +210,7 @@ impl Sqlite {
     /// # Errors
     /// Fails if the ledger cannot be read.
     pub fn is_current(&self) -> Answering<'_, bool> {
-        self.read(|snapshot| Ok(open::pragma(snapshot, "user_version")? == FORMAT))
+        self.read(|snapshot| Ok(file::open::pragma(snapshot, "user_version")? == FORMAT))
     }
 
     /// Returns the paths of the copies that were noted, oldest first.
@@ -237,7 +218,7 @@ impl Sqlite {
     /// # Errors
     /// Fails if the ledger cannot be read.
     pub fn backups(&self) -> Answering<'_, Vec<PathBuf>> {
-        self.read(backups::list)
+        self.read(file::backups::list)
     }
 
     /// Returns the copies of the ledger that are known and exist: the ledgers that restores kept, and backups, also
@@ -248,9 +229,9 @@ impl Sqlite {
     pub fn copies(&self) -> Answering<'_, Vec<PathBuf>> {
         let noted = self.backups();
         Box::pin(async move {
-            let partial = |backup: PathBuf| [place::beside(&backup, place::PARTIAL), backup];
+            let partial = |backup: PathBuf| [file::place::beside(&backup, file::place::PARTIAL), backup];
             let noted = noted.await?.into_iter().flat_map(partial).filter(|copy| copy.exists());
-            Ok(backups::kept(&self.path).into_iter().chain(noted).collect())
+            Ok(file::backups::kept(&self.path).into_iter().chain(noted).collect())
         })
     }
 
@@ -279,7 +260,7 @@ impl Sqlite {
 
     /// Returns the number of erasures whose content may still be in the files.
     pub fn unscrubbed(&self) -> Answering<'_, u64> {
-        self.read(|connection| Ok(open::standing(connection)?.unscrubbed))
+        self.read(|connection| Ok(file::open::standing(connection)?.unscrubbed))
     }
 
     /// Checks the file with SQLite's own integrity check, and the ledger's counters for consistency.
@@ -288,7 +269,7 @@ impl Sqlite {
     /// Fails if the file cannot be read at all.
     pub fn check(&self) -> Answering<'_, Checked> {
         let path = self.path.clone();
-        self.read(move |connection| check::check(connection, &path))
+        self.read(move |connection| file::check::check(connection, &path))
     }
 }
 
@@ -298,7 +279,7 @@ impl Sqlite {
     pub async fn repair(&self, rule: &str) -> Result<bool, StoreError> {
         match rule {
             OPEN_TO_OTHERS => {
-                place::make_private(&self.path)
+                file::place::make_private(&self.path)
                     .map_err(|error| StoreError::Io(format!("{}: {error}", self.path.display())))?;
             }
             UNSCRUBBED => match self.scrub().await {
@@ -318,7 +299,7 @@ impl Storage for Sqlite {
     }
 
     fn query(&self, queries: Vec<Query>) -> Answering<'_, Vec<Answer>> {
-        self.read(move |snapshot| queries.iter().map(|query| answer::answer(snapshot, query)).collect())
+        self.read(move |snapshot| queries.iter().map(|query| rows::answer::answer(snapshot, query)).collect())
     }
 }
 

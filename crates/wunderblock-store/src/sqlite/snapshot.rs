@@ -1,10 +1,11 @@
 //! One state of a ledger, for examinations that compare many parts of it with each other.
 
-use super::access::Access;
+use super::Sqlite;
 use super::failure::{StoreResult, failure};
-use super::open::{connect, still};
-use super::{Sqlite, answer};
+use super::rows::answer;
 use crate::query::{Answer, Query};
+use crate::sqlite::file::access::Access;
+use crate::sqlite::file::open::{connect, still};
 use crate::write::Written;
 use crate::{Answering, Commit, Storage, StoreError};
 use rusqlite::Connection;

@@ -1,9 +1,10 @@
 //! The ledger's threads: one writer and several readers.
 
-use super::ancestor_ids::AncestorIds;
 use super::failure::{StoreResult, failure};
-use super::open::{OpenedLedger, is_exclusive, still};
-use super::{log, write};
+use super::file::log;
+use super::rows::write;
+use crate::sqlite::file::open::{OpenedLedger, is_exclusive, still};
+use crate::sqlite::rows::ancestor_ids::AncestorIds;
 use crate::write::{Write, Written};
 use crate::{Commit, StoreError};
 use futures_channel::oneshot;

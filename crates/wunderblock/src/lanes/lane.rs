@@ -8,7 +8,7 @@ use crate::compaction::drive::lanes::{LaneBuilt, built_lanes, resumed};
 use crate::lanes::context::due_for;
 use crate::lanes::in_memory::{MemoryLane, lane_in_memory};
 use crate::ledger::session::Session;
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
 use wunderblock_core::compact::Due;
 use wunderblock_core::id::LaneId;
 

@@ -4,7 +4,7 @@ use crate::base::future::BoxFuture;
 use crate::compaction::drive::run_build;
 use crate::ledger::session::Session;
 use crate::request::build::Build;
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
 use wunderblock_core::message::{MessageOrigin, Role};
 use wunderblock_core::usage::{Anchor, Calibration};
 use wunderblock_core::view::View;

@@ -3,7 +3,7 @@
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::compaction::compact::history::marked_events;
-use crate::ledger::record::{MadeFrom, append_events, engine_event, standing};
+use crate::ledger::recording::record::{MadeFrom, append_events, engine_event, standing};
 use crate::ledger::session::Session;
 use crate::limits;
 use crate::recall::entry::{EntryDescription, describe_entries};

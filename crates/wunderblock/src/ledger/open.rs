@@ -2,8 +2,8 @@
 
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
-use crate::ledger::authors::settle_authors;
 use crate::ledger::engine::{Config, Engine};
+use crate::ledger::recording::authors::settle_authors;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wunderblock_store::sqlite::{Access, Sqlite};

@@ -2,7 +2,7 @@
 
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
-use crate::ledger::lineage::native;
+use crate::ledger::reading::lineage::native;
 use crate::ledger::session::Session;
 use crate::rules::agent::Agent;
 use serde::Serialize;

@@ -3,8 +3,8 @@
 use crate::base::apart::apart_writing;
 use crate::base::error::{Error, write_error};
 use crate::base::future::BoxFuture;
+use crate::ledger::reading::stored::with_whole_texts;
 use crate::ledger::session::Session;
-use crate::ledger::stored::with_whole_texts;
 use crate::rules::agent::Agent;
 use std::io::Write;
 use std::path::PathBuf;

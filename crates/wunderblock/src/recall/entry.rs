@@ -2,8 +2,8 @@
 //! it.
 
 use crate::base::error::Error;
+use crate::ledger::reading::stored::read_more_texts;
 use crate::ledger::session::Session;
-use crate::ledger::stored::read_more_texts;
 use crate::ledger::texts::Texts;
 use std::collections::BTreeMap;
 use wunderblock_core::describe::describe;

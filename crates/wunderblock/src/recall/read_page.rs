@@ -5,8 +5,8 @@ mod masked;
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::base::hint::Hint;
-use crate::ledger::address::{Address, Slice};
 use crate::ledger::engine::Engine;
+use crate::ledger::reading::address::{Address, Slice};
 use crate::ledger::session::Session;
 use crate::recall::summary_graph::Expand;
 use wunderblock_core::units::Seq;
@@ -67,7 +67,7 @@ impl Address {
             // An id may contain a `#`, so the whole text is tried first.
             let (session, range) = match (engine.find_session(text).await, text.rsplit_once('#')) {
                 (Err(Error::NoSession(_)), Some((id, place))) => {
-                    (engine.find_session(id).await?, Some(crate::ledger::address::positions(place)?))
+                    (engine.find_session(id).await?, Some(crate::ledger::reading::address::positions(place)?))
                 }
                 (found, _) => (found?, None),
             };

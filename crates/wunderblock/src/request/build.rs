@@ -1,22 +1,22 @@
 //! Stages of a build, from top to bottom.
 
-use super::compose::{self, decide};
-use super::draft::{self, Draft, encode};
-use super::job::BuildJob;
-use super::lane::LaneChoice;
 use super::measured::{calibration, overhead};
 use super::need::{Asking, Need, ShownWanted};
-use super::offer::{offer, outside};
 use super::packer::Packer;
-use super::recall::{Wanted, recall};
-use super::shorten::{resize, shorten};
-use super::snapshot::{LaneWanted, Snapshot, planned_texts, view_handles};
 use super::stages::{Bench, Gathered, Loaded, Planned, Rendered, Shortened, ShorterTexts, Stopped, Weighed};
-use super::target::Target;
-use super::work;
 use crate::base::error::Error;
 use crate::ledger::texts::Texts;
 use crate::limits;
+use crate::request::input::job::BuildJob;
+use crate::request::input::lane::LaneChoice;
+use crate::request::input::snapshot::{LaneWanted, Snapshot, planned_texts, view_handles};
+use crate::request::input::target::Target;
+use crate::request::steps::candidates::{Wanted, recall};
+use crate::request::steps::compose::{self, decide};
+use crate::request::steps::draft::{self, Draft, encode};
+use crate::request::steps::offer::{offer, outside};
+use crate::request::steps::shorten::{resize, shorten};
+use crate::request::steps::work;
 use crate::rules::token_costs::TokenCosts;
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Decisions of a build: the events to record, and the view after these events.
 
-use super::job::BuildJob;
 use crate::base::error::Error;
 use crate::ledger::texts::Texts;
+use crate::request::input::job::BuildJob;
 use std::sync::Arc;
 use wunderblock_core::compose::Composed;
 use wunderblock_core::decision::{Injection, Trim, TrimReason};

@@ -2,16 +2,16 @@
 //! driver. Work on a desk does no input or output itself, so the same code compacts a lane of a ledger, a lane in memory
 //! and a lane of a simulation.
 
-use super::job::BuildJob;
-use super::lane::LaneChoice;
 use super::need::{AppendWanted, Asking, EventsWanted, MarkedWanted, Need};
-use super::options::ContextOptions;
-use super::snapshot::{LaneWanted, Snapshot};
 use crate::base::error::Error;
 use crate::base::parallel::Workers;
 use crate::ledger::engine::Config;
-use crate::ledger::record::MadeFrom;
+use crate::ledger::recording::record::MadeFrom;
 use crate::ledger::texts::Texts;
+use crate::request::input::job::BuildJob;
+use crate::request::input::lane::LaneChoice;
+use crate::request::input::options::ContextOptions;
+use crate::request::input::snapshot::{LaneWanted, Snapshot};
 use crate::rules::token_costs::Counts;
 use std::sync::Arc;
 use wunderblock_core::event::{Event, EventSource, Fact, NewEvent};

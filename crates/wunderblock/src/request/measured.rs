@@ -2,8 +2,8 @@
 //! error of our estimates. This module converts a session to marks; [`wunderblock_core::usage`] draws the
 //! conclusions.
 
-use super::note::{MeasurementNote, What};
-use super::snapshot::Snapshot;
+use crate::request::input::note::{MeasurementNote, What};
+use crate::request::input::snapshot::Snapshot;
 use crate::rules::catalog::Catalog;
 use crate::rules::token_costs::TokenCosts;
 use std::cell::RefCell;

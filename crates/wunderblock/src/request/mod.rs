@@ -13,26 +13,11 @@
 //! Drivers are the engine ([`crate::compaction::drive`]) and a lane in memory ([`crate::lanes::in_memory`]), which simulations use.
 
 pub(crate) mod build;
-pub(crate) mod compose;
 pub(crate) mod decision;
 pub(crate) mod desk;
-pub(crate) mod draft;
-pub(crate) mod job;
-pub(crate) mod lane;
+pub(crate) mod input;
 pub(crate) mod measured;
-mod mention;
 pub(crate) mod need;
-mod note;
-mod offer;
-pub(crate) mod options;
 pub(crate) mod packer;
-pub(crate) mod prefix;
-pub(crate) mod provider;
-pub(crate) mod recall;
-mod shorten;
-pub(crate) mod snapshot;
-pub(crate) mod sources;
 pub(crate) mod stages;
-pub(crate) mod target;
-mod withhold;
-pub(crate) mod work;
+pub(crate) mod steps;

@@ -5,11 +5,11 @@
 //! answers it from a ledger or from memory, and asks again. The answer is passed to the [`Responder`] of the need, so
 //! its type always matches.
 
-use super::provider::StateProvider;
-use super::snapshot::{LaneWanted, Snapshot};
 use crate::base::error::Error;
-use crate::ledger::record::MadeFrom;
+use crate::ledger::recording::record::MadeFrom;
 use crate::ledger::texts::Texts;
+use crate::request::input::provider::StateProvider;
+use crate::request::input::snapshot::{LaneWanted, Snapshot};
 use futures_channel::oneshot;
 use std::collections::{BTreeMap, HashSet};
 use std::pin::Pin;

@@ -4,10 +4,10 @@
 use super::decision::Decision;
 use super::measured;
 use super::packer::Packer;
-use super::snapshot::Snapshot;
-use super::target::Target;
 use crate::base::error::Error;
 use crate::ledger::texts::Texts;
+use crate::request::input::snapshot::Snapshot;
+use crate::request::input::target::Target;
 use crate::rules::catalog::{Catalog, ModelRow};
 use crate::rules::token_costs::TokenCosts;
 use std::collections::BTreeMap;

@@ -1,12 +1,12 @@
 //! Climbing the ladder on a separate thread, because the summariser may block.
 
-use super::call_budget::CallBudget;
 use super::options::{CompactOptions, CompactionStage, OnProgress};
-use super::paid::PaidSummaries;
 use super::prepare::Prepared;
-use super::writing::SummaryWriter;
 use crate::base::error::Error;
 use crate::base::parallel::on_thread;
+use crate::compaction::compact::summaries::call_budget::CallBudget;
+use crate::compaction::compact::summaries::paid::PaidSummaries;
+use crate::compaction::compact::summaries::writing::SummaryWriter;
 use crate::request::desk::Desk;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! Reading a session's steps, compactions and tasks from the ledger.
 
 use crate::base::error::Error;
-use crate::ledger::query_batch::EVERY;
+use crate::ledger::reading::query_batch::EVERY;
 use crate::request::desk::ControlEvents;
 use crate::request::need::MarkedWanted;
 use std::collections::BTreeSet;

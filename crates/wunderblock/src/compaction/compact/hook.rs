@@ -1,11 +1,11 @@
 //! Programs that can veto a compaction before it starts or are informed of it afterwards. Each hook receives one JSON
 //! object on stdin.
 
-use super::account::{Compacted, MadeNode};
 use super::options::CompactOptions;
 use super::prepare::Prepared;
 use crate::base::error::Error;
 use crate::base::parallel::on_thread;
+use crate::compaction::compact::accounting::account::{Compacted, MadeNode};
 use crate::request::desk::Desk;
 use crate::rules::compactor::Hook;
 use crate::rules::process::{self, Program};

@@ -9,49 +9,41 @@
 //! A climb runs on a separate thread, and nothing is locked while it writes a summary. Publishing appends only if the
 //! head has not moved. If the head has moved, the proposal is adapted to the new events, or dropped if one of them
 //! contradicts it.
-
-pub(crate) mod account;
-mod adopt;
-mod archive;
-pub(crate) mod call_budget;
-mod chunk;
+pub(crate) mod accounting;
 pub(crate) mod climb;
 pub(crate) mod due;
-mod edit;
-mod found;
+pub(crate) mod editing;
 pub(crate) mod history;
 mod hook;
-pub(crate) mod leaving;
 pub(crate) mod options;
-mod paid;
 pub(crate) mod prepare;
 pub(crate) mod publish;
 pub(crate) mod state;
-mod sweep;
+pub(crate) mod summaries;
+pub(crate) mod sweeping;
 mod todo;
 pub(crate) mod undo;
-mod writing;
 
 use crate::base::apart::apart;
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::compaction::drive::lanes::resumed;
 use crate::compaction::drive::run_build;
-use crate::ledger::record::MadeFrom;
+use crate::ledger::recording::record::MadeFrom;
 use crate::ledger::session::{Session, in_overlay};
 use crate::limits::BUILD_RETRIES;
 use crate::request::build::Build;
 use crate::request::desk::{Desk, House};
-use crate::request::options::ContextOptions;
-use account::{Compacted, CompactionResult, MadeNode};
-use call_budget::CallBudget;
+use crate::request::input::options::ContextOptions;
+use accounting::account::{Compacted, CompactionResult, MadeNode};
+use accounting::leaving::tell_leaving;
 use due::{check_breaker, count_rounds};
-use leaving::tell_leaving;
 use options::CompactOptions;
 use prepare::{Prepared, prepare};
 use publish::{publish, work_fact};
 use state::count_calls;
-use sweep::{Swept, sweep};
+use summaries::call_budget::CallBudget;
+use sweeping::sweep::{Swept, sweep};
 use wunderblock_core::compact::{Due, Urgency};
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
@@ -142,7 +134,7 @@ async fn compact_held(
     options.focus = options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
     let options = &options;
     let climbed = match options.edit {
-        Some(edit) => edit::run(desk, options, &mut prepared, (edit, budget)).await?,
+        Some(edit) => editing::edit::run(desk, options, &mut prepared, (edit, budget)).await?,
         None => climb::run(desk, options, &prepared, due.level, budget).await?,
     };
     let due_level = due.level;

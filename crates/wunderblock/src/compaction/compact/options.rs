@@ -1,6 +1,6 @@
 //! Options and progress of a compaction.
 
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
 use crate::rules::compactor::Compactor;
 use std::sync::Arc;
 use wunderblock_core::compact::Due;

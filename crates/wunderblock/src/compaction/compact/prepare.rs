@@ -1,19 +1,19 @@
 //! Input of a climb: the lane's view with all its texts, and the rest of the request.
 
-use super::adopt::adoptable;
 use super::history::task_marks;
 use super::options::CompactOptions;
-use super::paid::PaidSummaries;
 use crate::base::error::Error;
-use crate::ledger::record::MadeFrom;
+use crate::compaction::compact::summaries::adopt::adoptable;
+use crate::compaction::compact::summaries::paid::PaidSummaries;
+use crate::ledger::recording::record::MadeFrom;
 use crate::ledger::texts::Texts;
 use crate::limits;
 use crate::request::build::bench;
 use crate::request::desk::{ControlEvents as _, Desk};
+use crate::request::input::snapshot::{spoken, view_handles};
 use crate::request::need::MarkedWanted;
-use crate::request::snapshot::{spoken, view_handles};
 use crate::request::stages::{Bench, ShorterTexts};
-use crate::request::work::{expected, work_log};
+use crate::request::steps::work::{expected, work_log};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wunderblock_core::compact::{TaskMark, TaskRange, guard, task};

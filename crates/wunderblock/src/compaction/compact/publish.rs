@@ -1,15 +1,15 @@
 //! Publishing a compaction: one append, made only if none of its sources has changed.
 
-use super::account::Compacted;
 use super::climb::Climbed;
 use super::options::CompactOptions;
 use super::prepare::Prepared;
 use crate::base::error::Error;
-use crate::ledger::record::MadeFrom;
+use crate::compaction::compact::accounting::account::Compacted;
+use crate::ledger::recording::record::MadeFrom;
 use crate::limits;
 use crate::request::desk::Desk;
-use crate::request::lane::LaneChoice;
-use crate::request::snapshot::LaneWanted;
+use crate::request::input::lane::LaneChoice;
+use crate::request::input::snapshot::LaneWanted;
 use wunderblock_core::calibration::ModelCalibration;
 use wunderblock_core::compact::{Due, Proposal, rebase};
 use wunderblock_core::compaction::{CompactionOutcome, SessionCompacted};

@@ -8,7 +8,7 @@ use crate::compaction::drive::lease::{is_void, lease_key};
 use crate::ledger::session::Session;
 use crate::limits;
 use crate::request::desk::Desk;
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::policy::{Meanwhile, Policy};

@@ -1,10 +1,10 @@
 //! Undoing a compaction: the lane's state before the compaction is recorded again.
 
 use super::history::{recorded_steps, undone_steps};
-use super::sweep::SWEEP;
 use crate::base::error::Error;
+use crate::compaction::compact::sweeping::sweep::SWEEP;
 use crate::ledger::engine::unexpected;
-use crate::ledger::record::{MadeFrom, append_events, engine_event, standing};
+use crate::ledger::recording::record::{MadeFrom, append_events, engine_event, standing};
 use crate::ledger::session::Session;
 use crate::limits;
 use wunderblock_core::compaction::{CompactionOutcome, CompactionUndone};

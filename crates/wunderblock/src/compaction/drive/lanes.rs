@@ -3,11 +3,11 @@
 use super::run_build;
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
-use crate::ledger::query_batch::{EVERY, NEWEST, marked};
+use crate::ledger::reading::query_batch::{EVERY, NEWEST, marked};
+use crate::ledger::reading::stored::decode_event;
 use crate::ledger::session::Session;
-use crate::ledger::stored::decode_event;
 use crate::request::build::Build;
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
 use crate::rules::policy::Policies;
 use wunderblock_core::budget::{Budget, WindowSource};
 use wunderblock_core::event::Fact;

@@ -3,15 +3,15 @@
 
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::{EVERY, QueryBatch, marked};
-use crate::ledger::stored::decode_event;
+use crate::ledger::reading::query_batch::{EVERY, QueryBatch, marked};
+use crate::ledger::reading::stored::decode_event;
 use crate::ledger::texts::Texts;
 use crate::limits::VIEW_EVENTS;
-use crate::request::lane::LaneChoice;
-use crate::request::snapshot::{
+use crate::request::input::lane::LaneChoice;
+use crate::request::input::snapshot::{
     LaneWanted, OPENING, REPORTS, Snapshot, is_compaction, is_step, planned_texts, speaker, spoken,
 };
-use crate::request::target::SessionModel;
+use crate::request::input::target::SessionModel;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use wunderblock_core::decision::PartPosition;

@@ -2,9 +2,9 @@
 
 use super::handed::{Handoff, ParentRequest};
 use crate::base::error::Error;
-use crate::ledger::query_batch::NEWEST;
-use crate::ledger::stored::decode_event;
-use crate::request::recall::{largest_text, names, role_words};
+use crate::ledger::reading::query_batch::NEWEST;
+use crate::ledger::reading::stored::decode_event;
+use crate::request::steps::candidates::{largest_text, names, role_words};
 use wunderblock_core::authority::Authority;
 use wunderblock_core::decision::Injection;
 use wunderblock_core::event::{Event, Fact};

@@ -3,11 +3,11 @@
 use super::handed::{DelegateContext, HandedEntry, Handoff, ParentRequest};
 use crate::base::error::Error;
 use crate::lanes::context::{Built, build_aside};
+use crate::ledger::reading::stored::read_texts;
 use crate::ledger::session::Session;
-use crate::ledger::stored::read_texts;
 use crate::ledger::texts::Texts;
-use crate::request::options::ContextOptions;
-use crate::request::sources::{Given, OfferedTool};
+use crate::request::input::options::ContextOptions;
+use crate::request::input::sources::{Given, OfferedTool};
 use wunderblock_core::cost;
 use wunderblock_core::decision::Injection;
 use wunderblock_core::delegate::context::ContextMode;

@@ -2,7 +2,7 @@
 
 use crate::lanes::context::Built;
 use crate::ledger::session::Session;
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
 use crate::rules::catalog::MicroDollars;
 use wunderblock_core::delegate::brief::{Bounds, Brief, Narrowed};
 use wunderblock_core::delegate::context::{ContextMode, ForkObstacle};

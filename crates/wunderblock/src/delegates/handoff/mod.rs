@@ -19,7 +19,7 @@ use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::lanes::context::{Built, build_aside};
 use crate::ledger::session::{Session, in_overlay};
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
 use handed::ParentRequest;
 pub use handed::{DelegateContext, Excerpt, HandedEntry, Handoff, ModePrice, explores};
 use wunderblock_core::delegate::brief::{Brief, Narrowed};

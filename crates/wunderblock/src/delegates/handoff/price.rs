@@ -2,7 +2,7 @@
 
 use super::handed::{DelegateContext, ModePrice, ParentRequest};
 use crate::lanes::context::Built;
-use crate::request::prefix::{billed, cached};
+use crate::request::steps::prefix::{billed, cached};
 use wunderblock_core::delegate::context::ContextMode;
 use wunderblock_core::units::{Bytes, Tokens};
 

@@ -8,7 +8,7 @@ use crate::base::future::BoxFuture;
 use crate::delegates::handoff::{DelegateContext, Handoff, delegate_context};
 use crate::lanes::recap::delegates_at_work;
 use crate::ledger::engine::Engine;
-use crate::ledger::record::{MadeFrom, append_fact};
+use crate::ledger::recording::record::{MadeFrom, append_fact};
 use crate::ledger::session::Session;
 use std::sync::Arc;
 use wunderblock_core::delegate::definition::AgentDefinition;

@@ -3,8 +3,8 @@
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
+use crate::ledger::reading::stored::read_texts;
 use crate::ledger::session::Session;
-use crate::ledger::stored::read_texts;
 use wunderblock_core::event::Fact;
 use wunderblock_core::message::{Part, Role};
 use wunderblock_core::ports::Bodies;

@@ -1,9 +1,9 @@
 //! Records what a hook reports about a delegate, beside the transcript of its parent.
 
 use crate::base::error::Error;
-use crate::ledger::query_batch::{NEWEST, marked};
+use crate::ledger::reading::query_batch::{NEWEST, marked};
+use crate::ledger::reading::stored::decode_event;
 use crate::ledger::session::Session;
-use crate::ledger::stored::decode_event;
 use wunderblock_core::event::{EventSource, Fact, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::Millis;

@@ -3,7 +3,7 @@
 use super::name::{file_of, has_no_ids, new_name, offset_of};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::originals::readers_of;
+use crate::ledger::reading::originals::readers_of;
 use std::path::Path;
 use wunderblock_core::id::StreamId;
 use wunderblock_core::units::{Bytes, Seq};

@@ -1,8 +1,8 @@
 //! Names of records, events, sessions and files, and the raw bytes of a record.
 
 use crate::base::error::Error;
-use crate::ledger::door::engines_own;
-use crate::ledger::lineage::native;
+use crate::ledger::reading::lineage::native;
+use crate::ledger::recording::door::engines_own;
 use std::path::Path;
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_wire::transcript::{Format, TranscriptRecord};

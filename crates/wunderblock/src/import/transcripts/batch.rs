@@ -3,15 +3,15 @@
 //! At most one batch is being committed at any time. Each batch must be stored before the next one is sent, so that
 //! positions follow the order of the file.
 
-use super::bytes::RawChunk;
 use super::feed::Feed;
 use super::imported::ImportNotice;
-use super::waiting::{Sent, Waiting};
 use crate::base::error::Error;
 use crate::base::parallel;
 use crate::import::records::name::has_no_ids;
+use crate::import::transcripts::files::bytes::RawChunk;
+use crate::import::transcripts::files::waiting::{Sent, Waiting};
 use crate::ledger::engine::unexpected;
-use crate::ledger::record::pack;
+use crate::ledger::recording::record::pack;
 use std::sync::{Mutex, PoisonError};
 use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};

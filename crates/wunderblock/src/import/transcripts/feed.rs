@@ -1,18 +1,18 @@
 //! Turns records into events, and commits them in batches together with the raw bytes.
 
-use super::bytes::RawBytes;
-use super::claim::Claim;
 use super::imported::{ImportNotice, Imported};
 use super::known::KnownRecords;
-use super::saved::{Saved, SavedTree};
 use super::tree::{Belongs, Point, SessionTree};
-use super::waiting::{Sent, Waiting};
 use crate::base::error::Error;
 use crate::import::records::lost::{Lost, LostContent, kept_as};
 use crate::import::records::name::{is_unique, nameless};
+use crate::import::transcripts::files::bytes::RawBytes;
+use crate::import::transcripts::files::claim::Claim;
+use crate::import::transcripts::files::saved::{Saved, SavedTree};
+use crate::import::transcripts::files::waiting::{Sent, Waiting};
 use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::LONG_RECORD;
-use crate::ledger::originals::source_handle;
+use crate::ledger::reading::originals::source_handle;
 use crate::limits::{COMMIT_RETRIES, IMPORT_BATCH_CHUNKS, MAX_WARNINGS};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

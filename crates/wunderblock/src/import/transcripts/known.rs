@@ -4,7 +4,7 @@ use crate::base::error::Error;
 use crate::import::records::lost::{Lost, LostContent, kept_as};
 use crate::import::records::name::{event_id, is_unique, record_name};
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::QueryBatch;
+use crate::ledger::reading::query_batch::QueryBatch;
 use std::collections::HashMap;
 use wunderblock_core::event::{Fact, MessageAppended};
 use wunderblock_core::id::{EventId, StreamId};

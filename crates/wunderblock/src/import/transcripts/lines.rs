@@ -1,15 +1,15 @@
 //! Reads a file: line by line in bounded memory, or as a whole if it is a single document.
 
-use super::bytes::RawBytes;
-use super::change;
 use super::feed::Feed;
 use super::imported::OnBytes;
-use super::opened::{Content, OpenedFile};
-use super::saved::Saved;
-use super::session::resume_import;
-use super::take::{end_line, let_in, take_record};
 use crate::base::error::{Error, file_error};
 use crate::import::records::name::raw_of;
+use crate::import::transcripts::files::bytes::RawBytes;
+use crate::import::transcripts::files::change;
+use crate::import::transcripts::files::opened::{Content, OpenedFile};
+use crate::import::transcripts::files::saved::Saved;
+use crate::import::transcripts::placing::session::resume_import;
+use crate::import::transcripts::placing::take::{end_line, let_in, take_record};
 use crate::limits::{MAX_LINE, SOURCE_CHUNK};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;

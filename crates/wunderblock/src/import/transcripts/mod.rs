@@ -10,34 +10,25 @@
 //! content. Only one import at a time writes the data of a file; other imports of that file wait.
 
 mod batch;
-mod bytes;
-mod change;
-pub(crate) mod claim;
 mod feed;
+pub(crate) mod files;
 mod imported;
 pub(crate) mod known;
 mod lines;
-mod look_up;
-mod open;
-mod opened;
-mod place;
-mod saved;
-mod session;
-mod take;
+pub(crate) mod placing;
 mod tree;
 pub(crate) mod twin;
-mod waiting;
 
 use crate::base::apart::apart_with;
 use crate::base::future::BoxFuture;
 use crate::base::parallel::pause;
-use crate::ledger::originals::newest_source;
-use crate::ledger::query_batch::QueryBatch;
-pub(crate) use change::is_same;
-use change::{FileChange, find_change};
-use claim::{Claim, ToWrite, claim_source, give_back};
+use crate::ledger::reading::originals::newest_source;
+use crate::ledger::reading::query_batch::QueryBatch;
+pub(crate) use files::change::is_same;
+use files::change::{FileChange, find_change};
+use files::claim::{Claim, ToWrite, claim_source, give_back};
 pub use imported::{ImportNotice, Imported, OnBytes};
-use take::finish_import;
+use placing::take::finish_import;
 
 use crate::base::error::{Error, ImportReason, file_error, refused};
 use crate::histories::listed::{list, list_path};
@@ -47,8 +38,8 @@ use crate::histories::{Place, holds_sessions};
 use crate::ledger::engine::{Engine, unexpected};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
 use feed::Feed;
-use opened::{OpenedFile, read_head};
-use saved::Saved;
+use files::opened::{OpenedFile, read_head};
+use files::saved::Saved;
 use std::fs::Metadata;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

@@ -17,13 +17,13 @@
 //! that is not erased must be equal. If all common records are erased, a few records at the same places are
 //! sufficient.
 
-use super::change::{KeptBytes, kept_since};
 use super::feed::Feed;
 use super::known::{NamelessRecord, known_events, places_of};
-use super::opened::Content;
 use crate::base::error::{Error, file_error};
 use crate::import::records::file_name::{called_name, last_nameless};
 use crate::import::records::name::{file_of, has_no_ids, new_name};
+use crate::import::transcripts::files::change::{KeptBytes, kept_since};
+use crate::import::transcripts::files::opened::Content;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs::File;

@@ -6,8 +6,8 @@
 use super::diagnosis::Diagnosis;
 use crate::base::error::Error;
 use crate::ledger::engine::{Engine, unexpected};
-use crate::ledger::query_batch::{EVERY, marked};
-use crate::ledger::stored::decode_event;
+use crate::ledger::reading::query_batch::{EVERY, marked};
+use crate::ledger::reading::stored::decode_event;
 use wunderblock_core::event::{ContentErased, Fact};
 use wunderblock_core::units::{Bytes, Seq};
 use wunderblock_store::{Answer, EventFilter, Marked, Query, ReadOrder, StreamInfo};

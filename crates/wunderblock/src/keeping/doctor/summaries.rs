@@ -3,8 +3,8 @@
 use super::diagnosis::Diagnosis;
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::{EVERY, QueryBatch, marked};
-use crate::ledger::stored::decode_event;
+use crate::ledger::reading::query_batch::{EVERY, QueryBatch, marked};
+use crate::ledger::reading::stored::decode_event;
 use crate::recall::summary_graph::made_nodes;
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock_core::event::{Fact, SessionCompacted};

@@ -1,7 +1,7 @@
 //! The sessions that an erasure takes along: branches, sessions of sub-agents, and copies of a session.
 
 use super::erased::Along;
-use crate::ledger::lineage::native;
+use crate::ledger::reading::lineage::native;
 use std::collections::{BTreeSet, HashMap};
 use wunderblock_core::id::StreamId;
 use wunderblock_store::StreamInfo;

@@ -20,8 +20,8 @@ use crate::base::apart::apart;
 use crate::base::future::BoxFuture;
 use crate::import::records::find::{RecordQuery, beginning};
 use crate::ledger::kept_bytes::kept_outputs;
-use crate::ledger::lineage::{LinePart, Streams, native, own_streams};
-use crate::ledger::stored::read_texts;
+use crate::ledger::reading::lineage::{LinePart, Streams, native, own_streams};
+use crate::ledger::reading::stored::read_texts;
 pub use erased::{Along, Erased};
 pub use text::{TextFound, TextPlace, TextRecord};
 

@@ -1,7 +1,7 @@
 //! Streams that show positions which other streams hold.
 
 use super::loss::Run;
-use crate::ledger::lineage::Streams;
+use crate::ledger::reading::lineage::Streams;
 use std::collections::HashMap;
 use wunderblock_core::units::Seq;
 use wunderblock_store::{StreamInfo, StreamNo};

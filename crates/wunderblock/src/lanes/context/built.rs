@@ -1,10 +1,10 @@
 //! A built request, with the actions taken for it.
 
 use crate::base::error::Error;
-use crate::compaction::compact::account::Compacted;
+use crate::compaction::compact::accounting::account::Compacted;
 use crate::lanes::turn::Turn;
-use crate::request::draft::Draft;
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
+use crate::request::steps::draft::Draft;
 use wunderblock_core::compact::Due;
 use wunderblock_core::compact::due::{OutOfReach, out_of_reach};
 use wunderblock_core::units::Seq;

@@ -1,7 +1,6 @@
 //! The next request of a session, built from its ledger.
 
 mod built;
-pub(crate) mod record;
 
 use crate::base::apart::apart;
 use crate::base::error::Error;
@@ -11,7 +10,7 @@ use crate::compaction::drive::run_build;
 use crate::ledger::session::{Session, in_overlay};
 use crate::request::build::Build;
 use crate::request::desk::Desk;
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
 pub use built::Built;
 pub(crate) use built::unreached;
 use std::sync::Arc;

@@ -4,8 +4,8 @@ use super::own::BEGINNING;
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::compaction::compact::history::find_newest;
+use crate::ledger::reading::stored::decode_event;
 use crate::ledger::session::Session;
-use crate::ledger::stored::decode_event;
 use crate::ledger::texts::Texts;
 use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::id::LaneId;
@@ -50,7 +50,7 @@ async fn turns_after(session: &Session, from: Seq) -> Result<Option<usize>, Erro
         tenant: engine.tenant.no,
         stream: session.id().clone(),
         from,
-        to: crate::ledger::query_batch::NEWEST,
+        to: crate::ledger::reading::query_batch::NEWEST,
         order: ReadOrder::Ascending,
         limit: READ.0,
         text: READ.1,

@@ -1,10 +1,10 @@
 //! What a recap or a digest is made of, read from the end of a session.
 
 use crate::base::error::Error;
+use crate::ledger::reading::stored::decode_event;
 use crate::ledger::session::Session;
-use crate::ledger::stored::decode_event;
 use crate::ledger::texts::Texts;
-use crate::request::work::log_of;
+use crate::request::steps::work::log_of;
 use wunderblock_core::author::Author;
 use wunderblock_core::id::LaneId;
 use wunderblock_core::message::{Message, Part, Role};
@@ -104,7 +104,7 @@ async fn read_end(
         tenant: engine.tenant.no,
         stream: session.id().clone(),
         from: Seq::START,
-        to: crate::ledger::query_batch::NEWEST,
+        to: crate::ledger::reading::query_batch::NEWEST,
         order: ReadOrder::Descending,
         limit,
         text,

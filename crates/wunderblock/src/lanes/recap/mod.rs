@@ -13,7 +13,7 @@ mod digest;
 mod due;
 mod gather;
 mod own;
-mod recall;
+mod prompt_passages;
 mod size;
 
 use crate::base::future::BoxFuture;
@@ -22,7 +22,7 @@ use crate::ledger::session::Session;
 pub use due::is_recap_due;
 use gather::{Reach, gather};
 pub(crate) use gather::{delegates_at_work, open_items};
-pub use recall::{RECALL_BYTES, RECALL_FLOOR, recall, recall_hits};
+pub use prompt_passages::{RECALL_BYTES, RECALL_FLOOR, recall, recall_hits};
 pub use size::{DIGEST_BYTES, RECAP_BYTES};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use super::gather::Gathered;
 use super::size::{RECAP_BYTES, beginning, size};
-use crate::request::work::shorten;
+use crate::request::steps::work::shorten;
 use wunderblock_core::fence::{self, plain_line};
 use wunderblock_core::quote;
 use wunderblock_core::stub::grouped;

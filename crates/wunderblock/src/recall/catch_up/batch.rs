@@ -2,7 +2,7 @@
 
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::stored::{decode_event, read_page};
+use crate::ledger::reading::stored::{decode_event, read_page};
 use crate::recall::document::Document;
 use crate::rules::token_costs::count_body;
 use crate::rules::tokens::Vocabulary;

@@ -7,7 +7,7 @@ use super::extent::Extent;
 use crate::base::error::Error;
 use crate::base::parallel::{self, Pool};
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::QueryBatch;
+use crate::ledger::reading::query_batch::QueryBatch;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use wunderblock_index::{Header, MergeJob, MergePlan, Segment, SegmentMeta, TermRange, propose_merges};

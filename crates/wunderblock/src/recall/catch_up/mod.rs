@@ -21,7 +21,7 @@ use join::join_segments;
 use crate::base::error::Error;
 use crate::base::parallel::{self, Pool};
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::QueryBatch;
+use crate::ledger::reading::query_batch::QueryBatch;
 use crate::limits::{BRIEF_CATCH_UP, CATCH_UP_RETRIES};
 use extent::BATCH_MIN;
 use std::collections::VecDeque;

@@ -12,11 +12,11 @@ use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::base::parallel;
 use crate::base::turns::Turn;
-use crate::ledger::address::Address;
 use crate::ledger::engine::{Engine, unexpected};
 use crate::ledger::kept_bytes::{BytePlace, KeptTexts};
-use crate::ledger::query_batch::{EVERY, NEWEST};
-use crate::ledger::stored::decode_event;
+use crate::ledger::reading::address::Address;
+use crate::ledger::reading::query_batch::{EVERY, NEWEST};
+use crate::ledger::reading::stored::decode_event;
 use crate::limits::{GREP_FIRST_PAGE, GREP_PAGE, GREP_SCAN};
 use crate::recall::search::kept_texts;
 use bytes::KeptLines;
@@ -171,7 +171,7 @@ impl Engine {
     ) -> BoxFuture<'a, Option<GrepStop>> {
         let (engine, pattern, options) = (self.clone(), pattern_text.to_owned(), options.clone());
         Box::pin(apart_with(found, move |teller| async move {
-            grep(&engine, &pattern, &options, &mut |found| teller.each(found)).await
+            grep(&engine, &pattern, &options, &mut |found| teller.seen(found)).await
         }))
     }
 }

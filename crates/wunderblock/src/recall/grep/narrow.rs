@@ -12,7 +12,7 @@ use crate::base::error::Error;
 use crate::base::parallel;
 use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::KeptTexts;
-use crate::ledger::query_batch::QueryBatch;
+use crate::ledger::reading::query_batch::QueryBatch;
 use regex_syntax::hir::{Hir, HirKind};
 use std::collections::HashMap;
 use wunderblock_core::units::Seq;

@@ -2,8 +2,8 @@
 //! files that were rejected or left out.
 
 use super::{Advice, Placement, PlacementQuery, line_with};
-use crate::request::draft::Draft;
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
+use crate::request::steps::draft::Draft;
 use std::path::Path;
 use wunderblock_core::budget::Treatment;
 use wunderblock_core::instruction::{Finding, FindingKind, pieces};

@@ -8,11 +8,11 @@
 
 use super::ReadPage;
 use crate::base::error::Error;
-use crate::ledger::address::{Address, Slice};
-use crate::ledger::content::NamedContent;
 use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::{AROUND, masked};
 use crate::ledger::page_finder::{LineFinder, PageFinder, ceil_char, floor_char};
+use crate::ledger::reading::address::{Address, Slice};
+use crate::ledger::reading::content::NamedContent;
 use crate::limits::{MAX_DOCUMENT, MAX_LINE};
 use crate::recall::read::{byte_range, cut};
 use crate::recall::summary_graph::Expand;

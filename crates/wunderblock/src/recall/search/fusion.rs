@@ -2,11 +2,13 @@
 //! kept as bytes.
 
 use super::ground::Ground;
+use super::kept_scan;
 use super::kept_scan::KeptScan;
+use super::options::{SearchOptions, Task};
 use super::waiting::{Waiting, scan};
-use super::{SearchOptions, Task, kept_scan};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
+use crate::ledger::kept_bytes::KeptTexts;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -35,9 +37,9 @@ pub(super) struct Ranking<'a> {
 
 impl<'a> Ranking<'a> {
     /// Scans and reads what the ranking is made from.
-    pub(super) async fn prepare(task: &Task<'a>, ground: Ground) -> Result<Self, Error> {
+    pub(super) async fn prepare(task: &Task<'a>, ground: Ground, kept: KeptTexts) -> Result<Self, Error> {
         let Waiting { tail, scanned, late } = scan(task, &ground).await?;
-        let kept = kept_scan::scan_all(task, &ground).await?;
+        let kept = kept_scan::scan_all(task, &ground, kept).await?;
         let (words, late) = (task.words, late || kept.late);
         let tail = Tail::join(words, vec![tail, kept.tail(words)])
             .map_err(|error| Error::Query(error.to_string()))?;

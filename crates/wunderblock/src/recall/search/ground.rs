@@ -1,9 +1,9 @@
 //! What a search reads, from one snapshot.
 
-use super::SearchOptions;
+use super::options::SearchOptions;
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::QueryBatch;
+use crate::ledger::reading::query_batch::QueryBatch;
 use crate::limits::{SCAN_BYTES, SCAN_EVENTS};
 use std::sync::Arc;
 use wunderblock_core::id::StreamId;

@@ -4,16 +4,15 @@
 //! Only the counts of the query's terms, and the best window, are kept of a text. The line of a hit is looked up when
 //! the hit is returned.
 
-use super::Task;
 use super::ground::Ground;
-use super::kept::kept_texts;
+use super::options::Task;
 use super::resolve::read_rows;
 use super::snippet::find_folded;
 use crate::base::error::Error;
 use crate::base::parallel;
 use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::{AROUND, BytePlace, KeptText, KeptTexts, Window, masked, shown_part};
-use crate::ledger::originals::copy_source;
+use crate::ledger::reading::originals::copy_source;
 use crate::recall::document::key_of;
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -52,12 +51,12 @@ struct BestWindow {
 }
 
 /// Scans the texts in scope.
-pub(super) async fn scan_all(task: &Task<'_>, ground: &Ground) -> Result<KeptScan, Error> {
+pub(super) async fn scan_all(
+    task: &Task<'_>,
+    ground: &Ground,
+    mut texts: KeptTexts,
+) -> Result<KeptScan, Error> {
     let (engine, options) = (task.engine, task.options);
-    if options.messages_only || options.brief {
-        return Ok(KeptScan::default());
-    }
-    let mut texts = kept_texts(engine).await?;
     texts.retain(|place, _| ground.scope.contains(key_of(*place)));
     if texts.is_empty() {
         return Ok(KeptScan::default());

@@ -7,150 +7,33 @@
 
 mod fusion;
 mod ground;
+mod hit;
 mod kept;
 mod kept_scan;
+mod options;
 mod resolve;
 mod snippet;
 mod waiting;
 
+pub use hit::{SearchCut, SearchHit, SearchResult};
 pub(crate) use kept::kept_texts;
+pub use options::SearchOptions;
 pub use wunderblock_index::{HitStrength, SearchOrder};
 
 use crate::base::apart::apart;
-use crate::base::deadline::Deadline;
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
-use crate::ledger::address::Address;
 use crate::ledger::engine::Engine;
-use crate::ledger::kept_bytes::BytePlace;
+use crate::ledger::kept_bytes::KeptTexts;
 use crate::limits::SEARCH_RETRIES;
 use crate::recall::catch_up::catch_up_briefly;
 use fusion::Ranking;
 use ground::Ground;
-use serde::Serialize;
+use options::Task;
 use snippet::snippet;
 use std::collections::HashSet;
-use wunderblock_core::id::StreamId;
-use wunderblock_core::message::Role;
-use wunderblock_core::units::{Millis, Seq};
 use wunderblock_index::{DocHit, ParsedQuery as Words};
-use wunderblock_store::{EventFilter, StoreError, StreamFilter};
-
-/// Options of a search.
-#[derive(Clone, Debug)]
-pub struct SearchOptions {
-    /// Session to search, including the events before its fork. `None` searches all sessions of the tenant.
-    pub session: Option<StreamId>,
-    /// Session to leave out, if `session` is `None`: with its branches and sub-agents, and the sessions that it continues.
-    pub except: Option<StreamId>,
-    /// Order of the hits: best first or newest first.
-    pub order: SearchOrder,
-    /// Maximum number of hits.
-    pub limit: usize,
-    /// Whether the query is plain text, in which there are no operators and every word is optional.
-    pub free_text: bool,
-    /// Whether to return no hits if more messages wait for the index than a search scans quickly.
-    pub brief: bool,
-    /// Sessions to search, if `session` is `None`.
-    pub sessions: StreamFilter,
-    /// Filter for the messages.
-    pub events: EventFilter,
-    /// Whether to leave out texts that are kept as bytes: outputs of commands that are too long for a message, and
-    /// records that are too long to be parsed. A brief search leaves them out, too.
-    pub messages_only: bool,
-    /// Time at which the search is given up.
-    pub deadline: Deadline,
-}
-
-impl Default for SearchOptions {
-    fn default() -> Self {
-        Self {
-            session: None,
-            except: None,
-            order: SearchOrder::Ranked,
-            limit: 10,
-            free_text: false,
-            brief: false,
-            sessions: StreamFilter::default(),
-            events: EventFilter::default(),
-            messages_only: false,
-            deadline: Deadline::default(),
-        }
-    }
-}
-
-/// Event that matches a query.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SearchHit {
-    /// Session that contains the event.
-    pub session: StreamId,
-    /// Position of the event.
-    pub seq: Seq,
-    /// Time of the event.
-    pub at: Millis,
-    /// Role of the message. Not serialised.
-    #[serde(skip)]
-    pub role: Role,
-    /// Relevance, with 16 fractional bits. Zero if hits are sorted newest first.
-    pub score: i64,
-    /// How well the message answers the query. Zero if hits are sorted newest first. Not serialised.
-    #[serde(skip)]
-    pub strength: HitStrength,
-    /// Words of the query that the message contains.
-    pub matched: Vec<Box<str>>,
-    /// Redacted text around the first match.
-    pub snippet: String,
-    /// Place of the line with the most words of the query, if the text is kept as bytes: the output of a command, for
-    /// which the message stands.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<BytePlace>,
-}
-
-impl SearchHit {
-    /// Returns the address of the hit, for [`Engine::read`] and [`Engine::expand`].
-    #[must_use]
-    pub fn address(&self, engine: &Engine) -> Address {
-        Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
-    }
-
-    /// Returns what [`Engine::read`] accepts as the place of the hit: the message, or bytes.
-    #[must_use]
-    pub fn readable(&self, engine: &Engine) -> String {
-        self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())
-    }
-}
-
-/// Result of a search.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchResult {
-    /// Hits in the requested order.
-    pub hits: Vec<SearchHit>,
-    /// Number of messages that were scanned because they are not indexed yet.
-    pub scanned: u64,
-    /// Reason why hits may be missing.
-    pub cut: Option<SearchCut>,
-}
-
-/// Reason why a search ended early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SearchCut {
-    /// The deadline passed while texts that are not indexed were scanned.
-    #[error("the search was given up before all texts that are not in the index were scanned")]
-    Scanning,
-    /// The deadline passed, or too many messages contain the words but not the phrases, or do not pass the filter.
-    #[error(
-        "the search was given up after the {0} best messages that contain the words; most of them do not pass the \
-         filter, or do not contain the phrase"
-    )]
-    Candidates(u64),
-}
-
-/// A query, and what it is asked for.
-struct Task<'a> {
-    engine: &'a Engine,
-    words: &'a Words,
-    options: &'a SearchOptions,
-}
+use wunderblock_store::StoreError;
 
 /// Maximum number of messages with the words that are checked for the phrases and the filter, unless more hits are
 /// wanted. It bounds the memory of a search.
@@ -202,7 +85,10 @@ pub(crate) async fn search(
 
 async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
     let Task { engine, words, options } = *task;
-    let ranking = Ranking::prepare(task, Ground::find(engine, options).await?).await?;
+    let ground = Ground::find(engine, options).await?;
+    let is_plain = options.messages_only || options.brief;
+    let kept = if is_plain { KeptTexts::new() } else { kept_texts(engine).await? };
+    let ranking = Ranking::prepare(task, ground, kept).await?;
     let Ranking { kept, scanned, late, .. } = &ranking;
     let mut limit = options.limit;
     let max = options.limit.max(CANDIDATES);

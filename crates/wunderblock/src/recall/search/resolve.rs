@@ -1,11 +1,12 @@
 //! Turns hits into what a caller sees: the event, its session, and a part of its text.
 
+use super::hit::SearchHit;
 use super::kept_scan::KeptScan;
+use super::options::Task;
 use super::snippet::{redacted, snippet};
-use super::{SearchHit, Task};
 use crate::base::error::Error;
 use crate::ledger::engine::{Engine, unexpected};
-use crate::ledger::stored::{decode_event, read_texts};
+use crate::ledger::reading::stored::{decode_event, read_texts};
 use crate::recall::document::{Document, DocumentKind};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

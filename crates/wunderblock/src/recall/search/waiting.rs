@@ -1,12 +1,12 @@
 //! Search in documents that are not indexed yet. They are scanned and ranked like the indexed ones.
 
-use super::Task;
 use super::ground::Ground;
+use super::options::Task;
 use super::snippet::redacted;
 use crate::base::error::Error;
 use crate::base::parallel;
 use crate::ledger::engine::Engine;
-use crate::ledger::stored::{decode_event, read_page};
+use crate::ledger::reading::stored::{decode_event, read_page};
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS};
 use crate::recall::document::{Document, is_document};
 use std::borrow::Cow;

@@ -11,7 +11,7 @@ use super::place::{GraphPlace, Positions};
 use crate::base::deadline::Deadline;
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::stored::{decode_event, read_texts};
+use crate::ledger::reading::stored::{decode_event, read_texts};
 use crate::recall::grep::{GrepOptions, Pattern, ScanEnd, StreamScan, grep_stream};
 use crate::rules::tokens::Vocabulary;
 use std::cmp::Reverse;

@@ -3,9 +3,9 @@
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::{EVERY, NEWEST, QueryBatch, marked};
+use crate::ledger::reading::query_batch::{EVERY, NEWEST, QueryBatch, marked};
+use crate::ledger::reading::stored::{decode_event, read_texts};
 use crate::ledger::session::Session;
-use crate::ledger::stored::{decode_event, read_texts};
 use crate::rules::tokens::Vocabulary;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

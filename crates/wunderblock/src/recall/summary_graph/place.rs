@@ -3,10 +3,10 @@
 use super::node::{Graph, read_graph};
 use crate::base::error::Error;
 use crate::base::hint::Hint;
-use crate::ledger::address::Address;
 use crate::ledger::engine::Engine;
-use crate::ledger::reductions::holders_of;
-use crate::ledger::stored::decode_event;
+use crate::ledger::reading::address::Address;
+use crate::ledger::reading::reductions::holders_of;
+use crate::ledger::reading::stored::decode_event;
 use wunderblock_core::event::Fact;
 use wunderblock_core::id::Handle;
 use wunderblock_core::message::Body;

@@ -7,7 +7,7 @@
 use super::grid::HEAD;
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::stored::{decode_event, read_texts};
+use crate::ledger::reading::stored::{decode_event, read_texts};
 use crate::rules::tokens::Vocabulary;
 use std::collections::HashMap;
 use wunderblock_core::event::Fact;

@@ -20,7 +20,7 @@ pub use tools::{ToolUse, tools};
 
 use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::QueryBatch;
+use crate::ledger::reading::query_batch::QueryBatch;
 use crate::rules::catalog::{BilledTokens, Catalog, MicroDollars};
 use miss::MissWatch;
 use model_rows::ModelRows;

@@ -3,7 +3,7 @@
 use super::{Spend, summed};
 use crate::base::future::BoxFuture;
 use crate::lanes::recap::open_items;
-use crate::ledger::query_batch::QueryBatch;
+use crate::ledger::reading::query_batch::QueryBatch;
 use crate::ledger::session::Session;
 use crate::rules::catalog::BilledTokens;
 use serde::Serialize;

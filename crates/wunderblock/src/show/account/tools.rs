@@ -4,7 +4,7 @@ use super::gain::tokens_of;
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
-use crate::ledger::stored::decode_event;
+use crate::ledger::reading::stored::decode_event;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};

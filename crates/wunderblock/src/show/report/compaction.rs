@@ -1,7 +1,7 @@
 //! Reports about compactions.
 
-use crate::compaction::compact::account::{Compacted, CompactionResult, MadeNode};
-use crate::compaction::compact::leaving::Leaving;
+use crate::compaction::compact::accounting::account::{Compacted, CompactionResult, MadeNode};
+use crate::compaction::compact::accounting::leaving::Leaving;
 use crate::compaction::compact::undo::Undone;
 use serde::Serialize;
 use wunderblock_core::compact::{Due, TaskRange, TaskState};

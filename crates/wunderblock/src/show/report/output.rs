@@ -1,6 +1,6 @@
 //! Reports about shortened outputs of programs.
 
-use crate::ledger::output::ShortenedOutput;
+use crate::ledger::recording::output::ShortenedOutput;
 use serde::Serialize;
 use wunderblock_core::id::Handle;
 use wunderblock_reduce::{Gap, GapFact, Untouched};

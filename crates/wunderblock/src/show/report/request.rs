@@ -2,8 +2,8 @@
 
 use super::compaction::{CompactionReport, DueReport};
 use crate::lanes::context::Built;
-use crate::request::draft::Draft;
-use crate::request::prefix::CachePlan;
+use crate::request::steps::draft::Draft;
+use crate::request::steps::prefix::CachePlan;
 use serde::Serialize;
 use wunderblock_core::budget::{BudgetReport, EntryLine, Uncovered};
 use wunderblock_core::instruction::Finding;

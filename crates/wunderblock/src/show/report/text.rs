@@ -1,7 +1,7 @@
 //! A request as text for people: the messages that the model receives.
 
 use crate::base::error::Error;
-use crate::request::draft::Draft;
+use crate::request::steps::draft::Draft;
 use wunderblock_core::message::{Body, Message, Part, Role};
 use wunderblock_core::stub::grouped;
 

@@ -1,15 +1,15 @@
 //! Sums over a policy's requests.
 
-use super::index::{Index, Moment};
 use super::levels::levels;
-use super::names::Name;
-use super::needs;
 use super::result::{PolicyResult, RecallCounts, ReplyRecall, SummaryWriter, share};
 use super::sheet::Sheet;
-use crate::request::prefix::{billed, cached};
-use crate::request::target::Target;
+use crate::request::input::target::Target;
+use crate::request::steps::prefix::{billed, cached};
 use crate::rules::catalog::MicroDollars;
 use crate::rules::compactor::Compactor;
+use crate::show::simulate::reading::index::{Index, Moment};
+use crate::show::simulate::reading::names::Name;
+use crate::show::simulate::reading::needs;
 use wunderblock_core::policy::Action;
 use wunderblock_core::units::{Cost, Millis, Tokens};
 

@@ -14,18 +14,12 @@
 
 mod account;
 mod compare;
-mod digest;
-mod history;
-mod index;
 mod levels;
-mod names;
-mod needs;
 mod play;
 mod pool;
 mod reach;
-mod rereads;
+pub(crate) mod reading;
 mod result;
-mod said;
 mod sheet;
 mod watch;
 
@@ -33,8 +27,8 @@ use crate::base::apart::apart;
 use crate::base::future::BoxFuture;
 use crate::compaction::drive::run_build;
 pub use compare::{PairedDifference, PairedVerdict, PolicyDifference, PolicyGain};
-pub use history::histories;
-use history::read_history;
+pub use reading::history::histories;
+use reading::history::read_history;
 pub use result::{
     PolicyResult, Recall, RecallCounts, ReplyRecall, SimulatedHistory, Simulation, SummaryWriter,
 };
@@ -45,13 +39,13 @@ use crate::base::parallel::{self, on_thread};
 use crate::ledger::engine::Engine;
 use crate::ledger::session::Session;
 use crate::request::build::Build;
-use crate::request::options::ContextOptions;
+use crate::request::input::options::ContextOptions;
+use crate::request::input::target::{SessionModel, Target};
 use crate::request::stages::Loaded;
-use crate::request::target::{SessionModel, Target};
 use crate::rules::catalog::Catalog;
 use crate::rules::compactor::Compactor;
-use index::Index;
 use play::{Play, PlayedWindow};
+use reading::index::Index;
 use std::fmt;
 use std::sync::Arc;
 use watch::Watch;

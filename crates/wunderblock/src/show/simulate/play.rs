@@ -1,24 +1,24 @@
 //! Plays a session under a policy: the lane takes in the session's events, and builds a request before each reply.
 
 use super::account::PolicyAccount;
-use super::history::History;
-use super::index::{Index, Moment};
 use super::result::PolicyResult;
 use super::sheet::{Sheet, SheetInput};
 use super::watch::Watch;
 use crate::base::error::Error;
-use crate::compaction::compact::account::{Compacted, CompactionResult};
+use crate::compaction::compact::accounting::account::{Compacted, CompactionResult};
 use crate::lanes::in_memory::lane::Lane;
 use crate::lanes::turn::{Request, Turn, turn};
 use crate::ledger::engine::Config;
 use crate::request::build::{Build, rendered};
 use crate::request::desk::{Desk, House};
-use crate::request::job::BuildJob;
+use crate::request::input::job::BuildJob;
+use crate::request::input::options::ContextOptions;
+use crate::request::input::target::Target;
 use crate::request::need::Asking;
-use crate::request::options::ContextOptions;
 use crate::request::stages::{Rendered, Stopped};
-use crate::request::target::Target;
 use crate::rules::compactor::Compactor;
+use crate::show::simulate::reading::history::History;
+use crate::show::simulate::reading::index::{Index, Moment};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,11 +2,11 @@
 
 use super::SimulateOptions;
 use super::compare::compare;
-use super::history::History;
-use super::index::{Index, Moment};
 use super::play::PlayedWindow;
 use super::result::{PolicyResult, SimulatedHistory, Simulation, share};
-use crate::request::target::Target;
+use crate::request::input::target::Target;
+use crate::show::simulate::reading::history::History;
+use crate::show::simulate::reading::index::{Index, Moment};
 
 /// Sums the results of a history under each policy. `results` are ordered by policy, then by window.
 pub(super) fn history(

@@ -1,9 +1,9 @@
 //! Reach of one read: names that a handle or a position in a line of a request leads to, if the line describes the
 //! content.
 
-use super::index::{Index, PositionSource, READ, all_keys, first_tokens};
-use super::names::{Name, each_once, keys};
-use super::said::WORDS;
+use crate::show::simulate::reading::index::{Index, PositionSource, READ, all_keys, first_tokens};
+use crate::show::simulate::reading::names::{Name, each_once, keys};
+use crate::show::simulate::reading::said::WORDS;
 use wunderblock_core::id::Handle;
 use wunderblock_core::literal::{LiteralKind, literals};
 use wunderblock_core::ports::Bodies as _;
@@ -215,8 +215,8 @@ fn names_call(line: &str, gist: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::index::sorted;
     use super::*;
+    use crate::show::simulate::reading::index::sorted;
 
     #[test]
     fn places_are_read_as_marks_write_them() {

@@ -1,10 +1,10 @@
 //! A request as a list of pieces, and the changes from one request to the next.
 
-use super::digest::{Digest, digest, feed, finish, spoken};
-use super::index::{Index, all_keys};
-use super::names::{Name, each_once};
 use super::reach::{EventsByPosition, Shower, reach};
-use super::said::{NamedInLines, named_in_lines};
+use crate::show::simulate::reading::digest::{Digest, digest, feed, finish, spoken};
+use crate::show::simulate::reading::index::{Index, all_keys};
+use crate::show::simulate::reading::names::{Name, each_once};
+use crate::show::simulate::reading::said::{NamedInLines, named_in_lines};
 use std::collections::{BTreeMap, HashMap};
 use wunderblock_core::cost;
 use wunderblock_core::decision::PartPosition;

@@ -2,8 +2,8 @@
 
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::{EVERY, QueryBatch};
-use crate::ledger::stored::decode_event;
+use crate::ledger::reading::query_batch::{EVERY, QueryBatch};
+use crate::ledger::reading::stored::decode_event;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -120,7 +120,7 @@ impl LedgerFacts {
         let fact = |row: &StoredEvent| {
             let Some(info) = streams.get(&row.stream) else { return Ok(None) };
             let fact = decode_event(engine, &info.id, row)?.fact;
-            let is_output = crate::ledger::output::is_shown_form(&row.id);
+            let is_output = crate::ledger::recording::output::is_shown_form(&row.id);
             let recorded = |fact| RecordedFact { stream: row.stream, at: row.at, is_output, fact };
             Ok::<_, Error>(fact.map(recorded))
         };
@@ -131,7 +131,7 @@ impl LedgerFacts {
     /// Returns the session for which a stream keeps outputs, or else the stream itself.
     pub(super) fn session(&self, stream: StreamNo) -> Option<&StreamInfo> {
         let own = self.streams.get(&stream)?;
-        let parent = own.parent.as_ref().filter(|_| crate::ledger::output::keeps_outputs(&own.id));
+        let parent = own.parent.as_ref().filter(|_| crate::ledger::recording::output::keeps_outputs(&own.id));
         let parent = parent.and_then(|id| self.numbers.get(id)).and_then(|no| self.streams.get(no));
         Some(parent.unwrap_or(own))
     }

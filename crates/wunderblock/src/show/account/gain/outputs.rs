@@ -3,8 +3,8 @@
 use super::facts::{Gain, LedgerFacts, RecordedFact, ShownText};
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::query_batch::QueryBatch;
-use crate::ledger::stored::{decode_event, read_texts};
+use crate::ledger::reading::query_batch::QueryBatch;
+use crate::ledger::reading::stored::{decode_event, read_texts};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use wunderblock_core::event::{ContentReduced, Fact};

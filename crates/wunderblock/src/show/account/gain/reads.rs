@@ -7,7 +7,7 @@ use super::facts::{Gain, LedgerFacts, ShownText};
 use super::outputs::ShownOutput;
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
-use crate::ledger::stored::{decode_event, read_texts};
+use crate::ledger::reading::stored::{decode_event, read_texts};
 use crate::recall::search::SearchOptions;
 use crate::rules::tokens::Counted;
 use std::collections::BTreeMap;
@@ -89,7 +89,7 @@ async fn calls(engine: &Engine, ledger: &LedgerFacts, since: Option<Millis>) -> 
             continue;
         };
         // Calls in a session of outputs are commands that ran, and no model reads with them.
-        if crate::ledger::output::keeps_outputs(&info.id) {
+        if crate::ledger::recording::output::keeps_outputs(&info.id) {
             continue;
         }
         let query = Query::At {
@@ -145,7 +145,7 @@ async fn result_tokens(engine: &Engine, read: &ReadCall) -> Result<Tokens, Error
         tenant: engine.tenant.no,
         stream: read.stream.clone(),
         from: read.seq.next(),
-        to: crate::ledger::query_batch::NEWEST,
+        to: crate::ledger::reading::query_batch::NEWEST,
         order: ReadOrder::Ascending,
         limit: RESULT_EVENTS,
         text: Bytes(u64::MAX),

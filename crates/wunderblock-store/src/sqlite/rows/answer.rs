@@ -1,0 +1,109 @@
+//! Answers queries from a snapshot.
+
+use crate::StoreError;
+use crate::query::{Answer, Query};
+use crate::sqlite::rows::erase::{erased, erasures};
+use crate::sqlite::rows::lease::lease;
+use crate::sqlite::rows::lineage::Lineage;
+use crate::sqlite::rows::marked::{Newest, marked, of_kinds, places_of_kinds, unsettled};
+use crate::sqlite::rows::source::{self, Revision};
+use crate::sqlite::rows::{basis, read, streams};
+use rusqlite::Connection;
+
+pub(in crate::sqlite) fn answer(db: &Connection, query: &Query) -> Result<Answer, StoreError> {
+    Ok(match query {
+        Query::Tenant { name } => Answer::Tenant(read::tenant(db, name)?),
+        Query::Tenants => Answer::Tenants(read::tenants(db)?),
+        Query::Stream { tenant, of, stream: id } => {
+            let found = streams::stream(db, *tenant, id)?.filter(|info| info.kind == *of);
+            Answer::Stream(found.map(Box::new))
+        }
+        Query::Streams { tenant, filter, limit } => {
+            Answer::Streams(streams::streams(db, *tenant, filter, *limit)?)
+        }
+        Query::Lineage { tenant, stream } => Answer::Lineage(Lineage::of(db, *tenant, stream)?.all()?),
+        Query::Events { .. } => Answer::Events(read::events(db, query)?),
+        Query::At { tenant, stream, seqs, filter } => {
+            Answer::Events(read::at(db, *tenant, stream, (seqs, filter))?)
+        }
+        Query::OfKinds { tenant, of, kinds, since } => {
+            Answer::Events(of_kinds(db, *tenant, *of, kinds, *since)?)
+        }
+        Query::PlacesOfKinds { tenant, of, kinds } => {
+            Answer::Holders(places_of_kinds(db, *tenant, *of, kinds)?)
+        }
+        Query::Marked { tenant, stream, what, to, limit } => {
+            Answer::Events(marked(db, *tenant, stream, what, Newest { to: *to, limit: *limit })?)
+        }
+        Query::Blobs { tenant, handles } => {
+            Answer::Blobs(each(handles, |handle| read::blob(db, *tenant, *handle))?)
+        }
+        Query::Resolve { tenant, of, handle } => Answer::Named(read::resolve(db, *tenant, *of, *handle)?),
+        Query::Handles { .. } => Answer::Handles(read::handles(db, query)?),
+        Query::Holders { tenant, of, handle, limit } => {
+            Answer::Holders(read::holders(db, *tenant, *of, *handle, *limit)?)
+        }
+        Query::Source { tenant, by, revision } => {
+            Answer::Source(source::info(db, *tenant, by, *revision)?.map(Box::new))
+        }
+        Query::SourcesOf { tenant, stream } => Answer::Sources(source::of_stream(db, *tenant, stream)?),
+        Query::ReadFrom { tenant, source, revision } => {
+            Answer::Streams(streams::read_from(db, *tenant, *source, *revision)?)
+        }
+        Query::Sources { tenant, filter } => Answer::Sources(source::listed(db, *tenant, filter)?),
+        Query::Chunks { source, revision, from, to, limit } => {
+            let revision = Revision { source: *source, no: *revision };
+            Answer::Chunks(source::chunks(db, revision, *from..*to, *limit)?)
+        }
+        Query::Records { tenant, records } => {
+            Answer::Places(each(records, |record| read::places(db, *tenant, *record))?)
+        }
+        Query::Ids { tenant, stream, ids } => Answer::Known(read::known(db, *tenant, stream, ids)?),
+        Query::Erasures { tenant, sessions } => Answer::Erasures(erasures(db, *tenant, sessions)?),
+        Query::StreamsByNo { tenant, streams } => {
+            let found = each(streams, |no| streams::stream_by_no(db, *tenant, *no))?;
+            Answer::Streams(found.into_iter().flatten().collect())
+        }
+        Query::Usage { tenant, filter } => Answer::Usage(read::usage(db, *tenant, filter)?),
+        Query::Lease { tenant, key } => Answer::Lease(lease(db, *tenant, key)?),
+        Query::Epoch { tenant } => Answer::Epoch(basis::epoch(db, *tenant)?),
+        Query::Erased { tenant, names } => Answer::Erasures(erased(db, *tenant, names)?),
+        Query::Lost { since, stream, from, to } => {
+            Answer::Lost(basis::lost(db, *since, stream, (*from, *to))?)
+        }
+        query @ (Query::Counts { .. }
+        | Query::Tallies { .. }
+        | Query::Unsettled { .. }
+        | Query::Behind { .. }
+        | Query::Segments { .. }
+        | Query::Blocks { .. }
+        | Query::SegmentBlocks { .. }) => derived(db, query)?,
+    })
+}
+
+/// Answers a query about derived data.
+fn derived(db: &Connection, query: &Query) -> Result<Answer, StoreError> {
+    Ok(match query {
+        Query::Counts { tenant, handles } => {
+            Answer::Counts(each(handles, |handle| read::count(db, *tenant, *handle))?)
+        }
+        Query::Tallies { tenant, stream, seqs } => Answer::Tallies(read::tallies(db, *tenant, stream, seqs)?),
+        Query::Unsettled { tenant, of, limit } => Answer::Holders(unsettled(db, *tenant, *of, *limit)?),
+        Query::Behind { tenant, of, tables, limit } => {
+            Answer::Streams(streams::behind(db, *tenant, *of, tables, *limit)?)
+        }
+        Query::Segments { tenant, table } => Answer::Segments(read::segments(db, *tenant, *table)?),
+        Query::Blocks { tenant, wanted } => {
+            Answer::Blocks(each(wanted, |(segment, number)| read::block(db, *tenant, *segment, *number))?)
+        }
+        Query::SegmentBlocks { tenant, segment } => {
+            Answer::Blocks(read::segment_blocks(db, *tenant, *segment)?)
+        }
+        // Not reached: `answer` passes only the queries above.
+        _ => Answer::Stream(None),
+    })
+}
+
+fn each<T, R>(items: &[T], ask: impl Fn(&T) -> Result<R, StoreError>) -> Result<Vec<R>, StoreError> {
+    items.iter().map(ask).collect()
+}

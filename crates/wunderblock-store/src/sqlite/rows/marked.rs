@@ -1,0 +1,152 @@
+//! Finding events by mark or by lane, without reading the events in between.
+
+use crate::StoreError;
+use crate::query::Marked;
+use crate::row::{StoredEvent, StreamKind, StreamNo, Stretch, TenantNo};
+use crate::sqlite::rows::lineage::Lineage;
+use crate::sqlite::rows::read::{EVENT, event_row, json};
+use crate::sqlite::sql::{row, rows};
+use rusqlite::{Connection, params};
+use std::collections::HashSet;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::units::{Millis, Seq};
+
+/// Limits of the search: the last position to include, and the maximum number of events.
+pub(in crate::sqlite) struct Newest {
+    pub(in crate::sqlite) to: Seq,
+    pub(in crate::sqlite) limit: u64,
+}
+
+pub(in crate::sqlite) fn marked(
+    db: &Connection,
+    tenant: TenantNo,
+    stream: &StreamId,
+    what: &Marked,
+    newest: Newest,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let mut found = Vec::new();
+    let mut lanes = HashSet::new();
+    let (mut line, mut index) = (Lineage::of(db, tenant, stream)?, 0);
+    loop {
+        let left = newest.limit.saturating_sub(found.len() as u64).min(i64::MAX as u64);
+        if left == 0 {
+            break;
+        }
+        let Some(mut stretch) = line.get(index)?.cloned() else { break };
+        stretch.to = stretch.to.min(newest.to);
+        index += 1;
+        let part = MarkedPart { db, tenant, stretch: &stretch, limit: left };
+        found.extend(match what {
+            Marked::UserTurn => part.by_mark(1, "message.appended")?,
+            Marked::System => part.by_mark(2, "message.appended")?,
+            Marked::Kind(kind) => part.by_mark(3, kind)?,
+            Marked::OfLane(kind, lane) => part.by_lane(kind, lane.as_str())?,
+            Marked::EachLane(kind) => part.each_lane(kind, &mut lanes)?,
+        });
+    }
+    found.truncate(usize::try_from(newest.limit).unwrap_or(usize::MAX));
+    Ok(found)
+}
+
+/// Returns the control events of the given kinds in all streams. The index is searched once per stream and kind,
+/// regardless of the streams' lengths.
+pub(in crate::sqlite) fn of_kinds(
+    db: &Connection,
+    tenant: TenantNo,
+    of: StreamKind,
+    kinds: &[&str],
+    since: Option<Millis>,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let sql = format!("{EVENT} {OF_KINDS} AND at >= ?4 ORDER BY stream, seq");
+    let since = since.map_or(i64::MIN, |since| since.0);
+    rows(db, &sql, params![tenant.0, json(kinds)?, of as u8, since], event_row)
+}
+
+/// Returns the places of the control events of the given kinds. Only the index is read.
+pub(in crate::sqlite) fn places_of_kinds(
+    db: &Connection,
+    tenant: TenantNo,
+    of: StreamKind,
+    kinds: &[&str],
+) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
+    let sql = format!("SELECT stream, seq FROM events {OF_KINDS} ORDER BY stream, seq");
+    let values = params![tenant.0, json(kinds)?, of as u8];
+    rows(db, &sql, values, |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+}
+
+/// Condition of a search for the control events of given kinds. The tenant is parameter 1, the JSON list of kinds 2, the
+/// kind of the streams 3.
+const OF_KINDS: &str = "INDEXED BY events_marked
+     WHERE tenant = ?1 AND stream IN (SELECT stream FROM streams WHERE tenant = ?1 AND what = ?3) AND mark = 3 AND mark >= 1
+     AND kind IN (SELECT value FROM json_each(?2))";
+
+/// A range of a stream to search.
+struct MarkedPart<'a> {
+    db: &'a Connection,
+    tenant: TenantNo,
+    stretch: &'a Stretch,
+    limit: u64,
+}
+
+impl MarkedPart<'_> {
+    fn by_mark(&self, mark: u8, kind: &str) -> Result<Vec<StoredEvent>, StoreError> {
+        // SQLite would scan the whole stream without this index hint.
+        let sql = format!(
+            "{EVENT} INDEXED BY events_marked WHERE tenant = ?1 AND stream = ?2 AND mark = ?3 AND kind = ?4 AND seq BETWEEN ?5 AND ?6 AND mark >= 1
+             ORDER BY seq DESC LIMIT ?7"
+        );
+        let Stretch { no, from, to, .. } = self.stretch;
+        let values = params![self.tenant.0, no.0, mark, kind, from.0, to.0, self.limit];
+        rows(self.db, &sql, values, event_row)
+    }
+
+    fn by_lane(&self, kind: &str, lane: &str) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql = format!(
+            "{EVENT} INDEXED BY events_by_lane WHERE tenant = ?1 AND stream = ?2 AND kind = ?3 AND lane = ?4 AND seq BETWEEN ?5 AND ?6 AND lane IS NOT NULL
+             ORDER BY seq DESC LIMIT ?7"
+        );
+        let Stretch { no, from, to, .. } = self.stretch;
+        let values = params![self.tenant.0, no.0, kind, lane, from.0, to.0, self.limit];
+        rows(self.db, &sql, values, event_row)
+    }
+
+    /// Returns the latest event of each lane that is not in `lanes`. The query searches the index once per lane,
+    /// regardless of the lane's length.
+    fn each_lane(&self, kind: &str, lanes: &mut HashSet<String>) -> Result<Vec<StoredEvent>, StoreError> {
+        let sql = "
+            WITH RECURSIVE found (lane) AS (
+                SELECT min(lane) FROM events INDEXED BY events_by_lane
+                WHERE tenant = ?1 AND stream = ?2 AND kind = ?3 AND lane IS NOT NULL
+                UNION ALL
+                SELECT (SELECT min(e.lane) FROM events e INDEXED BY events_by_lane
+                        WHERE e.tenant = ?1 AND e.stream = ?2 AND e.kind = ?3 AND e.lane > found.lane AND e.lane IS NOT NULL)
+                FROM found WHERE found.lane IS NOT NULL)
+            SELECT lane, (SELECT max(e.seq) FROM events e INDEXED BY events_by_lane
+                          WHERE e.tenant = ?1 AND e.stream = ?2 AND e.kind = ?3 AND e.lane = found.lane
+                          AND e.seq BETWEEN ?4 AND ?5 AND e.lane IS NOT NULL)
+            FROM found WHERE lane IS NOT NULL";
+        let Stretch { no, from, to, .. } = self.stretch;
+        let values = params![self.tenant.0, no.0, kind, from.0, to.0];
+        let newest: Vec<(String, Option<u64>)> =
+            rows(self.db, sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut places: Vec<u64> =
+            newest.into_iter().filter_map(|(lane, seq)| seq.filter(|_| lanes.insert(lane))).collect();
+        places.sort_unstable_by(|a, b| b.cmp(a));
+        let sql = format!("{EVENT} WHERE tenant = ?1 AND stream = ?2 AND seq = ?3");
+        let event = |seq: u64| row(self.db, &sql, params![self.tenant.0, no.0, seq], event_row);
+        places.into_iter().filter_map(|seq| event(seq).transpose()).collect()
+    }
+}
+
+/// Returns messages in the user's role whose authors are not settled.
+pub(in crate::sqlite) fn unsettled(
+    db: &Connection,
+    tenant: TenantNo,
+    of: StreamKind,
+    limit: u64,
+) -> Result<Vec<(StreamNo, Seq)>, StoreError> {
+    let sql = "SELECT stream, seq FROM events INDEXED BY events_unsettled
+               WHERE tenant = ?1 AND role = 1 AND author IS NULL AND payload IS NOT NULL
+               AND (SELECT what FROM streams s WHERE s.stream = events.stream) = ?3 ORDER BY stream, seq LIMIT ?2";
+    rows(db, sql, params![tenant.0, limit, of as u8], |row| Ok((StreamNo(row.get(0)?), Seq(row.get(1)?))))
+}

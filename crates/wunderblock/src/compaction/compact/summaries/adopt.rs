@@ -1,0 +1,53 @@
+//! Summaries of other programs that came with a session, adopted by a lane that begins.
+
+use crate::base::error::Error;
+use crate::compaction::compact::history::marked_events;
+use crate::request::desk::Desk;
+use crate::request::stages::Bench;
+use std::collections::BTreeMap;
+use wunderblock_core::event::Fact;
+use wunderblock_core::ports::Bodies;
+use wunderblock_core::units::Seq;
+use wunderblock_core::view::{SummaryNode, unchecked_by};
+use wunderblock_store::Marked;
+use wunderblock_summary::gives_orders;
+
+/// Returns the summaries a lane may begin with, in the order of their ranges, and puts their texts into the bench.
+pub(in crate::compaction::compact) async fn adoptable(
+    desk: &Desk,
+    bench: &mut Bench,
+) -> Result<Vec<SummaryNode>, Error> {
+    // A lane with summaries continues with its own, even if it has not built a request yet.
+    if !bench.begins || bench.view.nodes().next().is_some() {
+        return Ok(Vec::new());
+    }
+    // The latest summaries come first: of two that overlap, the later one is used.
+    let mut chain: BTreeMap<Seq, SummaryNode> = BTreeMap::new();
+    for event in marked_events(desk, Marked::Kind("session.compacted"), bench.view.head()).await? {
+        let Some(Fact::SessionCompacted(made)) = event.fact else { continue };
+        let unchecked = unchecked_by(&made);
+        let (from, to) = (made.from_seq, made.to_seq);
+        // A summary made before an entry was hidden still mentions that entry.
+        let tells_hidden = bench.view.hidden().range(from..=to).next().is_some();
+        let overlaps = chain.range(..=to).next_back().is_some_and(|(_, before)| before.to >= from);
+        if let (None, 0, Some(text), false, false) =
+            (&made.lane, made.level, made.summary, tells_hidden, overlaps)
+        {
+            chain.insert(
+                from,
+                SummaryNode { at: event.seq, from, to, level: 0, text, made: event.at, unchecked },
+            );
+        }
+    }
+    let nodes: Vec<SummaryNode> = chain.into_values().collect();
+    let handles: Vec<_> = nodes.iter().filter_map(|node| node.text.handle()).collect();
+    desk.texts(&mut bench.texts, handles.clone()).await?;
+    for handle in handles {
+        if let Some(text) = bench.texts.get(handle) {
+            bench.costs.learn(handle, bench.costs.measure(text));
+        }
+    }
+    // An erased text and a summary that gives orders end the chain, because a range after a gap is not adopted.
+    let is_fit = |node: &SummaryNode| bench.texts.of(&node.text).is_some_and(|text| !gives_orders(text));
+    Ok(nodes.into_iter().take_while(is_fit).collect())
+}

@@ -1,0 +1,76 @@
+//! What a search finds.
+
+use crate::ledger::engine::Engine;
+use crate::ledger::kept_bytes::BytePlace;
+use crate::ledger::reading::address::Address;
+use serde::Serialize;
+use wunderblock_core::id::StreamId;
+use wunderblock_core::message::Role;
+use wunderblock_core::units::{Millis, Seq};
+use wunderblock_index::HitStrength;
+
+/// Event that matches a query.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SearchHit {
+    /// Session that contains the event.
+    pub session: StreamId,
+    /// Position of the event.
+    pub seq: Seq,
+    /// Time of the event.
+    pub at: Millis,
+    /// Role of the message. Not serialised.
+    #[serde(skip)]
+    pub role: Role,
+    /// Relevance, with 16 fractional bits. Zero if hits are sorted newest first.
+    pub score: i64,
+    /// How well the message answers the query. Zero if hits are sorted newest first. Not serialised.
+    #[serde(skip)]
+    pub strength: HitStrength,
+    /// Words of the query that the message contains.
+    pub matched: Vec<Box<str>>,
+    /// Redacted text around the first match.
+    pub snippet: String,
+    /// Place of the line with the most words of the query, if the text is kept as bytes: the output of a command, for
+    /// which the message stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<BytePlace>,
+}
+
+impl SearchHit {
+    /// Returns the address of the hit, for [`Engine::read`] and [`Engine::expand`].
+    #[must_use]
+    pub fn address(&self, engine: &Engine) -> Address {
+        Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
+    }
+
+    /// Returns what [`Engine::read`] accepts as the place of the hit: the message, or bytes.
+    #[must_use]
+    pub fn readable(&self, engine: &Engine) -> String {
+        self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())
+    }
+}
+
+/// Result of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchResult {
+    /// Hits in the requested order.
+    pub hits: Vec<SearchHit>,
+    /// Number of messages that were scanned because they are not indexed yet.
+    pub scanned: u64,
+    /// Reason why hits may be missing.
+    pub cut: Option<SearchCut>,
+}
+
+/// Reason why a search ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SearchCut {
+    /// The deadline passed while texts that are not indexed were scanned.
+    #[error("the search was given up before all texts that are not in the index were scanned")]
+    Scanning,
+    /// The deadline passed, or too many messages contain the words but not the phrases, or do not pass the filter.
+    #[error(
+        "the search was given up after the {0} best messages that contain the words; most of them do not pass the \
+         filter, or do not contain the phrase"
+    )]
+    Candidates(u64),
+}

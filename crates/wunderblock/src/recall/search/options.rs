@@ -1,0 +1,57 @@
+//! What a search is asked for.
+
+use crate::base::deadline::Deadline;
+use crate::ledger::engine::Engine;
+use wunderblock_core::id::StreamId;
+use wunderblock_index::{ParsedQuery as Words, SearchOrder};
+use wunderblock_store::{EventFilter, StreamFilter};
+
+/// Options of a search.
+#[derive(Clone, Debug)]
+pub struct SearchOptions {
+    /// Session to search, including the events before its fork. `None` searches all sessions of the tenant.
+    pub session: Option<StreamId>,
+    /// Session to leave out, if `session` is `None`: with its branches and sub-agents, and the sessions that it continues.
+    pub except: Option<StreamId>,
+    /// Order of the hits: best first or newest first.
+    pub order: SearchOrder,
+    /// Maximum number of hits.
+    pub limit: usize,
+    /// Whether the query is plain text, in which there are no operators and every word is optional.
+    pub free_text: bool,
+    /// Whether to return no hits if more messages wait for the index than a search scans quickly.
+    pub brief: bool,
+    /// Sessions to search, if `session` is `None`.
+    pub sessions: StreamFilter,
+    /// Filter for the messages.
+    pub events: EventFilter,
+    /// Whether to leave out texts that are kept as bytes: outputs of commands that are too long for a message, and
+    /// records that are too long to be parsed. A brief search leaves them out, too.
+    pub messages_only: bool,
+    /// Time at which the search is given up.
+    pub deadline: Deadline,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            session: None,
+            except: None,
+            order: SearchOrder::Ranked,
+            limit: 10,
+            free_text: false,
+            brief: false,
+            sessions: StreamFilter::default(),
+            events: EventFilter::default(),
+            messages_only: false,
+            deadline: Deadline::default(),
+        }
+    }
+}
+
+/// A query, and what it is asked for.
+pub(super) struct Task<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) words: &'a Words,
+    pub(super) options: &'a SearchOptions,
+}
