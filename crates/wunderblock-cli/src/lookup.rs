@@ -7,13 +7,13 @@ use crate::conversation::{conversation, split};
 use crate::exit::{Failure, wrong};
 use crate::importing::{ImportOptions, import};
 use crate::names::short;
-use crate::settings::Settings;
 use crate::terminal::clean;
 use crate::typed::seqs;
 use std::path::Path;
 use wunderblock::store::StoreError;
 use wunderblock::{Address, Engine, Error, Session, Slice, holds_sessions};
 use wunderblock_core::units::Seq;
+use wunderblock_settings::Settings;
 
 /// Returns the session that an argument refers to. A transcript given by its path is imported first.
 pub(crate) async fn session(engine: &Engine, global: &Global, text: &str) -> Result<Session, Failure> {
@@ -240,8 +240,8 @@ pub(crate) async fn reading_file(
             let found = engine.imported(path).await?;
             found.map(|(id, current)| (engine.session_by_id(id), current, engine))
         }
-        Err(Failure::Engine(Error::Store(StoreError::Missing(_)))) => None,
-        Err(error) => return Err(error),
+        Err(Error::Store(StoreError::Missing(_))) => None,
+        Err(error) => return Err(error.into()),
     };
     match known {
         Some((known, true, engine)) => Ok((engine, known)),
@@ -250,11 +250,11 @@ pub(crate) async fn reading_file(
                 let session = session_of_file(&engine, global, text).await?;
                 Ok((engine, session))
             }
-            (Err(Failure::Engine(Error::Store(StoreError::ReadOnly | StoreError::Io(_)))), Some(older)) => {
+            (Err(Error::Store(StoreError::ReadOnly | StoreError::Io(_))), Some(older)) => {
                 say(global, "the transcript has grown, but the ledger cannot be written: shown as imported");
                 Ok((older.2, older.0))
             }
-            (Err(error), _) => Err(error),
+            (Err(error), _) => Err(error.into()),
         },
     }
 }

@@ -8,7 +8,6 @@ use crate::filter::session_filter;
 use crate::lookup::known_session;
 use crate::names::Names;
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::table::{day, tokens};
 use crate::terminal::clean;
 use serde_json::json;
@@ -18,6 +17,7 @@ use wunderblock::account::{BrokenPrefix, Spend, SpentReply, ToolUse, broken_pref
 use wunderblock::catalog::MicroDollars;
 use wunderblock::store::StreamInfo;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::Settings;
 use wunderblock_wire::PromptPart;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> Exit {

@@ -7,7 +7,6 @@ use crate::exit::Exit;
 use crate::lookup::{is_place, known_session, reading, session_address};
 use crate::names::{placed, short};
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock::machine::resume;
@@ -18,6 +17,7 @@ use wunderblock_core::compaction::{LostFact, Manner};
 use wunderblock_core::event::{Fact, SessionDescribed};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe) -> Exit {
     if wanted.title.is_some() || !wanted.tag.is_empty() || !wanted.untag.is_empty() {

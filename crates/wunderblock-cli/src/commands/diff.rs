@@ -4,12 +4,12 @@ use crate::args::{Diff, Global};
 use crate::console::answer;
 use crate::exit::Exit;
 use crate::lookup::known_session;
-use crate::settings::Settings;
 use crate::terminal::clean;
 use wunderblock::report::DifferenceReport;
 use wunderblock::{Difference, Replayed};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Diff) -> Exit {
     let engine = settings.read_only().await?;

@@ -8,7 +8,6 @@ use crate::columns::plural;
 use crate::console::{print, print_report, say};
 use crate::exit::{Exit, Failure, REFUSED, wrong};
 use crate::lookup::named_at;
-use crate::settings::Settings;
 use crate::terminal::clean;
 use crate::typed::seqs;
 use std::process::ExitCode;
@@ -19,6 +18,7 @@ use wunderblock::{Along, Engine, ErasedPart, Error};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Exit {
     let Some(name) = wanted.session.as_deref() else { return text::run(global, settings, wanted).await };

@@ -6,7 +6,6 @@ use crate::console::{print_json, say};
 use crate::exit::{Exit, Failure};
 use crate::lookup::reading;
 use crate::output_file::OutputFile;
-use crate::settings::{Settings, places};
 use crate::terminal::clean;
 use serde_json::json;
 use std::io::Write;
@@ -16,6 +15,7 @@ use wunderblock::machine::{TranscriptPlace, transcript_place, write_agent_transc
 use wunderblock::{ContextOptions, Session};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_settings::{Settings, places};
 use wunderblock_wire::transcript::{AgentFormat, WrittenTranscript};
 
 /// A window larger than any session, so that everything is shown.

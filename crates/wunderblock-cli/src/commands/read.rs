@@ -4,12 +4,12 @@ use crate::args::{Global, Read};
 use crate::console::{print_report, say};
 use crate::exit::Exit;
 use crate::lookup::address;
-use crate::settings::Settings;
 use crate::terminal::write_bytes;
 use crate::typed::range;
 use std::process::ExitCode;
 use wunderblock::Slice;
 use wunderblock::report::ContentReport;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> Exit {
     let engine = settings.read_only().await?;

@@ -6,11 +6,11 @@ use crate::exit::Exit;
 use crate::lookup::{known_at, one_position};
 use crate::names::short;
 use crate::output_file::OutputFile;
-use crate::settings::Settings;
 use crate::terminal::{clean, clean_json};
 use std::process::ExitCode;
 use wunderblock::report::ReplayReport;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -> Exit {
     let engine = settings.read_only().await?;

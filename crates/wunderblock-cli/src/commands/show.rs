@@ -9,7 +9,6 @@ use crate::exit::{Exit, FAILED, Failure, wrong};
 use crate::lookup::reading_at;
 use crate::names::short;
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width, without_colour};
 use crate::typed::seqs;
 use std::process::ExitCode;
@@ -20,6 +19,7 @@ use wunderblock_core::message::{Body, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_settings::Settings;
 
 /// Maximum number of lines of a text shown without `-v`.
 const LINES: usize = 8;

@@ -6,7 +6,6 @@ use crate::columns::fit;
 use crate::console::{print, print_report};
 use crate::exit::{Exit, FAILED, Failure};
 use crate::lookup::known_session;
-use crate::settings::Settings;
 use crate::table::tokens;
 use crate::terminal::clean;
 use std::io::{IsTerminal, Read};
@@ -16,6 +15,7 @@ use wunderblock::catalog::MicroDollars;
 use wunderblock::{Engine, Session, latest_session};
 use wunderblock_core::state::ItemStatus;
 use wunderblock_core::units::Tokens;
+use wunderblock_settings::Settings;
 use wunderblock_wire::hook::{HookAgent, HookCall};
 
 /// Maximum number of columns of the first open item.

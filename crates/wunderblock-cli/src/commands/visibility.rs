@@ -7,10 +7,10 @@ use crate::entry::{entry_head, joined_positions};
 use crate::exit::{Exit, wrong};
 use crate::lookup::{one_position, session_at};
 use crate::names::{placed, short};
-use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use wunderblock::report::VisibilityReport;
 use wunderblock::{Visibility, VisibilityChange};
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(
     global: &Global,

@@ -9,7 +9,6 @@ use crate::exit::Exit;
 use crate::lookup::known_session;
 use crate::names::Names;
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::table::{listing, tokens};
 use crate::terminal::clean;
 use serde_json::{Value, json};
@@ -18,6 +17,7 @@ use wunderblock::account::Spend;
 use wunderblock::{DelegateText, DelegationNode, ModelMismatch};
 use wunderblock_core::delegate::model::ModelTable;
 use wunderblock_core::units::Tokens;
+use wunderblock_settings::Settings;
 
 const HEADS: [&str; 8] = ["session", "type", "model", "input", "cost", "time", "outcome", "task"];
 /// Minimum number of columns for a task.
