@@ -6,6 +6,7 @@
 //! environment, caller ─► Overrides ──────┼─► Settings ─► Engine          the ledger, opened for what a program does
 //!                                        └──────┬─────► delegate rules, catalog
 //! caller ─► RequestChoice ──────────────────────┴─────► ContextOptions   model, window, policy, sources of a request
+//! caller ─► text ─► Lookup ─► Session, positions        caller ─► SessionChoice, MessageChoice ─► filters
 //! ```
 //! The command line, the MCP server and other doors to a ledger use this crate. It knows no arguments, no terminal and
 //! no protocol: choices arrive as data, and errors name what is wrong, not the option that said it.
@@ -14,8 +15,10 @@
 mod definitions;
 mod error;
 mod file;
+pub mod filter;
 mod home;
 pub mod input;
+pub mod lookup;
 mod options;
 mod outputs;
 mod overrides;

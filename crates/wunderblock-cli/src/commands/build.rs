@@ -4,7 +4,7 @@ use super::{agent_view, find};
 use crate::args::{BuildArgs, ContextArgs, DialectArg, Explain, Global};
 use crate::console::{deliver, print, say};
 use crate::exit::{Exit, Failure, wrong};
-use crate::lookup::{one_position, reading_at, session_at};
+use crate::lookup::{lookup, one_position};
 use crate::names::short;
 use crate::output_file::OutputFile;
 use crate::paint::Paint;
@@ -26,7 +26,7 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
         ..options(settings, &wanted.build, wanted.at, wanted.to)?
     };
     let engine = settings.write().await?;
-    let (session, place) = session_at(&engine, global, &wanted.session.session).await?;
+    let (session, place) = lookup(global).session_at(&engine, &wanted.session.session).await?;
     let options = ContextOptions { at: one_position(wanted.at, place)?, ..options };
     let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
     let to_stdout = out.as_ref().is_some_and(OutputFile::is_stdout);
@@ -94,7 +94,7 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
         prompt: prompt(wanted.prompt.clone())?,
         ..options(settings, &wanted.build, wanted.at, wanted.to)?
     };
-    let (engine, session, place) = reading_at(settings, global, &wanted.session.session).await?;
+    let (engine, session, place) = lookup(global).reading_at(settings, &wanted.session.session).await?;
     options.at = one_position(wanted.at, place)?;
     if wanted.agent_view {
         return agent_view::run(global, (&session, options.at), wanted.find.as_deref()).await;

@@ -5,7 +5,7 @@ use crate::args::{CompactArgs, EditArgs, Global};
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, print};
 use crate::exit::{Exit, Failure, REFUSED, failed, wrong};
-use crate::lookup::{reading, session};
+use crate::lookup::lookup;
 use crate::names::short;
 use crate::outcome::verdict;
 use crate::output_file::OutputFile;
@@ -25,10 +25,10 @@ use wunderblock_settings::{Settings, context_options};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArgs) -> Exit {
     let (engine, session) = if wanted.dry_run {
-        reading(settings, global, &wanted.session.session).await?
+        lookup(global).reading(settings, &wanted.session.session).await?
     } else {
         let engine = settings.write().await?;
-        let session = session(&engine, global, &wanted.session.session).await?;
+        let session = lookup(global).session(&engine, &wanted.session.session).await?;
         (engine, session)
     };
     let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;

@@ -12,7 +12,6 @@ use crate::console::{print, say};
 use crate::exit::{Exit, FAILED, Failure, wrong};
 use crate::hint::failure_text;
 use crate::importing::{Shown, import};
-use crate::lookup::{holds_many, is_transcript};
 use crate::names::Names;
 use crate::progress::catch_up;
 use crate::terminal::clean;
@@ -28,6 +27,7 @@ use watch::watch;
 use wunderblock::machine::Agent;
 use wunderblock::{Engine, HistoryFile, transcripts};
 use wunderblock_settings::Settings;
+use wunderblock_settings::lookup::{holds_many, is_transcript};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Exit {
     let engine = settings.write().await?;

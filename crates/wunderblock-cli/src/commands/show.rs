@@ -6,7 +6,7 @@ use crate::columns::fit;
 use crate::console::{print, print_json, say, time};
 use crate::entry::role;
 use crate::exit::{Exit, FAILED, Failure, wrong};
-use crate::lookup::reading_at;
+use crate::lookup::lookup;
 use crate::names::short;
 use crate::paint::Paint;
 use crate::terminal::{clean, clean_lines, width, without_colour};
@@ -27,7 +27,7 @@ const LINES: usize = 8;
 const INDENT: usize = 7;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> Exit {
-    let (engine, session, place) = reading_at(settings, global, &wanted.session.session).await?;
+    let (engine, session, place) = lookup(global).reading_at(settings, &wanted.session.session).await?;
     let info = session.info().await?;
     let range = match (&wanted.at, place) {
         (Some(_), Some(_)) => return Err(wrong("give positions once: as SESSION#12-80, or with --at")),

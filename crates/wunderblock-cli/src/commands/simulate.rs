@@ -6,7 +6,7 @@ use crate::args::{Global, SimulateArgs};
 use crate::chart::draw;
 use crate::console::answer;
 use crate::exit::{Exit, Failure, wrong};
-use crate::lookup::histories;
+use crate::lookup::lookup;
 use crate::names::Names;
 use crate::output_file::OutputFile;
 use crate::paint::Paint;
@@ -29,7 +29,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateAr
         return Err(wrong("--svg draws one window; leave out --jitter"));
     }
     let (policies, against) = policies(&wanted)?;
-    let (engine, histories) = histories(settings, global, &wanted.sessions, wanted.joined).await?;
+    let (engine, histories) = lookup(global).histories(settings, &wanted.sessions, wanted.joined).await?;
     if histories.is_empty() {
         return Err(wrong(format!("no sessions in {}", wanted.sessions.join(", "))));
     }

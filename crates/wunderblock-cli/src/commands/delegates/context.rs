@@ -6,7 +6,7 @@ use crate::columns::{columns, fit};
 use crate::console::{deliver, say};
 use crate::definitions::{find, load};
 use crate::exit::{Exit, Failure, wrong};
-use crate::lookup::known_session;
+use crate::lookup::lookup;
 use crate::names::short;
 use crate::output_file::OutputFile;
 use crate::outside::dollars;
@@ -34,7 +34,7 @@ const WHAT: usize = 20;
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDelegate) -> Exit {
     let found = load(&wanted.definitions)?;
     let engine = settings.read_only().await?;
-    let session = known_session(&engine, global, &wanted.session).await?;
+    let session = lookup(global).known(&engine, &wanted.session).await?;
     let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
     let defaults = ContextOptions {
         compactor: context_options(settings, &build(wanted).choice())?.compactor,

@@ -4,7 +4,7 @@ use crate::args::{Global, ResolveAgent};
 use crate::console::{print, print_report, say};
 use crate::definitions::{find, find_command, load, load_commands};
 use crate::exit::{Exit, FAILED, Failure, wrong};
-use crate::lookup::known_session;
+use crate::lookup::lookup;
 use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -98,7 +98,7 @@ async fn session(
 ) -> Result<Option<Session>, Failure> {
     let Some(name) = &wanted.session else { return Ok(None) };
     let engine = if wanted.record { settings.write().await? } else { settings.read_only().await? };
-    Ok(Some(known_session(&engine, global, name).await?))
+    Ok(Some(lookup(global).known(&engine, name).await?))
 }
 
 /// Returns the model of the latest reply of a session.

@@ -6,7 +6,7 @@ use crate::commands::cost::money;
 use crate::console::{print, print_report, say};
 use crate::conversation::first_words;
 use crate::exit::Exit;
-use crate::lookup::known_session;
+use crate::lookup::lookup;
 use crate::names::Names;
 use crate::paint::Paint;
 use crate::table::{listing, tokens};
@@ -29,7 +29,7 @@ const UNKNOWN: &str = "—";
 
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &TreeArgs) -> Exit {
     let engine = settings.read_only().await?;
-    let session = known_session(&engine, global, &wanted.session).await?;
+    let session = lookup(global).known(&engine, &wanted.session).await?;
     let nodes = engine.agents().tree(&session).await?;
     let models = settings.delegate_rules()?.models();
     let names = if global.json { Names::default() } else { Names::all(&engine).await? };
