@@ -32,11 +32,12 @@ pub(crate) use reduce::GuardedArgs;
 pub(crate) use reduce::{HowArgs, LevelArg, OnTerminalArgs, ReduceArgs, RunArgs};
 pub(crate) use shared::{
     BuildArgs, DialectArg, ExportTo, FormatArg, MessageFilterArgs, RoleArg, SearchedArgs, SessionArg,
-    SessionFilterArgs, SourceArgs,
+    SessionFilterArgs,
 };
 pub(crate) use simulate::SimulateArgs;
 use std::path::PathBuf;
 pub(crate) use visibility::VisibilityArgs;
+use wunderblock_settings::Overrides;
 
 /// Context and memory for LLM agents: every session kept in a durable ledger, every model request built inside a budget,
 /// every token accounted for.
@@ -86,6 +87,13 @@ pub(crate) struct Global {
     /// Say more: every entry, file and warning
     #[arg(short, long, global = true, hide = true)]
     pub(crate) verbose: bool,
+}
+
+impl Global {
+    /// Returns the values that override those of the settings file.
+    pub(crate) fn overrides(&self) -> Overrides {
+        Overrides { db: self.db.clone(), config: self.config.clone(), tenant: self.tenant.clone() }
+    }
 }
 
 /// The commands, in the order of `--help`; `help.rs` groups them.

@@ -7,6 +7,7 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use wunderblock_settings::private_file;
 
 /// Maximum number of names that are tried for a second file: a killed process may have left some.
 const NAMES: u32 = 100;
@@ -149,23 +150,13 @@ fn second_file(folder: &Path) -> io::Result<(File, PathBuf)> {
     let mut taken = ErrorKind::AlreadyExists.into();
     for number in 0..NAMES {
         let path = folder.join(format!(".wunderblock-{}-{number}", std::process::id()));
-        match private().read(true).write(true).create_new(true).open(&path) {
+        match private_file().read(true).write(true).create_new(true).open(&path) {
             Ok(file) => return Ok((file, path)),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => taken = error,
             Err(error) => return Err(error),
         }
     }
     Err(taken)
-}
-
-/// Returns options that create files readable by their owner only. On systems without file modes, only the folder's
-/// permissions protect a file.
-pub(crate) fn private() -> OpenOptions {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "there is no mode to set"))]
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 #[cfg(test)]

@@ -39,13 +39,13 @@ mod visibility;
 mod wrap;
 
 use crate::args::{Args, Command};
-use crate::console::say;
 use crate::exit::Exit;
+use crate::fallback::settings_or_defaults;
 use crate::help;
-use crate::settings::Settings;
 use std::io::Write;
 use std::process::ExitCode;
 use wunderblock::Visibility;
+use wunderblock_settings::Settings;
 
 /// Runs the command that was given.
 pub(crate) async fn run(args: Args) -> Exit {
@@ -68,11 +68,11 @@ pub(crate) async fn run(args: Args) -> Exit {
         #[cfg(target_os = "linux")]
         Command::Guarded(wanted) => return run::guarded(global, wanted),
         Command::Run(wanted) => {
-            return run::run(global, &Settings::read_or_default(global, say)?, wanted).await;
+            return run::run(global, &settings_or_defaults(global)?, wanted).await;
         }
         _ => {}
     }
-    let settings = Settings::read(global)?;
+    let settings = Settings::read(&global.overrides())?;
     match args.command {
         Command::Import(wanted) => import::run(global, &settings, &wanted).await,
         Command::Append(wanted) => append::run(global, &settings, &wanted).await,

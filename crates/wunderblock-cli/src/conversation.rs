@@ -1,104 +1,44 @@
-//! Selects one conversation of a file that contains several, and lists all of them.
+//! Lists the conversations of a file, and describes sessions by their first words.
 
 use crate::args::Global;
 use crate::columns::{fit, plural};
 use crate::console::{say, time};
-use crate::exit::{Failure, wrong};
 use crate::terminal::{clean, width};
-use std::path::Path;
 use wunderblock::store::StreamInfo;
-use wunderblock::{Engine, Session};
+use wunderblock::{Engine, Error};
 use wunderblock_core::event::Fact;
 use wunderblock_core::message::Part;
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::lookup::Conversations;
 
 /// Maximum number of conversations listed; the latest are listed.
 const LISTED: usize = 6;
 
-/// Splits a path from the conversation it selects, for example: `chat.md#12`. An existing file with a `#` in its name
-/// is not split.
-pub(crate) fn split(text: &str) -> (&str, Option<&str>) {
-    match text.rsplit_once('#') {
-        Some((file, wanted)) if !Path::new(text).exists() && Path::new(file).is_file() => {
-            (file, Some(wanted))
-        }
-        _ => (text, None),
-    }
-}
-
-/// Returns the selected conversation of a file. Without a selection by number or by the end of an id, returns the
-/// latest conversation with content. If the file contains several conversations, also lists them.
-pub(crate) async fn conversation(
-    global: &Global,
-    session: Session,
-    (file, wanted): (&str, Option<&str>),
-) -> Result<Session, Failure> {
-    if !Path::new(file).is_file() {
-        return Ok(session);
-    }
-    let all = session.siblings().await?;
-    if all.len() < 2 && wanted.is_none() {
-        return Ok(session);
-    }
-    let place = match wanted {
-        Some(wanted) => named(&all, wanted).ok_or_else(|| {
-            let count = plural(all.len() as u64, "conversation", "conversations");
-            wrong(format!(
-                "unknown conversation `{wanted}`: {file} has {count}; give a number from 1 to {}",
-                all.len()
-            ))
-        })?,
-        None => all.iter().rposition(has_content).unwrap_or(all.len() - 1),
-    };
-    let Some(chosen) = all.get(place) else { return Ok(session) };
-    let engine = session.engine();
-    if wanted.is_none() && !global.quiet {
-        list(global, engine, (file, place), &all).await?;
-    }
-    Ok(engine.session_by_id(chosen.id.clone()))
-}
-
-fn has_content(info: &StreamInfo) -> bool {
-    info.first_user.is_some() && info.messages > 1
-}
-
-/// Minimum length of the end of an id that selects a conversation. Shorter texts are taken as numbers, even if they
-/// are also the end of an id.
-const ID_END: usize = 8;
-
-fn named(all: &[StreamInfo], wanted: &str) -> Option<usize> {
-    if wanted.len() < ID_END {
-        let place = wanted.parse::<usize>().ok()?.checked_sub(1)?;
-        return (place < all.len()).then_some(place);
-    }
-    let mut fits =
-        (0..all.len()).filter(|place| all.get(*place).is_some_and(|info| info.id.as_str().ends_with(wanted)));
-    fits.next().filter(|_| fits.next().is_none())
-}
-
 /// Lists the conversations of a file, and marks the selected one.
-async fn list(
+pub(crate) async fn list(
     global: &Global,
     engine: &Engine,
-    (file, place): (&str, usize),
-    all: &[StreamInfo],
-) -> Result<(), Failure> {
+    Conversations { file, all, chosen }: Conversations<'_>,
+) -> Result<(), Error> {
+    if global.quiet {
+        return Ok(());
+    }
     let (name, count) = (clean(file), grouped(all.len() as u64));
     say(
         global,
         &format!(
             "{name} holds {count} conversations. This is #{}, the newest in which something was said:",
-            place + 1
+            chosen + 1
         ),
     );
-    let first = all.len().saturating_sub(LISTED).min(place);
+    let first = all.len().saturating_sub(LISTED).min(chosen);
     for (index, info) in all.iter().enumerate().skip(first).rev() {
-        if index + LISTED < all.len() && index != place {
+        if index + LISTED < all.len() && index != chosen {
             continue;
         }
         let begins = beginning(engine, info).await?.unwrap_or_default();
-        let mark = if index == place { "→" } else { " " };
+        let mark = if index == chosen { "→" } else { " " };
         let said = plural(info.messages, "message", "messages");
         let line = format!("{mark} #{:<6} {}  {said:>14}  {begins}", index + 1, time(info.opened_at));
         say(global, &fit(&line, width()));
@@ -107,7 +47,7 @@ async fn list(
         global,
         &format!(
             "another one: {name}#{}; all of them: `wunderblock sessions -n {}`",
-            place.max(1),
+            chosen.max(1),
             all.len()
         ),
     );
@@ -116,7 +56,7 @@ async fn list(
 
 /// Returns a one-line description of a session: the user's first words, or the session from which it was forked or
 /// started.
-pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
+pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Error> {
     let from = match (&info.fork, &info.parent) {
         (_, Some(parent)) => Some(clean(&format!("sub-agent of {parent}"))),
         (Some((parent, at)), None) => Some(clean(&format!("fork of {parent} at {at}"))),
@@ -130,7 +70,7 @@ pub(crate) async fn beginning(engine: &Engine, info: &StreamInfo) -> Result<Opti
 
 /// Returns the beginning of the first request, on one line: in a sub-agent's session, its task. `None` if neither a
 /// person nor another agent asked for something.
-pub(crate) async fn first_words(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Failure> {
+pub(crate) async fn first_words(engine: &Engine, info: &StreamInfo) -> Result<Option<String>, Error> {
     let Some(event) = wunderblock::first_request(engine, info).await? else { return Ok(None) };
     let events = [event];
     let bodies = engine.bodies(&events).await?;

@@ -4,64 +4,28 @@ use crate::args::{ConditionArgs, DefinitionArgs, Global};
 use crate::columns::plural;
 use crate::console::say;
 use crate::exit::{FAILED, Failure, wrong};
-use crate::settings::{Settings, places};
 use crate::terminal::clean;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use wunderblock::AgentType;
 use wunderblock::definitions::{
-    DefinitionCache, DefinitionQuery, Definitions, DelegateRules, InForce, LookupError, PRODUCTS, definitions,
+    DefinitionCache, DefinitionQuery, Definitions, DelegateRules, InForce, LookupError, definitions,
 };
 use wunderblock_core::delegate::command::CommandDefinition;
 use wunderblock_core::delegate::definition::{AgentDefinition, Definition};
 use wunderblock_core::delegate::filter::{Conditions, Withheld};
 use wunderblock_core::delegate::registry::Registry;
-
-/// Folder of the system's settings.
-const SYSTEM: &str = "/etc";
+use wunderblock_settings::{definition_query, working_folder};
 
 /// Reads the definitions of delegates that count in the working folder.
 pub(crate) fn load(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
-    load_in(wanted, current_folder()?)
-}
-
-/// Reads the definitions of delegates that count in a folder.
-fn load_in(wanted: &DefinitionArgs, folder: PathBuf) -> Result<Arc<Definitions>, Failure> {
-    Ok(definitions(&query(wanted, folder)?, &DefinitionCache::default()))
+    let query = definition_query(&wanted.choice(), &working_folder()?)?;
+    Ok(definitions(&query, &DefinitionCache::default()))
 }
 
 /// Reads the definitions of delegates, commands and skills that count in the working folder.
 pub(crate) fn load_commands(wanted: &DefinitionArgs) -> Result<Arc<Definitions>, Failure> {
-    let query = DefinitionQuery { commands: true, ..query(wanted, current_folder()?)? };
-    Ok(definitions(&query, &DefinitionCache::default()))
-}
-
-/// Returns where the definitions of a folder are looked for, without those of commands and skills.
-pub(crate) fn definition_query(folder: &Path) -> Result<DefinitionQuery, Failure> {
-    query(&DefinitionArgs::default(), folder.to_owned())
-}
-
-fn current_folder() -> Result<PathBuf, Failure> {
-    let folder = std::env::current_dir();
-    folder.map_err(|error| wrong(format!("the working folder cannot be read: {error}")))
-}
-
-fn query(wanted: &DefinitionArgs, folder: PathBuf) -> Result<DefinitionQuery, Failure> {
-    let products = match wanted.product.as_deref() {
-        None => Vec::new(),
-        Some(product) if PRODUCTS.contains(&product) => vec![product.into()],
-        Some(product) => {
-            let text = format!("unknown product `{product}`; known are {}", PRODUCTS.join(", "));
-            return Err(wrong(text));
-        }
-    };
-    if let Some(missing) = wanted.define.iter().find(|path| !path.is_file()) {
-        return Err(wrong(format!("{}: no such file", missing.display())));
-    }
-    let places = places(Vec::new())?;
-    let (system, given) = (SYSTEM.into(), wanted.define.clone());
-    Ok(DefinitionQuery { places, system, folder, products, commands: false, given })
+    let query = definition_query(&wanted.choice(), &working_folder()?)?;
+    Ok(definitions(&DefinitionQuery { commands: true, ..query }, &DefinitionCache::default()))
 }
 
 /// Reports definitions in conflict, and files and fields that do not count.
@@ -127,20 +91,4 @@ pub(crate) fn offered<'a>(
         ..Conditions::default()
     };
     rules.offered(registry, &conditions)
-}
-
-/// Returns the agent types of a product that a request lists: those that may be used in a folder, or else here.
-pub(crate) fn agent_types(
-    settings: &Settings,
-    product: &str,
-    folder: Option<&Path>,
-) -> Result<Vec<AgentType>, Failure> {
-    let wanted = DefinitionArgs { product: Some(product.to_owned()), define: Vec::new() };
-    let found = match folder {
-        Some(folder) => load_in(&wanted, folder.to_owned())?,
-        None => load(&wanted)?,
-    };
-    let (rules, all) = (settings.delegate_rules()?, ConditionArgs::default());
-    let offered = found.products.values().flat_map(|registry| offered(registry, &rules, &all).0);
-    Ok(offered.filter(|one| !one.hidden).map(AgentType::from).collect())
 }

@@ -94,6 +94,11 @@ pub(crate) fn wrong(text: impl Into<String>) -> Failure {
     Failure::Door(USAGE, text.into())
 }
 
+/// Creates an error for a named file that cannot be used.
+pub(crate) fn refused(path: &std::path::Path, why: &str) -> Failure {
+    wrong(format!("{}: {why}", clean(&path.to_string_lossy())))
+}
+
 /// Creates an error for a file that cannot be written.
 pub(crate) fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Failure {
     Failure::Door(FAILED, format!("{} cannot be written: {error}", path.display()))

@@ -1,8 +1,32 @@
-//! Turns the engine's hints into sentences about commands and options of the command line.
+//! Turns the engine's hints and the errors of settings into sentences about commands and options of the command line.
 
-use crate::exit::Failure;
+use crate::exit::{FAILED, Failure, refused, wrong};
+use crate::terminal::clean;
 use std::borrow::Cow;
 use wunderblock::Hint;
+use wunderblock_settings::SettingsError;
+
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Self {
+        match error {
+            SettingsError::Engine(error) => error.into(),
+            SettingsError::File { path, why } => refused(&path, &why),
+            SettingsError::Value(text) => wrong(text),
+            SettingsError::Directory(text) => wrong(clean(&text)),
+            SettingsError::NoDirectory => {
+                wrong("--instructions and --scan require --cwd DIR, the working directory")
+            }
+            SettingsError::EmptyModel => {
+                wrong("--model is empty; leave it out to use the transcript's model")
+            }
+            SettingsError::Summarizer { who, why } => wrong(format!("--summarizer {who}: {why}")),
+            SettingsError::NoHome(why) => {
+                Self::Door(FAILED, format!("no home directory ({why}); give --db PATH"))
+            }
+            SettingsError::Unusable(why) => Self::Door(FAILED, why),
+        }
+    }
+}
 
 /// Returns the sentence for a hint, or `None` for a hint that this program does not know.
 pub(crate) fn sentence(hint: &Hint) -> Option<Cow<'static, str>> {

@@ -3,14 +3,13 @@
 use crate::args::Global;
 use crate::columns::plural;
 use crate::console::say;
-use crate::exit::Failure;
 use crate::progress::{bar, update};
 use crate::terminal::clean;
 use indicatif::ProgressBar;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use wunderblock::{Engine, Imported};
+use wunderblock::{Engine, Error, Imported};
 use wunderblock_wire::transcript::Format;
 
 /// Waiting time for another import after which a message reports the wait.
@@ -56,7 +55,7 @@ pub(crate) async fn import(
     engine: &Engine,
     path: &Path,
     ImportOptions { format, verify, shown }: ImportOptions<'_>,
-) -> Result<Imported, Failure> {
+) -> Result<Imported, Error> {
     let name = path.to_string_lossy();
     let mut importing = Importing::begin(global, &name, shown);
     let progress = &mut |done, total| importing.update(done, total);

@@ -7,14 +7,13 @@
 
 use crate::atomic_file::AtomicFile;
 use crate::exit::{FAILED, Failure, REFUSED, unwritten};
-use crate::settings::Settings;
-use crate::spool;
 use crate::terminal::stdout;
 use std::fs::{Metadata, OpenOptions};
 use std::io::{BufWriter, Error, ErrorKind, Write};
 use std::path::{Path, PathBuf, is_separator};
 use wunderblock::store::sqlite::is_of_ledger;
 use wunderblock::{Engine, was_imported};
+use wunderblock_settings::{Settings, spool};
 
 /// Maximum number of links that lead to a file.
 const LINKS: usize = 40;

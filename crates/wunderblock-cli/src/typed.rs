@@ -4,6 +4,7 @@ use crate::args::DialectArg;
 use crate::exit::{Failure, wrong};
 use wunderblock_core::message::Dialect;
 use wunderblock_core::units::Seq;
+use wunderblock_settings::lookup;
 
 pub(crate) fn dialect(arg: DialectArg) -> Dialect {
     match arg {
@@ -17,11 +18,7 @@ pub(crate) fn dialect(arg: DialectArg) -> Dialect {
 
 /// Parses `12` or `12-80`.
 pub(crate) fn range(text: &str) -> Result<(u64, u64), Failure> {
-    let (from, to) = text.split_once('-').unwrap_or((text, text));
-    match (from.trim().parse(), to.trim().parse()) {
-        (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
-        _ => Err(wrong(format!("invalid range `{text}`: expected 12 or 12-80"))),
-    }
+    lookup::range(text).ok_or_else(|| wrong(format!("invalid range `{text}`: expected 12 or 12-80")))
 }
 
 pub(crate) fn seqs(text: &str) -> Result<(Seq, Seq), Failure> {

@@ -1,13 +1,17 @@
 //! The ledger of a server: opened when a call first needs it, and again after an error that a new attempt may solve.
 
 use crate::answer::ToolFailure;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use wunderblock::definitions::{DefinitionCache, DefinitionQuery, DelegateRules};
 use wunderblock::store::StoreError;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Config, ContextOptions, Engine, Error, LaneBuilt, Session, latest_session};
 use wunderblock_core::fence::plain;
+use wunderblock_settings::{
+    DefinitionChoice, RequestChoice, Settings, SettingsError, context_options, definition_query,
+    delegate_model,
+};
 
 /// What a server serves: a ledger, and the place and the options for which requests are explained.
 #[derive(Debug)]
@@ -25,10 +29,33 @@ pub struct Served {
     /// Delegates to which the agent can hand work.
     pub agents: ServedAgents,
     /// Beginning of the command line that runs a command so that it ends with the server, and writes its output to a
-    /// file, too. The server adds `--session SESSION --call ID -- sh -c LINE`. Empty if commands are run directly.
+    /// file, too. The server adds `--session SESSION --call ID -- sh -c LINE`, and removes the file when the output is in
+    /// the ledger. Empty if commands are run directly.
     pub guard: Vec<String>,
-    /// Removes that file, when the output of the call is in the ledger at the path.
-    pub stored: fn(&Path, &str),
+}
+
+impl Served {
+    /// Returns what a server serves by the settings, for a project and a choice of how requests are built. Commands are
+    /// run directly.
+    ///
+    /// # Errors
+    /// Fails if a choice is invalid, or if a file that it or the settings name cannot be used.
+    pub fn of(settings: &Settings, request: &RequestChoice, cwd: PathBuf) -> Result<Self, SettingsError> {
+        let agents = ServedAgents {
+            query: definition_query(&DefinitionChoice::default(), &cwd)?,
+            rules: settings.delegate_rules()?,
+            environment: delegate_model(),
+        };
+        Ok(Self {
+            db: settings.db.clone(),
+            config: settings.config(),
+            cwd,
+            options: context_options(settings, request)?,
+            keeps_policy: request.compaction.policy.is_some(),
+            agents,
+            guard: Vec::new(),
+        })
+    }
 }
 
 /// Definitions of delegates, and the rules that choose their models.

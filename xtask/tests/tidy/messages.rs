@@ -11,6 +11,7 @@ const LIBRARY: &[&str] = &[
     "wunderblock-index",
     "wunderblock-redact",
     "wunderblock-reduce",
+    "wunderblock-settings",
     "wunderblock-sources",
     "wunderblock-store",
     "wunderblock-summary",

@@ -4,6 +4,7 @@ use super::shared::BuildArgs;
 use clap::Args as ClapArgs;
 use std::path::PathBuf;
 use wunderblock_core::units::Seq;
+use wunderblock_settings::CompactionChoice;
 
 /// The policy, and the writer of its summaries.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -15,6 +16,13 @@ pub(crate) struct PolicyArgs {
     /// Writer of summaries: `extractive` (no model), a model, `command:PROG` [default: extractive]
     #[arg(long, value_name = "WHO")]
     pub(crate) summarizer: Option<String>,
+}
+
+impl PolicyArgs {
+    /// Returns the choice as data.
+    pub(crate) fn choice(&self) -> CompactionChoice {
+        CompactionChoice { policy: self.policy.clone(), summarizer: self.summarizer.clone() }
+    }
 }
 
 #[derive(Debug, ClapArgs)]

@@ -3,6 +3,7 @@
 use super::handoff::ContextDelegate;
 use clap::{Args as ClapArgs, Subcommand};
 use std::path::PathBuf;
+use wunderblock_settings::DefinitionChoice;
 
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
@@ -49,6 +50,13 @@ pub(crate) struct DefinitionArgs {
     /// File with a definition, or a JSON object of definitions by name; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) define: Vec<PathBuf>,
+}
+
+impl DefinitionArgs {
+    /// Returns the choice as data.
+    pub(crate) fn choice(&self) -> DefinitionChoice {
+        DefinitionChoice { product: self.product.clone(), define: self.define.clone() }
+    }
 }
 
 #[derive(Debug, ClapArgs)]

@@ -5,6 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, ValueEnum};
 use std::path::PathBuf;
 use wunderblock_core::message::Dialect;
+use wunderblock_settings::{ReaderChoice, RequestChoice, SourceChoice};
 use wunderblock_wire::transcript::{AgentFormat, Format};
 
 /// A session, given by its id or a short id, optionally with a position after `#`, or by the path of a transcript.
@@ -146,6 +147,13 @@ pub(crate) struct ReaderArgs {
     pub(crate) reserve: Option<u64>,
 }
 
+impl ReaderArgs {
+    /// Returns the choice as data.
+    pub(crate) fn choice(&self) -> ReaderChoice {
+        ReaderChoice { model: self.model.clone(), window: self.window, reserve: self.reserve }
+    }
+}
+
 /// How a request is built.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "The request")]
@@ -165,6 +173,22 @@ pub(crate) struct BuildArgs {
     pub(crate) policy: PolicyArgs,
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
+}
+
+impl BuildArgs {
+    /// Returns the choice as data, for the next request in its model's format.
+    pub(crate) fn choice(&self) -> RequestChoice {
+        RequestChoice {
+            reader: self.reader.choice(),
+            harness: self.harness,
+            query: self.query.clone(),
+            lane: self.lane.clone(),
+            compaction: self.policy.choice(),
+            sources: self.sources.choice(),
+            at: None,
+            dialect: None,
+        }
+    }
 }
 
 /// Inputs from outside the ledger. Inputs that are not given stay as they are recorded for the lane.
@@ -207,4 +231,24 @@ pub(crate) struct SourceArgs {
     /// Apply changed tools, skills, agents, memory, resources now, at the cost of the cache
     #[arg(long)]
     pub(crate) now: bool,
+}
+
+impl SourceArgs {
+    /// Returns the choice as data.
+    fn choice(&self) -> SourceChoice {
+        SourceChoice {
+            cwd: self.cwd.clone(),
+            scan: self.scan,
+            instructions: self.instructions.clone(),
+            safety: self.safety.clone(),
+            system: self.system.clone(),
+            tools: self.tools.clone(),
+            skills: self.skills.clone(),
+            agents: self.agents.clone(),
+            memory: self.memory.clone(),
+            resources: self.resources.clone(),
+            state: self.state.clone(),
+            now: self.now,
+        }
+    }
 }

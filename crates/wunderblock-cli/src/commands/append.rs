@@ -4,7 +4,6 @@ use crate::args::{Append, Global};
 use crate::console::say;
 use crate::exit::{Exit, FAILED, Failure, REFUSED, add};
 use crate::hint::sentence;
-use crate::settings::Settings;
 use crate::terminal::{clean, clean_json};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -16,6 +15,7 @@ use wunderblock::{Error, ReadyEvent, Session};
 use wunderblock_core::event::{EventSource, NewEvent};
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::Millis;
+use wunderblock_settings::Settings;
 use wunderblock_wire::{LiveLine, decode_line};
 
 /// Maximum number of lines in a group that is committed together.

@@ -3,12 +3,12 @@
 use crate::args::{Backup, Global};
 use crate::console::{answer, say};
 use crate::exit::{Exit, Failure, REFUSED};
-use crate::settings::Settings;
 use crate::terminal::clean;
 use wunderblock::BackedUp;
 use wunderblock::report::BackupReport;
 use wunderblock::store::sqlite::is_of_ledger;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Backup) -> Exit {
     let engine = settings.read_only().await?;

@@ -3,34 +3,30 @@
 use super::{agent_view, find};
 use crate::args::{BuildArgs, ContextArgs, DialectArg, Explain, Global};
 use crate::console::{deliver, print, say};
-use crate::definitions::agent_types;
 use crate::exit::{Exit, Failure, wrong};
-use crate::lookup::{one_position, reading_at, session_at};
+use crate::lookup::{lookup, one_position};
 use crate::names::short;
 use crate::output_file::OutputFile;
 use crate::paint::Paint;
-use crate::policy::compactor;
 use crate::progress::catch_up;
 use crate::report::{next_step, picture};
-use crate::settings::Settings;
-use crate::sources::sources;
 use crate::terminal::{clean, clean_json};
 use crate::typed::dialect;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use wunderblock::report::{RequestReport, request_text};
-use wunderblock::{Built, ContextOptions, Error, LaneBuilt, Page, Session};
-use wunderblock_core::id::LaneId;
-use wunderblock_core::units::{Seq, Tokens};
+use wunderblock::{Built, ContextOptions, LaneBuilt, Page, Session};
+use wunderblock_core::units::Seq;
+use wunderblock_settings::{RequestChoice, Settings, context_options};
 
 pub(crate) async fn context(global: &Global, settings: &Settings, wanted: ContextArgs) -> Exit {
     let options = ContextOptions {
         prompt: prompt(wanted.prompt)?,
-        ..options(settings, &wanted.build, (wanted.at, wanted.to))?
+        ..options(settings, &wanted.build, wanted.at, wanted.to)?
     };
     let engine = settings.write().await?;
-    let (session, place) = session_at(&engine, global, &wanted.session.session).await?;
+    let (session, place) = lookup(global).session_at(&engine, &wanted.session.session).await?;
     let options = ContextOptions { at: one_position(wanted.at, place)?, ..options };
     let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
     let to_stdout = out.as_ref().is_some_and(OutputFile::is_stdout);
@@ -96,9 +92,9 @@ async fn report(
 pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
     let mut options = ContextOptions {
         prompt: prompt(wanted.prompt.clone())?,
-        ..options(settings, &wanted.build, (wanted.at, wanted.to))?
+        ..options(settings, &wanted.build, wanted.at, wanted.to)?
     };
-    let (engine, session, place) = reading_at(settings, global, &wanted.session.session).await?;
+    let (engine, session, place) = lookup(global).reading_at(settings, &wanted.session.session).await?;
     options.at = one_position(wanted.at, place)?;
     if wanted.agent_view {
         return agent_view::run(global, (&session, options.at), wanted.find.as_deref()).await;
@@ -123,11 +119,6 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
     }
 }
 
-/// Parses the name of a lane, if one is given.
-pub(super) fn lane(name: Option<&str>) -> Result<Option<LaneId>, Failure> {
-    Ok(name.map(LaneId::new).transpose().map_err(Error::from)?)
-}
-
 /// Checks the user's next turn, which must not be empty.
 fn prompt(text: Option<String>) -> Result<Option<String>, Failure> {
     match text {
@@ -138,38 +129,13 @@ fn prompt(text: Option<String>) -> Result<Option<String>, Failure> {
     }
 }
 
-pub(super) fn options(
+/// Returns the options of a request of a position, or else of the next one.
+fn options(
     settings: &Settings,
     build: &BuildArgs,
-    (at, to): (Option<u64>, Option<DialectArg>),
+    at: Option<u64>,
+    to: Option<DialectArg>,
 ) -> Result<ContextOptions, Failure> {
-    let (defaults, default) = (&settings.file.context, ContextOptions::default());
-    let dialect = to.map(dialect);
-    if build.reader.model.as_deref().is_some_and(|model| model.trim().is_empty()) {
-        return Err(wrong("--model is empty; leave it out to use the transcript's model"));
-    }
-    let mut sources = sources(
-        &build.sources,
-        (&settings.file.sources, &settings.file.instructions),
-        (dialect, at.is_some()),
-    )?;
-    if let Some(product) = &build.sources.agents {
-        sources.agents = Some(agent_types(settings, product, build.sources.cwd.as_deref())?);
-    }
-    Ok(ContextOptions {
-        lane: lane(build.lane.as_deref())?,
-        model: build.reader.model.clone().or_else(|| defaults.model.clone()),
-        window: build.reader.window.or(defaults.window).map(Tokens),
-        reserve: build.reader.reserve.or(defaults.reserve).map(Tokens),
-        harness: build.harness,
-        dialect,
-        query: build.query.clone(),
-        handed: Vec::new(),
-        prompt: None,
-        at: at.map(Seq),
-        sources,
-        shares: settings.file.budget.clone(),
-        warn: defaults.warn.clone().unwrap_or(default.warn),
-        compactor: Some(compactor(settings, &build.policy)?),
-    })
+    let request = RequestChoice { at: at.map(Seq), dialect: to.map(dialect), ..build.choice() };
+    Ok(context_options(settings, &request)?)
 }

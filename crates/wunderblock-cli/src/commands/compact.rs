@@ -1,17 +1,16 @@
 //! `compact`: compacts a lane now, and reports the result.
 
-use super::{build, leaving};
+use super::leaving;
 use crate::args::{CompactArgs, EditArgs, Global};
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, print};
 use crate::exit::{Exit, Failure, REFUSED, failed, wrong};
-use crate::lookup::{reading, session};
+use crate::lookup::lookup;
 use crate::names::short;
 use crate::outcome::verdict;
 use crate::output_file::OutputFile;
 use crate::paint::Paint;
 use crate::progress::bar;
-use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,17 +21,18 @@ use wunderblock::{
 use wunderblock_core::compact::TaskState;
 use wunderblock_core::compaction::Manner;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::{Settings, context_options};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArgs) -> Exit {
     let (engine, session) = if wanted.dry_run {
-        reading(settings, global, &wanted.session.session).await?
+        lookup(global).reading(settings, &wanted.session.session).await?
     } else {
         let engine = settings.write().await?;
-        let session = session(&engine, global, &wanted.session.session).await?;
+        let session = lookup(global).session(&engine, &wanted.session.session).await?;
         (engine, session)
     };
     let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
-    let context = build::options(settings, &wanted.build, (None, None))?;
+    let context = context_options(settings, &wanted.build.choice())?;
     let Some(compactor) = context.compactor.clone() else { return Ok(ExitCode::SUCCESS) };
     let due = if wanted.if_due {
         let due = session.lane(context.lane.clone()).due(&context).await?;

@@ -5,10 +5,9 @@ use crate::columns::plural;
 use crate::console::{print, print_json, say};
 use crate::exit::{Exit, Failure};
 use crate::filter::session_filter;
-use crate::lookup::known_session;
+use crate::lookup::lookup;
 use crate::names::Names;
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::table::{day, tokens};
 use crate::terminal::clean;
 use serde_json::json;
@@ -18,6 +17,7 @@ use wunderblock::account::{BrokenPrefix, Spend, SpentReply, ToolUse, broken_pref
 use wunderblock::catalog::MicroDollars;
 use wunderblock::store::StreamInfo;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::Settings;
 use wunderblock_wire::PromptPart;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> Exit {
@@ -26,7 +26,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> 
     // A session that was rewound has several branches, and all of them cost.
     let mut family = None;
     if let Some(text) = &wanted.session {
-        let session = known_session(&engine, global, text).await?;
+        let session = lookup(global).known(&engine, text).await?;
         let root = session.id().root().to_owned();
         filter.prefix.clone_from(&root);
         family = Some(root);

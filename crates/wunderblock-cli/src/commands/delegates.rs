@@ -8,11 +8,9 @@ mod resolve;
 mod show;
 mod tree;
 
-pub(crate) use resolve::environment;
-
 use crate::args::{Agents, AgentsCommand, Global};
 use crate::exit::Exit;
-use crate::settings::Settings;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Agents) -> Exit {
     match &wanted.command {

@@ -4,10 +4,9 @@ use crate::args::{Describe, Global};
 use crate::columns::{fit, plural, wrap};
 use crate::console::{answer, say};
 use crate::exit::Exit;
-use crate::lookup::{is_place, known_session, reading, session_address};
+use crate::lookup::lookup;
 use crate::names::{placed, short};
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width};
 use std::collections::{BTreeMap, BTreeSet};
 use wunderblock::machine::resume;
@@ -18,6 +17,8 @@ use wunderblock_core::compaction::{LostFact, Manner};
 use wunderblock_core::event::{Fact, SessionDescribed};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_settings::Settings;
+use wunderblock_settings::lookup::is_place;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe) -> Exit {
     if wanted.title.is_some() || !wanted.tag.is_empty() || !wanted.untag.is_empty() {
@@ -25,11 +26,11 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe)
     }
     if wanted.node.starts_with("wb:") || is_place(&wanted.node) {
         let engine = settings.read_only().await?;
-        let address = session_address(&engine, global, &wanted.node).await?;
+        let address = lookup(global).session_address(&engine, &wanted.node).await?;
         let described = engine.describe(address).await?;
         return answer(global, &described, || picture(&described, Paint::stdout()));
     }
-    let (_, session) = reading(settings, global, &wanted.node).await?;
+    let (_, session) = lookup(global).reading(settings, &wanted.node).await?;
     let nodes = session.nodes(None).await?;
     if nodes.is_empty() && !global.json {
         say(global, "the session has no summaries: nothing of it has been compacted yet");
@@ -42,7 +43,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe)
 /// Gives a session a title and tags.
 async fn label(global: &Global, settings: &Settings, wanted: &Describe) -> Exit {
     let engine = settings.existing().await?;
-    let session = known_session(&engine, global, &wanted.node).await?;
+    let session = lookup(global).known(&engine, &wanted.node).await?;
     let info = session.info().await?;
     let mut tags = info.tags.clone();
     let new = wanted.tag.iter().map(|tag| tag.trim().into()).filter(|tag| !info.tags.contains(tag));

@@ -3,17 +3,17 @@
 use crate::args::{Diff, Global};
 use crate::console::answer;
 use crate::exit::Exit;
-use crate::lookup::known_session;
-use crate::settings::Settings;
+use crate::lookup::lookup;
 use crate::terminal::clean;
 use wunderblock::report::DifferenceReport;
 use wunderblock::{Difference, Replayed};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Diff) -> Exit {
     let engine = settings.read_only().await?;
-    let session = known_session(&engine, global, &wanted.session.session).await?;
+    let session = lookup(global).known(&engine, &wanted.session.session).await?;
     let (a, b, difference) = session.diff(Seq(wanted.first), Seq(wanted.second)).await?;
     answer(global, &DifferenceReport::new(&a, &b, &difference), || picture(&a, &b, &difference))
 }

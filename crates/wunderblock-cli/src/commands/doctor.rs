@@ -9,7 +9,6 @@ use crate::columns::plural;
 use crate::console::answer;
 use crate::exit::{Exit, FAILED, Failure};
 use crate::progress::{catch_up, with_bar};
-use crate::settings::Settings;
 use crate::terminal::clean;
 use std::process::ExitCode;
 use wunderblock::report::DiagnosisReport;
@@ -17,6 +16,7 @@ use wunderblock::store::StoreError;
 use wunderblock::{Diagnosis, Engine, Error, Problem};
 use wunderblock_core::id::TenantId;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Doctor) -> Exit {
     if wanted.agents {

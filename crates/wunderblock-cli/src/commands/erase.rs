@@ -7,8 +7,7 @@ use crate::args::{Erase, Global};
 use crate::columns::plural;
 use crate::console::{print, print_report, say};
 use crate::exit::{Exit, Failure, REFUSED, wrong};
-use crate::lookup::named_at;
-use crate::settings::Settings;
+use crate::lookup::lookup;
 use crate::terminal::clean;
 use crate::typed::seqs;
 use std::process::ExitCode;
@@ -19,11 +18,12 @@ use wunderblock::{Along, Engine, ErasedPart, Error};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Erase) -> Exit {
     let Some(name) = wanted.session.as_deref() else { return text::run(global, settings, wanted).await };
     let engine = settings.existing().await?;
-    let (session, place) = named_at(&engine, global, name).await?;
+    let (session, place) = lookup(global).named_at(&engine, name).await?;
     let head = session.info().await?.head;
     let positions = match (&wanted.at, place) {
         (Some(_), Some(_)) => return Err(wrong("give positions once: as SESSION#12-80, or with --at")),

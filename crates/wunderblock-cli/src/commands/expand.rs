@@ -3,15 +3,15 @@
 use crate::args::{Expand, Global};
 use crate::console::{print_report, say};
 use crate::exit::{Exit, FAILED};
-use crate::lookup::session_address;
-use crate::settings::Settings;
+use crate::lookup::lookup;
 use crate::terminal::write_bytes;
 use std::process::ExitCode;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Expand) -> Exit {
     let engine = settings.read_only().await?;
-    let address = session_address(&engine, global, &wanted.node).await?;
+    let address = lookup(global).session_address(&engine, &wanted.node).await?;
     let options = wunderblock::summary_graph::Expand {
         query: wanted.query.clone(),
         page: wanted.page,

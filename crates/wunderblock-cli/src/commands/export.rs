@@ -4,9 +4,8 @@ use crate::args::{Export, ExportTo, Global};
 use crate::columns::plural;
 use crate::console::{print_json, say};
 use crate::exit::{Exit, Failure};
-use crate::lookup::reading;
+use crate::lookup::lookup;
 use crate::output_file::OutputFile;
-use crate::settings::{Settings, places};
 use crate::terminal::clean;
 use serde_json::json;
 use std::io::Write;
@@ -16,13 +15,14 @@ use wunderblock::machine::{TranscriptPlace, transcript_place, write_agent_transc
 use wunderblock::{ContextOptions, Session};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_settings::{Settings, places};
 use wunderblock_wire::transcript::{AgentFormat, WrittenTranscript};
 
 /// A window larger than any session, so that everything is shown.
 const EVERYTHING: Tokens = Tokens(1 << 40);
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -> Exit {
-    let (engine, session) = reading(settings, global, &wanted.session.session).await?;
+    let (engine, session) = lookup(global).reading(settings, &wanted.session.session).await?;
     let path = wanted.out.as_deref().unwrap_or(Path::new("-"));
     // An export may give the user's own file again.
     let mut out = OutputFile::create_copy((settings, &engine), path).await?;

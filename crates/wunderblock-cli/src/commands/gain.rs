@@ -8,12 +8,12 @@ use crate::filter::session_filter;
 use crate::names::Names;
 use crate::paint::Paint;
 use crate::report::bar;
-use crate::settings::Settings;
 use crate::table::{day, table, tokens};
 use std::process::ExitCode;
 use wunderblock::account::{Gain, GainedText, gain};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Tokens;
+use wunderblock_settings::Settings;
 
 /// Width of a bar, in columns.
 const BAR: usize = 16;

@@ -8,7 +8,6 @@ use crate::exit::{Exit, FAILED};
 use crate::filter::searched;
 use crate::names::Names;
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::terminal::{clean, clean_json, clean_lines, width};
 use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
@@ -17,6 +16,7 @@ use std::time::Duration;
 use wunderblock::{Deadline, GrepOptions, GrepStop, Match};
 use wunderblock_core::id::{Handle, StreamId};
 use wunderblock_core::units::Seq;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> Exit {
     let engine = settings.read_only().await?;

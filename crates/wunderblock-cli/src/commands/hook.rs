@@ -6,11 +6,9 @@
 use super::init::program;
 use super::through_run::through_run;
 use crate::args::{DigestArg, DigestScope, Global, Hook};
-use crate::atomic_file::private;
 use crate::console::print;
 use crate::exit::{Failure, wrong};
 use crate::hint::failure_text;
-use crate::settings::{Settings, places, state_folder};
 use crate::terminal::clean;
 use std::fmt::Display;
 use std::io::{Read, Write};
@@ -27,6 +25,7 @@ use wunderblock_core::event::{
 };
 use wunderblock_core::id::{EventId, StreamId};
 use wunderblock_core::units::{Bytes, Millis};
+use wunderblock_settings::{Settings, places, private_file, state_folder};
 use wunderblock_wire::hook::{Delegation, HookAgent, HookAnswer, HookCall, HookEvent, SessionSource};
 
 /// Maximum time for which an agent waits. An import that takes longer is continued by the next call.
@@ -79,7 +78,7 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
         // The agent waits before each command, so the transcript is left to the call after it.
         return Ok(call.answer(&HookAnswer { context: None, input: Some(input) }));
     }
-    let settings = Settings::read(global)?;
+    let settings = Settings::read(&global.overrides())?;
     let is_new = matches!(call.event, HookEvent::SessionStart(SessionSource::Startup)) || call.begins;
     let recalls = matches!(call.event, HookEvent::Prompt(_)) && wanted.recall;
     // A transcript that the agent has not created yet is taken in by the next call.
@@ -129,7 +128,7 @@ fn digest_notice(agent: HookAgent) -> Option<&'static str> {
     let folder = state_folder()?;
     std::fs::create_dir_all(&folder).ok()?;
     // A file that exists says that the notice was given. Without a file, it would be repeated in every session.
-    private()
+    private_file()
         .write(true)
         .create_new(true)
         .open(folder.join(format!("digest-notice-{}", agent.name())))
@@ -264,7 +263,7 @@ fn log(agent: &str, problem: &dyn Display) {
     if path.metadata().is_ok_and(|meta| meta.len() > MAX_LOG) {
         let _ = std::fs::rename(&path, folder.join("hook.log.old"));
     }
-    let Ok(mut file) = private().append(true).create(true).open(&path) else { return };
+    let Ok(mut file) = private_file().append(true).create(true).open(&path) else { return };
     let line = format!("{} {agent}: {problem}", jiff::Timestamp::now());
     let _ = writeln!(file, "{}", line.replace('\n', " "));
 }

@@ -12,10 +12,8 @@ use crate::console::{print, say};
 use crate::exit::{Exit, FAILED, Failure, wrong};
 use crate::hint::failure_text;
 use crate::importing::{Shown, import};
-use crate::lookup::{holds_many, is_transcript};
 use crate::names::Names;
 use crate::progress::catch_up;
-use crate::settings::Settings;
 use crate::terminal::clean;
 use histories::Histories;
 use line::print_imported;
@@ -28,6 +26,8 @@ use summary::ImportSummary;
 use watch::watch;
 use wunderblock::machine::Agent;
 use wunderblock::{Engine, HistoryFile, transcripts};
+use wunderblock_settings::Settings;
+use wunderblock_settings::lookup::{holds_many, is_transcript};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Import) -> Exit {
     let engine = settings.write().await?;

@@ -7,14 +7,14 @@ use crate::atomic_file::replace;
 use crate::columns::plural;
 use crate::console::{is_agreed, print, say};
 use crate::exit::{Exit, FAILED, Failure, REFUSED, unwritten, wrong};
-use crate::input::read_usual;
-use crate::settings::places;
 use crate::terminal::{clean, clean_lines};
 use backup::Backups;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wunderblock::machine::settings::{ExistingFiles, Installation, SettingsChange, diff};
 use wunderblock::machine::{Agent, Places};
+use wunderblock_settings::input::read_usual;
+use wunderblock_settings::places;
 use wunderblock_wire::hook::HookAgent;
 
 /// Agents whose sessions a hook can take in: they write a transcript that `import` reads.

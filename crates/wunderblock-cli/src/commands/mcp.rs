@@ -1,14 +1,10 @@
 //! `mcp`: serves the ledger to an agent, over stdin and stdout.
 
-use super::build;
-use super::delegates::environment;
 use crate::args::McpArgs;
-use crate::definitions::definition_query;
 use crate::exit::{Exit, FAILED, Failure};
-use crate::settings::Settings;
-use crate::spool;
 use std::process::ExitCode;
-use wunderblock_mcp::{Served, ServedAgents, Stopper, serve};
+use wunderblock_mcp::{Served, Stopper, serve};
+use wunderblock_settings::Settings;
 
 pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
     let cwd = match &wanted.build.sources.cwd {
@@ -17,21 +13,8 @@ pub(crate) fn run(settings: &Settings, wanted: &McpArgs) -> Exit {
             Failure::Door(FAILED, format!("the working directory cannot be used ({error}); give --cwd DIR"))
         })?,
     };
-    let agents = ServedAgents {
-        query: definition_query(&cwd)?,
-        rules: settings.delegate_rules()?,
-        environment: environment(),
-    };
-    let served = Served {
-        db: settings.db.clone(),
-        config: settings.config(),
-        cwd,
-        options: build::options(settings, &wanted.build, (None, None))?,
-        keeps_policy: wanted.build.policy.policy.is_some(),
-        agents,
-        guard: guard(settings)?,
-        stored: spool::remove_stored,
-    };
+    let served = Served::of(settings, &wanted.build.choice(), cwd)?;
+    let served = Served { guard: guard(settings)?, ..served };
     let stopper = Stopper::new();
     #[cfg(unix)]
     stop_at_signals(&stopper)?;

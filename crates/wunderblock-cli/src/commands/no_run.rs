@@ -2,8 +2,8 @@
 
 use crate::args::{Global, RunArgs};
 use crate::exit::{Exit, FAILED, Failure};
-use crate::settings::Settings;
 use std::ffi::OsString;
+use wunderblock_settings::Settings;
 
 #[expect(clippy::unused_async, reason = "the same call as on Unix")]
 pub(crate) async fn run(_: &Global, _: &Settings, _: &RunArgs) -> Exit {

@@ -3,17 +3,17 @@
 use crate::args::{Global, Read};
 use crate::console::{print_report, say};
 use crate::exit::Exit;
-use crate::lookup::address;
-use crate::settings::Settings;
+use crate::lookup::lookup;
 use crate::terminal::write_bytes;
 use crate::typed::range;
 use std::process::ExitCode;
 use wunderblock::Slice;
 use wunderblock::report::ContentReport;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> Exit {
     let engine = settings.read_only().await?;
-    let (address, named) = address(&engine, global, &wanted.handle).await?;
+    let (address, named) = lookup(global).address(&engine, &wanted.handle).await?;
     let slice = if let Some(place) = &wanted.place {
         place.parse()?
     } else if let Some(lines) = &wanted.lines {

@@ -2,10 +2,8 @@
 
 use crate::args::{Global, HowArgs, LevelArg, ReduceArgs};
 use crate::console::{print, print_json, print_report, say};
+use crate::exit::refused;
 use crate::exit::{Exit, Failure, failed, wrong};
-use crate::input::refused;
-use crate::outputs::outputs_session;
-use crate::settings::Settings;
 use crate::terminal::{clean, write_bytes};
 use serde_json::json;
 use std::io::Read;
@@ -17,6 +15,7 @@ use wunderblock::{Engine, Error, Keep, Output, OutputOptions, ShortenedOutput};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
 use wunderblock_reduce::{Kind, Level};
+use wunderblock_settings::{Settings, outputs_session};
 
 /// Maximum length of a text, in bytes; it is limited because the text and its lines are held in memory.
 pub(super) const MAX_BYTES: u64 = 1 << 30;

@@ -3,18 +3,18 @@
 use crate::args::{Global, Replay};
 use crate::console::{deliver, time};
 use crate::exit::Exit;
-use crate::lookup::{known_at, one_position};
+use crate::lookup::{lookup, one_position};
 use crate::names::short;
 use crate::output_file::OutputFile;
-use crate::settings::Settings;
 use crate::terminal::{clean, clean_json};
 use std::process::ExitCode;
 use wunderblock::report::ReplayReport;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -> Exit {
     let engine = settings.read_only().await?;
-    let (session, place) = known_at(&engine, global, &wanted.session.session).await?;
+    let (session, place) = lookup(global).known_at(&engine, &wanted.session.session).await?;
     let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
     let replayed = session.replay(one_position(wanted.at, place)?).await?;
     let verdict = if replayed.erased {

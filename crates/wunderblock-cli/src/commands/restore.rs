@@ -4,11 +4,11 @@ use crate::args::{Global, Restore};
 use crate::columns::plural;
 use crate::console::answer;
 use crate::exit::Exit;
-use crate::settings::Settings;
 use crate::terminal::clean;
 use std::path::Path;
 use wunderblock::report::RestoreReport;
 use wunderblock::{Ledger, Restored};
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Restore) -> Exit {
     let done = Ledger::restore(&wanted.from, &settings.db, wanted.replace, settings.config()).await?;

@@ -21,9 +21,6 @@ use super::reduce::{How, exact, outcome};
 use crate::args::{Global, RunArgs};
 use crate::console::{print_json, say};
 use crate::exit::{Exit, FAILED, Failure, USAGE};
-use crate::outputs::outputs_session;
-use crate::settings::Settings;
-use crate::spool::{Spool, SpoolHead};
 use channel::{Channel, Way, Written};
 #[cfg(target_os = "linux")]
 pub(crate) use guarded::guarded;
@@ -44,6 +41,8 @@ use wunderblock::store::StoreError;
 use wunderblock::{Engine, Keep, Output, OutputOptions, ShortenedOutput};
 use wunderblock_core::id::Handle;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::spool::{Spool, SpoolHead};
+use wunderblock_settings::{Settings, outputs_session};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) -> Exit {
     let how = How::of(&wanted.how)?;
@@ -51,7 +50,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &RunArgs) 
     let watched = request.start(wanted)?;
     // Opening the ledger while the command runs costs no extra time, and the output is read in the meantime.
     let at_work = std::thread::spawn(move || watched.end());
-    let engine = settings.write_soon().await;
+    let engine = settings.write_soon().await.map_err(Failure::from);
     let ended = at_work
         .join()
         .map_err(|_| std::io::Error::other("the command's output was not read to its end"))??;

@@ -8,7 +8,6 @@ use crate::exit::{Exit, FAILED, Failure};
 use crate::filter::searched;
 use crate::names::Names;
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -17,6 +16,7 @@ use wunderblock_core::event::{Event, Fact};
 use wunderblock_core::message::{Body, Part};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -> Exit {
     let engine = settings.either().await?;

@@ -8,7 +8,6 @@ use crate::exit::{Exit, Failure};
 use crate::filter::session_filter;
 use crate::names::Names;
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use std::process::ExitCode;
 use wunderblock::machine::resume;
@@ -17,6 +16,7 @@ use wunderblock::store::{DerivedTable, StreamInfo};
 use wunderblock::{Engine, originals};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Bytes;
+use wunderblock_settings::Settings;
 
 /// Number of columns of the time of the latest message, and of the number of messages.
 const TIME: usize = 8;

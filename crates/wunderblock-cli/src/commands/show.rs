@@ -6,10 +6,9 @@ use crate::columns::fit;
 use crate::console::{print, print_json, say, time};
 use crate::entry::role;
 use crate::exit::{Exit, FAILED, Failure, wrong};
-use crate::lookup::reading_at;
+use crate::lookup::lookup;
 use crate::names::short;
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::terminal::{clean, clean_lines, width, without_colour};
 use crate::typed::seqs;
 use std::process::ExitCode;
@@ -20,6 +19,7 @@ use wunderblock_core::message::{Body, MessageOrigin, Part, Role};
 use wunderblock_core::ports::Bodies;
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::{Bytes, Seq};
+use wunderblock_settings::Settings;
 
 /// Maximum number of lines of a text shown without `-v`.
 const LINES: usize = 8;
@@ -27,7 +27,7 @@ const LINES: usize = 8;
 const INDENT: usize = 7;
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> Exit {
-    let (engine, session, place) = reading_at(settings, global, &wanted.session.session).await?;
+    let (engine, session, place) = lookup(global).reading_at(settings, &wanted.session.session).await?;
     let info = session.info().await?;
     let range = match (&wanted.at, place) {
         (Some(_), Some(_)) => return Err(wrong("give positions once: as SESSION#12-80, or with --at")),

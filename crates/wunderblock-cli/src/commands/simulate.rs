@@ -6,13 +6,11 @@ use crate::args::{Global, SimulateArgs};
 use crate::chart::draw;
 use crate::console::answer;
 use crate::exit::{Exit, Failure, wrong};
-use crate::lookup::histories;
+use crate::lookup::lookup;
 use crate::names::Names;
 use crate::output_file::OutputFile;
 use crate::paint::Paint;
-use crate::policy::policy;
 use crate::progress::{bar, update};
-use crate::settings::Settings;
 use crate::terminal::width;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,6 +19,7 @@ use wunderblock::{ContextOptions, PolicyResult, SimulateOptions};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::policy::Policy;
 use wunderblock_core::units::Tokens;
+use wunderblock_settings::{Settings, policy};
 
 /// Presets that only tests use.
 const TESTS: [&str; 2] = ["always", "never"];
@@ -30,19 +29,14 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateAr
         return Err(wrong("--svg draws one window; leave out --jitter"));
     }
     let (policies, against) = policies(&wanted)?;
-    let (engine, histories) = histories(settings, global, &wanted.sessions, wanted.joined).await?;
+    let (engine, histories) = lookup(global).histories(settings, &wanted.sessions, wanted.joined).await?;
     if histories.is_empty() {
         return Err(wrong(format!("no sessions in {}", wanted.sessions.join(", "))));
     }
     let chart = OutputFile::create((settings, &engine), wanted.svg.as_deref()).await?;
-    let defaults = &settings.file.context;
-    let context = ContextOptions {
-        model: wanted.reader.model.or_else(|| defaults.model.clone()),
-        window: wanted.reader.window.or(defaults.window).map(Tokens),
-        reserve: wanted.reader.reserve.or(defaults.reserve).map(Tokens),
-        shares: settings.file.budget.clone(),
-        ..ContextOptions::uncompacted()
-    };
+    let (file, uncompacted) = (&settings.file, ContextOptions::uncompacted());
+    let shared = ContextOptions { shares: file.budget.clone(), ..uncompacted };
+    let context = file.context.over(&wanted.reader.choice(), shared);
     let bar = bar(global, "simulating", "{msg} [{bar:32}] {pos}/{len} requests {eta}");
     let shown = bar.clone();
     let progress = Arc::new(move |done, of| {

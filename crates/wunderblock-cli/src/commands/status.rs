@@ -5,8 +5,7 @@ use crate::args::{Global, Status as StatusArgs};
 use crate::columns::fit;
 use crate::console::{print, print_report};
 use crate::exit::{Exit, FAILED, Failure};
-use crate::lookup::known_session;
-use crate::settings::Settings;
+use crate::lookup::lookup;
 use crate::table::tokens;
 use crate::terminal::clean;
 use std::io::{IsTerminal, Read};
@@ -16,6 +15,7 @@ use wunderblock::catalog::MicroDollars;
 use wunderblock::{Engine, Session, latest_session};
 use wunderblock_core::state::ItemStatus;
 use wunderblock_core::units::Tokens;
+use wunderblock_settings::Settings;
 use wunderblock_wire::hook::{HookAgent, HookCall};
 
 /// Maximum number of columns of the first open item.
@@ -26,7 +26,7 @@ const INPUT: u64 = 1 << 20;
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &StatusArgs) -> Exit {
     let engine = settings.read_only().await?;
     let session = match &wanted.session {
-        Some(text) => Some(known_session(&engine, global, text).await?),
+        Some(text) => Some(lookup(global).known(&engine, text).await?),
         None => current(&engine).await?,
     };
     let Some(session) = session else {

@@ -1,19 +1,18 @@
 //! `undo`: restores the view from before a compaction.
 
-use super::build::lane;
 use crate::args::{Global, UndoArgs};
 use crate::console::answer;
 use crate::exit::Exit;
-use crate::lookup::session;
+use crate::lookup::lookup;
 use crate::names::short;
-use crate::settings::Settings;
 use crate::terminal::clean;
 use wunderblock::report::UndoReport;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::{Settings, lane};
 
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &UndoArgs) -> Exit {
     let engine = settings.existing().await?;
-    let session = session(&engine, global, &wanted.session.session).await?;
+    let session = lookup(global).session(&engine, &wanted.session.session).await?;
     let undone = session.lane(lane(wanted.lane.as_deref())?).undo().await?;
     let name = short(&session).await?;
     answer(global, &UndoReport::new(session.id().as_str(), &undone), || {

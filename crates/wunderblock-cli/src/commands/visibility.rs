@@ -5,12 +5,12 @@ use crate::columns::{fit, wrap};
 use crate::console::answer;
 use crate::entry::{entry_head, joined_positions};
 use crate::exit::{Exit, wrong};
-use crate::lookup::{one_position, session_at};
+use crate::lookup::{lookup, one_position};
 use crate::names::{placed, short};
-use crate::settings::Settings;
 use crate::terminal::{clean, width};
 use wunderblock::report::VisibilityReport;
 use wunderblock::{Visibility, VisibilityChange};
+use wunderblock_settings::Settings;
 
 pub(crate) async fn run(
     global: &Global,
@@ -18,7 +18,7 @@ pub(crate) async fn run(
     (wanted, change): (&VisibilityArgs, Visibility),
 ) -> Exit {
     let engine = settings.existing().await?;
-    let (session, place) = session_at(&engine, global, &wanted.session.session).await?;
+    let (session, place) = lookup(global).session_at(&engine, &wanted.session.session).await?;
     let Some(seq) = one_position(wanted.seq, place)? else {
         return Err(wrong("give the position of a message: SESSION#118, or SESSION 118"));
     };

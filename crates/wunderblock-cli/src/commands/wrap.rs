@@ -2,18 +2,17 @@
 
 use super::init::{HookOptions, connected, is_connected, program, read_all, title};
 use crate::args::{Global, Wrap};
-use crate::atomic_file::private;
 use crate::columns::plural;
 use crate::console::say;
 use crate::exit::{Exit, FAILED, Failure, REFUSED, unwritten};
 use crate::names::short;
-use crate::settings::{Settings, places};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, SystemTime};
 use wunderblock::machine::settings::{Installation, OneRun};
 use wunderblock::machine::{Agent, Places, histories};
+use wunderblock_settings::{Settings, places, private_file};
 use wunderblock_wire::hook::HookAgent;
 
 /// Time before the start within which a changed transcript still counts: file systems round times.
@@ -85,7 +84,7 @@ impl GivenFiles {
                 }
             };
             std::fs::create_dir_all(path.parent().unwrap_or(&folder))
-                .and_then(|()| private().write(true).create_new(true).open(&path))
+                .and_then(|()| private_file().write(true).create_new(true).open(&path))
                 .and_then(|mut new| new.write_all(&file.bytes))
                 .map_err(|error| unwritten(&path, &error))?;
             given.paths.push((file.variable.clone(), named));

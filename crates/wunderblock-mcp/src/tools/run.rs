@@ -13,6 +13,7 @@ use wunderblock::process::ProgramEnd;
 use wunderblock::{CommandResult, Output, ShellCommand};
 use wunderblock_core::fence;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::spool::remove_stored;
 
 /// Default time limit of a command.
 const TIME: u64 = 120;
@@ -47,7 +48,7 @@ pub(super) async fn call(
             running.await?
         }
     };
-    (call.ledger.served.stored)(&call.ledger.served.db, &name);
+    remove_stored(&call.ledger.served.db, &name);
     Ok(answer(&done))
 }
 

@@ -92,7 +92,6 @@ impl Home {
     pub(crate) fn silent_client(&self) -> Client {
         let served = Served {
             guard: Vec::new(),
-            stored: |_, _| {},
             db: self.db(),
             config: Config::default(),
             cwd: self.project(),

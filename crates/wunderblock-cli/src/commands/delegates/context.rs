@@ -1,23 +1,20 @@
 //! `agents context`: the first request of a delegate, with its report and what the other modes would cost.
 
-use super::resolve::{environment, latest_model, permitted};
+use super::resolve::{latest_model, permitted};
 use crate::args::{BriefArgs, BuildArgs, ContextDelegate, Global, PolicyArgs};
 use crate::columns::{columns, fit};
-use crate::commands::build::options;
 use crate::console::{deliver, say};
 use crate::definitions::{find, load};
 use crate::exit::{Exit, Failure, wrong};
-use crate::input::read;
-use crate::lookup::known_session;
+use crate::lookup::lookup;
 use crate::names::short;
 use crate::output_file::OutputFile;
 use crate::outside::dollars;
 use crate::paint::Paint;
 use crate::report::picture;
-use crate::settings::Settings;
 use crate::table::{table, tokens};
 use crate::terminal::{clean, clean_json, width};
-use crate::typed::seqs;
+use crate::typed::{dialect, seqs};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use wunderblock::handoff::{DelegateContext, Excerpt, HandedEntry, Handoff};
@@ -25,6 +22,8 @@ use wunderblock::report::RequestReport;
 use wunderblock::{ContextOptions, DelegateCall, LaneBuilt, Session};
 use wunderblock_core::delegate::brief::{Bounds, Brief};
 use wunderblock_core::units::{Seq, Tokens};
+use wunderblock_settings::input::read;
+use wunderblock_settings::{RequestChoice, Settings, context_options, delegate_model};
 use wunderblock_wire::transcript::rfc3339;
 
 /// Maximum number of entries that are listed, the latest ones.
@@ -35,10 +34,10 @@ const WHAT: usize = 20;
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDelegate) -> Exit {
     let found = load(&wanted.definitions)?;
     let engine = settings.read_only().await?;
-    let session = known_session(&engine, global, &wanted.session).await?;
+    let session = lookup(global).known(&engine, &wanted.session).await?;
     let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
     let defaults = ContextOptions {
-        compactor: options(settings, &build(wanted), (None, None))?.compactor,
+        compactor: context_options(settings, &build(wanted).choice())?.compactor,
         ..ContextOptions::default()
     };
     let parent = LaneBuilt::continued(&session, defaults).await?;
@@ -47,7 +46,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
         None => latest_model(&session).await?,
     };
     let rules = settings.delegate_rules()?;
-    let environment = environment();
+    let environment = delegate_model();
     let definition = match &wanted.kind {
         Some(kind) => Some(find(&found, kind)?.2),
         None => None,
@@ -67,6 +66,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
         say(global, &format!("notice: {}", clean(&notice.to_string())));
     }
     let brief = brief(&wanted.brief)?;
+    let own = RequestChoice { dialect: wanted.to.map(dialect), ..build(wanted).choice() };
     let handoff = Handoff {
         definition,
         model: &route.model,
@@ -75,7 +75,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
         mode: wanted.mode.mode(),
         excerpt: excerpt(wanted)?,
         parent: ContextOptions { model: Some(model.clone()), ..parent },
-        own: options(settings, &build(wanted), (None, wanted.to))?,
+        own: context_options(settings, &own)?,
     };
     let context = engine.agents().context(&session, &handoff).await?;
     let report = if global.json {

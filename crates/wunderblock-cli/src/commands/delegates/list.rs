@@ -6,13 +6,13 @@ use crate::console::{print, print_report, say};
 use crate::definitions::{load, offered, report_problems};
 use crate::exit::Exit;
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::table::listing;
 use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use wunderblock_core::delegate::definition::AgentDefinition;
+use wunderblock_settings::Settings;
 
 /// Minimum number of columns for the purpose of a delegate.
 const PURPOSE: usize = 20;

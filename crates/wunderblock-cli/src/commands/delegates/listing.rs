@@ -4,11 +4,11 @@ use crate::args::{Global, ListingArgs};
 use crate::console::{print, say};
 use crate::definitions::{load, offered, report_problems};
 use crate::exit::Exit;
-use crate::input::read;
-use crate::settings::Settings;
 use crate::terminal::clean;
 use std::process::ExitCode;
 use wunderblock_core::delegate::listing::{Lines, ListingDelta, lines, text};
+use wunderblock_settings::Settings;
+use wunderblock_settings::input::read;
 
 pub(super) fn run(global: &Global, settings: &Settings, wanted: &ListingArgs) -> Exit {
     let found = load(&wanted.definitions)?;

@@ -4,8 +4,7 @@ use crate::args::{Global, ResolveAgent};
 use crate::console::{print, print_report, say};
 use crate::definitions::{find, find_command, load, load_commands};
 use crate::exit::{Exit, FAILED, Failure, wrong};
-use crate::lookup::known_session;
-use crate::settings::Settings;
+use crate::lookup::lookup;
 use crate::terminal::clean;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -15,9 +14,8 @@ use wunderblock_core::delegate::command::CommandDefinition;
 use wunderblock_core::delegate::definition::AgentDefinition;
 use wunderblock_core::delegate::filter::Conditions;
 use wunderblock_core::delegate::route::{Route, RouteStep};
+use wunderblock_settings::{Settings, delegate_model};
 
-/// Variable with the model of all delegates, as in Claude Code.
-const VARIABLE: &str = "CLAUDE_CODE_SUBAGENT_MODEL";
 /// Type of a delegate for which none was named.
 const DEFAULT: &str = "general-purpose";
 
@@ -37,7 +35,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
     if parent.trim().is_empty() {
         return Err(wrong("the id of the parent's model is empty".to_owned()));
     }
-    let environment = environment();
+    let environment = delegate_model();
     let call = DelegateCall {
         parent: &parent,
         model: command.and_then(|command| command.model.as_deref()).or(wanted.model.as_deref()),
@@ -80,11 +78,6 @@ pub(super) fn permitted(definition: &AgentDefinition, rules: &DelegateRules) -> 
     })
 }
 
-/// Returns the value of the environment variable with the model of delegates.
-pub(crate) fn environment() -> Option<String> {
-    std::env::var(VARIABLE).ok()
-}
-
 /// Returns the definition of the type that was named, else of the type that carries out the command.
 fn delegate<'a>(
     found: &'a Definitions,
@@ -105,7 +98,7 @@ async fn session(
 ) -> Result<Option<Session>, Failure> {
     let Some(name) = &wanted.session else { return Ok(None) };
     let engine = if wanted.record { settings.write().await? } else { settings.read_only().await? };
-    Ok(Some(known_session(&engine, global, name).await?))
+    Ok(Some(lookup(global).known(&engine, name).await?))
 }
 
 /// Returns the model of the latest reply of a session.

@@ -6,10 +6,9 @@ use crate::commands::cost::money;
 use crate::console::{print, print_report, say};
 use crate::conversation::first_words;
 use crate::exit::Exit;
-use crate::lookup::known_session;
+use crate::lookup::lookup;
 use crate::names::Names;
 use crate::paint::Paint;
-use crate::settings::Settings;
 use crate::table::{listing, tokens};
 use crate::terminal::clean;
 use serde_json::{Value, json};
@@ -18,6 +17,7 @@ use wunderblock::account::Spend;
 use wunderblock::{DelegateText, DelegationNode, ModelMismatch};
 use wunderblock_core::delegate::model::ModelTable;
 use wunderblock_core::units::Tokens;
+use wunderblock_settings::Settings;
 
 const HEADS: [&str; 8] = ["session", "type", "model", "input", "cost", "time", "outcome", "task"];
 /// Minimum number of columns for a task.
@@ -29,7 +29,7 @@ const UNKNOWN: &str = "—";
 
 pub(super) async fn run(global: &Global, settings: &Settings, wanted: &TreeArgs) -> Exit {
     let engine = settings.read_only().await?;
-    let session = known_session(&engine, global, &wanted.session).await?;
+    let session = lookup(global).known(&engine, &wanted.session).await?;
     let nodes = engine.agents().tree(&session).await?;
     let models = settings.delegate_rules()?.models();
     let names = if global.json { Names::default() } else { Names::all(&engine).await? };

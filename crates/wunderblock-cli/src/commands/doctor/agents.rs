@@ -6,8 +6,6 @@ use crate::columns::{columns, pad, plural};
 use crate::commands::init::{CONNECTED, is_connected, is_installed, program, read_all, title};
 use crate::console::{age, print, print_report};
 use crate::exit::{Exit, FAILED, Failure};
-use crate::input::read_usual;
-use crate::settings::{Settings, places, state_folder};
 use crate::terminal::clean;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -16,6 +14,8 @@ use wunderblock::machine::settings::Installation;
 use wunderblock::machine::{Agent, Places, histories};
 use wunderblock::{Engine, HistoryFile, Transcripts};
 use wunderblock_core::units::Millis;
+use wunderblock_settings::input::read_usual;
+use wunderblock_settings::{Settings, places, state_folder};
 use wunderblock_wire::hook::HookAgent;
 
 /// What is known about the capture of one agent.

@@ -4,12 +4,12 @@ use crate::args::Global;
 use crate::columns::plural;
 use crate::console::say;
 use crate::exit::Failure;
-use crate::settings::Settings;
 use crate::terminal::clean;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use wunderblock::store::sqlite::Access;
 use wunderblock::{Engine, ErasedPart, Error};
+use wunderblock_settings::Settings;
 
 /// Erases in the copies of a ledger that have some of the content if `erase` is given. Returns those that still have
 /// some of it.

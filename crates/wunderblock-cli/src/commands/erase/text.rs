@@ -6,7 +6,6 @@ use crate::columns::{pad, plural};
 use crate::console::{answer, print, print_report, say, time};
 use crate::exit::{Exit, FAILED, Failure, REFUSED};
 use crate::progress::with_bar;
-use crate::settings::Settings;
 use crate::terminal::clean;
 use std::io::Read;
 use std::process::ExitCode;
@@ -14,6 +13,7 @@ use wunderblock::report::EraseTextReport;
 use wunderblock::{Engine, ErasedPart, TextFound, TextPlace};
 use wunderblock_core::id::StreamId;
 use wunderblock_core::stub::grouped;
+use wunderblock_settings::Settings;
 
 /// Maximum length in bytes of a text read from stdin.
 const MAX_TEXT: u64 = 1 << 20;

@@ -5,7 +5,6 @@ use super::summary::ImportSummary;
 use crate::columns::{columns, pad, plural, size};
 use crate::console::{is_agreed, print, say};
 use crate::exit::{Failure, wrong};
-use crate::settings::places;
 use crate::terminal::clean;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use wunderblock::store::StreamFilter;
 use wunderblock::{Engine, HistoryFile, Transcripts};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Bytes;
+use wunderblock_settings::places;
 
 /// The histories that were found, and what is needed to find them again.
 pub(super) struct Histories {

@@ -7,12 +7,12 @@ use crate::console::say;
 use crate::exit::Failure;
 use crate::hint::failure_text;
 use crate::importing::{ImportOptions, Shown, import, import_bar};
-use crate::lookup::is_transcript;
 use crate::names::Names;
 use crate::terminal::clean;
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use wunderblock::{Engine, Error, ImportReason, Imported, Transcripts};
+use wunderblock_settings::lookup::is_transcript;
 
 /// An import of many files.
 pub(super) struct ManyFiles<'i> {
@@ -72,7 +72,7 @@ impl ManyFiles<'_> {
     async fn file(&self, file: &Path, (bar, before): (&ProgressBar, u64)) -> Result<Imported, Failure> {
         is_transcript(file)?;
         let shown = Shown::Part { bar, before, warnings: self.global.verbose };
-        import(self.global, self.engine, file, options(self.wanted, shown)).await
+        Ok(import(self.global, self.engine, file, options(self.wanted, shown)).await?)
     }
 }
 

@@ -58,7 +58,8 @@ fn stamps(files: Vec<HistoryFile>) -> HashMap<PathBuf, Stamp> {
 async fn follow(many: &ManyFiles<'_>, path: &Path) -> Result<(), Failure> {
     let bar = ProgressBar::hidden();
     let shown = Shown::Part { bar: &bar, before: 0, warnings: many.global.verbose };
-    match import(many.global, many.engine, path, options(many.wanted, shown)).await {
+    let imported = import(many.global, many.engine, path, options(many.wanted, shown)).await;
+    match imported.map_err(Failure::from) {
         Ok(Imported { appended: 0, .. }) => Ok(()),
         Ok(imported) => {
             let names = if many.global.json { Names::default() } else { Names::all(many.engine).await? };

@@ -2,11 +2,11 @@
 
 use crate::atomic_file::replace;
 use crate::exit::{FAILED, Failure, unwritten};
-use crate::input::read_usual;
-use crate::settings::state_folder;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use wunderblock::machine::settings::SettingsChange;
+use wunderblock_settings::input::read_usual;
+use wunderblock_settings::state_folder;
 
 /// A change of a file. Settings are UTF-8; a file that is not is never changed.
 #[derive(Serialize, Deserialize)]

@@ -3,7 +3,6 @@
 
 use super::sink::To;
 use crate::commands::reduce::MAX_BYTES;
-use crate::spool::{Spool, SpoolHead};
 use crate::terminal::without_colour;
 use rustix::termios::isatty;
 use std::borrow::Cow;
@@ -11,6 +10,7 @@ use std::io::{ErrorKind, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
+use wunderblock_settings::spool::{Spool, SpoolHead};
 
 /// Way in which a command's output reaches its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

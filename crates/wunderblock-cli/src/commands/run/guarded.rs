@@ -10,10 +10,8 @@
 
 use super::{command, not_started};
 use crate::args::{Global, GuardedArgs};
-use crate::console::say;
 use crate::exit::{Exit, FAILED};
-use crate::settings::Settings;
-use crate::spool::{Spool, SpoolHead};
+use crate::fallback::settings_or_defaults;
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
     set_parent_process_death_signal, wait,
@@ -25,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
+use wunderblock_settings::spool::{Spool, SpoolHead};
 
 /// Time for which output is awaited that a process left behind may still write after the command's end.
 const GRACE: Duration = Duration::from_millis(250);
@@ -35,7 +34,7 @@ const LOOKS: usize = 500;
 
 /// Runs a command, and ends it and all that it has started at a signal or with the server.
 pub(crate) fn guarded(global: &Global, wanted: &GuardedArgs) -> Exit {
-    let settings = Settings::read_or_default(global, say)?;
+    let settings = settings_or_defaults(global)?;
     let signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
     set_parent_process_death_signal(Some(Signal::TERM)).map_err(std::io::Error::from)?;
     set_child_subreaper(Some(getpid())).map_err(std::io::Error::from)?;

@@ -8,7 +8,7 @@ const OUTPUTS: &str = "outputs";
 
 /// Returns the session for outputs. If a session is named, by its id or the start of its id, outputs go to a separate
 /// session beside the named one.
-pub(crate) async fn outputs_session(engine: &Engine, text: &str) -> Result<Session, wunderblock::Error> {
+pub async fn outputs_session(engine: &Engine, text: &str) -> Result<Session, wunderblock::Error> {
     if text == OUTPUTS {
         return Output::session_for(engine, None);
     }

@@ -8,8 +8,8 @@
 //! The file is locked while its `run` is running. The file costs one write per chunk and no sync, so that the command
 //! is not slowed down: after a kill, the file is complete; after a loss of power, its last seconds may be missing.
 
-use crate::atomic_file::private;
 use crate::outputs::outputs_session;
+use crate::private_file::private_file;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -19,22 +19,22 @@ use wunderblock::{Engine, Error as EngineError, Output};
 
 /// Facts about a command that are known when it starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct SpoolHead {
+pub struct SpoolHead {
     /// Id of the call under which the output is stored. The id is unique, so the output is stored only once.
-    pub(crate) call: String,
+    pub call: String,
     /// Session to which the output belongs.
-    pub(crate) session: String,
+    pub session: String,
     /// Name of the tenant.
-    pub(crate) tenant: String,
+    pub tenant: String,
     /// Command line, cut to [`MAX_COMMAND`] characters.
-    pub(crate) command: String,
+    pub command: String,
     /// Working directory of the command.
-    pub(crate) cwd: String,
+    pub cwd: String,
 }
 
 /// Spool file of a running command. The file is removed when its output is stored in the ledger.
 #[derive(Debug)]
-pub(crate) struct Spool {
+pub struct Spool {
     file: File,
     path: PathBuf,
     call: String,
@@ -54,10 +54,10 @@ impl Spool {
     ///
     /// # Errors
     /// Returns an error if the file cannot be written. A command can run without a spool file.
-    pub(crate) fn begin(db: &Path, head: &SpoolHead) -> std::io::Result<Self> {
+    pub fn begin(db: &Path, head: &SpoolHead) -> std::io::Result<Self> {
         let folder = folder(db);
         let path = folder.join(&head.call).with_extension(END);
-        let create = || private().write(true).create_new(true).open(&path);
+        let create = || private_file().write(true).create_new(true).open(&path);
         let open = || std::fs::create_dir_all(&folder).and_then(|()| create());
         // Another command may remove the empty folder before the file is created in it, so one more attempt is made.
         let mut file = open().or_else(|_| open())?;
@@ -70,17 +70,17 @@ impl Spool {
     }
 
     /// Appends output. If the disk is full, the command continues, and its output is still stored at its end.
-    pub(crate) fn append(&mut self, bytes: &[u8]) {
+    pub fn append(&mut self, bytes: &[u8]) {
         self.full = self.full || self.file.write_all(bytes).is_err();
     }
 
     /// Id of the call under which the output is stored.
-    pub(crate) fn call(&self) -> &str {
+    pub fn call(&self) -> &str {
         &self.call
     }
 
     /// Removes the file after its output has been stored or shown in full.
-    pub(crate) fn remove(self) {
+    pub fn remove(self) {
         remove(&self.path);
     }
 }
@@ -92,8 +92,7 @@ fn remove(path: &Path) {
 }
 
 /// Removes the spool file of a call whose output was stored by another process than the one that wrote the file.
-#[cfg(feature = "mcp")]
-pub(crate) fn remove_stored(db: &Path, call: &str) {
+pub fn remove_stored(db: &Path, call: &str) {
     remove(&folder(db).join(call).with_extension(END));
 }
 
@@ -105,18 +104,18 @@ fn folder(db: &Path) -> PathBuf {
 }
 
 /// Returns whether a path is that of a spool file of a ledger. The links of the path must be resolved.
-pub(crate) fn holds(db: &Path, path: &Path) -> bool {
+pub fn holds(db: &Path, path: &Path) -> bool {
     dunce::canonicalize(folder(db)).is_ok_and(|folder| path.starts_with(folder))
 }
 
 /// A spool file whose `run` has ended. The file is positioned after its first line.
-pub(crate) struct OrphanSpool {
+pub struct OrphanSpool {
     head: SpoolHead,
     spool: Spool,
 }
 
 /// Returns a tenant's spool files that no process is writing. A folder that is missing or unreadable counts as empty.
-pub(crate) fn orphans(db: &Path, tenant: &str) -> Vec<OrphanSpool> {
+pub fn orphans(db: &Path, tenant: &str) -> Vec<OrphanSpool> {
     let Ok(entries) = std::fs::read_dir(folder(db)) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let orphans = paths.filter(|path| path.extension().is_some_and(|end| end == END)).filter_map(orphan);
@@ -152,7 +151,7 @@ impl OrphanSpool {
     ///
     /// # Errors
     /// Returns an error if the output cannot be stored. After an error, the file is left for the next command.
-    pub(crate) async fn take_in(self, engine: &Engine) -> Result<(), EngineError> {
+    pub async fn take_in(self, engine: &Engine) -> Result<(), EngineError> {
         let Self { head, mut spool } = self;
         let mut bytes = Vec::new();
         if spool.file.read_to_end(&mut bytes).is_err() {

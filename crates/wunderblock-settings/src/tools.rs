@@ -1,7 +1,7 @@
 //! Reads tools from a file, in the format of any provider or in our own format.
 
-use crate::exit::Failure;
-use crate::input::{read, refused};
+use crate::error::SettingsError;
+use crate::input::read;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -34,14 +34,14 @@ impl From<OwnTool> for OfferedTool {
 }
 
 /// Reads a JSON array of tools. In our format, `"deferred": true` means that requests only name the tool.
-pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<OfferedTool>, Failure> {
+pub(crate) fn tools(path: &Path, dialect: Option<Dialect>) -> Result<Vec<OfferedTool>, SettingsError> {
     let text = read(path)?;
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }
     let refused = |why: &str| {
         let form = "not a JSON array of tools in Anthropic's, OpenAI's, Gemini's or the neutral form";
-        refused(path, &format!("{form}{why}"))
+        SettingsError::file(path, format!("{form}{why}"))
     };
     // If a request contained a value of another type in this place, the request would be read as one without tools.
     let objects = serde_json::from_str::<Vec<Map<String, Value>>>(&text)
