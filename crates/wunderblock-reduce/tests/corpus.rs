@@ -24,7 +24,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use wunderblock_reduce::{Gap, Kind, Level, Options, Reduced, decode_other, find_json, gaps, reduce, unpack};
+use wunderblock_reduce::{Gap, Kind, Level, Options, Reduced, find_json, gaps, reduce, unpack};
+use wunderblock_text::encoding::decode_other;
 
 /// A handle as the engine would create it.
 const HANDLE: &str = "wb:3f9c1a7be2d04c58";

@@ -5,9 +5,9 @@ use crate::error::SettingsError;
 use crate::file::parsed;
 use crate::home::{Person, default_db};
 use crate::input::read;
+use crate::kept::spool;
 use crate::overrides::Overrides;
 use crate::sections::root::File;
-use crate::spool;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads the settings file that the caller names, or the user's, or none if there is none.
+    /// Reads the settings file that the caller names, or the user's. Without a file, the defaults hold.
     ///
     /// # Errors
     /// Fails if a file is missing or invalid.

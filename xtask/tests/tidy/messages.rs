@@ -15,6 +15,7 @@ const LIBRARY: &[&str] = &[
     "wunderblock-sources",
     "wunderblock-store",
     "wunderblock-summary",
+    "wunderblock-text",
     "wunderblock-tokens",
     "wunderblock-wire",
 ];

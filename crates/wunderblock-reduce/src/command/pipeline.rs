@@ -1,6 +1,6 @@
 //! The pipelines of a command line, and their stages.
 
-use crate::shell::{Flow, Redirect, ShellToken, tokens};
+use wunderblock_text::shell::{Flow, Redirect, ShellToken, tokens};
 
 /// One program of a pipeline, and its words.
 #[derive(Debug, Default)]

@@ -1,8 +1,6 @@
-//! A text before its kind is known: its encoding, the controls of a terminal, and what agents and runners of CI put
-//! around it.
+//! A text before its kind is known: the controls of a terminal, and what agents and runners of CI put around it.
 
 pub(super) mod ci_log;
-pub(super) mod encoding;
 pub(super) mod frame;
 pub(super) mod source;
 pub(super) mod terminal;

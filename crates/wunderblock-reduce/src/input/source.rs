@@ -3,8 +3,8 @@
 use crate::part::PartOfList;
 use std::borrow::Cow;
 use std::ops::Range;
+use wunderblock_text::encoding::TextEncoding;
 
-use crate::input::encoding::TextEncoding;
 use crate::result::mark::{Gap, GapFact, GapUnit};
 
 /// A text to be reduced, and the content that was set aside from it.

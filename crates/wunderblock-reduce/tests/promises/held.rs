@@ -3,7 +3,8 @@
 //! The tests beside this file and the fuzzer (`fuzz/`) include this file by its path. The properties are therefore
 //! stated only once, and the crate has no public item that exists only for tests.
 
-use wunderblock_reduce::{GapUnit, Level, Options, Reduced, decode_other, gaps, invert, reduce, unpack};
+use wunderblock_reduce::{GapUnit, Level, Options, Reduced, gaps, invert, reduce, unpack};
+use wunderblock_text::encoding::decode_other;
 
 /// Handle in the marks.
 pub(crate) const HANDLE: &str = "wb:3f9c1a7be2d04c58";

@@ -1,6 +1,6 @@
 //! Detects the format of a file from its beginning.
 
-use super::agents::{aider, cursor, gemini_cli, opencode};
+use super::agents::{aider, claude_code, codex, cursor, event_log, gemini_cli, opencode, pi};
 use super::format::{FileShape, Format};
 use super::logs::requests::{dialect_of_line, dialect_of_list};
 use super::logs::{chat_export, openai_chat, swe_agent, tau_bench};
@@ -22,30 +22,6 @@ const MAX_LINES: usize = 200;
 
 /// Number of votes at which a format is settled.
 const ENOUGH: u32 = 12;
-
-/// Record types that only Claude Code writes, and that lack the fields of its tree.
-const CLAUDE_TYPES: [&str; 9] = [
-    "file-history-snapshot",
-    "queue-operation",
-    "permission-mode",
-    "custom-title",
-    "ai-title",
-    "agent-name",
-    "last-prompt",
-    "worktree-state",
-    "bridge-session",
-];
-
-/// Record types of Codex that have an envelope.
-const CODEX_TYPES: [&str; 7] = [
-    "session_meta",
-    "turn_context",
-    "response_item",
-    "event_msg",
-    "compacted",
-    "world_state",
-    "inter_agent_communication_metadata",
-];
 
 /// Detects the format of a file from its name and its first bytes. 64 KiB is enough, and less suffices for most
 /// files.
@@ -280,18 +256,18 @@ fn vote(line: &str) -> Option<(Format, u32)> {
         // Qwen uses Claude Code's tree with Gemini's parts.
         ((message.has("parts") || has("systemPayload")) && has("uuid"), Format::Qwen, 3),
         (message.has("parts"), Format::JsonLines, 3),
-        (CODEX_TYPES.contains(&kind.as_ref()) && has("payload"), Format::Codex, 4),
+        (codex::ENVELOPED_TYPES.contains(&kind.as_ref()) && has("payload"), Format::Codex, 4),
         (kind == "session_start" && has("id"), Format::Droid, ENOUGH),
-        (is_droid_stream(&kind, &has), Format::Droid, 4),
+        (event_log::is_droid_stream(&kind, &has), Format::Droid, 4),
         (kind == "metadata" && has("protocol_version"), Format::Kimi, ENOUGH),
         (kind.starts_with("context.append_") || kind == "turn.prompt", Format::Kimi, 4),
         (has("step_index") && has("source") && has("status"), Format::Antigravity, 4),
-        (is_grok(&kind, &has), Format::Grok, 4),
+        (event_log::is_grok(&kind, &has), Format::Grok, 4),
         (kind == "session" && has("id") && (has("cwd") || has("version")), Format::Pi, 6),
-        (is_claude(object, &kind, &has), Format::ClaudeCode, 3),
-        (is_pi(&kind, &message, &has), Format::Pi, 3),
+        (claude_code::is_line(object, &kind, &has), Format::ClaudeCode, 3),
+        (pi::is_line(&kind, &message, &has), Format::Pi, 3),
         (kind == "message" && has("id") && has("parentId"), Format::Pi, 1),
-        (is_bare_codex(object, &kind, &has), Format::Codex, 2),
+        (codex::is_bare_item(object, &kind, &has), Format::Codex, 2),
         (other.is_some(), other.unwrap_or(Format::JsonLines), 6),
         (is_plain_chat(object) || is_conversation(object), Format::OpenaiChat, 2),
         (cut.is_some() || object.iter().next().is_some(), Format::JsonLines, 1),
@@ -299,56 +275,6 @@ fn vote(line: &str) -> Option<(Format, u32)> {
     // The first sign that applies decides, so specific formats come before general ones.
     let (_, format, weight) = signs.into_iter().find(|(is_there, ..)| *is_there)?;
     Some((format, weight))
-}
-
-fn is_claude(object: &Object<'_>, kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
-    let said = matches!(
-        kind,
-        "user" | "assistant" | "system" | "attachment" | "progress" | "tool_use" | "tool_result"
-    );
-    let tree = has("parentUuid") && (has("sessionId") || has("isSidechain") || has("uuid"));
-    tree || (said && has("uuid") && has("sessionId"))
-        || (kind == "summary" && has("leafUuid"))
-        || CLAUDE_TYPES.contains(&kind)
-        || (kind == "mode" && object.has("sessionId"))
-}
-
-fn is_droid_stream(kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
-    let has_session = has("session_id") || has("sessionId");
-    match kind {
-        "message" => has_session && has("role") && has("text"),
-        "tool_call" => has_session && has("toolName"),
-        "tool_result" => has_session && has("value"),
-        "completion" => has("finalText"),
-        _ => false,
-    }
-}
-
-fn is_grok(kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
-    match kind {
-        "user" => has("content") && (has("prompt_index") || has("synthetic_reason")),
-        "assistant" => has("content") && has("model_id"),
-        "backend_tool_call" => has("kind"),
-        _ => false,
-    }
-}
-
-fn is_pi(kind: &str, message: &Object<'_>, has: &dyn Fn(&str) -> bool) -> bool {
-    let role = message.text("role").unwrap_or_default();
-    matches!(kind, "thinking_level_change" | "branch_summary" | "custom_message")
-        || (kind == "model_change" && has("provider"))
-        || (kind == "compaction" && has("tokensBefore"))
-        || (kind == "message"
-            && (matches!(role.as_ref(), "toolResult" | "bashExecution") || message.has("stopReason")))
-}
-
-fn is_bare_codex(object: &Object<'_>, kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
-    let first_block = object.array("content").and_then(|blocks| Object::of(blocks.first()?));
-    let block_kind = first_block.as_ref().and_then(|block| block.text("type")).unwrap_or_default();
-    (kind == "message" && matches!(block_kind.as_ref(), "input_text" | "output_text"))
-        || (matches!(kind, "function_call" | "function_call_output" | "local_shell_call") && has("call_id"))
-        || (kind.is_empty() && has("id") && has("instructions") && has("timestamp"))
-        || object.has("record_type")
 }
 
 /// Returns whether a line is a conversation: `{"messages": […]}`, or a request with its response.

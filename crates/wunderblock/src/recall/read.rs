@@ -217,7 +217,7 @@ pub(crate) fn cut(bytes: &[u8], slice: &Slice) -> Result<Content, Error> {
         }
         Slice::Lines(from, to) => {
             // A text in UTF-16 or Windows-1252 is shown decoded, and line numbers in marks refer to the decoded text.
-            let decoded = wunderblock_reduce::decode_other(bytes);
+            let decoded = wunderblock_text::encoding::decode_other(bytes);
             let bytes = decoded.as_deref().map_or(bytes, str::as_bytes);
             let mut finder = LineFinder::new(*from, *to);
             finder.add(bytes);
@@ -236,7 +236,7 @@ fn matching(bytes: &[u8], pattern: &str, regex: bool) -> Result<Vec<u8>, Error> 
     let wrong = |error: regex::Error| Error::Address(format!("invalid pattern `{pattern}`: {error}"));
     let finder = regex::bytes::RegexBuilder::new(&escaped).build().map_err(wrong)?;
     let mut found = Vec::new();
-    let decoded = wunderblock_reduce::decode_other(bytes);
+    let decoded = wunderblock_text::encoding::decode_other(bytes);
     let bytes = decoded.as_deref().map_or(bytes, str::as_bytes);
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         if finder.is_match(line) {

@@ -2,7 +2,7 @@
 
 use super::act::Deed;
 use super::check::{Check, ExitProof};
-use wunderblock_reduce::shell::{Flow, Redirect, ShellToken, ShellWord, tokens, words};
+use wunderblock_text::shell::{Flow, Redirect, ShellToken, ShellWord, tokens, words};
 
 /// Maximum number of bytes that are read from a command.
 const LOOK: usize = 4096;

@@ -361,3 +361,29 @@ fn plain_text(content: &RawValue) -> String {
     generic::gather(content, &["text"], &mut out);
     out
 }
+
+/// Record types that only Claude Code writes, and that lack the fields of its tree.
+const CLAUDE_TYPES: [&str; 9] = [
+    "file-history-snapshot",
+    "queue-operation",
+    "permission-mode",
+    "custom-title",
+    "ai-title",
+    "agent-name",
+    "last-prompt",
+    "worktree-state",
+    "bridge-session",
+];
+
+/// Returns whether only Claude Code writes a line of this type and these fields.
+pub(in crate::transcript) fn is_line(object: &Object<'_>, kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    let said = matches!(
+        kind,
+        "user" | "assistant" | "system" | "attachment" | "progress" | "tool_use" | "tool_result"
+    );
+    let tree = has("parentUuid") && (has("sessionId") || has("isSidechain") || has("uuid"));
+    tree || (said && has("uuid") && has("sessionId"))
+        || (kind == "summary" && has("leafUuid"))
+        || CLAUDE_TYPES.contains(&kind)
+        || (kind == "mode" && object.has("sessionId"))
+}

@@ -406,3 +406,28 @@ fn hash_said(message: &Message) -> u64 {
     };
     hash([role].into_iter().chain(texts))
 }
+
+/// Record types of Codex that have an envelope.
+pub(in crate::transcript) const ENVELOPED_TYPES: [&str; 7] = [
+    "session_meta",
+    "turn_context",
+    "response_item",
+    "event_msg",
+    "compacted",
+    "world_state",
+    "inter_agent_communication_metadata",
+];
+
+/// Returns whether a line is an item of Codex without an envelope.
+pub(in crate::transcript) fn is_bare_item(
+    object: &Object<'_>,
+    kind: &str,
+    has: &dyn Fn(&str) -> bool,
+) -> bool {
+    let first_block = object.array("content").and_then(|blocks| Object::of(blocks.first()?));
+    let block_kind = first_block.as_ref().and_then(|block| block.text("type")).unwrap_or_default();
+    (kind == "message" && matches!(block_kind.as_ref(), "input_text" | "output_text"))
+        || (matches!(kind, "function_call" | "function_call_output" | "local_shell_call") && has("call_id"))
+        || (kind.is_empty() && has("id") && has("instructions") && has("timestamp"))
+        || object.has("record_type")
+}

@@ -357,3 +357,25 @@ fn usage(object: &Object<'_>, message: &Message) -> Option<UsageMeasured> {
     let names = USAGES.iter().find(|names| names.iter().any(|name| usage.has(name)))?;
     Some(UsageMeasured::of(message, names.map(|name| usage.number(name).unwrap_or(0))))
 }
+
+/// Returns whether a line belongs to a stream of Droid.
+pub(in crate::transcript) fn is_droid_stream(kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    let has_session = has("session_id") || has("sessionId");
+    match kind {
+        "message" => has_session && has("role") && has("text"),
+        "tool_call" => has_session && has("toolName"),
+        "tool_result" => has_session && has("value"),
+        "completion" => has("finalText"),
+        _ => false,
+    }
+}
+
+/// Returns whether a line belongs to a session of Grok.
+pub(in crate::transcript) fn is_grok(kind: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    match kind {
+        "user" => has("content") && (has("prompt_index") || has("synthetic_reason")),
+        "assistant" => has("content") && has("model_id"),
+        "backend_tool_call" => has("kind"),
+        _ => false,
+    }
+}

@@ -255,3 +255,13 @@ fn ran(said: &Object<'_>) -> Message {
     };
     Message::text(Role::User, text).standing(standing)
 }
+
+/// Returns whether a line has a type or a message that only pi writes.
+pub(in crate::transcript) fn is_line(kind: &str, message: &Object<'_>, has: &dyn Fn(&str) -> bool) -> bool {
+    let role = message.text("role").unwrap_or_default();
+    matches!(kind, "thinking_level_change" | "branch_summary" | "custom_message")
+        || (kind == "model_change" && has("provider"))
+        || (kind == "compaction" && has("tokensBefore"))
+        || (kind == "message"
+            && (matches!(role.as_ref(), "toolResult" | "bashExecution") || message.has("stopReason")))
+}

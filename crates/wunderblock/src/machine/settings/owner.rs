@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::path::Path;
-use wunderblock_reduce::shell::words;
+use wunderblock_text::shell::words;
 
 /// Name of the program in the entries that it adds, without folder and extension.
 const PROGRAM: &str = "wunderblock";

@@ -75,7 +75,7 @@ async fn readable(engine: &Engine, content: NamedContent, slice: &Slice) -> Resu
         return Err(Error::Address(format!("{why}: give lines (#L1-40) or bytes (#B0-4096)")));
     }
     let bytes = content.whole(engine).await?;
-    let bytes = wunderblock_reduce::decode_other(&bytes).map_or(bytes, String::into_bytes);
+    let bytes = wunderblock_text::encoding::decode_other(&bytes).map_or(bytes, String::into_bytes);
     if matches!(slice, Slice::JsonPath(_)) {
         // The value is unescaped, which moves all places in it, so its secrets are looked for before.
         let masked = masked(&bytes, &engine.config.redactor);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use wunderblock_core::units::{Bytes, Millis};
-use wunderblock_reduce::shell::{Unclosed, words};
+use wunderblock_text::shell::{Unclosed, words};
 
 /// A program, its arguments, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@
 //! The file is locked while its `run` is running. The file costs one write per chunk and no sync, so that the command
 //! is not slowed down: after a kill, the file is complete; after a loss of power, its last seconds may be missing.
 
-use crate::outputs::outputs_session;
-use crate::private_file::private_file;
+use crate::kept::outputs::outputs_session;
+use crate::kept::private_file::private_file;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::fs::{File, OpenOptions, TryLockError};

@@ -1,9 +1,8 @@
 //! Decodes bytes as text: UTF-8, or the encodings that old programs and PowerShell write.
-use crate::part::PartOfList;
 
 /// The encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextEncoding {
+pub enum TextEncoding {
     /// UTF-8, possibly with invalid bytes, which are shown as U+FFFD.
     Utf8,
     /// Windows-1252, which includes the characters of Latin-1: one byte per character.
@@ -28,7 +27,7 @@ const MAX_WESTERN_PERCENT: usize = 30;
 
 impl TextEncoding {
     /// Detects the encoding of bytes.
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    pub fn of(bytes: &[u8]) -> Self {
         let sample = bytes.get(..SAMPLE_BYTES).unwrap_or(bytes);
         let marked = match bytes {
             [0xff, 0xfe, ..] => Some(Self::Utf16Le),
@@ -58,7 +57,7 @@ impl TextEncoding {
     }
 
     /// Returns the note that a mark adds to a text that is shown decoded, or `None` for UTF-8.
-    pub(crate) const fn note(self) -> Option<&'static str> {
+    pub const fn note(self) -> Option<&'static str> {
         match self {
             Self::Utf8 => None,
             Self::Windows1252 => Some("shown decoded from Windows-1252 (Latin-1)"),
@@ -67,7 +66,7 @@ impl TextEncoding {
     }
 
     /// Returns the lines in a sequence of bytes, each with its line end.
-    pub(crate) fn lines(self, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    pub fn lines(self, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         let mut rest = bytes;
         std::iter::from_fn(move || {
             let end = match self {
@@ -82,7 +81,7 @@ impl TextEncoding {
     }
 
     /// Appends a line as text. Returns the number of bytes that are not text.
-    pub(crate) fn decode_line(self, line: &[u8], text: &mut String) -> u64 {
+    pub fn decode_line(self, line: &[u8], text: &mut String) -> u64 {
         match self {
             Self::Utf8 => line.utf8_chunks().fold(0, |bad, chunk| {
                 text.push_str(chunk.valid());
@@ -135,7 +134,7 @@ fn is_western(bytes: &[u8]) -> bool {
     let (mut high, mut fits) = (0, 0);
     let from = error.valid_up_to().saturating_sub(1);
     let mut previous = b' ';
-    let mut rest = bytes.part(from..).iter().copied().peekable();
+    let mut rest = bytes.get(from..).unwrap_or_default().iter().copied().peekable();
     while let Some(byte) = rest.next() {
         if matches!(byte, 0..=6 | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f) {
             return false;
