@@ -40,11 +40,11 @@ impl Feed<'_> {
 
     /// Packs all waiting data and sends it.
     pub(super) async fn flush(&mut self) -> Result<(), Error> {
-        self.waiting_events = 0;
-        self.waiting_bytes = 0;
-        let batch = std::mem::take(&mut self.waiting);
-        let chunks = std::mem::take(&mut self.bytes.chunks);
-        let is_bare = self.notes.is_empty() && self.openings.is_empty();
+        self.outbox.waiting_events = 0;
+        self.outbox.waiting_bytes = 0;
+        let batch = std::mem::take(&mut self.outbox.waiting);
+        let chunks = std::mem::take(&mut self.outbox.bytes.chunks);
+        let is_bare = self.outbox.notes.is_empty() && self.outbox.openings.is_empty();
         if batch.is_empty() && chunks.is_empty() && is_bare {
             return Ok(());
         }
@@ -53,24 +53,24 @@ impl Feed<'_> {
         self.settle().await?;
         let len = chunks.iter().map(|chunk| chunk.len).sum::<u64>();
         let mut first = vec![Write::Extend {
-            source: self.claim.source,
-            revision: self.claim.revision,
-            owner: self.claim.owner(self.engine.now()),
-            from: self.claim.len,
+            source: self.outbox.claim.source,
+            revision: self.outbox.claim.revision,
+            owner: self.outbox.claim.owner(self.engine.now()),
+            from: self.outbox.claim.len,
             chunks,
-            erased: std::mem::take(&mut self.bytes.erased),
+            erased: std::mem::take(&mut self.outbox.bytes.erased),
         }];
-        self.claim.len += len;
-        first.append(&mut self.openings);
-        for (stream, records) in std::mem::take(&mut self.notes) {
+        self.outbox.claim.len += len;
+        first.append(&mut self.outbox.openings);
+        for (stream, records) in std::mem::take(&mut self.outbox.notes) {
             first.push(Write::Records { tenant: self.engine.tenant.no, stream, records });
         }
         let mut writes = first.clone();
         for (waiting, events) in batch.iter().zip(events) {
             writes.push(self.append(self.stream(waiting)?, events));
         }
-        let answer = self.engine.storage.commit(Commit::derived(self.epoch, writes));
-        self.sent = Some(Sent { answer: Mutex::new(answer), first, batch });
+        let answer = self.engine.storage.commit(Commit::derived(self.outbox.epoch, writes));
+        self.outbox.sent = Some(Sent { answer: Mutex::new(answer), first, batch });
         Ok(())
     }
 
@@ -117,7 +117,7 @@ impl Feed<'_> {
 
     /// Waits until the batch in progress is stored.
     async fn settle(&mut self) -> Result<(), Error> {
-        let Some(Sent { answer, first, batch }) = self.sent.take() else { return Ok(()) };
+        let Some(Sent { answer, first, batch }) = self.outbox.sent.take() else { return Ok(()) };
         match answer.into_inner().unwrap_or_else(PoisonError::into_inner).await {
             Ok(written) => {
                 let mut appended = appended_of(written);
@@ -154,11 +154,11 @@ impl Feed<'_> {
 
     /// Returns the key for hashing records by content, if the format has no record ids.
     fn by_content(&self) -> Option<&[u8; 32]> {
-        has_no_ids(self.format).then_some(&self.engine.tenant.key)
+        has_no_ids(self.file.format).then_some(&self.engine.tenant.key)
     }
 
     fn stream(&self, waiting: &Waiting) -> Result<StreamId, Error> {
-        let tree = self.sessions.get(waiting.session);
+        let tree = self.sessions.trees.get(waiting.session);
         let branch = tree.and_then(|tree| tree.branches().get(waiting.branch));
         branch.map(|branch| branch.stream.clone()).ok_or_else(unexpected)
     }
@@ -168,9 +168,9 @@ impl Feed<'_> {
     }
 
     fn note(&mut self, session: usize, branch: usize, appended: &[Appended]) {
-        self.done.appended += appended.iter().filter(|one| !one.duplicate).count() as u64;
-        self.done.duplicates += appended.iter().filter(|one| one.duplicate).count() as u64;
-        if let Some(branch) = self.sessions.get_mut(session).and_then(|tree| tree.at_mut(branch)) {
+        self.account.done.appended += appended.iter().filter(|one| !one.duplicate).count() as u64;
+        self.account.done.duplicates += appended.iter().filter(|one| one.duplicate).count() as u64;
+        if let Some(branch) = self.sessions.trees.get_mut(session).and_then(|tree| tree.at_mut(branch)) {
             appended.iter().for_each(|one| branch.seqs.push(one.seq));
         }
     }
@@ -214,9 +214,9 @@ impl Feed<'_> {
                         .or_else(|_| EventId::new(format!("record~{own}")))?;
                     let text = format!(
                         "{}: byte {offset}: the id {id} is already at position {seq} with other content; both are kept",
-                        self.path.display()
+                        self.file.path.display()
                     );
-                    self.warn(ImportNotice::ReusedId, text);
+                    self.account.warn(ImportNotice::ReusedId, text);
                     todo.push(part);
                 }
                 Err(error) => return Err(error.into()),

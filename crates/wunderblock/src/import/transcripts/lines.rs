@@ -58,12 +58,11 @@ pub(super) async fn document(
     opened: &mut OpenedFile<'_>,
 ) -> Result<Option<Saved>, Error> {
     let path = opened.path;
-    feed.is_document = true;
     let mut bytes = Vec::new();
     opened.file.seek(SeekFrom::Start(0)).map_err(|error| file_error(path, &error))?;
     opened.file.read_to_end(&mut bytes).map_err(|error| file_error(path, &error))?;
-    feed.bytes = RawBytes::new(0, feed.claim.len);
-    feed.bytes.push(&bytes);
+    feed.outbox.bytes = RawBytes::new(0, feed.outbox.claim.len);
+    feed.outbox.bytes.push(&bytes);
     let mut reader = feed.reader();
     let mut records = reader.document(&bytes);
     records.extend(reader.finish());
@@ -93,7 +92,7 @@ pub(super) async fn lines(
         // The import cannot continue, so the source is opened again, and read as a whole.
         return Err(Error::Store(StoreError::SourceMoved));
     }
-    feed.bytes = RawBytes::new(at, feed.claim.len);
+    feed.outbox.bytes = RawBytes::new(at, feed.outbox.claim.len);
     let mut file = opened.file.try_clone().map_err(|error| file_error(path, &error))?;
     file.seek(SeekFrom::Start(at)).map_err(|error| file_error(path, &error))?;
     let file = BufReader::with_capacity(SOURCE_CHUNK, file);
@@ -133,7 +132,7 @@ pub(super) async fn lines(
 
 /// Takes in the records of a line.
 async fn take(feed: &mut Feed<'_>, line: ParsedLine, reader: &TranscriptReader) -> Result<(), Error> {
-    feed.named = line.named;
+    feed.gate.named = line.named;
     let bare = strip_end(&line.bytes);
     for record in &line.records {
         if line.is_unfinished(record) {
@@ -193,7 +192,7 @@ impl LineInput<'_> {
             }
             size += bytes.len();
             let (offset, number) = (self.offset, self.number + 1);
-            feed.bytes.push(&bytes);
+            feed.outbox.bytes.push(&bytes);
             let bare = strip_end(&bytes);
             feed.remind(reader, bare).await?;
             let records = reader.line(offset, number, bare);
@@ -218,7 +217,7 @@ impl LineInput<'_> {
     /// their location.
     async fn long(&mut self, feed: &mut Feed<'_>, first: Vec<u8>, named: bool) -> Result<ParsedLine, Error> {
         let (offset, number) = (self.offset, self.number + 1);
-        let blanked = feed.is_erased_at(offset);
+        let blanked = feed.sessions.is_erased_at(offset);
         let mut len = 0;
         let mut part = first;
         let mut ends = false;
@@ -226,9 +225,9 @@ impl LineInput<'_> {
             let text = part.strip_suffix(b"\n").unwrap_or(&part);
             len += text.len() as u64;
             ends |= part.ends_with(b"\n");
-            feed.bytes.push(&part);
+            feed.outbox.bytes.push(&part);
             if blanked {
-                feed.bytes.blank(self.offset, self.offset + text.len() as u64);
+                feed.outbox.bytes.blank(self.offset, self.offset + text.len() as u64);
             }
             self.offset += part.len() as u64;
             feed.store(self.offset).await?;

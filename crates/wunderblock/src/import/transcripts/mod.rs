@@ -1,14 +1,17 @@
 //! Importing transcripts: raw bytes go into a source, records become events, and branches become forks.
 //!
 //! ```text
-//! file ─ change ─ claim ─ lines ─ wire::Reader ─► Record ─ place ─ Tree ─► events of a stream per branch
-//!                           └──────────────────────────────────────────► chunks (verbatim, for export and proof)
+//! file ─► lines ─► gate ─► look up ─► sessions ─► outbox ─► events of a stream per branch
+//!  │      records  until    in the    a place      └──────► chunks (verbatim, for export and proof)
+//!  │               the      ledger    for each
+//!  └ change, claim session  at once   record                account: what was done with each record
 //! ```
 //! A file that has already been imported is compared with its stored bytes. If the file grew, the import continues
 //! where the last one stopped. If the file was rewritten, it becomes a new revision with separate bytes. Records that
 //! are already stored are recognised by their ids, in any file; records without ids are recognised by offset and
 //! content. Only one import at a time writes the data of a file; other imports of that file wait.
 
+mod account;
 mod batch;
 mod feed;
 pub(crate) mod files;
@@ -22,7 +25,7 @@ pub(crate) mod twin;
 use crate::base::apart::apart_with;
 use crate::base::future::BoxFuture;
 use crate::base::parallel::pause;
-use crate::ledger::reading::originals::newest_source;
+use crate::ledger::reading::originals::{newest_source, source_handle};
 use crate::ledger::reading::query_batch::QueryBatch;
 pub(crate) use files::change::is_same;
 use files::change::{FileChange, find_change};
@@ -37,7 +40,7 @@ use crate::histories::tree::is_storage;
 use crate::histories::{Place, holds_sessions};
 use crate::ledger::engine::{Engine, unexpected};
 use crate::limits::{IMPORT_ATTEMPTS, IMPORT_POLL, IMPORT_WAIT, MAX_DOCUMENT};
-use feed::Feed;
+use feed::{Feed, ReadFile};
 use files::opened::{OpenedFile, read_head};
 use files::saved::Saved;
 use std::fs::Metadata;
@@ -204,7 +207,10 @@ async fn import_once(
     )
     .await?;
     let saved = grown.and_then(|old| old.revision.reader.as_deref()).and_then(Saved::decode);
-    let mut feed = Feed::begin(engine, (path, &opened.name, format), claim);
+    let mut feed = {
+        let (path, name, handle) = (path.to_owned(), opened.name.clone(), source_handle(engine, path));
+        Feed::begin(engine, ReadFile { path, name, format, handle, is_document }, claim)
+    };
     let done = match is_document {
         true => lines::document(&mut feed, opened).await,
         false => lines::lines(&mut feed, opened, saved, progress).await,
@@ -214,7 +220,7 @@ async fn import_once(
         Err(error) => Err(error),
     };
     if done.is_err() {
-        give_back(engine, &feed.claim).await;
+        give_back(engine, &feed.outbox.claim).await;
     }
     let imported = done?;
     progress(opened.len, opened.len);

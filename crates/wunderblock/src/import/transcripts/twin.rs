@@ -40,11 +40,11 @@ const PLACES: usize = 3;
 
 /// Returns the name of the file in the ledger. The first records of the session `key` must have been looked up.
 pub(super) async fn name_file(feed: &mut Feed<'_>, key: &str) -> Result<String, Error> {
-    if feed.file.is_none() {
-        let known = if has_no_ids(feed.format) { known_name(feed, key).await? } else { None };
-        feed.file = Some(known.unwrap_or_else(|| new_name(&feed.path)));
+    if feed.sessions.file_name.is_none() {
+        let known = if has_no_ids(feed.file.format) { known_name(feed, key).await? } else { None };
+        feed.sessions.file_name = Some(known.unwrap_or_else(|| new_name(&feed.file.path)));
     }
-    Ok(feed.file.clone().unwrap_or_default())
+    Ok(feed.sessions.file_name.clone().unwrap_or_default())
 }
 
 async fn known_name(feed: &mut Feed<'_>, key: &str) -> Result<Option<String>, Error> {
@@ -57,7 +57,7 @@ async fn known_name(feed: &mut Feed<'_>, key: &str) -> Result<Option<String>, Er
         *hits.entry(stream.clone()).or_default() += 1;
     }
     feed.known.places.extend(places);
-    let (source, revision) = (feed.claim.source, feed.claim.revision);
+    let (source, revision) = (feed.outbox.claim.source, feed.outbox.claim.revision);
     if let Some(name) = called_name(feed.engine, source, revision).await? {
         return Ok(Some(name));
     }
@@ -92,27 +92,28 @@ async fn is_twin(feed: &Feed<'_>, stream: &StreamId, told: &[NamelessRecord]) ->
     if told.get(shared).is_some_and(|next| last > Some(next.offset)) {
         return Ok(false);
     }
-    let is_read = feed.is_document || feed.path.metadata().is_ok_and(|meta| meta.len() <= feed.bytes.read);
+    let is_read = feed.file.is_document
+        || feed.file.path.metadata().is_ok_and(|meta| meta.len() <= feed.outbox.bytes.read);
     let is_whole = is_read && shared == told.len() && told.last().map(|one| one.offset) == last;
     let tells = shared >= TELLING || told.iter().take(shared).any(|one| one.is_reply);
     let is_enough = if same.contains(&Some(true)) { tells } else { tells && shared >= PLACES };
-    Ok((is_whole || is_enough) && (feed.is_document || has_same_bytes(feed, stream).await?))
+    Ok((is_whole || is_enough) && (feed.file.is_document || has_same_bytes(feed, stream).await?))
 }
 
 /// Returns whether the file equals the stored bytes of any of the session's files, up to the end of the shorter one.
 async fn has_same_bytes(feed: &Feed<'_>, stream: &StreamId) -> Result<bool, Error> {
     let query = Query::SourcesOf { tenant: feed.engine.tenant.no, stream: stream.clone() };
     let mut sources = feed.engine.ask(query, Answer::sources).await?;
-    sources.retain(|source| source.revision.format == feed.format.name());
+    sources.retain(|source| source.revision.format == feed.file.format.name());
     sources.sort_by_key(|source| Reverse(source.revision.len));
-    let failed = |error| file_error(&feed.path, &error);
-    let mut file = Content::File(File::open(&feed.path).map_err(failed)?);
+    let failed = |error| file_error(&feed.file.path, &error);
+    let mut file = Content::File(File::open(&feed.file.path).map_err(failed)?);
     let len = file.len().map_err(failed)?;
     // If the longest stored file is the beginning of this file, each shorter one is also a beginning of this file, or
     // a branch.
     for (number, source) in sources.iter().enumerate() {
         if (number == 0 || source.revision.len >= len)
-            && kept_since(feed.engine, source, &mut file, &feed.path).await? != KeptBytes::Other
+            && kept_since(feed.engine, source, &mut file, &feed.file.path).await? != KeptBytes::Other
         {
             return Ok(true);
         }

@@ -39,19 +39,19 @@ impl Feed<'_> {
         records: &[(&TranscriptRecord, &[u8])],
     ) -> Result<(), Error> {
         // Before the first session is known, earlier records may be held back, so their data is kept.
-        if !self.by_name.is_empty() {
+        if !self.sessions.by_name.is_empty() {
             self.known = KnownRecords::default();
         }
-        if self.epoch.no > 0 {
+        if self.outbox.epoch.no > 0 {
             let names = records.iter().flat_map(|(record, _)| unique_names(record)).collect();
             let lost = lost_of(self.engine, names).await?;
             self.known.lost.add(lost);
         }
         let is_new = |(record, _): &(&TranscriptRecord, &[u8])| {
             let key: &str = record.session.as_deref().unwrap_or_default();
-            !self.by_name.contains_key(key)
+            !self.sessions.by_name.contains_key(key)
         };
-        let was_before = self.sessions.iter().any(SessionTree::was_before);
+        let was_before = self.sessions.trees.iter().any(SessionTree::was_before);
         if !was_before && !records.iter().any(is_new) {
             return Ok(());
         }
@@ -70,7 +70,7 @@ impl Feed<'_> {
             }
             wanted.extend(earlier_records(record).map(record_key));
             if let (None, Some(told)) = (&record.id, NamelessRecord::of(record, raw)?) {
-                if was_before && has_no_ids(self.format) {
+                if was_before && has_no_ids(self.file.format) {
                     wanted.insert(told.key(&self.engine.tenant));
                 }
                 let session = record.session.clone().unwrap_or_default();
@@ -86,10 +86,10 @@ impl Feed<'_> {
         let at_hand = self.known.events_at_hand.clone();
         // A copy is not in the ledger before its first own record.
         let is_stored = |tree: &&SessionTree| tree.standing == SessionOrigin::Open { before: true };
-        let trees = self.sessions.iter().filter(is_stored);
+        let trees = self.sessions.trees.iter().filter(is_stored);
         let branches = trees.flat_map(|tree| tree.branches().iter().rev().take(BRANCHES));
         let streams: Vec<StreamId> = branches.map(|branch| branch.stream.clone()).collect();
-        if !streams.is_empty() && !self.openings.is_empty() {
+        if !streams.is_empty() && !self.outbox.openings.is_empty() {
             self.arrive().await?;
         }
         for stream in streams {
@@ -103,8 +103,8 @@ impl Feed<'_> {
     async fn look_for_kin(&mut self, records: &[(&TranscriptRecord, &[u8])]) -> Result<(), Error> {
         let mut wanted: BTreeMap<StreamId, Vec<EventId>> = BTreeMap::new();
         for (record, _) in records {
-            let belongs = self.by_name.get(record.session.as_deref().unwrap_or_default());
-            let tree = belongs.and_then(|belongs| self.sessions.get(belongs.index()?));
+            let belongs = self.sessions.by_name.get(record.session.as_deref().unwrap_or_default());
+            let tree = belongs.and_then(|belongs| self.sessions.trees.get(belongs.index()?));
             if belongs.is_some()
                 && !tree.is_some_and(|tree| matches!(tree.standing, SessionOrigin::Kin { .. }))
             {
@@ -158,8 +158,8 @@ impl Feed<'_> {
         let places = places_of(self.engine, unknown.iter().map(|id| record_key(id)).collect()).await?;
         for id in unknown {
             let Some(streams) = places.get(&record_key(&id)) else { continue };
-            let owner = self.by_name.iter().find(|(_, belongs)| {
-                let tree = belongs.index().and_then(|index| self.sessions.get(index));
+            let owner = self.sessions.by_name.iter().find(|(_, belongs)| {
+                let tree = belongs.index().and_then(|index| self.sessions.trees.get(index));
                 tree.is_some_and(|tree| streams.iter().any(|(stream, _)| is_of(stream, &tree.root)))
             });
             if let Some((key, _)) = owner {

@@ -50,7 +50,7 @@ pub(in crate::import::transcripts) async fn find_place(
     {
         return Ok(place_there(feed, session, (branch, seq)));
     }
-    let Some(tree) = feed.sessions.get(session) else { return Ok(RecordPlacement::New) };
+    let Some(tree) = feed.sessions.trees.get(session) else { return Ok(RecordPlacement::New) };
     let mut place = tree.last();
     if record.id.is_none() && tree.was_before() {
         meet_record(feed, session, record).await?;
@@ -70,21 +70,22 @@ pub(in crate::import::transcripts) async fn find_place(
             None => {
                 let text = format!(
                     "{}:{}: follows record {id}, which is missing from the file; treated as following the previous record",
-                    feed.path.display(),
+                    feed.file.path.display(),
                     record.line
                 );
-                feed.warn(ImportNotice::MissingParent, text);
+                feed.account.warn(ImportNotice::MissingParent, text);
             }
         },
         RecordPlace::Root => {
-            let opened = feed.sessions.get(session).and_then(|tree| tree.branches().first());
+            let opened = feed.sessions.trees.get(session).and_then(|tree| tree.branches().first());
             place = (0, Point::Seq(opened.map_or(Seq::START, |branch| branch.opened)));
         }
         RecordPlace::RolledBack { turns } => {
-            place = feed.sessions.get(session).and_then(|tree| tree.before_turns(*turns)).unwrap_or(place);
+            place =
+                feed.sessions.trees.get(session).and_then(|tree| tree.before_turns(*turns)).unwrap_or(place);
         }
     }
-    let Some(tree) = feed.sessions.get_mut(session) else { return Ok(RecordPlacement::New) };
+    let Some(tree) = feed.sessions.trees.get_mut(session) else { return Ok(RecordPlacement::New) };
     if tree.is_tip(place) {
         tree.current = place.0;
     } else if items.is_empty() {
@@ -106,7 +107,7 @@ fn is_beside(item: &RecordItem) -> bool {
 }
 
 fn place_there(feed: &mut Feed<'_>, session: usize, (branch, seq): (usize, Seq)) -> RecordPlacement {
-    if let Some(tree) = feed.sessions.get_mut(session) {
+    if let Some(tree) = feed.sessions.trees.get_mut(session) {
         tree.current = branch;
         if let Some(branch) = tree.branch_mut() {
             branch.last = Point::Seq(seq);
@@ -122,7 +123,7 @@ async fn place_of_kin(
     arriving: &Arriving<'_>,
 ) -> Result<Option<RecordPlacement>, Error> {
     let Arriving { record, items, at, .. } = *arriving;
-    let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
+    let Some(tree) = feed.sessions.trees.get(session) else { return Ok(None) };
     let SessionOrigin::Kin { parent, .. } = &tree.standing else { return Ok(None) };
     let places = record.id.as_ref().and_then(|id| feed.known.places.get(&record_key(id)));
     let found = places.into_iter().flatten().find(|(stream, _)| root(stream) == root(parent)).cloned();
@@ -131,7 +132,7 @@ async fn place_of_kin(
             Some(message) => says_message(feed, &stream, id, message).await?,
             None => true,
         };
-        if let Some(tree) = feed.sessions.get_mut(session).filter(|_| same) {
+        if let Some(tree) = feed.sessions.trees.get_mut(session).filter(|_| same) {
             tree.standing = SessionOrigin::Kin { parent: stream, at_seq: seq };
             return Ok(Some(RecordPlacement::Elsewhere));
         }
@@ -146,7 +147,7 @@ async fn place_of_kin(
 /// Returns the place at which an earlier import or a live agent stored a record.
 async fn known_place(feed: &mut Feed<'_>, session: usize, id: &str) -> Result<Option<(usize, Seq)>, Error> {
     let record = record_key(id);
-    let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
+    let Some(tree) = feed.sessions.trees.get(session) else { return Ok(None) };
     if !tree.was_before() || tree.place(record).is_some() {
         return Ok(None);
     }
@@ -157,7 +158,7 @@ async fn known_place(feed: &mut Feed<'_>, session: usize, id: &str) -> Result<Op
         }
     }
     // A live agent may already have appended the event under the record's id.
-    let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
+    let Some(tree) = feed.sessions.trees.get(session) else { return Ok(None) };
     let found = feed.known.events.get(&event_id(id, 0)?).into_iter().flatten();
     Ok(found.filter_map(|(stream, event)| Some((tree.index_of(stream)?, event.seq))).min())
 }
@@ -169,7 +170,7 @@ pub(in crate::import::transcripts) fn place_of(
     id: &str,
 ) -> Option<(usize, Point)> {
     let key = record_key(id);
-    let tree = feed.sessions.get(session)?;
+    let tree = feed.sessions.trees.get(session)?;
     tree.place(key).or_else(|| {
         let places = feed.known.places.get(&key)?;
         places.iter().find_map(|(stream, seq)| {
@@ -188,7 +189,7 @@ async fn branch_of(
     stream: &StreamId,
     seq: Seq,
 ) -> Result<Option<usize>, Error> {
-    let Some(tree) = feed.sessions.get(session) else { return Ok(None) };
+    let Some(tree) = feed.sessions.trees.get(session) else { return Ok(None) };
     if let Some(branch) = tree.index_of(stream) {
         return Ok(Some(branch));
     }
@@ -197,7 +198,7 @@ async fn branch_of(
     }
     let Some(info) = feed.engine.info(stream).await? else { return Ok(None) };
     link_stream(feed, stream);
-    let Some(tree) = feed.sessions.get_mut(session) else { return Ok(None) };
+    let Some(tree) = feed.sessions.trees.get_mut(session) else { return Ok(None) };
     let (parent, base) = info.fork.clone().unwrap_or((tree.root.clone(), Seq(1)));
     let mut branch = Branch::new(info.id.clone(), base, info.said.max(base));
     branch.fork = Some((tree.index_of(&parent).unwrap_or(0), Point::Seq(base)));
@@ -224,7 +225,7 @@ async fn meet_record(feed: &mut Feed<'_>, session: usize, record: &TranscriptRec
     let told = told.filter(|one| one.offset == record.offset).map(|one| one.key(&feed.engine.tenant));
     let places = told.filter_map(|key| feed.known.places.get(&key)).flatten();
     for (stream, seq) in places.cloned().collect::<Vec<_>>() {
-        let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
+        let Some(tree) = feed.sessions.trees.get(session) else { return Ok(()) };
         if is_of(&stream, &tree.root) && tree.index_of(&stream).is_none() {
             branch_of(feed, session, &stream, seq).await?;
             let at_hand = feed.known.events_at_hand.clone();
@@ -241,7 +242,7 @@ fn count_nameless(
     name: &str,
     items: &[RecordItem],
 ) -> Result<Nameless, Error> {
-    let Some(tree) = feed.sessions.get(session) else { return Ok(Nameless::Next) };
+    let Some(tree) = feed.sessions.trees.get(session) else { return Ok(Nameless::Next) };
     let id = event_id(name, 0)?;
     let content = match items.first() {
         Some(RecordItem::Message(message)) => {
@@ -278,10 +279,10 @@ async fn fork_branch(
     at: Millis,
 ) -> Result<(), Error> {
     // The position of an event is known once its batch is stored.
-    if feed.sessions.get(session).is_some_and(|tree| tree.seq(place).is_none()) {
+    if feed.sessions.trees.get(session).is_some_and(|tree| tree.seq(place).is_none()) {
         feed.arrive().await?;
     }
-    let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
+    let Some(tree) = feed.sessions.trees.get(session) else { return Ok(()) };
     let (Some(at_seq), Some(parent)) = (tree.seq(place), tree.branches().get(place.0)) else {
         return Ok(());
     };
@@ -295,7 +296,7 @@ async fn fork_branch(
     } else {
         fork_stream(feed, (&name, scope), at, forked)?;
     }
-    let Some(tree) = feed.sessions.get_mut(session) else { return Ok(()) };
+    let Some(tree) = feed.sessions.trees.get_mut(session) else { return Ok(()) };
     let mut branch = Branch::new(name, at_seq, said);
     branch.compacted = compacted;
     branch.fork = Some(place);
@@ -311,7 +312,7 @@ async fn branch_name(
     forked: &SessionForked,
 ) -> Result<(StreamId, Option<Seq>), Error> {
     loop {
-        let Some(tree) = feed.sessions.get_mut(session) else { return Err(unexpected()) };
+        let Some(tree) = feed.sessions.trees.get_mut(session) else { return Err(unexpected()) };
         let name = StreamId::new(tree.next_name())?;
         let Some(info) = feed.engine.info(&name).await? else { return Ok((name, None)) };
         let begins = info.fork.as_ref().is_some_and(|(of, at)| (of, *at) == (&forked.parent, forked.at_seq));

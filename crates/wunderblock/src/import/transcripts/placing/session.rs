@@ -41,20 +41,20 @@ pub(in crate::import::transcripts) async fn session_of(
     reader: &TranscriptReader,
 ) -> Result<Option<usize>, Error> {
     let key: Box<str> = record.session.clone().unwrap_or_default();
-    if let Some(belongs) = feed.by_name.get(&key) {
+    if let Some(belongs) = feed.sessions.by_name.get(&key) {
         return Ok(belongs.index());
     }
     let file = name_file(feed, &key).await?;
-    let name = session_name(feed.format, &file, record, reader.session());
+    let name = session_name(feed.file.format, &file, record, reader.session());
     let lost = lost_from(feed.engine, vec![name.clone()]).await?.get(&name).cloned().unwrap_or_default();
     if lost.whole {
         let text =
-            format!("{}: session {name} was erased; nothing of it is stored again", feed.path.display());
-        feed.warn(ImportNotice::ErasedSession, text);
-        feed.by_name.insert(key, Belongs::Erased);
+            format!("{}: session {name} was erased; nothing of it is stored again", feed.file.path.display());
+        feed.account.warn(ImportNotice::ErasedSession, text);
+        feed.sessions.by_name.insert(key, Belongs::Erased);
         return Ok(None);
     }
-    feed.lost.insert(name.clone(), lost);
+    feed.sessions.lost.insert(name.clone(), lost);
     let first = StreamId::new(name.clone())
         .or_else(|_| StreamId::new(format!("session-{}", blake3::hash(name.as_bytes()).to_hex())))?;
     let mut tree = session_tree(feed, first, name, record).await?;
@@ -65,12 +65,12 @@ pub(in crate::import::transcripts) async fn session_of(
     if let Some(stream) = held {
         tree.kin = erasures_of_kin(feed, &stream).await?;
     }
-    feed.sessions.push(tree);
-    let index = feed.sessions.len() - 1;
+    feed.sessions.trees.push(tree);
+    let index = feed.sessions.trees.len() - 1;
     if record.session.is_none() {
-        feed.own = Some(index);
+        feed.sessions.own = Some(index);
     }
-    feed.by_name.insert(key, Belongs::To(index));
+    feed.sessions.by_name.insert(key, Belongs::To(index));
     Ok(Some(index))
 }
 
@@ -83,7 +83,7 @@ async fn erasures_of_kin(feed: &mut Feed<'_>, stream: &StreamId) -> Result<Vec<S
     let lost = lost_from(feed.engine, names.clone()).await?;
     for name in &names {
         let lost = lost.get(name).cloned().unwrap_or_default();
-        feed.lost.entry(name.clone()).or_insert(lost);
+        feed.sessions.lost.entry(name.clone()).or_insert(lost);
     }
     Ok(names)
 }
@@ -111,9 +111,9 @@ async fn session_tree(
         return found_session(feed, info, name).await;
     }
     // If two sessions have the same id but no records in common, they are different sessions.
-    let mark = path_mark(&feed.path);
+    let mark = path_mark(&feed.file.path);
     // The second suffix is needed if an earlier revision of the file already uses the first one.
-    for suffix in [mark.clone(), format!("{mark}.{}", feed.claim.revision)] {
+    for suffix in [mark.clone(), format!("{mark}.{}", feed.outbox.claim.revision)] {
         let other = StreamId::new(format!("{first}@{suffix}"))?;
         match feed.engine.info(&other).await? {
             Some(info) if is_same(feed, &info, record).await? => {
@@ -123,15 +123,15 @@ async fn session_tree(
             None => {
                 let text = format!(
                     "{}: the ledger has session {first} with other records; this session is stored as {other}",
-                    feed.path.display()
+                    feed.file.path.display()
                 );
-                feed.warn(ImportNotice::ReusedSession, text);
+                feed.account.warn(ImportNotice::ReusedSession, text);
                 return open_session(feed, other, name, record).await;
             }
         }
     }
     Err(Error::Import {
-        path: feed.path.display().to_string(),
+        path: feed.file.path.display().to_string(),
         reason: ImportReason::Unsuited,
         why: format!("other sessions with the id {first} already use all of its alternative names"),
     })
@@ -184,21 +184,25 @@ async fn open_session(
     name: String,
     record: &TranscriptRecord,
 ) -> Result<SessionTree, Error> {
-    let format = Some(feed.format.name().into());
+    let format = Some(feed.file.format.name().into());
     let mut opened = SessionOpened { format: format.clone(), ..SessionOpened::default() };
     for item in &record.items {
         if let RecordItem::Opened(said) = item {
             opened = SessionOpened { format: format.clone(), ..said.clone() };
         }
     }
-    settle_scope(&mut opened.scope, feed.format.name());
+    settle_scope(&mut opened.scope, feed.file.format.name());
     opened.parent = record.parent_session.as_ref().and_then(|name| StreamId::new(name.to_string()).ok());
-    let at = record.at.unwrap_or(feed.newest);
-    let from = Some((feed.claim.source, feed.claim.revision));
+    let at = record.at.unwrap_or(feed.gate.newest);
+    let from = Some((feed.outbox.claim.source, feed.outbox.claim.revision));
     let (is_delegates, scope) = (opened.parent.is_some(), opened.scope.clone());
     // The stream is opened with its first batch: a commit of its own would cost a sync per session.
-    feed.openings.extend(opening_writes(feed.engine, StreamStart { stream: &stream, at, from }, opened)?);
-    feed.done.appended += 1;
+    feed.outbox.openings.extend(opening_writes(
+        feed.engine,
+        StreamStart { stream: &stream, at, from },
+        opened,
+    )?);
+    feed.account.done.appended += 1;
     let branch = Branch::new(stream.clone(), Seq(1), Seq(1));
     let mut tree = SessionTree::new(stream, name, SessionOrigin::Open { before: false }, branch);
     (tree.is_delegates, tree.scope) = (is_delegates, scope);
@@ -236,19 +240,24 @@ pub(in crate::import::transcripts) fn fork_stream(
     at: Millis,
     forked: SessionForked,
 ) -> Result<(), Error> {
-    let from = Some((feed.claim.source, feed.claim.revision));
-    feed.openings.extend(forking_writes(feed.engine, StreamStart { stream, at, from }, forked, scope)?);
-    feed.done.appended += 1;
+    let from = Some((feed.outbox.claim.source, feed.outbox.claim.revision));
+    feed.outbox.openings.extend(forking_writes(
+        feed.engine,
+        StreamStart { stream, at, from },
+        forked,
+        scope,
+    )?);
+    feed.account.done.appended += 1;
     Ok(())
 }
 
 /// Links a stream to the file, with the next batch.
 pub(in crate::import::transcripts) fn link_stream(feed: &mut Feed<'_>, stream: &StreamId) {
-    feed.openings.push(Write::Link {
+    feed.outbox.openings.push(Write::Link {
         tenant: feed.engine.tenant.no,
         stream: stream.clone(),
-        source: feed.claim.source,
-        revision: feed.claim.revision,
+        source: feed.outbox.claim.source,
+        revision: feed.outbox.claim.revision,
     });
 }
 
@@ -300,12 +309,12 @@ pub(in crate::import::transcripts) async fn open_child(
     session: usize,
     at: Millis,
 ) -> Result<(), Error> {
-    let Some(tree) = feed.sessions.get(session) else { return Ok(()) };
+    let Some(tree) = feed.sessions.trees.get(session) else { return Ok(()) };
     let SessionOrigin::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
     let stream = tree.root.clone();
     let scope = feed.engine.info(&parent).await?.map(|info| info.scope).unwrap_or_default();
     fork_stream(feed, (&stream, scope.clone()), at, SessionForked { parent, at_seq })?;
-    if let Some(tree) = feed.sessions.get_mut(session) {
+    if let Some(tree) = feed.sessions.trees.get_mut(session) {
         (tree.standing, tree.scope) = (SessionOrigin::Open { before: true }, scope);
         tree.begin(Branch::new(stream, at_seq, at_seq));
     }
@@ -314,8 +323,8 @@ pub(in crate::import::transcripts) async fn open_child(
 
 /// Opens the remaining children, for which the file contained no record that the parent lacks.
 pub(in crate::import::transcripts) async fn open_kin(feed: &mut Feed<'_>) -> Result<(), Error> {
-    for session in 0..feed.sessions.len() {
-        open_child(feed, session, feed.newest).await?;
+    for session in 0..feed.sessions.trees.len() {
+        open_child(feed, session, feed.gate.newest).await?;
     }
     Ok(())
 }
@@ -326,7 +335,7 @@ pub(in crate::import::transcripts) async fn resume_import(
     feed: &mut Feed<'_>,
     mut saved: Saved,
 ) -> Result<(TranscriptReader, u64, u64), Error> {
-    let Some(reader) = TranscriptReader::restore(feed.format, &feed.name, &saved.reader) else {
+    let Some(reader) = TranscriptReader::restore(feed.file.format, &feed.file.name, &saved.reader) else {
         return Ok((feed.reader(), 0, 0));
     };
     let mut trees = Vec::new();
@@ -347,10 +356,10 @@ pub(in crate::import::transcripts) async fn resume_import(
         return Ok((feed.reader(), 0, 0));
     }
     for (key, tree) in trees {
-        feed.by_name.insert(key, Belongs::To(feed.sessions.len()));
-        feed.sessions.push(tree);
+        feed.sessions.by_name.insert(key, Belongs::To(feed.sessions.trees.len()));
+        feed.sessions.trees.push(tree);
     }
-    feed.own = saved.own;
-    feed.newest = saved.newest;
+    feed.sessions.own = saved.own;
+    feed.gate.newest = saved.newest;
     Ok((reader, saved.at, saved.line))
 }

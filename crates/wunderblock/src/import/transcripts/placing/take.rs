@@ -33,12 +33,12 @@ pub(in crate::import::transcripts) async fn end_line(
     feed: &mut Feed<'_>,
     reader: &TranscriptReader,
 ) -> Result<(), Error> {
-    if feed.held.is_empty() && feed.bytes.waiting() >= SOURCE_CHUNK {
-        feed.bytes.release(reader.returned(feed.bytes.read));
+    if feed.gate.held.is_empty() && feed.outbox.bytes.waiting() >= SOURCE_CHUNK {
+        feed.outbox.bytes.release(reader.returned(feed.outbox.bytes.read));
     }
-    if feed.waiting_events >= IMPORT_BATCH_EVENTS
-        || feed.waiting_bytes >= IMPORT_BATCH_BYTES
-        || feed.bytes.chunks.len() >= IMPORT_BATCH_CHUNKS
+    if feed.outbox.waiting_events >= IMPORT_BATCH_EVENTS
+        || feed.outbox.waiting_bytes >= IMPORT_BATCH_BYTES
+        || feed.outbox.bytes.chunks.len() >= IMPORT_BATCH_CHUNKS
     {
         feed.flush().await?;
     }
@@ -54,16 +54,16 @@ pub(in crate::import::transcripts) async fn take_record(
     base: u64,
 ) -> Result<(), Error> {
     let raw = raw_of(&record, bytes, base);
-    let nameless = record.session.is_none() && !feed.named;
-    let early = feed.sessions.is_empty() && (nameless || is_before_session(feed, &record));
-    if early && feed.held.len() < HELD && raw.len() < HELD_BYTES {
-        feed.held.push((record, raw.to_vec()));
+    let nameless = record.session.is_none() && !feed.gate.named;
+    let early = feed.sessions.trees.is_empty() && (nameless || is_before_session(feed, &record));
+    if early && feed.gate.held.len() < HELD && raw.len() < HELD_BYTES {
+        feed.gate.held.push((record, raw.to_vec()));
         return Ok(());
     }
-    if feed.newest == Millis(0) {
-        feed.newest = record.at.unwrap_or(feed.newest);
+    if feed.gate.newest == Millis(0) {
+        feed.gate.newest = record.at.unwrap_or(feed.gate.newest);
     }
-    if !feed.held.is_empty() {
+    if !feed.gate.held.is_empty() {
         // The record that names the session contains more information about it than the records held back, so that
         // record opens the session.
         session_of(feed, &record, reader).await?;
@@ -77,10 +77,10 @@ pub(in crate::import::transcripts) async fn let_in(
     feed: &mut Feed<'_>,
     reader: &TranscriptReader,
 ) -> Result<(), Error> {
-    for (record, raw) in std::mem::take(&mut feed.held) {
+    for (record, raw) in std::mem::take(&mut feed.gate.held) {
         if is_before_session(feed, &record) {
-            feed.done.records += 1;
-            feed.account(&record);
+            feed.account.done.records += 1;
+            feed.account.count(&record);
         } else {
             take_in(feed, record, reader, &raw).await?;
         }
@@ -92,10 +92,10 @@ pub(in crate::import::transcripts) async fn let_in(
 /// begun may have no other record yet. A session that this record opened would have no project, and maybe the name of
 /// the file instead of its own.
 fn is_before_session(feed: &Feed<'_>, record: &TranscriptRecord) -> bool {
-    feed.sessions.is_empty()
+    feed.sessions.trees.is_empty()
         && record.items.is_empty()
         && record.kept == RecordStatus::Bookkeeping
-        && !has_no_ids(feed.format)
+        && !has_no_ids(feed.file.format)
 }
 
 pub(in crate::import::transcripts) async fn take_in(
@@ -104,8 +104,8 @@ pub(in crate::import::transcripts) async fn take_in(
     reader: &TranscriptReader,
     raw: &[u8],
 ) -> Result<(), Error> {
-    feed.done.records += 1;
-    feed.account(&record);
+    feed.account.done.records += 1;
+    feed.account.count(&record);
     let Some(session) = session_of(feed, &record, reader).await? else {
         feed.forget(&record);
         return Ok(());
@@ -122,8 +122,8 @@ pub(in crate::import::transcripts) async fn take_in(
             return Ok(());
         }
     }
-    let at = record.at.unwrap_or(feed.newest);
-    feed.newest = feed.newest.max(at);
+    let at = record.at.unwrap_or(feed.gate.newest);
+    feed.gate.newest = feed.gate.newest.max(at);
     let there = match find_place(feed, session, &Arriving { record: &record, name: &name, items: &items, at })
         .await?
     {
@@ -138,24 +138,24 @@ pub(in crate::import::transcripts) async fn take_in(
         RecordPlacement::Elsewhere => return Ok(()),
     };
     let source = EventSource::Import {
-        source: feed.handle,
-        revision: feed.claim.revision,
+        source: feed.file.handle,
+        revision: feed.outbox.claim.revision,
         offset: record.offset,
         len: record.len,
     };
     let gone = gone.unwrap_or_default();
-    let is_same = there.is_some() && names_content(feed.format);
+    let is_same = there.is_some() && names_content(feed.file.format);
     for (number, item) in items.into_iter().enumerate() {
         if gone.get(number) == Some(&true) {
             continue;
         }
         if is_same && matches!(item, RecordItem::Message(_)) {
-            feed.done.duplicates += 1;
+            feed.account.done.duplicates += 1;
             continue;
         }
         let id = event_id(&name, number)?;
         if matches!(item, RecordItem::Spawned(_)) && there.is_some() && is_stored(feed, session, &id).await? {
-            feed.done.duplicates += 1;
+            feed.account.done.duplicates += 1;
             continue;
         }
         if let Some(fact) = fact_of(feed, session, item, raw).await? {
@@ -170,7 +170,7 @@ pub(in crate::import::transcripts) async fn take_in(
 
 /// Returns whether the session has an event with this id. Earlier versions stored less of the start of a sub-agent.
 async fn is_stored(feed: &Feed<'_>, session: usize, id: &EventId) -> Result<bool, Error> {
-    let branch = feed.sessions.get(session).and_then(SessionTree::branch);
+    let branch = feed.sessions.trees.get(session).and_then(SessionTree::branch);
     let Some(stream) = branch.map(|branch| branch.stream.clone()) else { return Ok(false) };
     let known = known_events(feed.engine, &stream, std::slice::from_ref(id)).await?;
     Ok(known.iter().any(Option::is_some))
@@ -182,8 +182,9 @@ pub(in crate::import::transcripts) fn erased_events(
     session: usize,
     (record, name, items): (&TranscriptRecord, &str, &[RecordItem]),
 ) -> Result<Option<Vec<bool>>, Error> {
-    let kin = feed.sessions.get(session).into_iter().flat_map(|tree| &tree.kin);
-    let own = feed.lost(session).into_iter().chain(kin.filter_map(|name| feed.lost.get(name)));
+    let kin = feed.sessions.trees.get(session).into_iter().flat_map(|tree| &tree.kin);
+    let own =
+        feed.sessions.lost(session).into_iter().chain(kin.filter_map(|name| feed.sessions.lost.get(name)));
     let unique = Some(&feed.known.lost).filter(|_| !unique_names(record).is_empty());
     let lost: Vec<&Lost> = own.chain(unique).filter(|lost| lost.has_record(record, name)).collect();
     if lost.is_empty() {
@@ -210,8 +211,8 @@ pub(in crate::import::transcripts) async fn fact_of(
         RecordItem::Opened(_) => return Ok(None),
         RecordItem::Message(mut message) => {
             if message.role == Role::User {
-                let is_delegates = feed.sessions.get(session).is_some_and(|tree| tree.is_delegates);
-                author::settle(&mut message, stated(feed.format, raw, is_delegates));
+                let is_delegates = feed.sessions.trees.get(session).is_some_and(|tree| tree.is_delegates);
+                author::settle(&mut message, stated(feed.file.format, raw, is_delegates));
             }
             Fact::MessageAppended(MessageAppended { message })
         }
@@ -223,7 +224,7 @@ pub(in crate::import::transcripts) async fn fact_of(
         RecordItem::About { record, mut fact } => {
             feed.arrive().await?;
             let place = place_of(feed, session, &record);
-            let known = feed.sessions.get(session).and_then(|tree| tree.seq(place?));
+            let known = feed.sessions.trees.get(session).and_then(|tree| tree.seq(place?));
             let (Some(known), Some(target)) = (known, fact.target_mut()) else { return Ok(None) };
             *target = known;
             *fact
@@ -233,7 +234,7 @@ pub(in crate::import::transcripts) async fn fact_of(
             feed.arrive().await?;
             let kept = before.as_deref().and_then(|id| place_of(feed, session, id));
             let from = from.as_deref().and_then(|id| place_of(feed, session, id));
-            let Some(tree) = feed.sessions.get_mut(session) else { return Ok(None) };
+            let Some(tree) = feed.sessions.trees.get_mut(session) else { return Ok(None) };
             let kept = kept.filter(|place| place.0 == tree.current).and_then(|place| tree.seq(place));
             let last = tree.seq(tree.last());
             // If everything is kept, the summary covers only the opening, which no view shows.
@@ -246,7 +247,7 @@ pub(in crate::import::transcripts) async fn fact_of(
                 summary: summary.map(Body::from),
                 trigger,
                 tokens_before,
-                ..SessionCompacted::new(from_seq, to_seq, feed.format.name())
+                ..SessionCompacted::new(from_seq, to_seq, feed.file.format.name())
             }))
         }
     }))
@@ -259,37 +260,34 @@ pub(in crate::import::transcripts) async fn finish_import(
     modified: Option<i64>,
 ) -> Result<Imported, Error> {
     open_kin(feed).await?;
-    feed.bytes.release(u64::MAX);
-    feed.bytes.end();
+    feed.outbox.bytes.release(u64::MAX);
+    feed.outbox.bytes.end();
     feed.arrive().await?;
     // In a file of several conversations, the file's own session may contain only data about them, without messages.
-    let spoken = feed.sessions.iter().position(SessionTree::has_messages);
-    let own = feed
-        .own
-        .filter(|own| spoken.is_none() || feed.sessions.get(*own).is_some_and(SessionTree::has_messages));
-    let own = own.or(spoken).or_else(|| (!feed.sessions.is_empty()).then_some(0));
-    let leaf = own.and_then(|own| feed.sessions.get(own)).and_then(SessionTree::branch);
+    let spoken = feed.sessions.trees.iter().position(SessionTree::has_messages);
+    let own = feed.sessions.own.filter(|own| {
+        spoken.is_none() || feed.sessions.trees.get(*own).is_some_and(SessionTree::has_messages)
+    });
+    let own = own.or(spoken).or_else(|| (!feed.sessions.trees.is_empty()).then_some(0));
+    let leaf = own.and_then(|own| feed.sessions.trees.get(own)).and_then(SessionTree::branch);
     let leaf = leaf.map(|leaf| leaf.stream.clone());
     // The samples are checksums of the file's own bytes. No hash of erased content may be kept, so a file with erased
     // records keeps no state and is compared completely.
-    let saved = saved.filter(|_| feed.done.erased == 0);
-    let reader = saved.and_then(|saved| Saved { sessions: feed.trees()?, ..saved }.encode());
+    let saved = saved.filter(|_| feed.account.done.erased == 0);
+    let reader = saved.and_then(|saved| Saved { sessions: feed.sessions.trees()?, ..saved }.encode());
     let write = Write::Whole {
-        source: feed.claim.source,
-        revision: feed.claim.revision,
-        token: feed.claim.token.clone(),
+        source: feed.outbox.claim.source,
+        revision: feed.outbox.claim.revision,
+        token: feed.outbox.claim.token.clone(),
         modified,
         reader,
         leaf: leaf.clone(),
     };
     feed.commit(vec![write]).await?;
-    feed.done.sessions.extend(leaf);
-    let others = feed.sessions.iter().enumerate().filter(|(index, _)| Some(*index) != own);
+    feed.account.done.sessions.extend(leaf);
+    let others = feed.sessions.trees.iter().enumerate().filter(|(index, _)| Some(*index) != own);
     let others = others.filter_map(|(_, tree)| Some(tree.branch()?.stream.clone()));
-    feed.done.sessions.extend(others);
-    feed.done.bytes = feed.bytes.read;
-    if feed.unlisted > 0 {
-        feed.done.warnings.push(format!("and {} more", feed.unlisted));
-    }
-    Ok(feed.done.clone())
+    feed.account.done.sessions.extend(others);
+    feed.account.done.bytes = feed.outbox.bytes.read;
+    Ok(feed.account.total())
 }
