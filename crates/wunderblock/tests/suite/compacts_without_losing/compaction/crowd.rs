@@ -134,14 +134,18 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     let scene = Scene::of(30);
     let options = by_hand(&small(), WINDOW);
     let asked = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&asked);
+    let goes_on = Arc::new(AtomicBool::new(false));
+    let (told, awaited) = (Arc::clone(&asked), Arc::clone(&goes_on));
     let compactor = with(&small(), move |_| {
         told.store(true, Ordering::SeqCst);
+        while !awaited.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         Err(wunderblock::summarize::CallFailure::Empty)
     });
     let slow = CompactOptions { compactor, ..options.clone() };
     let mut late = Box::pin(scene.session.compact(&slow));
-    // The worker stalls as soon as its summariser is called, because it is no longer polled.
+    // The worker stalls in its summariser.
     while !asked.load(Ordering::SeqCst) {
         assert!(late.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         std::thread::sleep(Duration::from_millis(1));
@@ -151,6 +155,7 @@ fn a_claim_ends_by_itself_and_a_late_compaction_is_overtaken() {
     let other = block_on(scene.elsewhere().compact(&options)).unwrap();
     assert_eq!(other.outcome, CompactionResult::Compacted);
     let (trim, nodes) = (scene.trim(), scene.nodes().len());
+    goes_on.store(true, Ordering::SeqCst);
     let late = block_on(late).unwrap();
     assert_eq!((late.outcome, late.recorded), (CompactionResult::Overtaken, None));
     assert_eq!((scene.trim(), scene.nodes().len()), (trim, nodes), "nothing of it is there");
