@@ -103,8 +103,7 @@ fn percent(thousandths: usize) -> String {
 
 /// Returns the strength of the best passage of a past, in which only the sessions before `before` count.
 fn strongest(past: &Project, prompt: &str, before: Option<usize>) -> ChoreResult<HitStrength> {
-    let hits =
-        block_on(recall_hits(&past.engine, prompt, (SearchOptions::default(), HitStrength::default())))?;
+    let hits = block_on(recall_hits(&past.engine, prompt, SearchOptions::default(), HitStrength::default()))?;
     let is_past = |session: &StreamId| {
         before.is_none_or(|before| past.order.get(session).is_some_and(|at| *at < before))
     };
@@ -133,7 +132,7 @@ fn project(path: &Path) -> ChoreResult<Project> {
 /// Returns what a user typed in a session.
 fn typed_in(engine: &Engine, id: &StreamId) -> ChoreResult<Vec<String>> {
     let session = engine.session_by_id(id.clone());
-    let events = block_on(session.events(Seq(1), Seq(u64::MAX), (1_000_000, Bytes(1 << 30))))?;
+    let events = block_on(session.events(Seq(1), Seq(u64::MAX), 1_000_000, Bytes(1 << 30)))?;
     let bodies = block_on(engine.bodies(&events))?;
     let mut prompts = Vec::new();
     for event in &events {

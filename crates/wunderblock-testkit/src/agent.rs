@@ -295,9 +295,9 @@ pub fn replay_all(engine: &Engine, session: &StreamId, run: &AgentRun) {
 /// Panics if the session cannot be read.
 #[must_use]
 pub fn messages(engine: &Engine, session: &StreamId) -> usize {
-    let all = (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()));
-    let events =
-        block_on(engine.session_by_id(session.clone()).events(Seq(1), Seq(i64::MAX.unsigned_abs()), all));
+    let (limit, text) = (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()));
+    let to = Seq(i64::MAX.unsigned_abs());
+    let events = block_on(engine.session_by_id(session.clone()).events(Seq(1), to, limit, text));
     let said = |event: &&Event| matches!(event.fact, Some(Fact::MessageAppended(_)));
     must(events).iter().filter(said).count()
 }

@@ -122,7 +122,7 @@ fn measured(row: RequestRow, engine: &Engine, session: &Session, built: &Built) 
 
 /// Returns all events of a session.
 pub(crate) fn events(session: &Session) -> ChoreResult<Vec<Event>> {
-    Ok(block_on(session.events(Seq(1), Seq(i64::MAX.unsigned_abs()), (1_000_000, Bytes(1 << 40))))?)
+    Ok(block_on(session.events(Seq(1), Seq(i64::MAX.unsigned_abs()), 1_000_000, Bytes(1 << 40)))?)
 }
 
 /// Returns the tokens of entries that stand word for word. Only sections that hold messages count.

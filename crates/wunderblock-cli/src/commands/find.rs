@@ -21,7 +21,7 @@ pub(super) async fn run(
     (options, built): (&ContextOptions, &Built),
     sought: &str,
 ) -> Exit {
-    let found = Found::of(session, options, &built.draft, (sought, &Deadline::default())).await?;
+    let found = Found::of(session, options, &built.draft, sought, &Deadline::default()).await?;
     if found.places.is_empty() {
         say(global, "not found in this session or its sources");
         return Ok(ExitCode::from(FAILED));

@@ -111,7 +111,7 @@ async fn serve(global: &Global, wanted: &Hook) -> Result<Option<String>, Failure
         }
         (HookEvent::Prompt(prompt), _) if recalls && context.is_none() && call.inside.is_none() => {
             if let Some(folder) = &call.cwd {
-                context = recall(&engine, (folder, own), prompt, RECALL_GUIDE).await?;
+                context = recall(&engine, folder, own, prompt, RECALL_GUIDE).await?;
             }
         }
         // A prompt must not wait for the index, so it is brought up to date at the end of a turn.
@@ -216,7 +216,7 @@ async fn guide(session: &Session) -> Result<String, Failure> {
 /// Records the end of a session, which no transcript contains. Gemini CLI calls the hook more than once for it.
 async fn end(session: &Session, reason: Option<&str>, at: Millis) -> Result<(), Failure> {
     let head = session.info().await?.head;
-    let last = session.events(head, head, (1, Bytes(1 << 20))).await?;
+    let last = session.events(head, head, 1, Bytes(1 << 20)).await?;
     if last.iter().any(|event| matches!(event.fact, Some(Fact::SessionClosed(_)))) {
         return Ok(());
     }

@@ -127,7 +127,7 @@ impl SearchPicture<'_> {
         // There may be records between the messages.
         let reach = context.saturating_mul(4);
         let (from, to) = (Seq(hit.seq.0.saturating_sub(reach).max(1)), Seq(hit.seq.0.saturating_add(reach)));
-        let events = session.events(from, to, (10_000, Bytes(1 << 30))).await?;
+        let events = session.events(from, to, 10_000, Bytes(1 << 30)).await?;
         let messages = events.iter().filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_))));
         let (before, after): (Vec<_>, Vec<_>) =
             messages.filter(|event| event.seq != hit.seq).partition(|event| event.seq < hit.seq);

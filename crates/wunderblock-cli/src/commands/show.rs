@@ -56,7 +56,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
         return Ok(ExitCode::SUCCESS);
     }
     let picture = ShowPicture { paint: Paint::stdout(), whole: global.verbose };
-    let events = session.events(from, to, (100_000, Bytes(1 << 40))).await?;
+    let events = session.events(from, to, 100_000, Bytes(1 << 40)).await?;
     let bodies = engine.bodies(&events).await?;
     let mut out = String::new();
     for event in events.iter().filter(|event| records || is_message(event)) {
@@ -84,7 +84,7 @@ async fn newest(session: &Session, head: Seq, (count, records): (u64, bool)) -> 
         let to = from.prev();
         // In most transcripts, there are about as many records as messages.
         from = Seq(to.0.saturating_sub((count - found).saturating_mul(3)).max(1));
-        let events = session.events(from, to, (100_000, Bytes(1 << 40))).await?;
+        let events = session.events(from, to, 100_000, Bytes(1 << 40)).await?;
         for event in events.iter().rev().filter(|event| records || is_message(event)) {
             found += 1;
             if found == count {

@@ -31,7 +31,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     };
     let options = call.ledger.options(&session).await?;
     let built = session.explain(&options).await?;
-    let found = Found::of(&session, &options, &built.draft, (sought, &call.deadline)).await?;
+    let found = Found::of(&session, &options, &built.draft, sought, &call.deadline).await?;
     let mut found = FoundReport::new(sought, &found);
     for place in found.places.iter_mut().take(PLACES) {
         mask(&session, place, &call.ledger.served.config.redactor).await?;
@@ -133,7 +133,7 @@ async fn mask(
     redactor: &Redactor,
 ) -> Result<(), ToolFailure> {
     let Some(seq) = place.seq.map(Seq) else { return Ok(()) };
-    let events = session.events(seq, seq, (1, ENTRY)).await?;
+    let events = session.events(seq, seq, 1, ENTRY).await?;
     let bodies = session.engine().bodies(&events).await?;
     let part = place.text.trim_matches('…');
     let texts = events.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);

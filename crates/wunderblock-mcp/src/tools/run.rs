@@ -40,7 +40,7 @@ pub(super) async fn call(
         call: &name,
     };
     let stop = Arc::new(AtomicBool::new(false));
-    let mut running = pin!(command.run((&engine, session.as_ref()), &stop));
+    let mut running = pin!(command.run(&engine, session.as_ref(), &stop));
     let done = tokio::select! {
         done = &mut running => done?,
         () = cancelled => {

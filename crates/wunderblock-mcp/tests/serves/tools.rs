@@ -144,7 +144,7 @@ fn read_selects_by_a_query_and_by_a_place() {
     assert!(text(&message).contains("step"), "{message}");
     let engine = home.engine();
     let session = engine.session_by_id(StreamId::new("new-session").unwrap());
-    let events = block_on(session.events(Seq(4), Seq(4), (1, Bytes(1 << 20)))).unwrap();
+    let events = block_on(session.events(Seq(4), Seq(4), 1, Bytes(1 << 20))).unwrap();
     let body = events[0].fact.as_ref().unwrap().bodies()[0].handle().unwrap();
     let lines = client.done("read", json!({"address": format!("{}#L11-12", body.short())}));
     assert_eq!(fenced(text(&lines)), "step 10 passed\nstep 11 passed\n");

@@ -184,5 +184,5 @@ pub(crate) fn gained(
 ) -> Result<Option<(Vec<Member>, RowsRead)>, Error> {
     let mut database = open(path)?;
     let snapshot = database.transaction().map_err(|error| failed(path, &error))?;
-    rows::gained(&snapshot, (path, id), since)
+    rows::gained(&snapshot, path, id, since)
 }

@@ -78,7 +78,8 @@ pub(super) fn remembered(snapshot: &Connection, id: &str, members: &[Member]) ->
 /// gone or no row has a later time.
 pub(super) fn gained(
     snapshot: &Connection,
-    (path, id): (&Path, &str),
+    path: &Path,
+    id: &str,
     since: &RowsRead,
 ) -> Result<Option<(Vec<Member>, RowsRead)>, Error> {
     let Some(times) =

@@ -139,7 +139,7 @@ async fn examine_tenants(
     let total = all.iter().flat_map(|(_, streams)| streams).map(events).fold(0, u64::saturating_add);
     for (engine, streams) in all {
         let known = diagnosis.problems.len();
-        examine_tenant(engine, &streams, diagnosis, (progress, total)).await?;
+        examine_tenant(engine, &streams, diagnosis, progress, total).await?;
         let tenant = &engine.config.tenant;
         for problem in diagnosis.problems.iter_mut().skip(known) {
             problem.tenant = Some(tenant.clone());
@@ -155,12 +155,13 @@ async fn examine_tenant(
     engine: &Engine,
     streams: &[StreamInfo],
     diagnosis: &mut Diagnosis,
-    (progress, total): (&mut (dyn FnMut(Progress) + Send), u64),
+    progress: &mut (dyn FnMut(Progress) + Send),
+    total: u64,
 ) -> Result<(), Error> {
     for info in streams {
         examine_stream(engine, info, diagnosis).await?;
-        examine_nodes(engine, (info, info.base()), diagnosis).await?;
-        examine_claims(engine, (info, info.base()), diagnosis).await?;
+        examine_nodes(engine, info, info.base(), diagnosis).await?;
+        examine_claims(engine, info, info.base(), diagnosis).await?;
         let notes = notes_on(engine, info, streams).await?;
         let tenant = &engine.config.tenant;
         diagnosis.notes.extend(notes.into_iter().map(|text| DoctorNote { text, tenant: tenant.clone() }));
@@ -184,7 +185,7 @@ async fn examine_stream(engine: &Engine, info: &StreamInfo, diagnosis: &mut Diag
     let mut from = info.base().next();
     let mut expected = from;
     while from <= info.head {
-        let rows = read_page(engine, info, from, (PAGE_EVENTS, PAGE_TEXT)).await?;
+        let rows = read_page(engine, info, from, PAGE_EVENTS, PAGE_TEXT).await?;
         let Some(last) = rows.last().map(|row| row.seq) else { break };
         let mut handles = Vec::new();
         let mut facts = Vec::with_capacity(rows.len());
@@ -211,7 +212,7 @@ async fn examine_stream(engine: &Engine, info: &StreamInfo, diagnosis: &mut Diag
         examine_counts(engine, info, &facts, diagnosis).await?;
         let texts = examine_bodies(engine, &info.id, handles, diagnosis).await?;
         for (row, fact) in facts {
-            examine_event(&info.id, (row, fact), &texts, diagnosis);
+            examine_event(&info.id, row, fact, &texts, diagnosis);
         }
         from = last.next();
     }
@@ -290,7 +291,8 @@ async fn examine_bodies(
 /// Checks an event's content against its commitment.
 fn examine_event(
     stream: &StreamId,
-    (row, fact): (&StoredEvent, Option<Fact>),
+    row: &StoredEvent,
+    fact: Option<Fact>,
     texts: &crate::ledger::texts::Texts,
     diagnosis: &mut Diagnosis,
 ) {
@@ -318,7 +320,7 @@ fn examine_event(
 async fn examine_source(engine: &Engine, info: &SourceInfo, diagnosis: &mut Diagnosis) -> Result<(), Error> {
     let revision = &info.revision;
     let mut hasher = Hashing(blake3::Hasher::new());
-    let copied = match copy_source(engine, info, (0, revision.len), &mut hasher).await {
+    let copied = match copy_source(engine, info, 0, revision.len, &mut hasher).await {
         Ok(copied) => copied,
         Err(error) => {
             diagnosis.found("sources can be read", format!("{}: {error}", info.key));
@@ -379,7 +381,7 @@ async fn count_messages(engine: &Engine, info: &StreamInfo) -> Result<u64, Error
     let mut count = 0;
     let mut from = info.base().next();
     while from <= info.reach(DerivedTable::Words) {
-        let rows = read_page(engine, info, from, (4_096, Bytes(i64::MAX.unsigned_abs()))).await?;
+        let rows = read_page(engine, info, from, 4_096, Bytes(i64::MAX.unsigned_abs())).await?;
         let Some(last) = rows.last().map(|row| row.seq) else { break };
         let spoken = rows
             .iter()

@@ -73,7 +73,7 @@ impl Ledger<'_> {
                     )
                 }
                 ErasedPart::Positions(id, from, to) => {
-                    Wanted::Places(places(&Streams::new(&streams), id, (from, to)))
+                    Wanted::Places(places(&Streams::new(&streams), id, from, to))
                 }
             };
             copies_holding(self.0, copies, &wanted).await
@@ -95,7 +95,7 @@ impl Ledger<'_> {
         let (all, mut erased) = (Streams::new(&streams), Vec::new());
         for info in &streams {
             for (id, from, to) in erased_ranges(self.0, &info.id, info.head).await? {
-                erased.extend(places(&all, &id, (from, to)));
+                erased.extend(places(&all, &id, from, to));
             }
         }
         copies_holding(self.0, copies, &Wanted::Places(erased)).await
@@ -109,7 +109,7 @@ impl Ledger<'_> {
 }
 
 /// Returns the positions of a session by the streams that hold them.
-fn places(all: &Streams<'_>, id: &StreamId, (from, to): (Seq, Seq)) -> Vec<Place> {
+fn places(all: &Streams<'_>, id: &StreamId, from: Seq, to: Seq) -> Vec<Place> {
     let line = all.get(id).map(|info| all.line(info, from)).unwrap_or_default();
     let parts =
         line.into_iter().map(|(holder, first, last)| (holder.id.clone(), from.max(first), to.min(last)));

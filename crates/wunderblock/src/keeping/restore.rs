@@ -75,7 +75,7 @@ impl Ledger<'_> {
             // Files of an interrupted restore may still exist.
             remove(&restoring);
             remove(&beside(to, KEEPING));
-            let done = restore(from, (to, &lock), config).await;
+            let done = restore(from, to, &lock, config).await;
             remove(&restoring);
             remove(&beside(to, KEEPING));
             done
@@ -83,7 +83,7 @@ impl Ledger<'_> {
     }
 }
 
-async fn restore(from: &Path, (to, lock): (&Path, &FolderLock), config: Config) -> Result<Restored, Error> {
+async fn restore(from: &Path, to: &Path, lock: &FolderLock, config: Config) -> Result<Restored, Error> {
     let restoring = beside(to, RESTORING);
     // The backup is copied unchanged, and only the copy is upgraded.
     copy_file(from, &restoring)?;
@@ -306,7 +306,7 @@ pub(crate) async fn erased_ranges(
     to: Seq,
 ) -> Result<Vec<(StreamId, Seq, Seq)>, Error> {
     let what = Marked::Kind("content.erased");
-    let rows = engine.ask(marked(engine, stream, what, (to, EVERY)), Answer::events).await?;
+    let rows = engine.ask(marked(engine, stream, what, to, EVERY), Answer::events).await?;
     let mut ranges = Vec::new();
     for row in rows {
         if let Some(Fact::ContentErased(erased)) = decode_event(engine, stream, &row)?.fact {
@@ -341,7 +341,7 @@ async fn forget_again(engine: &Engine, old: &Coordinates) -> Result<(), Error> {
     Ok(())
 }
 
-async fn erase_again(engine: &Engine, stream: &StreamId, (from, to): (Seq, Seq)) -> Result<u64, Error> {
+async fn erase_again(engine: &Engine, stream: &StreamId, from: Seq, to: Seq) -> Result<u64, Error> {
     match engine.info(stream).await? {
         Some(info) if from <= info.head => {
             let session = engine.session_by_id(stream.clone());
@@ -403,11 +403,12 @@ async fn carry_erasures(old: &Erasures, new: &Path, config: &Config) -> Result<u
         let has = known.ranges.get(tenant);
         let ranges = old.ranges.get(tenant).into_iter().flatten();
         for (stream, from, to) in ranges.filter(|range| !has.is_some_and(|has| has.contains(range))) {
-            again += erase_again(&engine, stream, (*from, *to)).await?;
+            again += erase_again(&engine, stream, *from, *to).await?;
         }
-        for (stream, range) in returning_ranges(&engine, coordinates.map_or(&[], |old| &old.erasures)).await?
+        for (stream, (from, to)) in
+            returning_ranges(&engine, coordinates.map_or(&[], |old| &old.erasures)).await?
         {
-            again += erase_again(&engine, &stream, range).await?;
+            again += erase_again(&engine, &stream, from, to).await?;
         }
     }
     Ok(again)

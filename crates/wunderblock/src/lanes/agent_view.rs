@@ -137,7 +137,7 @@ impl AgentView {
             if found.count > 0 {
                 return Ok(found);
             }
-            let Some(spelling) = spelling(session, (sought, &Deadline::default())).await? else {
+            let Some(spelling) = spelling(session, sought, &Deadline::default()).await? else {
                 return Ok(found);
             };
             let found = self.find_exactly(session, &spelling).await?;

@@ -71,11 +71,12 @@ impl Visibility {
             let head = session.info().await?.head;
             let entry = match describe_entries(session, [seq]).await?.remove(&seq) {
                 Some(entry) => entry,
-                None => return Err(no_entry(session, (seq, head)).await),
+                None => return Err(no_entry(session, seq, head).await),
             };
             // The events refer to positions after the head, so the events are computed again if the session grows.
             for _ in 0..limits::BUILD_RETRIES {
-                match self.record(session, &entry, standing(session).await?).await {
+                let (head, epoch) = standing(session).await?;
+                match self.record(session, &entry, head, epoch).await {
                     Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
                     done => return done,
                 }
@@ -88,11 +89,12 @@ impl Visibility {
         self,
         session: &Session,
         entry: &EntryDescription,
-        (head, epoch): (Seq, u64),
+        head: Seq,
+        epoch: u64,
     ) -> Result<VisibilityChange, Error> {
         let (target, stamp) = (entry.seq, session.engine.config.stamp());
-        let is_pinned = is_set(session, "content.pinned", (target, head)).await?;
-        let is_hidden = is_set(session, "content.hidden", (target, head)).await?;
+        let is_pinned = is_set(session, "content.pinned", target, head).await?;
+        let is_hidden = is_set(session, "content.hidden", target, head).await?;
         let (was, fact) = match self {
             Self::Pin | Self::Unpin => {
                 let pinned = self == Self::Pin;
@@ -103,10 +105,10 @@ impl Visibility {
                 (is_hidden == hidden, Fact::ContentHidden(ContentHidden { target, hidden }))
             }
         };
-        let steps = steps_without(session, (target, head)).await?;
+        let steps = steps_without(session, target, head).await?;
         let mut events = if was { Vec::new() } else { vec![stamp.event(fact)?] };
         let copies = match self {
-            Self::Hide | Self::Unhide => copies(session, (target, head)).await?,
+            Self::Hide | Self::Unhide => copies(session, target, head).await?,
             Self::Pin | Self::Unpin => Vec::new(),
         };
         for target in copies.iter().filter(|_| !was) {
@@ -140,7 +142,7 @@ impl Visibility {
 }
 
 /// Returns the latest value that events of a kind set for a position.
-async fn is_set(session: &Session, kind: &'static str, (seq, head): (Seq, Seq)) -> Result<bool, Error> {
+async fn is_set(session: &Session, kind: &'static str, seq: Seq, head: Seq) -> Result<bool, Error> {
     let events = marked_events(session, Marked::Kind(kind), head).await?;
     let said = events.into_iter().find_map(|event| match event.fact {
         Some(Fact::ContentPinned(pin)) if pin.target == seq => Some(pin.pinned),
@@ -151,8 +153,8 @@ async fn is_set(session: &Session, kind: &'static str, (seq, head): (Seq, Seq)) 
 }
 
 /// Returns the positions at which a text of the entry was recalled at the tail of a request.
-async fn copies(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec<Seq>, Error> {
-    let said = session.events(seq, seq, (1, Bytes(1 << 20))).await?;
+async fn copies(session: &Session, seq: Seq, head: Seq) -> Result<Vec<Seq>, Error> {
+    let said = session.events(seq, seq, 1, Bytes(1 << 20)).await?;
     let own = said.iter().filter_map(|event| event.fact.as_ref()).flat_map(Fact::bodies);
     let own: BTreeSet<Handle> = own.filter_map(Body::handle).collect();
     let is_copy = |item: &Injection| {
@@ -168,7 +170,7 @@ async fn copies(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec<Seq>, 
 }
 
 /// Returns the latest steps of the lanes that left the entry out, with their positions.
-async fn steps_without(session: &Session, (seq, head): (Seq, Seq)) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
+async fn steps_without(session: &Session, seq: Seq, head: Seq) -> Result<Vec<(Seq, ViewTrimmed)>, Error> {
     let mut seen = BTreeSet::new();
     let mut steps = Vec::new();
     for event in marked_events(session, Marked::Kind("view.trimmed"), head).await? {
@@ -192,11 +194,11 @@ fn holding(step: &ViewTrimmed, entry: &EntryDescription) -> ViewTrimmed {
 }
 
 /// Returns the error that states why a position holds no message.
-async fn no_entry(session: &Session, (seq, head): (Seq, Seq)) -> Error {
+async fn no_entry(session: &Session, seq: Seq, head: Seq) -> Error {
     if seq > head || seq == Seq::START {
         return Error::Address(format!("position {seq} does not exist: the session has 1 to {head}"));
     }
-    let events = session.events(seq, seq, (1, Bytes(1))).await;
+    let events = session.events(seq, seq, 1, Bytes(1)).await;
     let what = match events.ok().and_then(|events| events.into_iter().next()) {
         Some(event) => match (event.fact, event.erased) {
             (Some(fact), _) => format!("`{}`, which requests do not show", fact.kind()),

@@ -66,12 +66,7 @@ impl Session {
     ///
     /// # Errors
     /// Returns an error if the session does not exist, or if a record is damaged.
-    pub fn events<'a>(
-        &'a self,
-        from: Seq,
-        to: Seq,
-        (limit, text): (u64, Bytes),
-    ) -> BoxFuture<'a, Vec<Event>> {
+    pub fn events<'a>(&'a self, from: Seq, to: Seq, limit: u64, text: Bytes) -> BoxFuture<'a, Vec<Event>> {
         Box::pin(async move {
             let query = Query::Events {
                 tenant: self.engine.tenant.no,
@@ -112,8 +107,15 @@ pub(crate) async fn in_overlay<'a, T>(
     Err(Error::Restless)
 }
 
+/// Maximum number of events on a page, and of bytes of their text.
+#[derive(Clone, Copy)]
+pub(crate) struct PageLimit {
+    pub(crate) events: u64,
+    pub(crate) text: Bytes,
+}
+
 /// Maximum number of events and of bytes of text per page.
-pub(crate) const PAGE: (u64, Bytes) = (512, Bytes(8 << 20));
+pub(crate) const PAGE: PageLimit = PageLimit { events: 512, text: Bytes(8 << 20) };
 
 /// Pages of events, for a range that is too long to be held in memory.
 pub(crate) struct Pages<'s> {
@@ -128,7 +130,7 @@ impl Pages<'_> {
         if self.next > self.to {
             return Ok(None);
         }
-        let events = self.session.events(self.next, self.to, PAGE).await?;
+        let events = self.session.events(self.next, self.to, PAGE.events, PAGE.text).await?;
         self.next = events.last().map_or(self.to, |last| last.seq).next();
         Ok(Some(events).filter(|events| !events.is_empty()))
     }

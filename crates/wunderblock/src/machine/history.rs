@@ -55,7 +55,7 @@ fn search(agent: &'static Agent, place: &HistoryPlace, base: &Path) -> Option<Ag
     let wanted = patterns(&place.files);
     let starts: BTreeSet<&str> = place.files.iter().map(|pattern| literal(pattern)).collect();
     for start in &starts {
-        walk(&mut history, &base.join(start), (base, &wanted));
+        walk(&mut history, &base.join(start), base, &wanted);
     }
     if let [only] = starts.into_iter().collect::<Vec<_>>()[..] {
         history.folder = if only.is_empty() { base.to_owned() } else { base.join(only) };
@@ -82,7 +82,7 @@ fn patterns(files: &[Box<str>]) -> GlobSet {
     set.build().unwrap_or_else(|_| GlobSet::empty())
 }
 
-fn walk(history: &mut AgentHistory, start: &Path, (base, wanted): (&Path, &GlobSet)) {
+fn walk(history: &mut AgentHistory, start: &Path, base: &Path, wanted: &GlobSet) {
     // A pattern without a folder names files of the base itself, so the folders below need not be read.
     let is_deep = start != base;
     let mut folders = vec![start.to_owned()];

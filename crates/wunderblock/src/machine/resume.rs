@@ -42,7 +42,7 @@ pub fn resume(session: &Session) -> BoxFuture<'_, Option<Resume>> {
 /// Returns the folder in which the agent worked, from the session's opening.
 async fn folder_of(session: &Session, id: &StreamId) -> Result<Option<Box<str>>, Error> {
     let first = Seq::START.next();
-    let events = session.engine.session_by_id(id.clone()).events(first, first, (1, OPENING)).await?;
+    let events = session.engine.session_by_id(id.clone()).events(first, first, 1, OPENING).await?;
     Ok(events.into_iter().next().and_then(|event| match event.fact? {
         Fact::SessionOpened(opened) => opened.cwd,
         _ => None,

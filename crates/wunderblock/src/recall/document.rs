@@ -32,20 +32,20 @@ pub(crate) fn is_document(kind: &str) -> bool {
 }
 
 /// Returns the name of the document at a place.
-pub(crate) const fn key_of((stream, seq): (StreamNo, Seq)) -> DocKey {
+pub(crate) const fn key_of(stream: StreamNo, seq: Seq) -> DocKey {
     DocKey { stream: stream.0, seq: seq.0 }
 }
 
 impl<'f> Document<'f> {
     /// Returns the document that an event is, or `None` if search does not find events of its kind.
-    pub(crate) fn of(place: (StreamNo, Seq), fact: &'f Fact) -> Option<Self> {
+    pub(crate) fn of(stream: StreamNo, seq: Seq, fact: &'f Fact) -> Option<Self> {
         let (kind, texts) = match fact {
             Fact::MessageAppended(said) => {
                 (DocumentKind::Message(said.message.role), texts_of(&said.message))
             }
             _ => return None,
         };
-        Some(Self { key: key_of(place), kind, texts })
+        Some(Self { key: key_of(stream, seq), kind, texts })
     }
 
     /// Returns whether a body of the event is one of the texts.
@@ -71,7 +71,7 @@ mod tests {
         let message = Message::user("words");
         let fact = Fact::MessageAppended(MessageAppended { message });
         assert!(is_document(fact.kind()));
-        let document = Document::of((StreamNo(3), Seq(7)), &fact).unwrap();
+        let document = Document::of(StreamNo(3), Seq(7), &fact).unwrap();
         assert_eq!((document.key, document.texts.len()), (DocKey { stream: 3, seq: 7 }, 1));
         let is_kind = |kind: &&str| Fact::OPEN_KINDS.contains(kind) || Fact::ENGINE_KINDS.contains(kind);
         assert!(KINDS.iter().all(is_kind));

@@ -47,16 +47,16 @@ pub(crate) async fn describe_entries(
     let mut described = BTreeMap::new();
     for seq in seqs {
         let from = Seq(seq.0.saturating_sub(AROUND).max(1));
-        let mut events = session.events(from, seq, (AROUND + 1, TEXT)).await?;
+        let mut events = session.events(from, seq, AROUND + 1, TEXT).await?;
         let after = Seq(seq.0.saturating_add(AROUND));
-        events.extend(session.events(seq.next(), after, (AROUND, TEXT)).await?);
+        events.extend(session.events(seq.next(), after, AROUND, TEXT).await?);
         let mut view = View::new(LaneId::main());
         events.iter().filter(|event| is_said(event)).for_each(|event| view.apply(event));
         let Some(entry) = view.entry(seq) else { continue };
         let mut texts = Texts::default();
         let bodies = entry.message.parts.iter().flat_map(Part::bodies);
         read_more_texts(&session.engine, &mut texts, bodies.filter_map(Body::handle)).await?;
-        let found = description(seq, &view, (&texts, session), handle);
+        let found = description(seq, &view, &texts, session, handle);
         described.extend(found.map(|found| (seq, found)));
     }
     Ok(described)
@@ -70,7 +70,8 @@ fn is_said(event: &Event) -> bool {
 fn description(
     seq: Seq,
     view: &View,
-    (texts, session): (&Texts, &Session),
+    texts: &Texts,
+    session: &Session,
     stream: Handle,
 ) -> Option<EntryDescription> {
     let (entry, arrangement) = (view.entry(seq)?, arrange(view));
@@ -88,7 +89,7 @@ fn description(
         seq,
         at: entry.at,
         role: speaker(message),
-        tool: tool_of(seq, message, (view, &arrangement)),
+        tool: tool_of(seq, message, view, &arrangement),
         what: describe(seq, message, (view, texts), &|text| session.engine.config.redactor.mask(text)),
         address: stream.range(seq, seq),
         along,
@@ -102,7 +103,7 @@ pub(crate) fn speaker(message: &Message) -> Role {
 }
 
 /// Returns the first tool that a message calls, or the tool whose result it holds.
-fn tool_of(seq: Seq, message: &Message, (view, arrangement): (&View, &Arrangement)) -> Option<String> {
+fn tool_of(seq: Seq, message: &Message, view: &View, arrangement: &Arrangement) -> Option<String> {
     let called = message.parts.iter().find_map(|part| match part {
         Part::ToolCall { name, .. } => Some(name.to_string()),
         _ => None,

@@ -48,19 +48,19 @@ impl Found {
         session: &'a Session,
         options: &'a ContextOptions,
         draft: &'a Draft,
-        (sought, deadline): (&'a str, &'a Deadline),
+        sought: &'a str,
+        deadline: &'a Deadline,
     ) -> BoxFuture<'a, Self> {
         Box::pin(async move {
-            let mut places = session.locate(options, draft, (sought, deadline)).await?;
-            let spelling =
-                if places.is_empty() { spelling(session, (sought, deadline)).await? } else { None };
+            let mut places = session.locate(options, draft, sought, deadline).await?;
+            let spelling = if places.is_empty() { spelling(session, sought, deadline).await? } else { None };
             if let Some(spelling) = &spelling {
-                places = session.locate(options, draft, (spelling, deadline)).await?;
+                places = session.locate(options, draft, spelling, deadline).await?;
             }
             let best = best(session, &places).await?;
             for (index, entry) in &best {
                 if let (Some(place), Some(entry)) = (places.get_mut(*index), entry) {
-                    weigh_along(session, (place, entry), draft).await?;
+                    weigh_along(session, place, entry, draft).await?;
                 }
             }
             let more = places.len() >= limits::PLACEMENTS || deadline.is_over();
@@ -78,7 +78,8 @@ impl Found {
 /// Returns how the newest place in a session spells a text, ignoring upper and lower case.
 pub(crate) async fn spelling(
     session: &Session,
-    (sought, deadline): (&str, &Deadline),
+    sought: &str,
+    deadline: &Deadline,
 ) -> Result<Option<String>, Error> {
     let scope = GrepOptions {
         session: Some(session.id.clone()),
@@ -99,13 +100,14 @@ pub(crate) async fn spelling(
 /// Adds the tokens of the entries that return to the request together with a pinned entry: its call or its results.
 async fn weigh_along(
     session: &Session,
-    (place, entry): (&mut Placement, &EntryDescription),
+    place: &mut Placement,
+    entry: &EntryDescription,
     draft: &Draft,
 ) -> Result<(), Error> {
     if let Some(Advice::Pin { seq, needs, .. }) = place.advice {
         let along = measure_entries(session, &entry.along, draft).await?;
         let needs = needs + along.values().copied().sum();
-        place.advice = Some(Advice::back(seq, (needs, draft), entry.address.clone()));
+        place.advice = Some(Advice::back(seq, needs, draft, entry.address.clone()));
     }
     Ok(())
 }

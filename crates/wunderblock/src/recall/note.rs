@@ -95,7 +95,7 @@ impl SavedNote {
                 if notes.len() >= limit {
                     break;
                 }
-                let events = session.events(seq, seq, (1, Bytes(1 << 20))).await?;
+                let events = session.events(seq, seq, 1, Bytes(1 << 20)).await?;
                 for event in &events {
                     let text = text_of(engine, event).await?;
                     let address = info.handle.range(seq, seq);

@@ -80,7 +80,7 @@ pub enum Advice {
 impl Advice {
     /// Returns how to bring back an entry that needs the given number of additional tokens. A pin is advised if the
     /// request has room; otherwise, reading the address is advised.
-    pub(crate) fn back(seq: Seq, (needs, draft): (Tokens, &Draft), address: String) -> Self {
+    pub(crate) fn back(seq: Seq, needs: Tokens, draft: &Draft, address: String) -> Self {
         let free = draft.report.limit.saturating_sub(draft.report.total_tokens);
         if needs <= free {
             return Self::Pin { seq, needs, free };
@@ -155,7 +155,8 @@ impl Session {
         &'a self,
         options: &'a ContextOptions,
         draft: &'a Draft,
-        (text, deadline): (&'a str, &'a Deadline),
+        text: &'a str,
+        deadline: &'a Deadline,
     ) -> BoxFuture<'a, Vec<Placement>> {
         Box::pin(async move {
             let address =
@@ -198,7 +199,8 @@ impl Session {
             let seqs: Vec<Seq> = places.iter().map(|(seq, ..)| *seq).collect();
             let sizes = measure_entries(self, &seqs, draft).await?;
             let about = PlacementScope { draft, sizes: &sizes, sought: &sought, stream };
-            let places = places.into_iter().map(|place| entry_placement(place, &about));
+            let places =
+                places.into_iter().map(|(seq, handle, line)| entry_placement(seq, handle, line, &about));
             let (there, records): (Vec<Placement>, Vec<Placement>) =
                 places.partition(|placement| placement.why != NO_MESSAGE);
             placements.extend(there);
@@ -260,7 +262,7 @@ fn at_the_tail(sought: &PlacementQuery<'_>, draft: &Draft, stream: Handle) -> Ve
             _ => None,
         });
         let Some(line) = texts.filter_map(|text| sought.line(text, draft)).next_back() else { continue };
-        placements.push(entry_placement((entry.seq, None, line), &about));
+        placements.push(entry_placement(entry.seq, None, line, &about));
     }
     placements
 }
@@ -276,10 +278,7 @@ struct PlacementScope<'a> {
 }
 
 /// Returns how the request treats an entry of the session.
-fn entry_placement(
-    (seq, handle, line): (Seq, Option<Handle>, String),
-    about: &PlacementScope<'_>,
-) -> Placement {
+fn entry_placement(seq: Seq, handle: Option<Handle>, line: String, about: &PlacementScope<'_>) -> Placement {
     let report = &about.draft.report;
     let entry = report.entries.iter().find(|entry| entry.seq == Some(seq));
     let run = report.left_out.iter().find(|run| run.from_seq <= seq && seq <= run.to_seq);
@@ -348,7 +347,7 @@ impl PlacementScope<'_> {
     }
 
     fn back(&self, seq: Seq, needs: Tokens) -> Advice {
-        Advice::back(seq, (needs, self.draft), self.stream.range(seq, seq))
+        Advice::back(seq, needs, self.draft, self.stream.range(seq, seq))
     }
 }
 

@@ -40,11 +40,12 @@ impl Engine {
     /// Fails if the handle is unknown, if the part does not exist, or if the content was erased.
     pub fn read<'a>(&'a self, address: Address, slice: &'a Slice) -> BoxFuture<'a, Content> {
         Box::pin(async move {
-            let content = NamedContent::find(self, (address.handle, address.range)).await?;
+            let content = NamedContent::find(self, address.handle, address.range).await?;
             // A range of bytes is read without reading the rest of the source.
             if let (NamedContent::Source(info), Slice::Bytes(from, to)) = (&content, slice) {
                 let total = info.revision.len;
-                let bytes = content.part(self, byte_range(*from, *to, total)?).await?;
+                let (from, to) = byte_range(*from, *to, total)?;
+                let bytes = content.part(self, from, to).await?;
                 return Ok(Content { bytes, total, page: None });
             }
             cut(&content.whole(self).await?, slice)
@@ -115,7 +116,7 @@ async fn export_original(
         return Err(Error::Unfinished { session: info.id, path: source.key.clone() });
     }
     let mut hashing = Hashing { hasher: blake3::Hasher::new(), out };
-    let copied = copy_source(&session.engine, source, (0, revision.len), &mut hashing).await?;
+    let copied = copy_source(&session.engine, source, 0, revision.len, &mut hashing).await?;
     // A revision with erasures no longer matches the hash of the imported file.
     let stated = revision.hash.filter(|_| revision.erased.is_empty());
     if copied != revision.len || stated.is_some_and(|stated| *hashing.hasher.finalize().as_bytes() != stated)

@@ -49,7 +49,7 @@ impl ReadPage {
                     }
                 }
             }
-            masked::read(engine, (address, &slice), wanted).await
+            masked::read(engine, address, &slice, wanted).await
         })
     }
 }

@@ -39,8 +39,8 @@ impl Build<Result<Draft, Stopped>> {
 pub(crate) async fn bench(job: &BuildJob, ask: &Asking) -> Result<Bench, Error> {
     let mut lane = weigh(load(job, ask).await?, job, ask).await?;
     // Shortened texts are recorded before a compaction begins.
-    let through = (lane.snapshot.view.head(), lane.snapshot.epoch);
-    let shorter = ShorterTexts::of(through, resize(&mut lane, job)?);
+    let (head, epoch) = (lane.snapshot.view.head(), lane.snapshot.epoch);
+    let shorter = ShorterTexts::of(head, epoch, resize(&mut lane, job)?);
     let shortened = Shortened { lane, shorter, texts: Texts::default() };
     compose::bench(gather(shortened, job, ask, Recalls::Nothing).await?, job, ask).await
 }
@@ -182,7 +182,7 @@ async fn gather(
     let (offer, mut state) = offer(sources, view, outside, &packer);
     let limit = lane.target.budget.limit().tokens;
     if recalls == Recalls::Hits {
-        state.extend(work::standing(view, (job.stream_handle(), limit), &lane.costs, &packer));
+        state.extend(work::standing(view, job.stream_handle(), limit, &lane.costs, &packer));
     }
     packer.unload(&lane.costs, &mut texts);
     Ok(Gathered { lane, shorter, texts, hits, offer, state, packer })

@@ -103,7 +103,8 @@ impl Desk {
         &self,
         from: Seq,
         to: Seq,
-        (limit, text): (u64, Bytes),
+        limit: u64,
+        text: Bytes,
     ) -> Result<Vec<Event>, Error> {
         self.ask.ask(|reply| Need::Events(EventsWanted { from, to, limit, text }, reply)).await
     }

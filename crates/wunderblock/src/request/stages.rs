@@ -68,7 +68,7 @@ pub(crate) struct ShorterTexts {
 }
 
 impl ShorterTexts {
-    pub(crate) fn of((head, epoch): (Seq, u64), decision: Decision) -> Self {
+    pub(crate) fn of(head: Seq, epoch: u64, decision: Decision) -> Self {
         match decision.events.is_empty() {
             true => Self::default(),
             false => Self { through: head, epoch, events: decision.events },

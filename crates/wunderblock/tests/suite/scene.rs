@@ -104,8 +104,8 @@ pub(crate) fn original(session: &Session) -> Vec<u8> {
 
 /// Returns all events of a session, oldest first.
 pub(crate) fn events(session: &Session) -> Vec<Event> {
-    let all = (u64::from(u32::MAX), Bytes(i64::MAX as u64));
-    block_on(session.events(Seq(1), Seq(i64::MAX as u64), all)).unwrap()
+    let (limit, text) = (u64::from(u32::MAX), Bytes(i64::MAX as u64));
+    block_on(session.events(Seq(1), Seq(i64::MAX as u64), limit, text)).unwrap()
 }
 
 /// Returns a session as JSON lines.

@@ -78,7 +78,7 @@ fn reads(engine: &Engine, events: usize) -> ChoreResult<(f64, f64)> {
     let mut times = Durations::default();
     for round in 0..READS {
         let from = Seq((events * round / READS) as u64 + 1);
-        let page = block_on(session.events(from, Seq(from.0 + 50), (50, Bytes(1 << 20))))?;
+        let page = block_on(session.events(from, Seq(from.0 + 50), 50, Bytes(1 << 20)))?;
         let handle = page.iter().filter_map(|event| event.fact.as_ref()).flat_map(|fact| fact.bodies());
         if let Some(handle) = handle.filter_map(Body::handle).next() {
             times.take(|| block_on(engine.read(Address { handle, range: None }, &Slice::All)))?;

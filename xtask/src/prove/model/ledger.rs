@@ -187,7 +187,7 @@ impl LedgerUnderTest {
             let from = 1 + random.below(head);
             let to = (from + random.below(4)).min(head);
             let (from, to) = (Seq(from as u64), Seq(to as u64));
-            let events = block_on(session.events(from, to, (u64::MAX >> 1, Bytes(u64::MAX >> 1))))?;
+            let events = block_on(session.events(from, to, u64::MAX >> 1, Bytes(u64::MAX >> 1)))?;
             let ids: BTreeSet<&str> = events.iter().map(|event| event.id.as_str()).collect();
             block_on(session.erase(from, to, None))?;
             let of_them = |record: &&&MarkedRecord| record.id.as_deref().is_some_and(|id| ids.contains(id));

@@ -48,7 +48,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ResolveAg
     let effort = command.and_then(|command| command.effort.as_deref()).or(definition.effort.as_deref());
     let recorded = match &session {
         Some(session) if wanted.record => {
-            Some(session.engine().agents().record_route(session, (&call, definition), &got).await?)
+            Some(session.engine().agents().record_route(session, &call, definition, &got).await?)
         }
         _ => None,
     };

@@ -50,7 +50,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &Erase) ->
     let again = wanted.with_kept.then_some(again);
     let left_in = elsewhere::copies(settings, &engine, ErasedPart::Text(&text), again).await?;
     if global.json {
-        print_report(&EraseTextReport::new(&found, &erased, (&left, &left_in)))?;
+        print_report(&EraseTextReport::new(&found, &erased, &left, &left_in))?;
     } else {
         print(&format!(
             "erased: {}, {}, {} bytes of originals\n",

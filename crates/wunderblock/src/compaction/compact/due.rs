@@ -197,8 +197,8 @@ pub(super) async fn check_breaker(
     if !may_stop(policy, due.level) {
         return Ok(None);
     }
-    let Some(rounds) = count_rounds(desk, prepared.bench.view.lane()).await? else { return Ok(None) };
-    Ok(is_stopped(policy, rounds, prepared).then_some(rounds.0))
+    let Some((rounds, then)) = count_rounds(desk, prepared.bench.view.lane()).await? else { return Ok(None) };
+    Ok(is_stopped(policy, rounds, then, prepared).then_some(rounds))
 }
 
 /// Returns the number of consecutive fruitless compactions of a lane, and the number of tokens in the request at the
@@ -264,7 +264,7 @@ fn may_stop(policy: &Policy, level: Urgency) -> bool {
 /// enough since the last one, when its request took `then` tokens. Each further attempt waits for twice as much
 /// growth, so a policy that always fails soon waits for more than a window holds. In a measurement, 181 attempts of
 /// `pi` at 16,000 tokens became 7.
-fn is_stopped(policy: &Policy, (rounds, then): (u32, Tokens), prepared: &Prepared) -> bool {
+fn is_stopped(policy: &Policy, rounds: u32, then: Tokens, prepared: &Prepared) -> bool {
     let Some(further) = rounds.checked_sub(policy.limits.rounds) else { return false };
     let growth = REGROW.of(prepared.limit());
     prepared.tokens < then + Tokens(growth.0.saturating_mul(1 << further.min(16)))

@@ -120,7 +120,7 @@ async fn compact_held(
     due: Due,
 ) -> Result<Compacted, Error> {
     let budget = call_budget(desk, options, lane, due.level).await?;
-    let swept = sweep_at(desk, options, lane, (due.level, &budget)).await?;
+    let swept = sweep_at(desk, options, lane, due.level, &budget).await?;
     let mut prepared = prepare(desk, options).await?;
     if let Some(rounds) = check_breaker(desk, &options.compactor.policy, &prepared, &due).await? {
         return Ok(Compacted::empty(options, lane.clone(), due, CompactionResult::Stopped(rounds)));
@@ -134,7 +134,7 @@ async fn compact_held(
     options.focus = options.focus.into_iter().chain(asked.focus).reduce(|all, more| format!("{all}\n{more}"));
     let options = &options;
     let climbed = match options.edit {
-        Some(edit) => editing::edit::run(desk, options, &mut prepared, (edit, budget)).await?,
+        Some(edit) => editing::edit::run(desk, options, &mut prepared, edit, budget).await?,
         None => climb::run(desk, options, &prepared, due.level, budget).await?,
     };
     let due_level = due.level;
@@ -144,13 +144,13 @@ async fn compact_held(
     }
     account.nodes.splice(0..0, swept.made);
     account.adopted = swept.adopted + count_adopted(&prepared, &climbed);
-    tell_leaving(&mut account, (&prepared, &climbed), desk.now());
+    tell_leaving(&mut account, &prepared, &climbed, desk.now());
     if climbed.interrupted {
         account.outcome = CompactionResult::Interrupted;
         return Ok(account);
     }
     if due_level == Urgency::Ahead {
-        return publish_ahead(desk, (&prepared, &climbed), account, options).await;
+        return publish_ahead(desk, &prepared, &climbed, account, options).await;
     }
     if climbed.proposal.trim.is_none() {
         if !account.nodes.is_empty() || account.adopted > 0 {
@@ -208,7 +208,8 @@ async fn sweep_at(
     desk: &Desk,
     options: &CompactOptions,
     lane: &LaneId,
-    (level, budget): (Urgency, &CallBudget),
+    level: Urgency,
+    budget: &CallBudget,
 ) -> Result<Swept, Error> {
     if !options.sweep || options.edit.is_some() {
         return Ok(Swept::default());
@@ -225,7 +226,8 @@ async fn sweep_at(
 /// count as compactions without progress, so they are not recorded as rejected.
 async fn publish_ahead(
     desk: &Desk,
-    (prepared, climbed): (&Prepared, &climb::Climbed),
+    prepared: &Prepared,
+    climbed: &climb::Climbed,
     mut account: Compacted,
     options: &CompactOptions,
 ) -> Result<Compacted, Error> {

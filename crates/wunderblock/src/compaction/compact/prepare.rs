@@ -78,14 +78,14 @@ impl Prepared {
             true => task::tasks(&bench.view, marks, &bench.texts),
             false => Vec::new(),
         };
-        let work = work_log((&bench.view, &bench.texts), policy.protect.work_share, &redactor);
+        let work = work_log(&bench.view, &bench.texts, policy.protect.work_share, &redactor);
         let files =
             work.as_ref().map(|log| recent_reads(&bench.ask(), log, &policy.protect)).unwrap_or_default();
         // The new work log replaces the one in the view. Removing the old one first keeps the ladder from weighing
         // both.
         let stood = forget_work(Arc::make_mut(&mut bench.view));
         let limit = bench.budget.limit().tokens;
-        let says = work.as_ref().and_then(|log| expected(log, (bench.stream, limit), &bench.costs));
+        let says = work.as_ref().and_then(|log| expected(log, bench.stream, limit, &bench.costs));
         let spare = says.iter().filter(|_| !stood).map(|(_, tokens)| *tokens).sum();
         bench.must.extend(says.map(|(item, _)| item));
         let (adopted, paid) = (Vec::new(), PaidSummaries::default());

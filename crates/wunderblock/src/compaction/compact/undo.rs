@@ -57,7 +57,7 @@ pub(crate) async fn undo_compaction(session: &Session, lane: &LaneId) -> Result<
         let before = before.map_or_else(Trim::default, |(_, step)| step.trim.clone());
         let Some(done) = step.compaction.as_deref() else { return Err(unexpected()) };
         let restored = restored_step(lane, *at, before, done);
-        match record_undone(session, (head, epoch), &gone, restored).await {
+        match record_undone(session, head, epoch, &gone, restored).await {
             Err(Error::Store(StoreError::HeadMoved { .. } | StoreError::EpochMoved { .. })) => {}
             Err(error) => return Err(error),
             Ok(recorded) => {
@@ -100,7 +100,8 @@ fn restored_step(lane: &LaneId, compaction: Seq, trim: Trim, done: &CompactionOu
 /// step.
 async fn record_undone(
     session: &Session,
-    (head, epoch): (Seq, u64),
+    head: Seq,
+    epoch: u64,
     gone: &[Seq],
     restored: ViewTrimmed,
 ) -> Result<Seq, Error> {

@@ -76,7 +76,7 @@ impl LaneBuilt {
 
 /// Returns the latest request of each lane of a session, latest first.
 pub(crate) async fn built_lanes(session: &Session) -> Result<Vec<LaneBuilt>, Error> {
-    let query = marked(&session.engine, &session.id, Marked::EachLane("context.built"), (NEWEST, EVERY));
+    let query = marked(&session.engine, &session.id, Marked::EachLane("context.built"), NEWEST, EVERY);
     let mut lanes = Vec::new();
     for row in session.engine.ask(query, Answer::events).await? {
         let event = decode_event(&session.engine, &session.id, &row)?;

@@ -166,10 +166,10 @@ impl Loading<'_> {
             counts: true,
             filter: EventFilter::default(),
         };
-        let kind = |kind, limit| marked(self.engine, self.stream, Marked::Kind(kind), (to, limit));
+        let kind = |kind, limit| marked(self.engine, self.stream, Marked::Kind(kind), to, limit);
         let of_lane = |kind| match &wanted.lane {
             LaneChoice::Named(lane) => self.of_lane(kind, lane, to),
-            LaneChoice::Fitting(_) => marked(self.engine, self.stream, Marked::EachLane(kind), (to, EVERY)),
+            LaneChoice::Fitting(_) => marked(self.engine, self.stream, Marked::EachLane(kind), to, EVERY),
         };
         let mut batch = QueryBatch::default();
         let epoch = batch.ask(Query::Epoch { tenant }, Answer::epoch);
@@ -177,9 +177,8 @@ impl Loading<'_> {
             .ask(Query::Stream { tenant, of: StreamKind::Session, stream: stream.clone() }, Answer::stream);
         let recent = batch.ask(newest, Answer::events);
         let steering = STEERING.map(|kind| batch.ask(of_lane(kind), Answer::events));
-        let systems =
-            batch.ask(marked(self.engine, self.stream, Marked::System, (to, EVERY)), Answer::events);
-        let user = batch.ask(marked(self.engine, self.stream, Marked::UserTurn, (to, 1)), Answer::events);
+        let systems = batch.ask(marked(self.engine, self.stream, Marked::System, to, EVERY), Answer::events);
+        let user = batch.ask(marked(self.engine, self.stream, Marked::UserTurn, to, 1), Answer::events);
         let pins = batch.ask(kind("content.pinned", EVERY), Answer::events);
         let hides = batch.ask(kind("content.hidden", EVERY), Answer::events);
         let erasures = batch.ask(kind("content.erased", EVERY), Answer::events);
@@ -217,7 +216,7 @@ impl Loading<'_> {
     }
 
     fn of_lane(self, kind: &'static str, lane: &LaneId, to: Seq) -> Query {
-        marked(self.engine, self.stream, Marked::OfLane(kind, lane.clone()), (to, LANE_PAGE))
+        marked(self.engine, self.stream, Marked::OfLane(kind, lane.clone()), to, LANE_PAGE)
     }
 
     /// Returns the model that spoke last among the loaded events, which are sorted newest first.

@@ -47,7 +47,7 @@ impl Session {
 
 impl ControlEvents for Session {
     async fn marked(&self, MarkedWanted { what, to, limit }: MarkedWanted) -> Result<Vec<Event>, Error> {
-        let query = marked(&self.engine, &self.id, what, (to, limit));
+        let query = marked(&self.engine, &self.id, what, to, limit);
         let rows = self.engine.ask(query, Answer::events).await?;
         rows.iter().map(|row| Ok(decode_event(&self.engine, &self.id, row)?)).collect()
     }
@@ -97,7 +97,7 @@ async fn answer_need(session: &Session, need: Need, held: &mut Option<HeldLane>)
         Need::Shown(wanted, reply) => reply.give(read_shown(session, wanted).await?),
         Need::Marked(wanted, reply) => reply.give(session.marked(wanted).await?),
         Need::Events(EventsWanted { from, to, limit, text }, reply) => {
-            reply.give(session.events(from, to, (limit, text)).await?);
+            reply.give(session.events(from, to, limit, text).await?);
         }
         Need::At(seqs, reply) => reply.give(read_at(session, seqs).await?),
         Need::Standing(reply) => {

@@ -75,7 +75,7 @@ impl Session {
     pub fn replay<'a>(&'a self, at: Option<Seq>) -> BoxFuture<'a, Replayed> {
         Box::pin(async move {
             let to = at.unwrap_or(Seq(i64::MAX.unsigned_abs()));
-            let query = marked(&self.engine, &self.id, Marked::Kind("context.built"), (to, 1));
+            let query = marked(&self.engine, &self.id, Marked::Kind("context.built"), to, 1);
             let mut rows = self.engine.ask(query, Answer::events).await?;
             let Some(row) = rows.pop() else { return Err(Error::NoRequest(at.unwrap_or(Seq::START))) };
             let event = decode_event(&self.engine, &self.id, &row)?;
@@ -126,7 +126,7 @@ impl Session {
 
 /// Returns whether anything was erased after a position.
 async fn was_erased_after(session: &Session, seq: Seq) -> Result<bool, Error> {
-    let query = marked(&session.engine, &session.id, Marked::Kind("content.erased"), (NEWEST, 1));
+    let query = marked(&session.engine, &session.id, Marked::Kind("content.erased"), NEWEST, 1);
     let rows = session.engine.ask(query, Answer::events).await?;
     Ok(rows.first().is_some_and(|receipt| receipt.seq > seq))
 }
@@ -181,7 +181,7 @@ async fn find_causes(session: &Session, a: &Replayed, b: &Replayed) -> Result<Ve
     }
     let (low, high) = (a.seq.min(b.seq), a.seq.max(b.seq));
     let events =
-        session.events(low.next(), high, (u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs()))).await?;
+        session.events(low.next(), high, u64::from(u32::MAX), Bytes(i64::MAX.unsigned_abs())).await?;
     for event in events {
         let why = match &event.fact {
             Some(Fact::ViewTrimmed(ViewTrimmed { lane, compaction: Some(done), .. })) if *lane == b.lane => {

@@ -32,8 +32,8 @@ pub(super) async fn pieces(
     handoff: &Handoff<'_>,
 ) -> Result<Vec<Injection>, Error> {
     let mut slice = Slicing { parent, pieces: Vec::new() };
-    for range in &handoff.excerpt.positions {
-        slice.range(*range).await?;
+    for (from, to) in &handoff.excerpt.positions {
+        slice.range(*from, *to).await?;
     }
     let mut paths = handoff.excerpt.paths.clone();
     paths.extend(names(&parent.message).into_iter().filter(|name| is_path(name)));
@@ -59,7 +59,7 @@ struct Slicing<'p> {
 
 impl Slicing<'_> {
     /// Adds the entries of a range of positions.
-    async fn range(&mut self, (from, to): (Seq, Seq)) -> Result<(), Error> {
+    async fn range(&mut self, from: Seq, to: Seq) -> Result<(), Error> {
         let head = self.parent.session.info().await?.head;
         let problem = |why: String| Err(Error::Config(format!("invalid positions {from}–{to}: {why}")));
         if from > head || from > to {

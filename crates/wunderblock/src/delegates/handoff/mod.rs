@@ -37,11 +37,12 @@ pub(crate) fn delegate_context<'a>(
     session: &'a Session,
     handoff: &'a Handoff<'a>,
 ) -> BoxFuture<'a, DelegateContext> {
-    Box::pin(in_overlay(session, move |aside| context_aside((session, aside), handoff)))
+    Box::pin(in_overlay(session, move |aside| context_aside(session, aside, handoff)))
 }
 
 fn context_aside<'a>(
-    (session, aside): (&'a Session, Session),
+    session: &'a Session,
+    aside: Session,
     handoff: &'a Handoff<'a>,
 ) -> BoxFuture<'a, DelegateContext> {
     Box::pin(async move {
@@ -57,7 +58,7 @@ fn context_aside<'a>(
         let fresh = fresh::Start::of(&parent, handoff)?;
         let first = fresh.build(Vec::new()).await?;
         // A fork that does not fit is an error only if it is what was asked for.
-        let fork = fork((&aside, options), &parent).await;
+        let fork = fork(&aside, options, &parent).await;
         let fork = if mode == ContextMode::Fork { Some(fork?) } else { fork.ok() };
         let mut context = match (mode, &fork) {
             (ContextMode::Fork, Some((built, shared))) => {
@@ -76,7 +77,7 @@ fn context_aside<'a>(
         context.obstacles = if handoff.mode == ContextMode::Fork { obstacles } else { Vec::new() };
         context.narrowed = narrowed;
         context.unmatched = fresh.unmatched;
-        context.prices = price::compare(&parent, (&first, fork.as_ref()), &context);
+        context.prices = price::compare(&parent, &first, fork.as_ref(), &context);
         Ok(context)
     })
 }
@@ -100,7 +101,8 @@ fn message(session: &Session, handoff: &Handoff<'_>) -> Result<(String, Vec<Narr
 
 /// Builds the request of a fork: the next request after the parent's, with the brief as its turn.
 async fn fork(
-    (aside, options): (&Session, ContextOptions),
+    aside: &Session,
+    options: ContextOptions,
     parent: &ParentRequest<'_>,
 ) -> Result<(Built, (Bytes, Bytes)), Error> {
     let options = ContextOptions { prompt: Some(parent.message.clone()), ..options };

@@ -12,13 +12,14 @@ pub(super) type Fork = (Built, (Bytes, Bytes));
 /// Returns the prices of a fresh start, of a fork if it fits, and of the context itself.
 pub(super) fn compare(
     parent: &ParentRequest<'_>,
-    (fresh, fork): (&Built, Option<&Fork>),
+    fresh: &Built,
+    fork: Option<&Fork>,
     context: &DelegateContext,
 ) -> Vec<ModePrice> {
-    let mut prices = vec![price(parent, ContextMode::Fresh, (fresh, None))];
-    prices.extend(fork.map(|(built, shared)| price(parent, ContextMode::Fork, (built, Some(*shared)))));
+    let mut prices = vec![price(parent, ContextMode::Fresh, fresh, None)];
+    prices.extend(fork.map(|(built, shared)| price(parent, ContextMode::Fork, built, Some(*shared))));
     if prices.iter().all(|price| price.mode != context.mode) {
-        prices.push(price(parent, context.mode, (&context.built, context.shared)));
+        prices.push(price(parent, context.mode, &context.built, context.shared));
     }
     prices
 }
@@ -26,7 +27,8 @@ pub(super) fn compare(
 fn price(
     parent: &ParentRequest<'_>,
     mode: ContextMode,
-    (built, shared): (&Built, Option<(Bytes, Bytes)>),
+    built: &Built,
+    shared: Option<(Bytes, Bytes)>,
 ) -> ModePrice {
     let row = &built.draft.planned.target.row;
     let tokens = built.draft.report.total_tokens;

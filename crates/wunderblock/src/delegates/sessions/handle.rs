@@ -62,7 +62,8 @@ impl Agents {
     pub fn record_route<'a>(
         &'a self,
         session: &'a Session,
-        (call, definition): (&'a DelegateCall<'a>, &'a AgentDefinition),
+        call: &'a DelegateCall<'a>,
+        definition: &'a AgentDefinition,
         route: &'a Route,
     ) -> BoxFuture<'a, Seq> {
         Box::pin(async move {

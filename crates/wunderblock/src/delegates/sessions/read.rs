@@ -49,7 +49,7 @@ pub(super) async fn delegations_of(
     let mut told = Vec::with_capacity(children.len());
     for child in children {
         let task = match child.first_user {
-            Some(first) => said(engine, child, (first, Role::User)).await?.map(|task| task.0),
+            Some(first) => said(engine, child, first, Role::User).await?.map(|task| task.0),
             None => None,
         };
         told.push(ChildSession { id: child.id.clone(), task });
@@ -61,12 +61,12 @@ pub(super) async fn delegations_of(
         if one.prompt.is_none()
             && let Some(first) = child.first_user
         {
-            one.prompt = said(engine, child, (first, Role::User))
+            one.prompt = said(engine, child, first, Role::User)
                 .await?
                 .map(|(text, address)| DelegateText::new(&text, address));
         }
         if one.outcome == DelegationOutcome::Done && one.result.is_none() {
-            let last = said(engine, child, (child.said, Role::Assistant)).await?;
+            let last = said(engine, child, child.said, Role::Assistant).await?;
             one.result = last.map(|(text, address)| DelegateText::new(&text, address));
         }
     }
@@ -77,9 +77,10 @@ pub(super) async fn delegations_of(
 async fn said(
     engine: &Engine,
     info: &StreamInfo,
-    (at, role): (Seq, Role),
+    at: Seq,
+    role: Role,
 ) -> Result<Option<(String, String)>, Error> {
-    let events = engine.session_by_id(info.id.clone()).events(at, at, (1, Bytes(1 << 20))).await?;
+    let events = engine.session_by_id(info.id.clone()).events(at, at, 1, Bytes(1 << 20)).await?;
     let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
         return Ok(None);
     };

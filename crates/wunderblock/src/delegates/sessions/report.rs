@@ -18,7 +18,7 @@ pub(super) async fn record(session: &Session, fact: Fact, at: Millis) -> Result<
     let Some((what, child)) = report(&fact) else { return Ok(false) };
     let id = format!("hook:{what}:{child}");
     let engine = session.engine();
-    let query = marked(engine, session.id(), Marked::Kind(fact.kind()), (NEWEST, LATEST));
+    let query = marked(engine, session.id(), Marked::Kind(fact.kind()), NEWEST, LATEST);
     for row in engine.ask(query, Answer::events).await? {
         let known = decode_event(engine, session.id(), &row)?.fact;
         if known.as_ref().and_then(report) == Some((what, child)) {

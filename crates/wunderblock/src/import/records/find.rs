@@ -321,7 +321,7 @@ async fn find_raw(engine: &Engine, source: SourceInfo, needle: &Needle) -> Resul
     let (text, mut found) = (KeptText::whole(source), BTreeSet::new());
     let around = needle.span().max(AROUND);
     let _ = text
-        .each_window(engine, (around, &Deadline::default()), &mut |window| {
+        .each_window(engine, around, &Deadline::default(), &mut |window| {
             find_in_window(&window, needle, &mut found);
             Ok(ControlFlow::Continue(()))
         })
@@ -358,13 +358,13 @@ pub(crate) async fn find_records(
         return Ok(Vec::new());
     };
     let mut head = Vec::new();
-    copy_source(engine, &source, (0, len.min(HEAD)), &mut head).await?;
+    copy_source(engine, &source, 0, len.min(HEAD), &mut head).await?;
     if listening.reader.format().shape(&head) == FileShape::Document {
         let mut bytes = Vec::new();
-        copy_source(engine, &source, (0, len), &mut bytes).await?;
+        copy_source(engine, &source, 0, len, &mut bytes).await?;
         listening.end(Some(bytes));
     } else {
-        copy_source(engine, &source, (0, len), &mut listening).await?;
+        copy_source(engine, &source, 0, len, &mut listening).await?;
         listening.end(None);
     }
     Ok(finder.found)

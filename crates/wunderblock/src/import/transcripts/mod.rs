@@ -122,7 +122,7 @@ async fn import_file(
         if let Some(old) = old.as_ref().filter(|old| !how.verify && is_same(old, stamp)) {
             return unchanged_import(&path, old);
         }
-        let mut opened = place.open(engine, (&path, stamp), (old.as_ref(), whole)).await?;
+        let mut opened = place.open(engine, (&path, stamp), old.as_ref(), whole).await?;
         match import_once(engine, &mut opened, &stored, how, progress).await {
             Err(Error::Store(StoreError::Held { .. })) => {
                 // The wait continues as long as the other import makes progress.
@@ -180,7 +180,7 @@ async fn import_once(
         None => FileChange::Rewritten,
     };
     if let Some(old) = old.filter(|_| change == FileChange::None) {
-        note_time(engine, (old, epoch), opened).await?;
+        note_time(engine, old, epoch, opened).await?;
         return unchanged_import(path, old);
     }
     let head = if opened.continues() { Vec::new() } else { read_head(&mut opened.file, path)? };
@@ -231,7 +231,8 @@ async fn import_once(
 /// does not have to compare it.
 async fn note_time(
     engine: &Engine,
-    (old, epoch): (&SourceInfo, Epoch),
+    old: &SourceInfo,
+    epoch: Epoch,
     opened: &OpenedFile<'_>,
 ) -> Result<(), Error> {
     let modified = opened.stamp.modified;

@@ -19,10 +19,11 @@ const KINDS: [&str; 3] = ["view.trimmed", "context.built", "content.erased"];
 /// Checks the stream's own events, not those that it shares with the stream from which it was forked.
 pub(crate) async fn examine_claims(
     engine: &Engine,
-    (info, base): (&StreamInfo, Seq),
+    info: &StreamInfo,
+    base: Seq,
     diagnosis: &mut Diagnosis,
 ) -> Result<(), Error> {
-    let of_kind = |kind| marked(engine, &info.id, Marked::Kind(kind), (info.head, EVERY));
+    let of_kind = |kind| marked(engine, &info.id, Marked::Kind(kind), info.head, EVERY);
     for answer in engine.storage.query(KINDS.map(of_kind).into()).await? {
         let rows = answer.events().ok_or_else(unexpected)?;
         for row in rows.iter().filter(|row| row.seq > base) {
@@ -41,7 +42,7 @@ pub(crate) async fn examine_claims(
             }
         }
     }
-    examine_requests(engine, (info, base), diagnosis).await
+    examine_requests(engine, info, base, diagnosis).await
 }
 
 /// Checks that each lane's latest request shows the user's latest turn, unless that turn is hidden. Earlier versions
@@ -49,20 +50,21 @@ pub(crate) async fn examine_claims(
 /// skipped.
 async fn examine_requests(
     engine: &Engine,
-    (info, base): (&StreamInfo, Seq),
+    info: &StreamInfo,
+    base: Seq,
     diagnosis: &mut Diagnosis,
 ) -> Result<(), Error> {
-    let latest = marked(engine, &info.id, Marked::EachLane("context.built"), (info.head, EVERY));
+    let latest = marked(engine, &info.id, Marked::EachLane("context.built"), info.head, EVERY);
     for row in engine.ask(latest, Answer::events).await?.iter().filter(|row| row.seq > base) {
         let Ok(event) = decode_event(engine, &info.id, row) else { continue };
         let Some(Fact::ContextBuilt(built)) = event.fact else { continue };
         let Some(trim) = built.policy.is_some().then_some(&built.plan.trim) else { continue };
-        let turn = marked(engine, &info.id, Marked::UserTurn, (built.plan.through, 1));
+        let turn = marked(engine, &info.id, Marked::UserTurn, built.plan.through, 1);
         let turn = engine.ask(turn, Answer::events).await?;
         let is_shown =
             |seq: Seq| seq >= trim.drop_before || trim.keep.contains(&seq) || trim.hold.contains(&seq);
         if let Some(turn) = turn.iter().find(|turn| turn.payload.is_some() && !is_shown(turn.seq)) {
-            if is_hidden(engine, info, (turn.seq, built.plan.through)).await? {
+            if is_hidden(engine, info, turn.seq, built.plan.through).await? {
                 continue;
             }
             let (at, lane) = (row.seq, &built.lane);
@@ -74,8 +76,8 @@ async fn examine_requests(
 }
 
 /// Returns whether an entry is hidden as of a position.
-async fn is_hidden(engine: &Engine, info: &StreamInfo, (seq, as_of): (Seq, Seq)) -> Result<bool, Error> {
-    let hides = marked(engine, &info.id, Marked::Kind("content.hidden"), (as_of, EVERY));
+async fn is_hidden(engine: &Engine, info: &StreamInfo, seq: Seq, as_of: Seq) -> Result<bool, Error> {
+    let hides = marked(engine, &info.id, Marked::Kind("content.hidden"), as_of, EVERY);
     for row in engine.ask(hides, Answer::events).await? {
         let Ok(event) = decode_event(engine, &info.id, &row) else { continue };
         match event.fact {

@@ -59,7 +59,7 @@ pub(super) async fn notes_on_copies(engine: &Engine) -> Result<Vec<String>, Erro
 /// Returns whether one of the first messages of a session also exists in another session, with the same id and
 /// content.
 async fn says_the_same(engine: &Engine, info: &StreamInfo, of: &StreamInfo) -> Result<bool, Error> {
-    let first = engine.session_by_id(info.id.clone()).events(Seq(1), info.head, (64, PAGE_TEXT)).await?;
+    let first = engine.session_by_id(info.id.clone()).events(Seq(1), info.head, 64, PAGE_TEXT).await?;
     let is_message = |event: &Event| matches!(event.fact, Some(Fact::MessageAppended(_)));
     let said = with_whole_texts(engine, first.into_iter().filter(is_message).collect()).await?;
     let ids: Vec<_> = said.iter().map(|event| event.id.clone()).collect();

@@ -20,10 +20,11 @@ struct RecordedNodes {
 /// Checks the nodes stored in a stream, and checks that the stream's views show only existing nodes.
 pub(crate) async fn examine_nodes(
     engine: &Engine,
-    (info, base): (&StreamInfo, Seq),
+    info: &StreamInfo,
+    base: Seq,
     diagnosis: &mut Diagnosis,
 ) -> Result<(), Error> {
-    let of_kind = |kind| marked(engine, &info.id, Marked::Kind(kind), (info.head, EVERY));
+    let of_kind = |kind| marked(engine, &info.id, Marked::Kind(kind), info.head, EVERY);
     let mut batch = QueryBatch::default();
     let nodes = batch.ask(of_kind("session.compacted"), Answer::events);
     let steps = batch.ask(of_kind("view.trimmed"), Answer::events);

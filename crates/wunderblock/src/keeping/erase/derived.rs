@@ -22,7 +22,8 @@ const DERIVED: [&str; 4] =
 /// Returns the events of streams that were made from positions of the runs that the streams show.
 pub(super) async fn made_from(
     engine: &Engine,
-    (runs, showing): (&[Run], &Showing<'_>),
+    runs: &[Run],
+    showing: &Showing<'_>,
 ) -> Result<Vec<Loss<'static>>, Error> {
     let query =
         Query::PlacesOfKinds { tenant: engine.tenant.no, of: StreamKind::Session, kinds: DERIVED.to_vec() };
@@ -43,12 +44,12 @@ pub(super) async fn made_from(
         let shown = showing.runs(info);
         for row in answers.take(key)? {
             let event = decode_event(engine, &info.id, &row)?;
-            let run = shown.iter().find(|(_, from, to)| carries(&event, (*from, *to)));
+            let run = shown.iter().find(|(_, from, to)| carries(&event, *from, *to));
             let Some((number, run)) = run.and_then(|(number, ..)| Some((*number, runs.get(*number)?))) else {
                 continue;
             };
             let part = (info, event.seq, event.seq);
-            let mut loss = Loss::holding((number, run), &part, Depth::Texts);
+            let mut loss = Loss::holding(number, run, &part, Depth::Texts);
             loss.take(&event)?;
             losses.push(loss);
         }
@@ -57,7 +58,7 @@ pub(super) async fn made_from(
 }
 
 /// Returns whether an event has content of a range of positions.
-fn carries(event: &Event, (from, to): (Seq, Seq)) -> bool {
+fn carries(event: &Event, from: Seq, to: Seq) -> bool {
     let inside = |seq: Seq| from <= seq && seq <= to;
     match &event.fact {
         Some(Fact::ContextInjected(injected)) => {

@@ -30,7 +30,8 @@ impl Raw {
         &mut self,
         engine: &Engine,
         source: SourceInfo,
-        (wanted, own): (&RecordQuery, &BTreeSet<StreamId>),
+        wanted: &RecordQuery,
+        own: &BTreeSet<StreamId>,
     ) -> Result<(), Error> {
         let (handle, no, revision) = (source.handle, source.no, source.revision.no);
         let is_own = |stream: &StreamId| own.contains(stream);

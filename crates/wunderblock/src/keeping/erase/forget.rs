@@ -99,7 +99,7 @@ impl<'e> Forgetting<'e> {
                 continue;
             }
             let mut losses = self.losses.clone();
-            losses.extend(made_from(self.engine, (&self.runs, &showing)).await?);
+            losses.extend(made_from(self.engine, &self.runs, &showing).await?);
             let newest = state.sources.values().map(|info| &info.revision);
             let newest = state.sources.keys().zip(newest);
             let basis = Basis::Seen(Box::new(Seen {
@@ -166,7 +166,7 @@ impl<'e> Forgetting<'e> {
             for source in sources.into_iter().filter(|_| is_searched) {
                 let (key, len) = ((source.no, source.revision.no), source.revision.len);
                 if searched.insert(key, len) != Some(len) {
-                    self.raw.search(engine, source, (&self.wanted, &self.own)).await?;
+                    self.raw.search(engine, source, &self.wanted, &self.own).await?;
                 }
             }
         }

@@ -89,7 +89,8 @@ pub(super) fn contains(fact: &Fact, text: &Needle) -> Result<bool, Error> {
 impl<'t> Loss<'t> {
     /// Creates the loss of the positions that a stream holds of a run.
     pub(super) fn holding(
-        (number, run): (usize, &Run),
+        number: usize,
+        run: &Run,
         (holder, from, to): &LinePart<'_>,
         depth: Depth<'t>,
     ) -> Self {

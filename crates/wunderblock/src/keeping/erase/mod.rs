@@ -82,7 +82,7 @@ async fn erase_range(session: &Session, from: Seq, to: Seq, reason: Option<&str>
             info.head
         )));
     }
-    let erased = erase_runs(session, &[(from, to)], reason, (Raw::default(), Depth::Texts)).await?;
+    let erased = erase_runs(session, &[(from, to)], reason, Raw::default(), Depth::Texts).await?;
     session.engine.scrubbed().await?;
     Ok(erased)
 }
@@ -119,7 +119,7 @@ async fn erase_session(session: &Session, reason: Option<&str>, along: Along) ->
 async fn lose_whole(forgetting: &mut Forgetting<'_>, info: &StreamInfo, run: Run) -> Result<(), Error> {
     let session = forgetting.engine.session_by_id(info.id.clone());
     let part = (info, run.from, run.to);
-    let mut loss = Loss::holding((forgetting.runs.len(), &run), &part, Depth::Texts);
+    let mut loss = Loss::holding(forgetting.runs.len(), &run, &part, Depth::Texts);
     let (key, name) = (forgetting.engine.tenant.key, native(&info.id));
     let mut pages = session.pages(run.from, run.to);
     while let Some(events) = pages.next().await? {
@@ -142,7 +142,8 @@ async fn erase_runs(
     session: &Session,
     runs: &[(Seq, Seq)],
     reason: Option<&str>,
-    (mut raw, depth): (Raw, Depth<'_>),
+    mut raw: Raw,
+    depth: Depth<'_>,
 ) -> Result<Erased, Error> {
     let engine = &session.engine;
     let streams = engine.streams("", u64::from(u32::MAX)).await?;
@@ -152,7 +153,7 @@ async fn erase_runs(
     let (mut range, mut losses, mut made) = (Range::default(), Vec::new(), Vec::new());
     for (from, to) in runs.iter().copied() {
         let run = Run { stream: session.id.clone(), from, to };
-        let holding = |part: &LinePart<'_>| Loss::holding((made.len(), &run), part, depth);
+        let holding = |part: &LinePart<'_>| Loss::holding(made.len(), &run, part, depth);
         let holders: Vec<Loss<'_>> = all.line(info, from).iter().map(holding).collect();
         losses.extend(lose_run(session, &run, holders, &mut range).await?);
         made.push(run);

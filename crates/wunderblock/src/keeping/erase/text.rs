@@ -128,7 +128,7 @@ async fn erase_text(found: &TextFound, engine: &Engine, reason: Option<&str>) ->
     for (stream, runs) in found.runs() {
         let raw = by_session.remove(native(stream)).unwrap_or_default();
         let (session, depth) = (engine.session_by_id(stream.clone()), Depth::Names(&needle));
-        sum.add(erase_runs(&session, &runs, reason, (raw, depth)).await?);
+        sum.add(erase_runs(&session, &runs, reason, raw, depth).await?);
     }
     // Titles, queues and the like are not part of any event, so no session can get a receipt for them.
     for (_, raw) in by_session {

@@ -5,6 +5,7 @@ use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::compaction::compact::history::find_newest;
 use crate::ledger::reading::stored::decode_event;
+use crate::ledger::session::PageLimit;
 use crate::ledger::session::Session;
 use crate::ledger::texts::Texts;
 use wunderblock_core::event::{Event, Fact};
@@ -19,7 +20,7 @@ use wunderblock_store::{Answer, EventFilter, Marked, Query, ReadOrder};
 /// a turn has called the hook for this turn before, so that the recap comes with the next one.
 const TURNS: usize = 2;
 /// Maximum number of messages that are read after a compaction, and of bytes of their text.
-const READ: (u64, Bytes) = (16, Bytes(256 << 10));
+const READ: PageLimit = PageLimit { events: 16, text: Bytes(256 << 10) };
 
 /// Returns whether a session was compacted by its agent, and has not shown a recap since: neither in the user's turns
 /// that followed, of which there is at most one, nor in the prompt that is about to be sent.
@@ -52,8 +53,8 @@ async fn turns_after(session: &Session, from: Seq) -> Result<Option<usize>, Erro
         from,
         to: crate::ledger::reading::query_batch::NEWEST,
         order: ReadOrder::Ascending,
-        limit: READ.0,
-        text: READ.1,
+        limit: READ.events,
+        text: READ.text,
         counts: false,
         filter: EventFilter { role: Some(Role::User), ..EventFilter::default() },
     };

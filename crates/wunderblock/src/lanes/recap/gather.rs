@@ -2,6 +2,7 @@
 
 use crate::base::error::Error;
 use crate::ledger::reading::stored::decode_event;
+use crate::ledger::session::PageLimit;
 use crate::ledger::session::Session;
 use crate::ledger::texts::Texts;
 use crate::request::steps::work::log_of;
@@ -23,18 +24,24 @@ use wunderblock_summary::standing::standing_rules;
 #[derive(Clone, Copy)]
 pub(super) struct Reach {
     /// Maximum number of events, and of bytes of their text, from which the work log is made.
-    work: (u64, Bytes),
+    work: PageLimit,
     /// Maximum number of the user's messages, and of bytes of their text.
-    words: (u64, Bytes),
+    words: PageLimit,
 }
 
 impl Reach {
     /// The user's words of the whole session, and the work of many hours.
-    pub(super) const WHOLE: Self = Self { work: (4_096, Bytes(8 << 20)), words: (1_024, Bytes(2 << 20)) };
+    pub(super) const WHOLE: Self = Self {
+        work: PageLimit { events: 4_096, text: Bytes(8 << 20) },
+        words: PageLimit { events: 1_024, text: Bytes(2 << 20) },
+    };
     /// The end of a session.
-    pub(super) const END: Self = Self { work: (512, Bytes(1 << 20)), words: (16, Bytes(64 << 10)) };
+    pub(super) const END: Self = Self {
+        work: PageLimit { events: 512, text: Bytes(1 << 20) },
+        words: PageLimit { events: 16, text: Bytes(64 << 10) },
+    };
     /// The end of a session, for its list alone.
-    const LIST: (u64, Bytes) = (256, Bytes(256 << 10));
+    const LIST: PageLimit = PageLimit { events: 256, text: Bytes(256 << 10) };
 }
 
 /// What a recap or a digest is made of.
@@ -94,11 +101,7 @@ const fn rule_at(rule: &wunderblock_core::decision::Quote) -> Seq {
 }
 
 /// Reads the latest events that a filter accepts, as a view with its texts.
-async fn read_end(
-    session: &Session,
-    filter: EventFilter,
-    (limit, text): (u64, Bytes),
-) -> Result<(View, Texts), Error> {
+async fn read_end(session: &Session, filter: EventFilter, limit: PageLimit) -> Result<(View, Texts), Error> {
     let engine = session.engine();
     let query = Query::Events {
         tenant: engine.tenant.no,
@@ -106,8 +109,8 @@ async fn read_end(
         from: Seq::START,
         to: crate::ledger::reading::query_batch::NEWEST,
         order: ReadOrder::Descending,
-        limit,
-        text,
+        limit: limit.events,
+        text: limit.text,
         counts: false,
         filter,
     };

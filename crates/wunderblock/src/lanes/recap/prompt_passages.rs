@@ -57,7 +57,8 @@ const LABEL: &str =
 /// Returns an error if the ledger cannot be read.
 pub fn recall<'a>(
     engine: &'a Engine,
-    (folder, except): (&'a Path, Option<&'a StreamId>),
+    folder: &'a Path,
+    except: Option<&'a StreamId>,
     prompt: &'a str,
     guide: &'a str,
 ) -> BoxFuture<'a, Option<PushedText>> {
@@ -65,7 +66,7 @@ pub fn recall<'a>(
         let projects = project_folders(folder).iter().map(|folder| folder.to_string_lossy().into()).collect();
         let sessions = StreamFilter { projects, ..StreamFilter::default() };
         let options = SearchOptions { except: except.cloned(), sessions, ..SearchOptions::default() };
-        let hits = recall_hits(engine, prompt, (options, RECALL_FLOOR)).await?;
+        let hits = recall_hits(engine, prompt, options, RECALL_FLOOR).await?;
         Ok(write(engine, &hits, guide).map(|text| engine.config.redactor.push(&text)))
     })
 }
@@ -78,7 +79,8 @@ pub fn recall<'a>(
 pub fn recall_hits<'a>(
     engine: &'a Engine,
     prompt: &'a str,
-    (options, floor): (SearchOptions, HitStrength),
+    options: SearchOptions,
+    floor: HitStrength,
 ) -> BoxFuture<'a, Vec<SearchHit>> {
     Box::pin(async move {
         let Some(words) = telling_words(prompt) else { return Ok(Vec::new()) };
@@ -107,7 +109,7 @@ async fn passage(engine: &Engine, hit: &SearchHit) -> Result<Option<String>, Err
         return Ok(None);
     }
     let session = engine.session_by_id(hit.session.clone());
-    let events = session.events(hit.seq, hit.seq, (1, MESSAGE_BYTES)).await?;
+    let events = session.events(hit.seq, hit.seq, 1, MESSAGE_BYTES).await?;
     let bodies = engine.bodies(&events).await?;
     let Some(Fact::MessageAppended(said)) = events.first().and_then(|event| event.fact.as_ref()) else {
         return Ok(None);

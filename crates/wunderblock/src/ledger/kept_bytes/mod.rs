@@ -84,7 +84,7 @@ impl KeptText {
     }
 
     /// Returns the place of bytes of the source.
-    pub(crate) const fn place(&self, (from, to): (u64, u64)) -> BytePlace {
+    pub(crate) const fn place(&self, from: u64, to: u64) -> BytePlace {
         BytePlace { handle: self.source.revision.handle, from, to }
     }
 
@@ -96,15 +96,15 @@ impl KeptText {
     pub(crate) async fn each_window(
         &self,
         engine: &Engine,
-        (around, deadline): (usize, &Deadline),
+        around: usize,
+        deadline: &Deadline,
         each: &mut (dyn FnMut(Window) -> Result<ControlFlow<()>, Error> + Send),
     ) -> Result<ControlFlow<()>, Error> {
         let (mut windows, mut at) = (Windows::new(self.from, around), self.from);
         loop {
             let _turn = deadline.turn().await;
             let end = self.to.min(at.saturating_add(WINDOW as u64));
-            if copy_source(engine, &self.source, (at, end), &mut windows.rest).await? < end.saturating_sub(at)
-            {
+            if copy_source(engine, &self.source, at, end, &mut windows.rest).await? < end.saturating_sub(at) {
                 let why = format!("bytes {at} to {end} of `{}` are missing", self.source.key);
                 return Err(Error::Store(StoreError::Damaged(why)));
             }

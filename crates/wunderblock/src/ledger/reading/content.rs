@@ -29,7 +29,8 @@ impl NamedContent {
     /// Fails if the handle is unknown, or if its text was erased.
     pub(crate) async fn find(
         engine: &Engine,
-        (handle, range): (Handle, Option<(Seq, Seq)>),
+        handle: Handle,
+        range: Option<(Seq, Seq)>,
     ) -> Result<Self, Error> {
         let no_handle = || Error::NoHandle(handle.to_string());
         let query = Query::Resolve { tenant: engine.tenant.no, of: StreamKind::Session, handle };
@@ -58,7 +59,7 @@ impl NamedContent {
             Self::Source(info) => Ok(info.revision.len),
             Self::Events(..) => {
                 let mut len = 0;
-                self.copy(engine, (0, u64::MAX), &mut |bytes| len += bytes.len() as u64).await?;
+                self.copy(engine, 0, u64::MAX, &mut |bytes| len += bytes.len() as u64).await?;
                 if len > 0 { Ok(len) } else { Err(self.empty()) }
             }
         }
@@ -71,7 +72,7 @@ impl NamedContent {
     pub(crate) async fn whole(self, engine: &Engine) -> Result<Vec<u8>, Error> {
         let bytes = match self {
             Self::Held(bytes) => return Ok(bytes),
-            _ => self.part(engine, (0, u64::MAX)).await?,
+            _ => self.part(engine, 0, u64::MAX).await?,
         };
         if bytes.is_empty() && matches!(self, Self::Events(..)) { Err(self.empty()) } else { Ok(bytes) }
     }
@@ -86,9 +87,9 @@ impl NamedContent {
     ///
     /// # Errors
     /// Fails if the ledger cannot be read.
-    pub(crate) async fn part(&self, engine: &Engine, range: (u64, u64)) -> Result<Vec<u8>, Error> {
+    pub(crate) async fn part(&self, engine: &Engine, from: u64, to: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
-        self.copy(engine, range, &mut |piece| bytes.extend_from_slice(piece)).await?;
+        self.copy(engine, from, to, &mut |piece| bytes.extend_from_slice(piece)).await?;
         Ok(bytes)
     }
 
@@ -99,7 +100,8 @@ impl NamedContent {
     pub(crate) async fn copy(
         &self,
         engine: &Engine,
-        (from, to): (u64, u64),
+        from: u64,
+        to: u64,
         take: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<(), Error> {
         match self {
@@ -108,8 +110,7 @@ impl NamedContent {
                 take(bytes.get(index(from)..index(to)).unwrap_or_default());
             }
             Self::Source(info) => {
-                copy_source(engine, info, (from, to.min(info.revision.len)), &mut Window::whole(take))
-                    .await?;
+                copy_source(engine, info, from, to.min(info.revision.len), &mut Window::whole(take)).await?;
             }
             Self::Events(session, (first, last)) => {
                 let mut window = Window { at: 0, from, to, take };

@@ -25,7 +25,8 @@ pub(crate) async fn source_info(
 pub(crate) async fn copy_source(
     engine: &Engine,
     info: &SourceInfo,
-    (from, to): (u64, u64),
+    from: u64,
+    to: u64,
     out: &mut (dyn std::io::Write + Send),
 ) -> Result<u64, Error> {
     let mut at = from;

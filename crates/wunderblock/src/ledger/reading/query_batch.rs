@@ -66,6 +66,6 @@ impl Engine {
 }
 
 /// Returns the query for a stream's control events up to a position, newest first, at most `limit` of them.
-pub(crate) fn marked(engine: &Engine, stream: &StreamId, what: Marked, (to, limit): (Seq, u64)) -> Query {
+pub(crate) fn marked(engine: &Engine, stream: &StreamId, what: Marked, to: Seq, limit: u64) -> Query {
     Query::Marked { tenant: engine.tenant.no, stream: stream.clone(), what, to, limit }
 }

@@ -50,7 +50,8 @@ pub(crate) async fn read_page(
     engine: &Engine,
     info: &StreamInfo,
     from: Seq,
-    (limit, text): (u64, Bytes),
+    limit: u64,
+    text: Bytes,
 ) -> Result<Vec<wunderblock_store::StoredEvent>, Error> {
     let query = Query::Events {
         tenant: engine.tenant.no,

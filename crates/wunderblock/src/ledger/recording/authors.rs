@@ -59,7 +59,7 @@ pub fn first_request<'a>(engine: &'a Engine, info: &'a StreamInfo) -> BoxFuture<
         for author in [Author::Person, Author::Peer] {
             // The first turn is usually the person's, and reading it is faster than searching.
             for (from, to) in [(first, first), (Seq::START, NEWEST)] {
-                if let Some(found) = engine.first_by(info, author, (from, to)).await? {
+                if let Some(found) = engine.first_by(info, author, from, to).await? {
                     return Ok(Some(found));
                 }
             }
@@ -73,7 +73,8 @@ impl Engine {
         &self,
         info: &StreamInfo,
         author: Author,
-        (from, to): (Seq, Seq),
+        from: Seq,
+        to: Seq,
     ) -> Result<Option<Event>, Error> {
         let filter = EventFilter { role: Some(Role::User), author: Some(author), ..EventFilter::default() };
         let query = Query::Events {
@@ -141,8 +142,8 @@ async fn authors_of(
         let Some(Fact::MessageAppended(said)) = event.fact else { continue };
         let stated = match &event.source {
             EventSource::Import { source, revision, offset, len } => {
-                let from = source_of(engine, (*source, *revision), sources).await?;
-                raw_statement(engine, from, (*offset, *len), is_delegates).await?
+                let from = source_of(engine, *source, *revision, sources).await?;
+                raw_statement(engine, from, *offset, *len, is_delegates).await?
             }
             EventSource::Live | EventSource::Engine => None,
         };
@@ -169,7 +170,8 @@ async fn with_texts(engine: &Engine, mut said: Message) -> Result<Message, Error
 
 async fn source_of<'s>(
     engine: &Engine,
-    (handle, revision): (Handle, u32),
+    handle: Handle,
+    revision: u32,
     sources: &'s mut Sources,
 ) -> Result<Option<&'s SourceInfo>, Error> {
     let info = match sources.entry((handle, revision)) {
@@ -188,13 +190,14 @@ async fn source_of<'s>(
 async fn raw_statement(
     engine: &Engine,
     source: Option<&SourceInfo>,
-    (offset, len): (u64, u64),
+    offset: u64,
+    len: u64,
     is_delegates: bool,
 ) -> Result<Option<Author>, Error> {
     let mut raw = Vec::new();
     let format = source.and_then(|info| Some((info, Format::from_name(&info.revision.format)?)));
     let Some((info, format)) = format else { return Ok(is_delegates.then_some(Author::Peer)) };
     // Bytes that cannot be read state nothing, and `doctor` reports them.
-    let _ = copy_source(engine, info, (offset, offset.saturating_add(len)), &mut raw).await;
+    let _ = copy_source(engine, info, offset, offset.saturating_add(len), &mut raw).await;
     Ok(stated(format, &raw, is_delegates))
 }

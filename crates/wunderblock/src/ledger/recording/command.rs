@@ -53,7 +53,8 @@ impl ShellCommand<'_> {
     /// Fails if the shell does not start, or if the ledger cannot be written.
     pub fn run<'a>(
         &'a self,
-        (engine, session): (&'a Engine, Option<&'a Session>),
+        engine: &'a Engine,
+        session: Option<&'a Session>,
         stop: &'a Arc<AtomicBool>,
     ) -> BoxFuture<'a, CommandResult> {
         Box::pin(async move {

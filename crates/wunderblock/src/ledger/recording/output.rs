@@ -141,9 +141,9 @@ async fn keep_output(
     let engine = &session.engine;
     let kept = match std::str::from_utf8(output.bytes) {
         Ok(text) if text.len() <= MAX_MESSAGE_OUTPUT => {
-            keep_text(engine, &session.id, output, (text, shown)).await
+            keep_text(engine, &session.id, output, text, shown).await
         }
-        _ => keep_bytes(engine, &session.id, output, (handle, shown)).await,
+        _ => keep_bytes(engine, &session.id, output, handle, shown).await,
     };
     match kept {
         // The name is that of one call, so the output was stored before, by a process that ended.
@@ -158,7 +158,8 @@ async fn keep_text(
     engine: &Engine,
     session: &StreamId,
     output: &Output<'_>,
-    (text, shown): (&str, Option<(usize, &Reduced)>),
+    text: &str,
+    shown: Option<(usize, &Reduced)>,
 ) -> Result<(), Error> {
     let call = call_name(output)?;
     // The recorded reduction refers to the position of its result, so the events are made again if the session grows.
@@ -174,7 +175,7 @@ async fn keep_text(
             let result = ShownResult { target, bytes: text.len(), text: whole, reduced };
             events.push(reduction_event(engine, &call, result)?);
         }
-        let writes = append_writes(engine, session, (None, head), events).await?;
+        let writes = append_writes(engine, session, None, head, events).await?;
         match engine.storage.commit(Commit::raw(writes)).await {
             Err(StoreError::HeadMoved { .. } | StoreError::StreamExists(_)) => {}
             done => return done.map(|_| ()).map_err(Error::from),
@@ -263,7 +264,8 @@ fn exchange_events(
 async fn append_writes(
     engine: &Engine,
     session: &StreamId,
-    (source, head): (Option<(wunderblock_store::SourceNo, u32)>, Option<Seq>),
+    source: Option<(wunderblock_store::SourceNo, u32)>,
+    head: Option<Seq>,
     events: Vec<NewEvent>,
 ) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();
@@ -285,7 +287,8 @@ async fn keep_bytes(
     engine: &Engine,
     session: &StreamId,
     output: &Output<'_>,
-    (handle, shown): (Handle, Option<(usize, &Reduced)>),
+    handle: Handle,
+    shown: Option<(usize, &Reduced)>,
 ) -> Result<(), Error> {
     let key = format!("{OUTPUT_KEYS}{handle}");
     let by = SourceBy::Key(key.clone());
@@ -335,7 +338,7 @@ async fn keep_bytes(
         let result = ShownResult { target: RESULT, bytes: output.bytes.len(), text, reduced };
         said.push(reduction_event(engine, &call, result)?);
     }
-    writes.append(&mut append_writes(engine, &stream, (Some((source, revision)), None), said).await?);
+    writes.append(&mut append_writes(engine, &stream, Some((source, revision)), None, said).await?);
     engine.storage.commit(Commit::raw(writes)).await?;
     Ok(())
 }

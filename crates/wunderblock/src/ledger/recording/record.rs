@@ -178,13 +178,13 @@ pub(crate) async fn append_events(
     let (engine, stream) = (&session.engine, &session.id);
     let MadeFrom::Positions(no, from, to) = made else {
         let ready = prepare_events(engine, events)?.into_iter().collect::<Result<_, _>>()?;
-        return append_prepared(engine, stream, (expect_head, Basis::Raw), ready).await;
+        return append_prepared(engine, stream, expect_head, Basis::Raw, ready).await;
     };
     let since = Epoch { tenant: engine.tenant.no, no };
     let mut epoch = since;
     for _ in 0..limits::COMMIT_RETRIES {
         let ready = prepare_events(engine, events.clone())?.into_iter().collect::<Result<_, _>>()?;
-        match append_prepared(engine, stream, (expect_head, Basis::Derived(epoch)), ready).await {
+        match append_prepared(engine, stream, expect_head, Basis::Derived(epoch), ready).await {
             Err(Error::Store(error @ StoreError::EpochMoved { .. })) => {
                 let mut batch = QueryBatch::default();
                 let now = batch.ask(Query::Epoch { tenant: engine.tenant.no }, Answer::epoch);
@@ -220,7 +220,8 @@ pub(crate) fn prepare_events(
 pub(crate) async fn append_prepared(
     engine: &Engine,
     stream: &StreamId,
-    (expect_head, basis): (Option<Seq>, Basis),
+    expect_head: Option<Seq>,
+    basis: Basis,
     prepared: Vec<ReadyEvent>,
 ) -> Result<Vec<Appended>, Error> {
     let mut writes = Vec::new();
@@ -312,7 +313,7 @@ async fn is_first_event(session: &Session, id: &EventId, events: &[ReadyEvent]) 
     if session.engine.info(&session.id).await?.is_none() {
         return Ok(events.first().is_some_and(|first| first.id() == id));
     }
-    let first = session.events(Seq::START.next(), Seq::START.next(), (1, Bytes(1 << 20))).await?;
+    let first = session.events(Seq::START.next(), Seq::START.next(), 1, Bytes(1 << 20)).await?;
     Ok(first.first().is_some_and(|first| first.id == *id))
 }
 
@@ -346,7 +347,7 @@ impl ReadyEvent {
     pub fn append<'a>(session: &'a Session, events: Vec<Self>) -> BoxFuture<'a, Vec<Appended>> {
         Box::pin(async move {
             admit_openings(session, &events).await?;
-            append_prepared(&session.engine, &session.id, (None, Basis::Raw), events).await
+            append_prepared(&session.engine, &session.id, None, Basis::Raw, events).await
         })
     }
 

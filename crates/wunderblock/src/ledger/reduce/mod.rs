@@ -144,7 +144,7 @@ impl<'a> Choice<'a> {
                     None => cost::part(part, self.costs),
                 };
                 self.room = self.room.saturating_sub(cost.tokens);
-                found.extend(self.candidate(entry, (index, part)));
+                found.extend(self.candidate(entry, index, part));
             }
         }
         found
@@ -156,7 +156,7 @@ impl<'a> Choice<'a> {
         self.room += saved.map(|how| how.tokens_before.saturating_sub(how.tokens_after)).sum();
     }
 
-    fn candidate(&self, entry: &ViewEntry, (index, part): (usize, &Part)) -> Option<Candidate> {
+    fn candidate(&self, entry: &ViewEntry, index: usize, part: &Part) -> Option<Candidate> {
         let at = (entry.seq, index);
         let Part::ToolResult { failed, .. } = part else { return None };
         let body = only_text(part).filter(|body| body.bytes() >= self.rules.least)?;
@@ -283,7 +283,7 @@ pub(crate) fn shorten(
         .collect();
     let (rules, reducer) = (means.rules, means.reducer);
     let one = |(handle, item): (Handle, ReductionItem<'_>)| {
-        Ok((handle, item.short(handle, (rules, reducer), known.contains(&handle))))
+        Ok((handle, item.short(handle, rules, reducer, known.contains(&handle))))
     };
     let short: Vec<(Handle, Option<Short>)> = if bytes < SHARED {
         items.into_iter().map(one).collect::<Result<_, Error>>()?
@@ -327,7 +327,7 @@ struct ReductionItem<'t> {
 }
 
 impl ReductionItem<'_> {
-    fn short(&self, handle: Handle, (rules, reducer): (&Reduce, Reducer), known: bool) -> Option<Short> {
+    fn short(&self, handle: Handle, rules: &Reduce, reducer: Reducer, known: bool) -> Option<Short> {
         let level = match rules.level {
             ReductionLevel::Off => return None,
             ReductionLevel::Lossless => Level::Lossless,

@@ -3,6 +3,7 @@
 use crate::base::error::Error;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::stored::{decode_event, read_page};
+use crate::ledger::session::PageLimit;
 use crate::recall::document::Document;
 use crate::rules::token_costs::count_body;
 use crate::rules::tokens::Vocabulary;
@@ -32,17 +33,17 @@ pub(super) struct Batch {
     runs: Vec<EventRun>,
     events: u64,
     text: Bytes,
-    room: (u64, Bytes),
+    room: PageLimit,
 }
 
 impl Batch {
     /// Creates an empty batch with a maximum number of events and bytes of text.
-    pub(super) fn new(room: (u64, Bytes)) -> Self {
+    pub(super) fn new(room: PageLimit) -> Self {
         Self { runs: Vec::new(), events: 0, text: Bytes::ZERO, room }
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.events >= self.room.0 || self.text >= self.room.1
+        self.events >= self.room.events || self.text >= self.room.text
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -73,8 +74,9 @@ pub(super) async fn read_batch(
     info: &StreamInfo,
     from: Seq,
 ) -> Result<Option<Seq>, Error> {
-    let room = (batch.room.0.saturating_sub(batch.events), batch.room.1.saturating_sub(batch.text));
-    let rows = read_page(engine, info, from, room).await?;
+    let room = batch.room;
+    let (events, text) = (room.events.saturating_sub(batch.events), room.text.saturating_sub(batch.text));
+    let rows = read_page(engine, info, from, events, text).await?;
     let mut events = Vec::with_capacity(rows.len());
     for row in &rows {
         let fact = decode_event(engine, &info.id, row)?.fact;
@@ -137,7 +139,7 @@ impl Load {
                 let wants = |table| tables.contains(&table) && seq > run.frontiers.of(table);
                 let (counting, indexing) = (wants(DerivedTable::Counts), wants(DerivedTable::Words));
                 let document = fact.as_ref().filter(|_| indexing);
-                let document = document.and_then(|fact| Document::of((run.no, seq), fact));
+                let document = document.and_then(|fact| Document::of(run.no, seq, fact));
                 let own = match &fact {
                     Some(fact) => worker.event(fact, document.as_ref(), counting)?,
                     None => Tokens::ZERO,

@@ -1,8 +1,9 @@
 //! Extent of the background work, and its progress.
 
 use crate::base::parallel;
+use crate::ledger::session::PageLimit;
 use crate::limits::{CATCH_UP_BYTES, CATCH_UP_EVENTS, SEARCH_BATCH_BYTES};
-use wunderblock_core::units::{Bytes, Millis, Seq};
+use wunderblock_core::units::{Millis, Seq};
 use wunderblock_store::{DerivedTable, StreamInfo};
 
 /// Progress of the background work, for a progress bar.
@@ -37,10 +38,13 @@ impl Extent {
     }
 
     /// Returns the maximum number of events and the maximum amount of text in a batch if `total` events are waiting.
-    pub(super) fn room(self, total: u64) -> (u64, Bytes) {
+    pub(super) fn room(self, total: u64) -> PageLimit {
         match self.until {
-            None => ((total / parallel::workers() as u64).clamp(BATCH_MIN, CATCH_UP_EVENTS), CATCH_UP_BYTES),
-            Some(_) => (BATCH_MIN, SEARCH_BATCH_BYTES),
+            None => {
+                let events = (total / parallel::workers() as u64).clamp(BATCH_MIN, CATCH_UP_EVENTS);
+                PageLimit { events, text: CATCH_UP_BYTES }
+            }
+            Some(_) => PageLimit { events: BATCH_MIN, text: SEARCH_BATCH_BYTES },
         }
     }
 }

@@ -80,7 +80,7 @@ async fn catch_up_once(
     let (behind, epoch) = (answers.take(behind)?, answers.take(epoch)?);
     let total = behind.iter().map(|info| info.head.0.saturating_sub(extent.done(info).0)).sum();
     let room = extent.room(total);
-    let mut line = BatchQueue::new(engine, extent, (total, epoch))?;
+    let mut line = BatchQueue::new(engine, extent, total, epoch)?;
     let mut batch = Batch::new(room);
     'streams: for info in &behind {
         let mut from = extent.done(info).next();
@@ -146,7 +146,7 @@ struct BatchQueue<'e> {
 }
 
 impl<'e> BatchQueue<'e> {
-    fn new(engine: &'e Engine, extent: Extent, (total, epoch): (u64, Epoch)) -> Result<Self, Error> {
+    fn new(engine: &'e Engine, extent: Extent, total: u64, epoch: Epoch) -> Result<Self, Error> {
         let (redactor, key) = (Arc::clone(&engine.config.redactor), engine.tenant.key);
         let work = move |load: batch::Load| load.work(&redactor, &key, extent.tables);
         let threads =

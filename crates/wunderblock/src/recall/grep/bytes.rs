@@ -47,7 +47,7 @@ impl KeptLines<'_> {
                     None => Cow::Borrowed(&*window.bytes),
                 });
                 let matched = pattern.range(window.bytes.get(start..end).unwrap_or_default());
-                let one = self.line((&window, visible), start..end, matched.unwrap_or_default());
+                let one = self.line(&window, visible, start..end, matched.unwrap_or_default());
                 is_enough = found(Match { line: number, ..one }).is_break();
                 if is_enough {
                     break;
@@ -56,26 +56,26 @@ impl KeptLines<'_> {
             let ends = is_enough || deadline.is_over();
             Ok(if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        let _ = self.text.each_window(engine, (AROUND, deadline), &mut each).await?;
+        let _ = self.text.each_window(engine, AROUND, deadline, &mut each).await?;
         Ok(if is_enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     /// Returns the match at a place in a line of a window, of which the visible bytes are shown.
-    fn line(self, (window, visible): (&Window, &[u8]), line: Range<usize>, matched: Range<usize>) -> Match {
+    fn line(self, window: &Window, visible: &[u8], line: Range<usize>, matched: Range<usize>) -> Match {
         // A match that continues on the next line is shown only to the end of its first line.
         let matched = line.start + matched.start..line.start + matched.end;
         let part = shown_part(line.clone(), &matched);
         let shown = |range: Range<usize>| String::from_utf8_lossy(visible.get(range).unwrap_or_default());
         let before = shown(part.start..matched.start).len();
         let len = shown(matched.start..matched.end.min(part.end)).len();
-        let [lines_before, lines_after] = lines_around(visible, (line.start, line.end), self.scan.context);
+        let [lines_before, lines_after] = lines_around(visible, line.start, line.end, self.scan.context);
         Match {
             session: self.scan.stream.clone(),
             seq: self.row.seq,
             at: self.row.at,
             role: self.role,
             handle: None,
-            place: Some(self.text.place((window.at(part.start), window.at(part.end)))),
+            place: Some(self.text.place(window.at(part.start), window.at(part.end))),
             line: 0,
             found: before..before + len,
             text: shown(part).into_owned(),

@@ -140,7 +140,7 @@ const TURN_TEXT: [Bytes; 2] = [Bytes(256 << 10), Bytes(4 << 20)];
 const TURN: Duration = Duration::from_millis(100);
 
 /// Returns at most `count` whole lines before and after the line at `start..end`, in the order of the text.
-fn lines_around(text: &[u8], (start, end): (usize, usize), count: usize) -> [Vec<String>; 2] {
+fn lines_around(text: &[u8], start: usize, end: usize, count: usize) -> [Vec<String>; 2] {
     let line = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let head = text.get(..start).unwrap_or_default();
     let head = head.strip_suffix(b"\n").map(|head| head.rsplit(|byte| *byte == b'\n'));
@@ -213,7 +213,7 @@ async fn grep(
             if until_narrowed == 0
                 && let Some(fragments) = fragments.take()
             {
-                places = narrow::places(engine, &fragments, (left, &kept)).await?;
+                places = narrow::places(engine, &fragments, left, &kept).await?;
             }
             let waits = fragments.is_some();
             let from = if waits { first.max(Seq(to.next().0.saturating_sub(until_narrowed))) } else { first };
@@ -479,7 +479,7 @@ impl GrepRun<'_> {
             }
             let whole = text.get(start..end).unwrap_or_default();
             let shown = String::from_utf8_lossy(visible.get(start..end).unwrap_or_default()).into_owned();
-            let [before, after] = lines_around(visible, (start, end), self.scan.context);
+            let [before, after] = lines_around(visible, start, end, self.scan.context);
             let one = Match {
                 session: self.scan.stream.clone(),
                 seq: row.seq,
@@ -526,11 +526,8 @@ mod tests {
     #[test]
     fn the_lines_around_a_match_are_those_of_its_text() {
         let text = b"a\nb\n\nc\nd\n";
-        assert_eq!(
-            lines_around(text, (5, 6), 2),
-            [vec!["b".to_owned(), String::new()], vec!["d".to_owned()]]
-        );
-        assert_eq!(lines_around(text, (0, 1), 1), [vec![], vec!["b".to_owned()]]);
-        assert_eq!(lines_around(b"a", (0, 1), 1), [Vec::<String>::new(), vec![]]);
+        assert_eq!(lines_around(text, 5, 6, 2), [vec!["b".to_owned(), String::new()], vec!["d".to_owned()]]);
+        assert_eq!(lines_around(text, 0, 1, 1), [vec![], vec!["b".to_owned()]]);
+        assert_eq!(lines_around(b"a", 0, 1, 1), [Vec::<String>::new(), vec![]]);
     }
 }

@@ -64,7 +64,8 @@ fn add_strings(hir: &Hir, strings: &mut Vec<String>) {
 pub(super) async fn places(
     engine: &Engine,
     fragments: &Fragments,
-    (left, kept): (u64, &KeptTexts),
+    left: u64,
+    kept: &KeptTexts,
 ) -> Result<Option<Places>, Error> {
     let tenant = engine.tenant.no;
     let mut batch = QueryBatch::default();
@@ -84,7 +85,7 @@ pub(super) async fn places(
     }
     let Ok(headers) = engine.known.headers(segments) else { return Ok(None) };
     for (segment, header) in headers {
-        let Some(documents) = documents(engine, fragments, (segment, &header)).await? else {
+        let Some(documents) = documents(engine, fragments, segment, &header).await? else {
             return Ok(None);
         };
         for (key, bits) in header.docs().zip(documents) {
@@ -102,7 +103,8 @@ pub(super) async fn places(
 async fn documents(
     engine: &Engine,
     fragments: &Fragments,
-    (segment, header): (u64, &Header),
+    segment: u64,
+    header: &Header,
 ) -> Result<Option<Vec<u8>>, Error> {
     let numbers: Vec<u32> = (0..header.blocks() as u32).collect();
     let mut chunks = numbers.chunks(BLOCKS);

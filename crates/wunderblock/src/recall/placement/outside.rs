@@ -21,7 +21,7 @@ pub(super) fn outside(
     let preamble = draft.preamble.as_deref();
     let blocks = preamble.into_iter().flat_map(|preamble| &preamble.blocks);
     let mut placements: Vec<Placement> =
-        blocks.filter_map(|block| block_placement(sought, block, (draft, options))).collect();
+        blocks.filter_map(|block| block_placement(sought, block, draft, options)).collect();
     let tools = preamble.into_iter().flat_map(|preamble| &preamble.tools);
     placements.extend(tools.filter_map(|tool| tool_placement(sought, tool, draft)));
     let root =
@@ -33,7 +33,8 @@ pub(super) fn outside(
 fn block_placement(
     sought: &PlacementQuery<'_>,
     block: &PreambleBlock,
-    (draft, options): (&Draft, &ContextOptions),
+    draft: &Draft,
+    options: &ContextOptions,
 ) -> Option<Placement> {
     let shown = sought.line(&block.text, draft);
     let whole = block.body.as_ref().and_then(|body| sought.line(body, draft));

@@ -29,25 +29,26 @@ const STEP: u64 = 8 << 20;
 /// Reads a page of a part of a content, or of the lines in it that match a query.
 pub(super) async fn read(
     engine: &Engine,
-    (address, slice): (Address, &Slice),
+    address: Address,
+    slice: &Slice,
     wanted: &Expand,
 ) -> Result<ReadPage, Error> {
     let content =
-        readable(engine, NamedContent::find(engine, (address.handle, address.range)).await?, slice).await?;
+        readable(engine, NamedContent::find(engine, address.handle, address.range).await?, slice).await?;
     let range = bounds(engine, &content, slice).await?;
     let mut finder = PageFinder::new(wanted.page.unwrap_or(1));
     let (bytes, pages, stopped) = match &wanted.query {
         Some(_) => {
-            let stopped = matching(engine, (&content, range.0..range.1), wanted, &mut finder).await?;
+            let stopped = matching(engine, &content, range.0..range.1, wanted, &mut finder).await?;
             let (found, pages) = finder.finish()?;
             (found.bytes, pages, stopped)
         }
         None => {
-            content.copy(engine, range, &mut |piece| finder.add(piece)).await?;
+            content.copy(engine, range.0, range.1, &mut |piece| finder.add(piece)).await?;
             let (found, pages) = finder.finish()?;
             let from = range.0 + found.from;
             let to = from + found.bytes.len() as u64;
-            (masked_part(engine, &content, (from, to)).await?, pages, None)
+            (masked_part(engine, &content, from, to).await?, pages, None)
         }
     };
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
@@ -90,7 +91,7 @@ async fn bounds(engine: &Engine, content: &NamedContent, slice: &Slice) -> Resul
     match (slice, content) {
         (Slice::Lines(from, to), _) => {
             let mut finder = LineFinder::new(*from, *to);
-            content.copy(engine, (0, len), &mut |piece| finder.add(piece)).await?;
+            content.copy(engine, 0, len, &mut |piece| finder.add(piece)).await?;
             finder.finish()
         }
         (Slice::Bytes(from, to), NamedContent::Held(bytes)) => {
@@ -104,13 +105,9 @@ async fn bounds(engine: &Engine, content: &NamedContent, slice: &Slice) -> Resul
 }
 
 /// Returns a range of bytes with its secrets masked. The range may cut a secret, so more is read than it.
-async fn masked_part(
-    engine: &Engine,
-    content: &NamedContent,
-    (from, to): (u64, u64),
-) -> Result<Vec<u8>, Error> {
+async fn masked_part(engine: &Engine, content: &NamedContent, from: u64, to: u64) -> Result<Vec<u8>, Error> {
     let begin = from.saturating_sub(AROUND as u64);
-    let bytes = content.part(engine, (begin, to.saturating_add(AROUND as u64))).await?;
+    let bytes = content.part(engine, begin, to.saturating_add(AROUND as u64)).await?;
     let masked = masked(&bytes, &engine.config.redactor);
     let index = |at: u64| usize::try_from(at - begin).unwrap_or(usize::MAX);
     Ok(masked.get(index(from)..index(to)).unwrap_or_default().to_vec())
@@ -120,7 +117,8 @@ async fn masked_part(
 /// at which the search was given up.
 async fn matching(
     engine: &Engine,
-    (content, Range { start: from, end: to }): (&NamedContent, Range<u64>),
+    content: &NamedContent,
+    Range { start: from, end: to }: Range<u64>,
     wanted: &Expand,
     finder: &mut PageFinder,
 ) -> Result<Option<u64>, Error> {
@@ -128,7 +126,7 @@ async fn matching(
     let mut lines =
         MatchingLines { query: Finder::new(query), line: Vec::new(), number: 1, found: 0, finder };
     // A secret may begin before the range and end after it.
-    let pending = content.part(engine, (from.saturating_sub(AROUND as u64), from)).await?;
+    let pending = content.part(engine, from.saturating_sub(AROUND as u64), from).await?;
     let done = pending.len();
     let mut masking = Masking { redactor: &engine.config.redactor, pending, done };
     // Events are written again for each step.
@@ -138,12 +136,12 @@ async fn matching(
         let _turn = wanted.deadline.turn().await;
         let next = at.saturating_add(step).min(to);
         content
-            .copy(engine, (at, next), &mut |piece| masking.add(piece, &mut |masked| lines.add(masked)))
+            .copy(engine, at, next, &mut |piece| masking.add(piece, &mut |masked| lines.add(masked)))
             .await?;
         at = next;
         stopped = Some(at).filter(|at| at < &to && wanted.deadline.is_over());
     }
-    let after = content.part(engine, (at, at.saturating_add(AROUND as u64))).await?;
+    let after = content.part(engine, at, at.saturating_add(AROUND as u64)).await?;
     masking.finish(&after, &mut |masked| lines.add(masked));
     lines.finish();
     match (lines.found, stopped) {

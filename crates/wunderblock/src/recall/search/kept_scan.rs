@@ -57,7 +57,7 @@ pub(super) async fn scan_all(
     mut texts: KeptTexts,
 ) -> Result<KeptScan, Error> {
     let (engine, options) = (task.engine, task.options);
-    texts.retain(|place, _| ground.scope.contains(key_of(*place)));
+    texts.retain(|(stream, seq), _| ground.scope.contains(key_of(*stream, *seq)));
     if texts.is_empty() {
         return Ok(KeptScan::default());
     }
@@ -76,7 +76,7 @@ async fn scan(task: &Task<'_>, texts: KeptTexts) -> Result<KeptScan, Error> {
             break;
         }
         let read = text
-            .each_window(engine, (AROUND, deadline), &mut |window| {
+            .each_window(engine, AROUND, deadline, &mut |window| {
                 waiting.push(window);
                 // Each core searches a window.
                 if waiting.len() >= parallel::workers() {
@@ -87,7 +87,7 @@ async fn scan(task: &Task<'_>, texts: KeptTexts) -> Result<KeptScan, Error> {
             .await?;
         scan.late = read.is_break();
         found.add(engine, words, waiting)?;
-        scan.texts.insert(key_of(place), (text, found));
+        scan.texts.insert(key_of(place.0, place.1), (text, found));
     }
     Ok(scan)
 }
@@ -142,13 +142,14 @@ impl KeptScan {
         &self,
         engine: &Engine,
         words: &Words,
-        (key, matched): (DocKey, &[Box<str>]),
+        key: DocKey,
+        matched: &[Box<str>],
     ) -> Result<Option<(BytePlace, String)>, Error> {
         let Some((text, FoundWords { best: Some(place), .. })) = self.texts.get(&key) else {
             return Ok(None);
         };
         let mut bytes = Vec::new();
-        copy_source(engine, &text.source, (place.offset, place.to), &mut bytes).await?;
+        copy_source(engine, &text.source, place.offset, place.to, &mut bytes).await?;
         let bytes = masked(&bytes, &engine.config.redactor);
         let counter = TermCounter::of(words);
         let (mut start, mut best) = (place.own.start, (0, 0..0));
@@ -166,6 +167,6 @@ impl KeptScan {
         }
         let shown = String::from_utf8_lossy(bytes.get(best.1.clone()).unwrap_or_default());
         let at = |place_in: usize| place.offset + place_in as u64;
-        Ok(Some((text.place((at(best.1.start), at(best.1.end))), shown.into_owned())))
+        Ok(Some((text.place(at(best.1.start), at(best.1.end)), shown.into_owned())))
     }
 }

@@ -117,7 +117,7 @@ async fn search_once(task: &Task<'_>) -> Result<SearchResult, Error> {
             found.truncate(options.limit);
             let mut hits = Vec::with_capacity(found.len());
             for (key, mut hit) in found {
-                if let Some((place, text)) = kept.best_line(engine, words, (key, &hit.matched)).await? {
+                if let Some((place, text)) = kept.best_line(engine, words, key, &hit.matched).await? {
                     (hit.place, hit.snippet) = (Some(place), snippet(engine, &[&text], &hit.matched));
                 }
                 hits.push(hit);

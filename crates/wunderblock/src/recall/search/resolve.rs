@@ -74,7 +74,7 @@ pub(super) async fn resolve(
             continue;
         };
         let event = decode_event(engine, session, row)?;
-        let document = event.fact.as_ref().and_then(|fact| Document::of((row.stream, row.seq), fact));
+        let document = event.fact.as_ref().and_then(|fact| Document::of(row.stream, row.seq, fact));
         let Some(document) = document else { continue };
         let spoken: Vec<&str> = document.texts.iter().filter_map(|body| texts.of(body)).collect();
         if !phrases.is_empty() {

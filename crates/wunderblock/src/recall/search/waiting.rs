@@ -44,12 +44,12 @@ pub(super) async fn scan(task: &Task<'_>, ground: &Ground) -> Result<Waiting, Er
                 break;
             }
             let _turn = deadline.turn().await;
-            let rows = read_page(engine, info, from, (CATCH_UP_EVENTS, CATCH_UP_BYTES)).await?;
+            let rows = read_page(engine, info, from, CATCH_UP_EVENTS, CATCH_UP_BYTES).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { break };
             from = last.next();
             let facts = facts_of(engine, info, &rows)?;
             let documents: Vec<Document<'_>> =
-                facts.iter().filter_map(|(place, fact)| Document::of(*place, fact)).collect();
+                facts.iter().filter_map(|((stream, seq), fact)| Document::of(*stream, *seq, fact)).collect();
             scanned += documents.len() as u64;
             let bodies = documents.iter().flat_map(|document| &document.texts);
             let handles = bodies.filter_map(|body| body.handle()).collect();

@@ -129,23 +129,19 @@ impl Engine {
             let place = find_place(self, address).await?;
             let named = named(&place);
             if let Some(query) = &wanted.query {
-                return expand_query(self, named, &place, (query, wanted)).await;
+                return expand_query(self, named, &place, query, wanted).await;
             }
             match &place {
                 GraphPlace::Body(handle) => {
                     let texts = read_texts(self, [*handle]).await?;
                     let text = texts.text(*handle).ok_or_else(|| Error::NoHandle(handle.to_string()))?;
                     let text = shown(text, wanted.masks(self));
-                    listed((named, Shows::Body), vec![body(*handle, &text)], wanted)
+                    listed(named, Shows::Body, vec![body(*handle, &text)], wanted)
                 }
                 GraphPlace::Node(graph, seq) => {
                     let node = graph.node(*seq)?;
                     if wanted.children && !node.node.sources.is_empty() {
-                        return listed(
-                            (named, Shows::Nodes),
-                            graph.children(node, wanted.masks(self)),
-                            wanted,
-                        );
+                        return listed(named, Shows::Nodes, graph.children(node, wanted.masks(self)), wanted);
                     }
                     events_page(self, named, Positions::of(graph, node.node.from, node.node.to), wanted).await
                 }
@@ -172,8 +168,8 @@ async fn events_page(
     }
     let pages = grid.pages(line.length);
     let number = checked_page(wanted.page, pages)?;
-    let found = find_on_page(engine, &stream.id, &line, (&grid, number)).await?;
-    let pieces = page_pieces(engine, stream.handle, found, (wanted, number)).await?;
+    let found = find_on_page(engine, &stream.id, &line, &grid, number).await?;
+    let pieces = page_pieces(engine, stream.handle, found, wanted, number).await?;
     Ok(finished(address, Shows::Events, pieces, PageNo { page: number, pages }, wanted.page_tokens))
 }
 
@@ -182,7 +178,8 @@ async fn find_on_page(
     engine: &Engine,
     stream: &StreamId,
     line: &TokenLine<'_>,
-    (grid, page): (&Grid, u64),
+    grid: &Grid,
+    page: u64,
 ) -> Result<Vec<PlacedMessage>, Error> {
     let (begin, close) = grid.cell(page);
     let mut from = line.first_past(if page > 1 { grid.reach(begin) } else { 0 }).await?;
@@ -197,7 +194,7 @@ async fn find_on_page(
         let past = ends.last().is_none_or(|end| *end >= grid.reach(close));
         for (row, place) in rows.into_iter().zip(ends.windows(2)) {
             let [start, end] = place else { continue };
-            if row.kind == "message.appended" && grid.shown(page, (*start, *end)).is_some() {
+            if row.kind == "message.appended" && grid.shown(page, *start, *end).is_some() {
                 let fact = decode_event(engine, stream, &row)?.fact;
                 found.push(PlacedMessage { row, fact, place: (*start, *end) });
             }
@@ -213,7 +210,8 @@ async fn page_pieces(
     engine: &Engine,
     stream: Handle,
     found: Vec<PlacedMessage>,
-    (wanted, page): (&Expand, u64),
+    wanted: &Expand,
+    page: u64,
 ) -> Result<Vec<PagePiece>, Error> {
     let grid = Grid::of(wanted.page_tokens);
     let facts = found.iter().filter_map(|placed| placed.fact.as_ref());
@@ -310,7 +308,8 @@ fn body(handle: Handle, text: &str) -> PageEntry {
 
 /// Returns a page of entries that are all in memory.
 fn listed(
-    (address, shows): (String, Shows),
+    address: String,
+    shows: Shows,
     mut entries: Vec<PageEntry>,
     wanted: &Expand,
 ) -> Result<Expanded, Error> {

@@ -49,7 +49,7 @@ impl Grid {
     }
 
     /// Returns the part of the range `start..end` that a page shows, if any.
-    pub(super) fn shown(&self, page: u64, (start, end): (u64, u64)) -> Option<(u64, u64)> {
+    pub(super) fn shown(&self, page: u64, start: u64, end: u64) -> Option<(u64, u64)> {
         let (begin, close) = self.cell(page);
         let before = page > 1 && end <= self.reach(begin);
         let upto = if end <= self.reach(close) { end } else { close };
@@ -129,7 +129,7 @@ mod tests {
             let pages = grid.pages(at);
             let mut parts = Vec::new();
             for number in 1..=pages {
-                let here: Vec<_> = places.iter().filter_map(|place| grid.shown(number, *place)).collect();
+                let here: Vec<_> = places.iter().filter_map(|(from, to)| grid.shown(number, *from, *to)).collect();
                 prop_assert!(!here.is_empty(), "page {} of {} is empty", number, pages);
                 let length: u64 = here.iter().map(|(from, to)| to - from).sum();
                 prop_assert!(length <= grid.cell + grid.slack);
@@ -141,7 +141,7 @@ mod tests {
                 next = to;
             }
             prop_assert_eq!(next, at);
-            prop_assert!(places.iter().all(|place| grid.shown(pages + 1, *place).is_none()));
+            prop_assert!(places.iter().all(|(from, to)| grid.shown(pages + 1, *from, *to).is_none()));
         }
 
         #[test]

@@ -101,7 +101,7 @@ impl QueryWords<'_> {
     }
 
     /// Returns the byte range that is shown around a text's best line.
-    fn excerpt(&self, text: &str, (start, end): (usize, usize), most: usize) -> (usize, usize) {
+    fn excerpt(&self, text: &str, start: usize, end: usize, most: usize) -> (usize, usize) {
         let (mut from, mut to) = (start, end);
         for _ in 0..AROUND {
             let before = text.get(..from.saturating_sub(1)).unwrap_or_default();
@@ -123,7 +123,8 @@ pub(super) async fn expand_query(
     engine: &Engine,
     address: String,
     place: &GraphPlace,
-    (query, options): (&str, &Expand),
+    query: &str,
+    options: &Expand,
 ) -> Result<Expanded, Error> {
     let masks = options.masks(engine);
     let deadline = options.deadline.clone();
@@ -219,7 +220,7 @@ async fn excerpts(
         let Some((best, leaf)) = best.max_by_key(|(best, _)| (best.2.phrase, best.2.together)) else {
             continue;
         };
-        let mut item = wanted.cut(leaf.item, best.0);
+        let mut item = wanted.cut(leaf.item, best.0.0, best.0.1);
         item.matched = wanted.named(merit.words);
         let heading =
             said_where(&format!("{} · {}", entry.heading, handle.range(row.seq, row.seq)), &item, best.1);
@@ -252,7 +253,7 @@ async fn body_hits(
             continue;
         }
         let whole = PageItem::body(handle, text);
-        let mut item = wanted.cut(whole, line);
+        let mut item = wanted.cut(whole, line.0, line.1);
         item.matched = wanted.named(merit.words);
         covered.push((item.from_byte, item.to_byte));
         let heading = said_where(&handle.to_string(), &item, number);
@@ -264,11 +265,11 @@ async fn body_hits(
 }
 
 impl QueryWords<'_> {
-    fn cut(&self, item: PageItem, line: (usize, usize)) -> PageItem {
+    fn cut(&self, item: PageItem, start: usize, end: usize) -> PageItem {
         // Even dense text has at most one token per byte, so an excerpt of half the page limit in bytes fits on the
         // page.
         let bytes = usize::try_from(self.most / 2).unwrap_or(usize::MAX).min(EXCERPT);
-        let (from, to) = self.excerpt(&item.text, line, bytes);
+        let (from, to) = self.excerpt(&item.text, start, end, bytes);
         let text = item.text.get(from..to).unwrap_or_default().to_owned();
         PageItem { from_byte: from as u64, to_byte: to as u64, text, ..item }
     }

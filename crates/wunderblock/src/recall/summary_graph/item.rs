@@ -128,7 +128,7 @@ pub(super) struct PagePiece {
 impl PageEntry {
     /// Returns the pieces of the entry that are shown on a page.
     pub(super) fn pieces(self, grid: &Grid, page: u64) -> Vec<PagePiece> {
-        let Some((from, to)) = grid.shown(page, self.place) else { return Vec::new() };
+        let Some((from, to)) = grid.shown(page, self.place.0, self.place.1) else { return Vec::new() };
         let whole = (from, to) == self.place;
         let begin = self.place.0.saturating_add(HEAD);
         let (low, high) = (from.saturating_sub(begin), to.saturating_sub(begin));

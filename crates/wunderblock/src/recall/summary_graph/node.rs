@@ -105,7 +105,7 @@ impl Session {
 
 pub(super) async fn read_graph(engine: &Engine, stream: &StreamId) -> Result<Graph, Error> {
     let tenant = engine.tenant.no;
-    let newest = |what| marked(engine, stream, what, (NEWEST, EVERY));
+    let newest = |what| marked(engine, stream, what, NEWEST, EVERY);
     let mut batch = QueryBatch::default();
     let info =
         batch.ask(Query::Stream { tenant, of: StreamKind::Session, stream: stream.clone() }, Answer::stream);
@@ -167,7 +167,7 @@ async fn known_nodes(
     let known = |((seq, made), tallies): ((&Seq, &SessionCompacted), &[TallyRow])| {
         let text = made.summary.as_ref().and_then(|body| texts.of(body)).map(ToOwned::to_owned);
         let [before, after] = tallies else { return None };
-        let node = node(info, (*seq, made), text.as_deref());
+        let node = node(info, *seq, made, text.as_deref());
         let covered = after.tokens.zip(before.tokens).map(|(after, before)| after.saturating_sub(before));
         let length = after.text.saturating_sub(before.text);
         let messages = after.messages.saturating_sub(before.messages);
@@ -185,7 +185,7 @@ fn title(text: &str) -> &str {
     lines().find(|line| !heads(line)).or_else(|| lines().next()).unwrap_or_default()
 }
 
-fn node(info: &StreamInfo, (seq, made): (Seq, &SessionCompacted), text: Option<&str>) -> GraphNode {
+fn node(info: &StreamInfo, seq: Seq, made: &SessionCompacted, text: Option<&str>) -> GraphNode {
     let first = text.map(title).unwrap_or_default();
     GraphNode {
         address: info.handle.range(seq, seq),

@@ -142,7 +142,7 @@ impl Gathered {
         }
         let view = self.lane.snapshot.view.with(&plan.trim, &[], &[]);
         let limit = self.lane.target.budget.limit().tokens;
-        let log = standing(&view, (job.stream_handle(), limit), &self.lane.costs, &self.packer);
+        let log = standing(&view, job.stream_handle(), limit, &self.lane.costs, &self.packer);
         self.packer.unload(&self.lane.costs, &mut self.texts);
         log
     }

@@ -47,7 +47,7 @@ pub(in crate::request) async fn shorten(
     job: &BuildJob,
     ask: &Asking,
 ) -> Result<Shortened, Error> {
-    let through = (lane.snapshot.view.head(), lane.snapshot.epoch);
+    let (head, epoch) = (lane.snapshot.view.head(), lane.snapshot.epoch);
     let mut decision = resize(&mut lane, job)?;
     let packer = Packer::new(job.key);
     let mut texts = Texts::default();
@@ -65,7 +65,7 @@ pub(in crate::request) async fn shorten(
         decision.take(Fact::ContentReduced(Box::new(fact)), &texts)?;
     }
     lane.snapshot.view = Arc::clone(&decision.view);
-    Ok(Shortened { lane, shorter: ShorterTexts::of(through, decision), texts })
+    Ok(Shortened { lane, shorter: ShorterTexts::of(head, epoch, decision), texts })
 }
 
 async fn shorter_texts(

@@ -29,11 +29,7 @@ const MOST: Permille = Permille(100);
 /// Returns the work log that a compaction records. `None` if the log is empty and none was recorded before. The next
 /// request shows the work log, unless the latest entry is an unfinished reply. `texts` must hold the texts of the
 /// whole view.
-pub(crate) fn work_log(
-    (view, texts): (&View, &Texts),
-    share: Permille,
-    redactor: &Redactor,
-) -> Option<WorkLog> {
+pub(crate) fn work_log(view: &View, texts: &Texts, share: Permille, redactor: &Redactor) -> Option<WorkLog> {
     let log = if share == Permille::ZERO { WorkLog::default() } else { log_of(view, texts, redactor) };
     let stood = view.work().is_some_and(|work| !work.is_empty());
     (stood || !log.is_empty()).then_some(WorkLog { share, ..log })
@@ -61,7 +57,7 @@ pub(crate) fn log_of(view: &View, texts: &Texts, redactor: &Redactor) -> WorkLog
 
 /// Returns the log as a text that fits its share. `None` if nothing fits. Parts that can be found elsewhere are
 /// dropped first: files that were only read, old changes, the texts of skills, old checks, the end of the list.
-fn to_say(log: &WorkLog, (stream, limit): (Handle, Tokens), costs: &TokenCosts) -> Option<String> {
+fn to_say(log: &WorkLog, stream: Handle, limit: Tokens, costs: &TokenCosts) -> Option<String> {
     let (mut log, most) = (log.clone(), log.share.of(limit));
     if most == Tokens::ZERO {
         return None;
@@ -119,7 +115,8 @@ fn injection(body: Body) -> Injection {
 /// missing or too large now.
 pub(in crate::request) fn standing(
     view: &View,
-    (stream, limit): (Handle, Tokens),
+    stream: Handle,
+    limit: Tokens,
     costs: &TokenCosts,
     packer: &Packer,
 ) -> Option<Injection> {
@@ -132,7 +129,7 @@ pub(in crate::request) fn standing(
             return Some(item);
         }
     }
-    to_say(view.work()?, (stream, limit), costs).map(|text| injection(packer.pack(text)))
+    to_say(view.work()?, stream, limit, costs).map(|text| injection(packer.pack(text)))
 }
 
 /// Returns whether the latest entry is an unfinished reply. Later records of the reply would come before a log that
@@ -145,10 +142,11 @@ fn goes_on(view: &View) -> bool {
 /// Returns the text that the next request will show for a log, and its number of tokens.
 pub(crate) fn expected(
     log: &WorkLog,
-    (stream, limit): (Handle, Tokens),
+    stream: Handle,
+    limit: Tokens,
     costs: &TokenCosts,
 ) -> Option<(Injection, Tokens)> {
-    let item = injection(Body::Inline(to_say(log, (stream, limit), costs)?));
+    let item = injection(Body::Inline(to_say(log, stream, limit, costs)?));
     let tokens = weight(&item, costs);
     Some((item, tokens))
 }

@@ -213,7 +213,8 @@ impl Client {
     pub fn ask(
         &self,
         model: &str,
-        (body, most): (&[u8], Tokens),
+        body: &[u8],
+        most: Tokens,
         progress: &mut dyn FnMut(usize) -> bool,
     ) -> Result<(ModelReply, u32), CallFailure> {
         let end =

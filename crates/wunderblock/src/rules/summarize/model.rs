@@ -138,7 +138,7 @@ impl Summarise for ModelSummariser {
     ) -> Result<SummaryText, CallFailure> {
         let body = self.request(task)?;
         let mut seen = 0;
-        let asked = self.client.ask(&self.model, (&body, task.most), &mut |bytes| {
+        let asked = self.client.ask(&self.model, &body, task.most, &mut |bytes| {
             seen = seen.max(bytes);
             progress(bytes)
         });

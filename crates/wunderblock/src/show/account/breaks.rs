@@ -84,8 +84,8 @@ async fn place(
     info: &StreamInfo,
     [earlier, before, this]: [Option<&UsageRow>; 3],
 ) -> Result<Option<PromptBreak>, Error> {
-    let Some(old) = request_of(engine, info, (earlier, before)).await? else { return Ok(None) };
-    let Some(new) = request_of(engine, info, (before, this)).await? else { return Ok(None) };
+    let Some(old) = request_of(engine, info, earlier, before).await? else { return Ok(None) };
+    let Some(new) = request_of(engine, info, before, this).await? else { return Ok(None) };
     Ok(first_break(&old, &new))
 }
 
@@ -94,7 +94,8 @@ async fn place(
 async fn request_of(
     engine: &Engine,
     info: &StreamInfo,
-    (before, this): (Option<&UsageRow>, Option<&UsageRow>),
+    before: Option<&UsageRow>,
+    this: Option<&UsageRow>,
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some(this) = this else { return Ok(None) };
     let query = Query::At {
@@ -107,13 +108,13 @@ async fn request_of(
     let Some(row) = rows.first() else { return Ok(None) };
     let event = decode_event(engine, &info.id, row)?;
     if let EventSource::Import { revision, offset, .. } = event.source {
-        return logged(engine, info, (revision, offset)).await;
+        return logged(engine, info, revision, offset).await;
     }
     let stated = match &event.fact {
         Some(Fact::UsageMeasured(usage)) => usage.request,
         _ => None,
     };
-    let query = marked(engine, &info.id, Marked::Kind("context.built"), (stated.unwrap_or(this.seq), 1));
+    let query = marked(engine, &info.id, Marked::Kind("context.built"), stated.unwrap_or(this.seq), 1);
     let built = engine.ask(query, Answer::events).await?.first().map(|row| row.seq);
     let is_its = |at: &Seq| Some(*at) == stated || before.is_none_or(|before| before.seq < *at);
     let Some(at) = built.filter(is_its) else { return Ok(None) };
@@ -134,7 +135,8 @@ fn is_request_log(format: &str) -> bool {
 async fn logged(
     engine: &Engine,
     info: &StreamInfo,
-    (revision, offset): (u32, u64),
+    revision: u32,
+    offset: u64,
 ) -> Result<Option<Vec<u8>>, Error> {
     let Some((source, _)) = info.source else { return Ok(None) };
     let source = source_info(engine, source, Some(revision)).await?;
@@ -142,7 +144,7 @@ async fn logged(
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    copy_source(engine, &source, (0, source.revision.len), &mut bytes).await?;
+    copy_source(engine, &source, 0, source.revision.len, &mut bytes).await?;
     let log = String::from_utf8(bytes).ok();
     let offset = usize::try_from(offset).ok();
     Ok(log.zip(offset).and_then(|(log, offset)| Some(request_at(&log, offset)?.as_bytes().to_vec())))

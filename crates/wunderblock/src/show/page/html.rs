@@ -119,7 +119,7 @@ fn timeline(page: &Page, out: &mut String) {
         "<svg viewBox=\"0 0 {WIDE} 180\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"timeline\">\n"
     ));
     for bar in &page.bars {
-        out.push_str(&bar_rects(bar, (page.head, most)));
+        out.push_str(&bar_rects(bar, page.head, most));
     }
     for mark in &page.marks {
         let (x, class) = (x(mark.seq, page.head), if mark.is_own { "own" } else { "other" });
@@ -147,7 +147,7 @@ fn timeline(page: &Page, out: &mut String) {
     }
 }
 
-fn bar_rects(bar: &PageBar, (head, most): (Seq, u64)) -> String {
+fn bar_rects(bar: &PageBar, head: Seq, most: u64) -> String {
     let (from, to) = (x(bar.from, head), x(bar.to.next(), head));
     let wide = to.saturating_sub(from).max(1);
     // A bar with any tokens is at least one unit high.

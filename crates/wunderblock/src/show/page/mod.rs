@@ -14,6 +14,7 @@ use crate::base::future::BoxFuture;
 use crate::compaction::compact::history::recorded_steps;
 use crate::lanes::agent_view::AgentView;
 use crate::ledger::reading::stored::read_texts;
+use crate::ledger::session::PageLimit;
 use crate::ledger::session::Session;
 use crate::recall::entry::speaker;
 use crate::request::steps::draft::Draft;
@@ -36,7 +37,7 @@ const GAP: usize = 400 << 10;
 /// Maximum total size in bytes of all gaps on the page.
 const GAPS: usize = 4 << 20;
 /// Number of events, and number of bytes of their texts, that are read from a gap at a time.
-const READ: (u64, Bytes) = (256, Bytes(2 << 20));
+const READ: PageLimit = PageLimit { events: 256, text: Bytes(2 << 20) };
 
 /// A request and its session, ready to be written as one HTML file.
 #[derive(Clone, Debug)]
@@ -105,7 +106,7 @@ impl Page {
                 report: draft.report.clone(),
                 head,
                 bars: bars(session, head, draft).await?,
-                marks: marks(session, (&lane, draft.through), draft).await?,
+                marks: marks(session, &lane, draft.through, draft).await?,
                 gaps: gaps(session, &draft.report.left_out).await?,
                 lane,
             })
@@ -150,11 +151,7 @@ async fn bars(session: &Session, head: Seq, draft: &Draft) -> Result<Vec<PageBar
 }
 
 /// Returns the compactions of the lane, and those of the agent that recorded the session.
-async fn marks(
-    session: &Session,
-    (lane, head): (&LaneId, Seq),
-    draft: &Draft,
-) -> Result<Vec<PageMark>, Error> {
+async fn marks(session: &Session, lane: &LaneId, head: Seq, draft: &Draft) -> Result<Vec<PageMark>, Error> {
     let view = AgentView::at(session, Some(head)).await?;
     let own = recorded_steps(session, lane, head).await?.into_iter().filter_map(|(seq, step)| {
         let done = step.compaction?;
@@ -163,7 +160,7 @@ async fn marks(
     });
     let mut marks = Vec::new();
     for (seq, label) in own.collect::<Vec<_>>() {
-        let events = session.events(seq, seq, (1, Bytes(1))).await?;
+        let events = session.events(seq, seq, 1, Bytes(1)).await?;
         let at = events.first().map_or(Millis::ZERO, |event| event.at);
         marks.push(PageMark { seq, at, label, is_own: true });
     }
@@ -198,13 +195,13 @@ async fn gaps(session: &Session, left_out: &[LeftOut]) -> Result<Vec<PageGap>, E
         let mut own = GAP.min(room);
         let mut next = run.from_seq;
         while next <= run.to_seq {
-            let events = session.events(next, run.to_seq, READ).await?;
+            let events = session.events(next, run.to_seq, READ.events, READ.text).await?;
             let Some(last) = events.last().map(|event| event.seq) else { break };
             let handles: Vec<Handle> =
                 events.iter().flat_map(|event| texts_of(event)).filter_map(Body::handle).collect();
             let texts = read_texts(&session.engine, handles).await?;
             for event in &events {
-                let Some(text) = page_text(event, (&texts, handle)) else { continue };
+                let Some(text) = page_text(event, &texts, handle) else { continue };
                 if text.text.len() > own {
                     gap.rest = Some(handle.range(event.seq, run.to_seq));
                     break;
@@ -231,7 +228,7 @@ fn texts_of(event: &Event) -> Vec<&Body> {
 }
 
 /// Returns a message in the form that the page shows.
-fn page_text(event: &Event, (texts, stream): (&dyn Bodies, Handle)) -> Option<PageText> {
+fn page_text(event: &Event, texts: &dyn Bodies, stream: Handle) -> Option<PageText> {
     let Some(Fact::MessageAppended(said)) = &event.fact else { return None };
     let mut text = String::new();
     for part in &said.message.parts {

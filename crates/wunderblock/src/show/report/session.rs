@@ -226,7 +226,8 @@ impl<'r> EraseTextReport<'r> {
     pub fn new(
         found: &'r TextFound,
         erased: &Erased,
-        (left, files_left): (&'r TextFound, &'r [PathBuf]),
+        left: &'r TextFound,
+        files_left: &'r [PathBuf],
     ) -> Self {
         let Erased { events, blobs, source_bytes, .. } = *erased;
         Self { erased: found, events, blobs, source_bytes, left, files_left }

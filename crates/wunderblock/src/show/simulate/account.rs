@@ -47,7 +47,7 @@ impl PolicyAccount {
     }
 
     /// Counts a request: its size, and the tokens at its beginning that are unchanged since the previous one.
-    pub(super) fn send(&mut self, (total, again): (Cost, Tokens), now: Millis, target: &Target) {
+    pub(super) fn send(&mut self, total: Cost, again: Tokens, now: Millis, target: &Target) {
         let (rule, limit) = (&target.row.cache, target.budget.limit());
         let is_cold = self.before.is_none_or(|at| now.0.saturating_sub(at.0) > rule.lifetime.0);
         let found = if is_cold { Tokens::ZERO } else { cached(rule, again, total.tokens) };

@@ -168,7 +168,7 @@ impl Engine {
         let job = last.house().job(&options.context);
         let Loaded { snapshot, target, .. } = run_build(last, Build::loaded(job)).await??;
         let lane = snapshot.lane().clone();
-        let history = read_history(self, sessions, (first.house(), lane), &target).await?;
+        let history = read_history(self, sessions, first.house(), lane, &target).await?;
         let windows = options.windows(&self.config.catalog, &target)?;
         let watch = Arc::clone(watch);
         let (options, sessions) = (options.clone(), sessions.len() as u64);
@@ -189,7 +189,7 @@ impl Engine {
             let Some(results) = ran.into_iter().collect::<Option<Vec<PolicyResult>>>() else {
                 return Ok(None);
             };
-            let found = pool::history((&history, &index), (&target, &windows), results);
+            let found = pool::history(&history, &index, &target, &windows, results);
             Ok(Some(SimulatedHistory { sessions, ..found }))
         })
         .await?

@@ -187,7 +187,7 @@ impl<'a> Play<'a> {
         let name = self.target.model_line(&planned.costs).cost;
         let sent = self.sheet.turn(&rendered.request, name, reading);
         debug_assert_eq!(sent.0, request.total, "the pieces of a request are all of it");
-        self.account.send(sent, now, self.target);
+        self.account.send(sent.0, sent.1, now, self.target);
     }
 }
 

@@ -10,8 +10,10 @@ use crate::show::simulate::reading::index::{Index, Moment};
 
 /// Sums the results of a history under each policy. `results` are ordered by policy, then by window.
 pub(super) fn history(
-    (history, index): (&History, &Index),
-    (target, windows): (&Target, &[PlayedWindow]),
+    history: &History,
+    index: &Index,
+    target: &Target,
+    windows: &[PlayedWindow],
     results: Vec<PolicyResult>,
 ) -> SimulatedHistory {
     let mut policies: Vec<PolicyResult> = Vec::new();

@@ -129,14 +129,14 @@ impl Sheet {
             pieces.push(RequestPiece { speaker: SheetRole::Lead, digest: finish(&hasher), cost });
         }
         for part in &request.system {
-            pieces.push(self.piece(SheetRole::Lead, part, (reading, false)));
+            pieces.push(self.piece(SheetRole::Lead, part, reading, false));
         }
         for (number, message) in request.messages.iter().enumerate() {
             let from = pieces.len();
             let speaker = SheetRole::Of(message.role);
             for (nth, part) in message.parts.iter().enumerate() {
                 let is_entry = !matches!(part, Part::Text { .. }) || reading.is_said((number, nth));
-                pieces.push(self.piece(speaker, part, (reading, is_entry)));
+                pieces.push(self.piece(speaker, part, reading, is_entry));
             }
             let frames = 1 + message.results().count();
             let frame: Cost = std::iter::repeat_n(cost::frame(reading.costs), frames).sum();
@@ -152,7 +152,8 @@ impl Sheet {
         &mut self,
         speaker: SheetRole,
         part: &Part,
-        (reading, is_entry): (SheetInput<'_>, bool),
+        reading: SheetInput<'_>,
+        is_entry: bool,
     ) -> RequestPiece {
         let digest = digest(part, &Nothing);
         if let Some(known) = reading.index.parts.get(&digest) {

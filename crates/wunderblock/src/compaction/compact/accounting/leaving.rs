@@ -53,7 +53,8 @@ pub struct CompactionMoney {
 /// view.
 pub(in crate::compaction::compact) fn tell_leaving(
     account: &mut Compacted,
-    (prepared, climbed): (&Prepared, &Climbed),
+    prepared: &Prepared,
+    climbed: &Climbed,
     now: Millis,
 ) {
     if let Some(trim) = &climbed.proposal.trim {
@@ -61,7 +62,7 @@ pub(in crate::compaction::compact) fn tell_leaving(
         account.nodes.iter_mut().for_each(|node| node.shown = stands(node));
     }
     account.leaving = Leaving::of(prepared, climbed, &account.nodes);
-    account.money = CompactionMoney::of(prepared, (account.before, account.after), now);
+    account.money = CompactionMoney::of(prepared, account.before, account.after, now);
     let LaneTarget { model, window } = prepared.bench.target.clone();
     account.request = Some(CompactedRequest { model, window, limit: prepared.bench.budget.limit().tokens });
 }
@@ -127,7 +128,7 @@ const WORDS: usize = 48;
 
 impl CompactionMoney {
     /// Returns the cost and savings of a compaction; `None` if no price is known.
-    fn of(prepared: &Prepared, (before, after): (Tokens, Tokens), now: Millis) -> Option<Self> {
+    fn of(prepared: &Prepared, before: Tokens, after: Tokens, now: Millis) -> Option<Self> {
         let row = &prepared.bench.row;
         let price = row.price_at(now)?;
         // A request without the compaction leaves out what does not fit.

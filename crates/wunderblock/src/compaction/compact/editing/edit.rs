@@ -36,7 +36,8 @@ pub(in crate::compaction::compact) async fn run(
     desk: &Desk,
     options: &CompactOptions,
     prepared: &mut Prepared,
-    (edit, budget): (SummaryEdit, CallBudget),
+    edit: SummaryEdit,
+    budget: CallBudget,
 ) -> Result<Climbed, Error> {
     let (name, from, to, mut found) = match edit {
         SummaryEdit::Dissolve(at) => {
@@ -44,7 +45,7 @@ pub(in crate::compaction::compact) async fn run(
             return changed(options, prepared, change, Vec::new(), Duration::ZERO);
         }
         SummaryEdit::Range(from, to) => {
-            let (from, to, found) = range(desk, prepared, (from, to)).await?;
+            let (from, to, found) = range(desk, prepared, from, to).await?;
             ("range", from, to, found)
         }
         SummaryEdit::Rewrite(at) => {
@@ -61,14 +62,14 @@ pub(in crate::compaction::compact) async fn run(
     let mut on = true;
     for (from, to, entries) in std::mem::take(&mut found.gaps) {
         let leaf = Found { entries, ..Found::default() };
-        let mut task = task(prepared, &options.compactor.policy.summary, (from, to), leaf);
+        let mut task = task(prepared, &options.compactor.policy.summary, from, to, leaf);
         // No request shows the summary of a gap, so no model writes it.
         task.job.inner = true;
         on &= write(desk, &mechanical, prepared, task, &mut written).await?;
         found.sources.extend(written.nodes.last().map(summary_node));
     }
     found.sources.sort_unstable_by_key(|node| node.from);
-    let task = task(prepared, &options.compactor.policy.summary, (from, to), found);
+    let task = task(prepared, &options.compactor.policy.summary, from, to, found);
     on &= write(desk, options, prepared, task, &mut written).await?;
     let Written { drafts, nodes, .. } = written;
     let change = SummaryChange { name: name.into(), gone, drafts: nodes, ..SummaryChange::default() };
@@ -127,7 +128,7 @@ fn summary_node(draft: &NodeDraft) -> SummaryNode {
 
 /// Creates the task of writing a summary from its sources, with the target that the policy sets for sources of their
 /// size.
-fn task(prepared: &Prepared, policy: &Summary, (from, to): (Seq, Seq), found: Found) -> WritingTask {
+fn task(prepared: &Prepared, policy: &Summary, from: Seq, to: Seq, found: Found) -> WritingTask {
     let Found { entries, sources, .. } = found;
     let (costs, trim) = (&prepared.bench.costs, prepared.bench.view.trim());
     let said: Tokens = entries.iter().map(|entry| cost::sent(entry, trim, costs).tokens).sum();

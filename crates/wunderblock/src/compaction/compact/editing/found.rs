@@ -56,7 +56,8 @@ async fn summary_records(desk: &Desk, at: &[Seq]) -> Result<Vec<(Event, SessionC
 async fn recorded(
     desk: &Desk,
     prepared: &mut Prepared,
-    (of, sources): (Seq, &[Seq]),
+    of: Seq,
+    sources: &[Seq],
 ) -> Result<Vec<SummaryNode>, Error> {
     let found = summary_records(desk, sources).await?;
     let nodes = found.into_iter().filter_map(|(event, made)| {
@@ -78,13 +79,14 @@ async fn recorded(
 async fn read_range(
     desk: &Desk,
     prepared: &mut Prepared,
-    (from, to): (Seq, Seq),
+    from: Seq,
+    to: Seq,
 ) -> Result<(View, Vec<Event>), Error> {
     let mut view = View::new(prepared.bench.view.lane().clone());
     let mut said = Vec::new();
     let mut next = from;
     while next <= to {
-        let events = desk.events(next, to, PAGE).await?;
+        let events = desk.events(next, to, PAGE.events, PAGE.text).await?;
         let Some(last) = events.last() else { break };
         next = last.seq.next();
         said.extend(events.into_iter().filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_)))));
@@ -116,10 +118,10 @@ pub(in crate::compaction::compact) async fn dissolve(
     let (node, made) = standing(desk, prepared, at).await?;
     let mut change = SummaryChange { name: "dissolve".into(), gone: vec![at], ..SummaryChange::default() };
     if !made.sources.is_empty() {
-        change.back = recorded(desk, prepared, (at, &made.sources)).await?;
+        change.back = recorded(desk, prepared, at, &made.sources).await?;
         return Ok(change);
     }
-    let (_, said) = read_range(desk, prepared, (node.from, node.to)).await?;
+    let (_, said) = read_range(desk, prepared, node.from, node.to).await?;
     if said.is_empty() {
         return Err(EditError::Erased(at).into());
     }
@@ -133,7 +135,8 @@ pub(in crate::compaction::compact) async fn dissolve(
 pub(in crate::compaction::compact) async fn range(
     desk: &Desk,
     prepared: &mut Prepared,
-    (from, to): (Seq, Seq),
+    from: Seq,
+    to: Seq,
 ) -> Result<(Seq, Seq, Found), Error> {
     let view = Arc::clone(&prepared.bench.view);
     let overlaps = |node: &&SummaryNode| node.from <= to && node.to >= from;
@@ -146,7 +149,7 @@ pub(in crate::compaction::compact) async fn range(
     if let Some(newest) = newest.into_iter().chain(view.newest_user()).find(|at| (from..=to).contains(at)) {
         return Err(EditError::ReachesNewest(newest).into());
     }
-    let (said, _) = read_range(desk, prepared, (from, to)).await?;
+    let (said, _) = read_range(desk, prepared, from, to).await?;
     let arrangement = arrange(&said);
     let whole = arrangement.exchanges.iter().filter(|exchange| is_within(exchange, from, to));
     let whole: BTreeSet<Seq> = whole.flat_map(|exchange| exchange.members.iter().copied()).collect();
@@ -183,13 +186,13 @@ pub(in crate::compaction::compact) async fn rewritten(
     let (node, made) = standing(desk, prepared, at).await?;
     let mut found = Found { gone: vec![at], ..Found::default() };
     if made.sources.is_empty() {
-        let (view, _) = read_range(desk, prepared, (node.from, node.to)).await?;
+        let (view, _) = read_range(desk, prepared, node.from, node.to).await?;
         found.entries = told(&view, &arrange(&view), prepared.bench.view.hidden()).cloned().collect();
         if found.entries.is_empty() {
             return Err(EditError::Erased(at).into());
         }
     } else {
-        found.sources = recorded(desk, prepared, (at, &made.sources)).await?;
+        found.sources = recorded(desk, prepared, at, &made.sources).await?;
     }
     Ok((node.from, node.to, found))
 }

@@ -224,17 +224,20 @@ async fn sweep_chunks(
     goes_on &= !chunks.is_empty();
     for chunk in chunks {
         match chunk {
-            Chunk::Writing(writing) => sweep.put(desk.wait(writing).await??, costs),
+            Chunk::Writing(writing) => {
+                let (job, draft) = desk.wait(writing).await??;
+                sweep.put(job, draft, costs);
+            }
             Chunk::Short(work) if sweep.stretch(work.job.from, work.job.to) => {}
             Chunk::Short(work) => {
-                let written = desk.wait(sweep.write(desk, *work, costs)?).await??;
-                sweep.put(written, costs);
+                let (job, draft) = desk.wait(sweep.write(desk, *work, costs)?).await??;
+                sweep.put(job, draft, costs);
             }
         }
         while let Some((job, earlier)) = condense(sweep) {
             let work = WritingTask { job, entries: Vec::new(), texts: Texts::default(), earlier };
-            let written = desk.wait(sweep.write(desk, work, costs)?).await??;
-            sweep.put(written, costs);
+            let (job, draft) = desk.wait(sweep.write(desk, work, costs)?).await??;
+            sweep.put(job, draft, costs);
         }
     }
     Ok(goes_on)
@@ -244,7 +247,7 @@ async fn sweep_chunks(
 async fn read_chunk(desk: &Desk, sweep: &mut Sweep<'_>, costs: &TokenCosts) -> Result<Option<Chunk>, Error> {
     let chunk = chunk(&sweep.options.compactor.policy, sweep.window);
     let text = Bytes(chunk.0.saturating_mul(BYTES_PER_TOKEN));
-    let events = desk.events(sweep.begins, sweep.end, (limits::VIEW_EVENTS, text)).await?;
+    let events = desk.events(sweep.begins, sweep.end, limits::VIEW_EVENTS, text).await?;
     let Some(last) = events.last().map(|event| event.seq) else { return Ok(None) };
     let mut view = View::new(sweep.lane.clone());
     let said = events.iter().filter(|event| matches!(event.fact, Some(Fact::MessageAppended(_))));
@@ -403,7 +406,7 @@ impl Sweep<'_> {
     }
 
     /// Places a summary that was written.
-    fn put(&mut self, (job, draft): (SummaryJob, SummaryDraft), costs: &TokenCosts) {
+    fn put(&mut self, job: SummaryJob, draft: SummaryDraft, costs: &TokenCosts) {
         let tokens = costs.text(&draft.text).tokens;
         // The step's event takes the first position after the head.
         let at = Seq(self.head.0 + 2 + self.fresh.len() as u64);

@@ -138,7 +138,7 @@ pub(in crate::import::transcripts) async fn kept_since(
             let mut now = vec![0; kept.len()];
             file.seek(SeekFrom::Start(at)).map_err(read_error)?;
             let read = read_full(file, &mut now).map_err(read_error)?;
-            if read < kept.len() || !equal(kept, &now, (at, &old.revision.erased)) {
+            if read < kept.len() || !equal(kept, &now, at, &old.revision.erased) {
                 return Ok(KeptBytes::Other);
             }
             if kept.iter().any(u8::is_ascii_alphanumeric) {
@@ -151,7 +151,7 @@ pub(in crate::import::transcripts) async fn kept_since(
 }
 
 /// Returns whether bytes are equal outside the erased ranges.
-fn equal(kept: &[u8], now: &[u8], (at, erased): (u64, &[(u64, u64)])) -> bool {
+fn equal(kept: &[u8], now: &[u8], at: u64, erased: &[(u64, u64)]) -> bool {
     if kept == now {
         return true;
     }
@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn erased_bytes_may_be_anything() {
-        assert!(equal(b"a  d", b"abcd", (10, &[(11, 13)])));
-        assert!(!equal(b"a  d", b"abce", (10, &[(11, 13)])));
-        assert!(!equal(b"a  d", b"abcd", (10, &[(11, 12)])));
+        assert!(equal(b"a  d", b"abcd", 10, &[(11, 13)]));
+        assert!(!equal(b"a  d", b"abce", 10, &[(11, 13)]));
+        assert!(!equal(b"a  d", b"abcd", 10, &[(11, 12)]));
     }
 }

@@ -20,7 +20,8 @@ impl Place {
         &self,
         engine: &Engine,
         (key, stamp): (&'p Path, Stamp),
-        (old, whole): (Option<&SourceInfo>, bool),
+        old: Option<&SourceInfo>,
+        whole: bool,
     ) -> Result<OpenedFile<'p>, Error> {
         let name = key.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let members = match self {
@@ -34,7 +35,7 @@ impl Place {
             Self::Tree(path) => (tree::members(path)?, None),
             Self::Row { database, session } => {
                 if let Some(old) = old.filter(|_| !whole)
-                    && let Some((text, from, rows)) = continued(engine, old, (database, session)).await?
+                    && let Some((text, from, rows)) = continued(engine, old, database, session).await?
                 {
                     let len = from + text.len() as u64;
                     let (file, rows) = (Content::members(text, from), Some(rows));
@@ -47,7 +48,7 @@ impl Place {
         let (members, rows) = members;
         let mut stored = Vec::new();
         if let Some(old) = old {
-            copy_source(engine, old, (0, old.revision.len), &mut stored).await?;
+            copy_source(engine, old, 0, old.revision.len, &mut stored).await?;
         }
         let erased = old.map(|old| old.revision.erased.clone()).unwrap_or_default();
         let text = text::grown(stored, &erased, &members);
@@ -61,7 +62,8 @@ impl Place {
 async fn continued(
     engine: &Engine,
     old: &SourceInfo,
-    (database, session): (&Path, &str),
+    database: &Path,
+    session: &str,
 ) -> Result<Option<(Vec<u8>, u64, RowsRead)>, Error> {
     let revision = &old.revision;
     // An interrupted import may have cut the last line, and erased text has to be found in all lines.
@@ -72,7 +74,7 @@ async fn continued(
     let Some((from, rows)) = saved.and_then(|saved| Some((saved.at, saved.rows?))) else { return Ok(None) };
     let Some((members, rows)) = database::gained(database, session, &rows)? else { return Ok(None) };
     let mut text = Vec::new();
-    copy_source(engine, old, (from, revision.len), &mut text).await?;
+    copy_source(engine, old, from, revision.len, &mut text).await?;
     text.extend(members.iter().flat_map(|member| member.line.iter().copied().chain([b'\n'])));
     Ok(Some((text, from, rows)))
 }

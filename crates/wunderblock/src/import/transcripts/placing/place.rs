@@ -48,14 +48,14 @@ pub(in crate::import::transcripts) async fn find_place(
     if let Some(id) = &record.id
         && let Some((branch, seq)) = known_place(feed, session, id).await?
     {
-        return Ok(place_there(feed, session, (branch, seq)));
+        return Ok(place_there(feed, session, branch, seq));
     }
     let Some(tree) = feed.sessions.trees.get(session) else { return Ok(RecordPlacement::New) };
     let mut place = tree.last();
     if record.id.is_none() && tree.was_before() {
         meet_record(feed, session, record).await?;
         match count_nameless(feed, session, name, items)? {
-            Nameless::There(branch, seq) => return Ok(place_there(feed, session, (branch, seq))),
+            Nameless::There(branch, seq) => return Ok(place_there(feed, session, branch, seq)),
             Nameless::Differs => {
                 fork_branch(feed, session, place, at).await?;
                 return Ok(RecordPlacement::New);
@@ -106,7 +106,7 @@ fn is_beside(item: &RecordItem) -> bool {
     }
 }
 
-fn place_there(feed: &mut Feed<'_>, session: usize, (branch, seq): (usize, Seq)) -> RecordPlacement {
+fn place_there(feed: &mut Feed<'_>, session: usize, branch: usize, seq: Seq) -> RecordPlacement {
     if let Some(tree) = feed.sessions.trees.get_mut(session) {
         tree.current = branch;
         if let Some(branch) = tree.branch_mut() {
@@ -209,11 +209,13 @@ async fn branch_of(
 pub(in crate::import::transcripts) async fn pass_by(
     feed: &mut Feed<'_>,
     session: usize,
-    (record, name, items): (&TranscriptRecord, &str, &[RecordItem]),
+    record: &TranscriptRecord,
+    name: &str,
+    items: &[RecordItem],
 ) -> Result<(), Error> {
     meet_record(feed, session, record).await?;
     if let Nameless::There(branch, seq) = count_nameless(feed, session, name, items)? {
-        place_there(feed, session, (branch, seq));
+        place_there(feed, session, branch, seq);
     }
     Ok(())
 }
@@ -294,7 +296,7 @@ async fn fork_branch(
         said = known.max(at_seq);
         link_stream(feed, &name);
     } else {
-        fork_stream(feed, (&name, scope), at, forked)?;
+        fork_stream(feed, &name, scope, at, forked)?;
     }
     let Some(tree) = feed.sessions.trees.get_mut(session) else { return Ok(()) };
     let mut branch = Branch::new(name, at_seq, said);

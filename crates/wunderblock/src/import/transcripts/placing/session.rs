@@ -236,7 +236,8 @@ async fn found_session(feed: &mut Feed<'_>, info: StreamInfo, name: String) -> R
 /// Begins a stream as a fork of another stream, with the next batch.
 pub(in crate::import::transcripts) fn fork_stream(
     feed: &mut Feed<'_>,
-    (stream, scope): (&StreamId, Scope),
+    stream: &StreamId,
+    scope: Scope,
     at: Millis,
     forked: SessionForked,
 ) -> Result<(), Error> {
@@ -313,7 +314,7 @@ pub(in crate::import::transcripts) async fn open_child(
     let SessionOrigin::Kin { parent, at_seq } = tree.standing.clone() else { return Ok(()) };
     let stream = tree.root.clone();
     let scope = feed.engine.info(&parent).await?.map(|info| info.scope).unwrap_or_default();
-    fork_stream(feed, (&stream, scope.clone()), at, SessionForked { parent, at_seq })?;
+    fork_stream(feed, &stream, scope.clone(), at, SessionForked { parent, at_seq })?;
     if let Some(tree) = feed.sessions.trees.get_mut(session) {
         (tree.standing, tree.scope) = (SessionOrigin::Open { before: true }, scope);
         tree.begin(Branch::new(stream, at_seq, at_seq));

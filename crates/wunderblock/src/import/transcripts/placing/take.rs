@@ -112,12 +112,12 @@ pub(in crate::import::transcripts) async fn take_in(
     };
     let name = record_name(&record);
     let items = items_of(&record, raw);
-    let gone = erased_events(feed, session, (&record, &name, &items))?;
+    let gone = erased_events(feed, session, &record, &name, &items)?;
     if let Some(gone) = &gone {
         feed.forget(&record);
         if gone.iter().all(|gone| *gone) {
             if record.id.is_none() {
-                pass_by(feed, session, (&record, &name, &items)).await?;
+                pass_by(feed, session, &record, &name, &items).await?;
             }
             return Ok(());
         }
@@ -180,7 +180,9 @@ async fn is_stored(feed: &Feed<'_>, session: usize, id: &EventId) -> Result<bool
 pub(in crate::import::transcripts) fn erased_events(
     feed: &Feed<'_>,
     session: usize,
-    (record, name, items): (&TranscriptRecord, &str, &[RecordItem]),
+    record: &TranscriptRecord,
+    name: &str,
+    items: &[RecordItem],
 ) -> Result<Option<Vec<bool>>, Error> {
     let kin = feed.sessions.trees.get(session).into_iter().flat_map(|tree| &tree.kin);
     let own =

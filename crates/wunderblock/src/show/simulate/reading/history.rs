@@ -40,7 +40,8 @@ pub(in crate::show::simulate) struct History {
 pub(in crate::show::simulate) async fn read_history(
     engine: &Engine,
     sessions: &[Session],
-    (house, lane): (House, LaneId),
+    house: House,
+    lane: LaneId,
     target: &Target,
 ) -> Result<History, Error> {
     let mut events: Vec<Event> = Vec::new();
@@ -88,7 +89,7 @@ async fn count_bodies(
 pub fn histories(session: &Session, joined: bool) -> BoxFuture<'_, Vec<Vec<Session>>> {
     Box::pin(async move {
         let all = session.siblings().await?;
-        let first = session.events(Seq::START.next(), Seq::START.next(), (1, CATCH_UP_BYTES)).await?;
+        let first = session.events(Seq::START.next(), Seq::START.next(), 1, CATCH_UP_BYTES).await?;
         let opened = first.first().and_then(|event| match &event.fact {
             Some(Fact::SessionOpened(opened)) => opened.format.as_deref(),
             _ => None,
@@ -128,7 +129,7 @@ async fn add_given(session: &Session, lane: &LaneId, events: &mut Vec<Event>) ->
     let mut places: HashMap<Seq, Seq> = HashMap::new();
     let mut from = Seq::START;
     loop {
-        let some = session.events(from, Seq(i64::MAX.unsigned_abs()), (VIEW_EVENTS, CATCH_UP_BYTES)).await?;
+        let some = session.events(from, Seq(i64::MAX.unsigned_abs()), VIEW_EVENTS, CATCH_UP_BYTES).await?;
         let Some(last) = some.last() else { return Ok(()) };
         from = last.seq.next();
         for mut event in some.into_iter().filter(|event| is_given(event, lane)) {

@@ -197,7 +197,7 @@ impl Index {
                 // Several records with one API id are pieces of one reply, and a reply before the first message
                 // gets no request.
                 if is_reply && !goes_on && begun {
-                    let (far, near) = self.references((at, parts), history, &last);
+                    let (far, near) = self.references(at, parts, history, &last);
                     let until = history.events.len();
                     self.moments.iter_mut().next_back().into_iter().for_each(|last| last.until = at);
                     self.moments.push(Moment { before: at, until, now, far, near, turns: self.turns.len() });
@@ -244,7 +244,8 @@ impl Index {
     /// Returns the far and the near references of the reply that begins at an event, over all its pieces.
     fn references(
         &self,
-        (at, parts): (usize, &[Vec<Digest>]),
+        at: usize,
+        parts: &[Vec<Digest>],
         history: &History,
         last: &[Option<LastSaid>],
     ) -> (Box<[Name]>, Box<[Name]>) {

@@ -232,7 +232,9 @@ fn a_session_may_grow_while_it_is_swept() {
     let done = cold.compact(&CompactOptions { progress: Some(Arc::new(progress)), ..swept(&policy()) });
     assert_eq!(done.outcome, CompactionResult::Compacted);
     cold.is_covered();
-    let all = (u64::from(u32::MAX), Bytes(1 << 40));
     let head = block_on(cold.session.info()).unwrap().head;
-    assert!(block_on(cold.session.events(Seq(1), head, all)).unwrap().len() > 6_000);
+    assert!(
+        block_on(cold.session.events(Seq(1), head, u64::from(u32::MAX), Bytes(1 << 40))).unwrap().len()
+            > 6_000
+    );
 }

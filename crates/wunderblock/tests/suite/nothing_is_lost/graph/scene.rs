@@ -172,7 +172,7 @@ impl Scene {
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
-        block_on(self.session.events(Seq(1), Seq(1 << 40), (1 << 20, Bytes(1 << 40)))).unwrap()
+        block_on(self.session.events(Seq(1), Seq(1 << 40), 1 << 20, Bytes(1 << 40))).unwrap()
     }
 
     pub(crate) fn catch_up(&self) {

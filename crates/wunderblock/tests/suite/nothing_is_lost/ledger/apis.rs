@@ -265,7 +265,7 @@ fn a_request_that_ends_with_the_assistants_words_says_so() {
     let asked = built(&session, &asking);
     assert!(!asked.draft.ends_with_reply && asked.draft.body == looked.draft.body);
     assert!(continues((&before.draft.body, before.draft.stem.0 as usize), &asked.draft.body));
-    let events = block_on(session.events(asked.draft.through, asked.draft.through, (1, Bytes(1_000))));
+    let events = block_on(session.events(asked.draft.through, asked.draft.through, 1, Bytes(1_000)));
     let Some(Fact::MessageAppended(said)) = &events.unwrap()[0].fact else { panic!("the turn is on record") };
     assert!(said.message.is_user_turn());
     assert!(block_on(session.explain(&ContextOptions { at: Some(asked.draft.through), ..asking })).is_err());

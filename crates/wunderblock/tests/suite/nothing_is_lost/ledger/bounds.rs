@@ -105,8 +105,7 @@ fn an_expansion_and_a_placement_that_are_given_up_say_so() {
     assert!(stopped.text.contains("the search was given up at #201"), "{}", stopped.text);
     let options = ContextOptions::default();
     let built = block_on(session.explain(&options)).unwrap();
-    let found =
-        |deadline| block_on(Found::of(&session, &options, &built.draft, ("dolor", deadline))).unwrap();
+    let found = |deadline| block_on(Found::of(&session, &options, &built.draft, "dolor", deadline)).unwrap();
     let (never, passed) = (Deadline::default(), Deadline::after(Duration::ZERO));
     assert!(!found(&never).more);
     assert!(found(&passed).more);

@@ -314,11 +314,8 @@ fn a_line_that_is_too_long_is_kept_where_it_is() {
     let path = home.file("one.jsonl", &text);
     import(&engine, &path);
     assert!(original(&engine, "s~1", None) == text.as_bytes());
-    let events = block_on(session(&engine, "s~1").events(
-        Seq(3),
-        Seq(3),
-        (1, wunderblock_core::units::Bytes(1 << 20)),
-    ));
+    let events =
+        block_on(session(&engine, "s~1").events(Seq(3), Seq(3), 1, wunderblock_core::units::Bytes(1 << 20)));
     let told = serde_json::to_string(&events.unwrap()[0].fact).unwrap();
     assert!(told.contains("too long to be parsed: read wb:"), "{told}");
 }

@@ -25,7 +25,7 @@ fn handles(engine: &Engine, session: &Session, (path, lane): (&Path, &LaneId), c
     is_send(engine.listed(StreamFilter::default(), 1));
     is_send(session.info());
     is_send(session.append(Vec::<NewEvent>::new()));
-    is_send(session.events(Seq(1), Seq(1), (1, Bytes(1))));
+    is_send(session.events(Seq(1), Seq(1), 1, Bytes(1)));
     is_send(session.nodes(Some(lane)));
     is_send(session.siblings());
     is_send(wunderblock::histories(session, false));
@@ -48,7 +48,7 @@ fn requests(
     is_send(session.replay(None));
     is_send(session.diff(Seq(1), Seq(2)));
     is_send(async move {
-        session.locate(options, &session.explain(options).await?.draft, ("", &Deadline::default())).await
+        session.locate(options, &session.explain(options).await?.draft, "", &Deadline::default()).await
     });
 }
 

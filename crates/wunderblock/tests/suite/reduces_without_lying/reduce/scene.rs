@@ -260,8 +260,8 @@ pub(crate) fn build(session: &Session, options: &ContextOptions) -> Built {
 }
 
 pub(crate) fn events(session: &Session) -> Vec<Event> {
-    let all = (u64::from(u32::MAX), Bytes(i64::MAX as u64));
-    block_on(session.events(Seq(1), Seq(i64::MAX as u64), all)).unwrap()
+    let (limit, text) = (u64::from(u32::MAX), Bytes(i64::MAX as u64));
+    block_on(session.events(Seq(1), Seq(i64::MAX as u64), limit, text)).unwrap()
 }
 
 pub(crate) fn call(id: &str, tool: &str, gist: &str) -> Part {

@@ -40,7 +40,7 @@ fn finding_a_text_says_that_it_is_shown_shorter() {
         built.draft.report.entries.iter().find(|entry| entry.seq == Some(at)).unwrap().handle.unwrap();
     for sought in [handle.to_string(), "served request 100".to_owned()] {
         let placements =
-            block_on(scene.session.locate(&options, &built.draft, (&sought, &Deadline::default()))).unwrap();
+            block_on(scene.session.locate(&options, &built.draft, &sought, &Deadline::default())).unwrap();
         let placement = placements.iter().find(|placement| placement.seq == Some(at)).unwrap();
         assert_eq!(placement.treatment, Treatment::Reduced, "{sought}");
         assert!(placement.why.starts_with("shown shorter, as "), "{}", placement.why);
