@@ -60,20 +60,20 @@ fn a_preview_of_a_session_that_grows_begins_again() {
     let store = Arc::new(MemoryStorage::new());
     let engine = |store: Arc<dyn Storage>| block_on(Engine::on(store, true, crate::scene::config())).unwrap();
     let other = engine(store.clone()).session_by_id(crate::scene::stream("s"));
-    let said = |number: u32| Message::user(format!("Please fix src/part_{number}.rs. ").repeat(40));
+    let said = |number: u32| Message::user(format!("Please fix src/part_{number}.rs. ").repeat(20));
     block_on(other.append((0..40).map(said).collect::<Vec<_>>())).unwrap();
     let (until, asked) = (AtomicU32::new(0), AtomicU32::new(0));
     let growing = Arc::new(Growing { store, other: other.clone(), until, asked });
     let session = engine(growing.clone()).session_by_id(other.id().clone());
-    let policy = policy("extends = \"lossless\"\n[[step]]\ndo = \"summarise\"\nchunk = 2_000\nall = true\n");
+    let policy = policy("extends = \"lossless\"\n[[step]]\ndo = \"summarise\"\nchunk = 1_000\nall = true\n");
 
     let explained = growing.at_each_query(|| {
         let compactor = Some(Compactor::new(Arc::clone(&policy)));
-        let built = block_on(session.explain(&ContextOptions { compactor, ..window(8_000) })).unwrap();
+        let built = block_on(session.explain(&ContextOptions { compactor, ..window(4_000) })).unwrap();
         assert!(built.compacted.is_some(), "it would be compacted");
     });
     let previewed = growing.at_each_query(|| {
-        let dry = CompactOptions { dry_run: true, ..by_hand(&policy, 8_000) };
+        let dry = CompactOptions { dry_run: true, ..by_hand(&policy, 4_000) };
         assert_eq!(block_on(session.compact(&dry)).unwrap().outcome, CompactionResult::WouldCompact);
     });
     assert!(explained > 3 && previewed > 3, "{explained}, {previewed}");

@@ -21,7 +21,7 @@ fn nothing_is_lost_whichever_policy_compacts() {
     for policy in active() {
         let scene = Scene::new();
         let mut before = Vec::new();
-        for round in 0..4 {
+        for round in 0..3 {
             scene.turns(round * 12..round * 12 + 12);
             let done = scene.compact(&by_hand(&policy, 16_000));
             assert!(
@@ -37,7 +37,7 @@ fn nothing_is_lost_whichever_policy_compacts() {
             assert_eq!(now[..before.len()], before, "{}", policy.name);
             before = now;
         }
-        assert_eq!(before.len(), 4 * 12 * 4);
+        assert_eq!(before.len(), 3 * 12 * 4);
         scene.is_whole();
         assert!(scene.compactions() > 0, "{} did something", policy.name);
     }
@@ -95,9 +95,9 @@ fn what_cannot_fit_is_refused_and_says_what_it_is() {
 fn requests_only_grow_unless_the_view_was_compacted() {
     for name in ["balanced", "always", "lossless", "claude-code", "manus", "openmanus", "headroom"] {
         let (scene, policy) = (Scene::new(), preset(name));
-        let options = under(&policy, 12_000);
+        let options = under(&policy, 8_000);
         let (mut last, mut rewritten) = (None::<(wunderblock::Built, usize)>, 0);
-        for number in 0..40 {
+        for number in 0..26 {
             scene.turns(number..number + 1);
             let built = scene.build(&options);
             let steps = scene.steps().len();

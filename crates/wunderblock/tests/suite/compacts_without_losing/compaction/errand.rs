@@ -21,7 +21,7 @@ struct Clerk<'s> {
     lookups: usize,
 }
 
-const FILES: u64 = 26;
+const FILES: u64 = 20;
 
 fn number(file: u64) -> u64 {
     (file * 7_919 + 1_301) % 9_973
@@ -73,7 +73,7 @@ impl Clerk<'_> {
             self.scene.reply(&format!("ledger_{file} is read; the sum so far is {}", before + found));
         }
         let mut answers = vec![self.find("the sum so far is ").unwrap()];
-        for file in [0, 3, 11, 17, 24] {
+        for file in [0, 3, 9, 13, 18] {
             self.scene.user(&format!("What was the total of number {file}?"));
             let found = self.find(&format!("total of ledger_{file} = ")).unwrap_or_default();
             self.scene.reply(&format!("It was {found}."));
@@ -97,7 +97,7 @@ fn errand(policy: Option<&Arc<Policy>>, size: u64) -> (Vec<u64>, usize, usize) {
 fn a_task_ends_as_it_would_without_compaction() {
     let (answers, lookups, _) = errand(None, 200_000);
     assert_eq!(answers[0], (0..FILES).map(number).sum::<u64>());
-    assert_eq!(answers[1..], [0, 3, 11, 17, 24].map(number));
+    assert_eq!(answers[1..], [0, 3, 9, 13, 18].map(number));
     assert_eq!(lookups, 0, "all of it is in the window");
     for name in ["balanced", "lossless", "claude-code", "manus"] {
         let (compacted, lookups, compactions) = errand(Some(&preset(name)), 10_000);
@@ -117,9 +117,9 @@ fn a_scripted_session_is_the_same_under_every_policy() {
             seed: 11,
             session: words::stream("agent"),
             model: MODEL.to_owned(),
-            window: Tokens(16_000),
+            window: Tokens(10_000),
             dialect: Dialect::Anthropic,
-            calls: 40,
+            calls: 20,
             compactor: policy.map(Compactor::new),
         };
         let done = agent::run(&script, &|| words::open(&path), &|built| {
@@ -146,5 +146,5 @@ fn a_scripted_session_is_the_same_under_every_policy() {
         .iter()
         .flat_map(|message| &message.parts)
         .filter(|part| matches!(part, Part::ToolResult { .. }));
-    assert!(results.count() > 20);
+    assert!(results.count() > 12);
 }

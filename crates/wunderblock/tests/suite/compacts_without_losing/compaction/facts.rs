@@ -125,9 +125,9 @@ fn facts_survive(turns: u64, compactions: u64, name: &str) {
 }
 
 #[test]
-fn a_hundred_facts_survive_ten_compactions() {
+fn sixty_facts_survive_six_compactions() {
     for name in ["always", "balanced"] {
-        facts_survive(100, 10, name);
+        facts_survive(60, 6, name);
     }
 }
 

@@ -25,7 +25,7 @@ fn tried(scene: &Scene, what: &str) -> usize {
                 Ok(built) => {
                     crate::scene::sound(&built);
                     assert_eq!(
-                        scene.unreachable(&built),
+                        scene.unreachable_of(&before, &built),
                         [],
                         "{what}, {} at {size}: {:?}",
                         policy.name,

@@ -15,7 +15,7 @@ fn unnamed(policy: &str, tokens: u64) -> ContextOptions {
 }
 
 /// Number of turns that exceed a window of 32,000 tokens.
-const TURNS: u64 = 120;
+const TURNS: u64 = 60;
 
 fn lane(name: &str) -> LaneId {
     LaneId::new(name).unwrap()

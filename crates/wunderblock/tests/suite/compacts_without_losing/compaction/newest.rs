@@ -6,10 +6,18 @@ use wunderblock_core::budget::Reason;
 use wunderblock_core::message::{Message, Part, Role};
 use wunderblock_core::units::{Seq, Tokens};
 
+/// Number of lines of a listing that is larger than a window of 32,000 tokens.
+const LINES: u64 = 2_000;
+
 /// Returns a listing with a number of lines, all different.
 fn listing(lines: u64) -> String {
     let line = |at: u64| format!("{at:06} rw-r--r-- {} src/part/file_{at}.rs\n", at * 7_919 % 100_003);
     (0..lines).map(line).collect()
+}
+
+/// Returns the last name in a listing with a number of lines.
+fn last_of(lines: u64) -> String {
+    format!("file_{}.rs", lines - 1)
 }
 
 fn call(id: &str, input: &str) -> Message {
@@ -54,10 +62,10 @@ fn a_result_larger_than_the_window_is_shown_with_its_head_and_tail() {
             let scene = Scene::new();
             let asked = scene.user("Please look at the list.");
             let said = scene.say(call("c1", "{\"command\":\"ls -lR\"}"));
-            let came = scene.say(result("c1", &listing(6_000)));
+            let came = scene.say(result("c1", &listing(LINES)));
             let what = format!("{} in {window}", policy.name);
             let built = scene.build(&under(&policy, window));
-            shows(&built, &[asked, said, came], &["Please look", "file_5999.rs"], &what);
+            shows(&built, &[asked, said, came], &["Please look", &last_of(LINES)], &what);
             scene.is_whole();
         }
     }
@@ -68,7 +76,7 @@ fn a_message_larger_than_the_window_is_shown_with_its_head_and_tail() {
     for policy in presets() {
         let scene = Scene::new();
         scene.turns(0..3);
-        let asked = scene.user(&format!("Here is the log:\n{}What is wrong?", listing(6_000)));
+        let asked = scene.user(&format!("Here is the log:\n{}What is wrong?", listing(LINES / 2)));
         let built = scene.build(&under(&policy, 16_000));
         shows(&built, &[asked], &["Here is the log", "What is wrong?"], &policy.name);
         scene.is_whole();
@@ -79,11 +87,11 @@ fn a_message_larger_than_the_window_is_shown_with_its_head_and_tail() {
 fn a_message_and_a_result_larger_than_the_window_are_both_shown() {
     for policy in presets() {
         let scene = Scene::new();
-        let asked = scene.user(&format!("Here is the log:\n{}What is wrong?", listing(6_000)));
+        let asked = scene.user(&format!("Here is the log:\n{}What is wrong?", listing(LINES / 2)));
         let said = scene.say(call("c1", "{\"command\":\"cat other.log\"}"));
-        let came = scene.say(result("c1", &listing(5_000)));
+        let came = scene.say(result("c1", &listing(LINES / 2 - 1)));
         let built = scene.build(&under(&policy, 16_000));
-        shows(&built, &[asked, said, came], &["What is wrong?", "file_4999.rs"], &policy.name);
+        shows(&built, &[asked, said, came], &["What is wrong?", &last_of(LINES / 2 - 1)], &policy.name);
         scene.is_whole();
     }
 }
@@ -92,17 +100,15 @@ fn a_message_and_a_result_larger_than_the_window_are_both_shown() {
 #[test]
 fn a_long_turn_before_a_huge_result_leaves_room_for_the_summary() {
     for policy in ["balanced", "hermes", "observations"].map(preset) {
-        for (lines, window) in
-            [60, 150, 240, 330, 420, 600].into_iter().flat_map(|it| [(it, 8_000), (it, 16_000)])
-        {
+        for (lines, window) in [60, 150, 330, 600].into_iter().flat_map(|it| [(it, 8_000), (it, 16_000)]) {
             let scene = Scene::new();
             scene.turns(0..30);
             let asked = scene.user(&format!("Here is the log:\n{}What is wrong?", listing(lines)));
             let said = scene.say(call("c1", "{\"command\":\"cat other.log\"}"));
-            let came = scene.say(result("c1", &listing(5_000)));
+            let came = scene.say(result("c1", &listing(LINES / 2)));
             let built = scene.build(&under(&policy, window));
             let what = format!("{} of {lines} lines in {window}", policy.name);
-            shows(&built, &[asked, said, came], &["What is wrong?", "file_4999.rs"], &what);
+            shows(&built, &[asked, said, came], &["What is wrong?", &last_of(LINES / 2)], &what);
             assert_eq!(built.draft.report.uncovered(), [], "{what}");
         }
     }

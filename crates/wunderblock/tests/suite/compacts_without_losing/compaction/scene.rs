@@ -246,9 +246,14 @@ impl Scene {
     /// C-01, C-02: every message is in the request, or under a handle that the request shows. Returns the positions
     /// of the messages that the request and its handles lack.
     pub(crate) fn unreachable(&self, built: &Built) -> Vec<Seq> {
+        self.unreachable_of(&self.messages(), built)
+    }
+
+    /// Does the same for the session's messages, where they have been read already.
+    pub(crate) fn unreachable_of(&self, messages: &[(Seq, Message)], built: &Built) -> Vec<Seq> {
         let shown = Shown::of(&built.draft.body);
         let own = block_on(self.session.info()).unwrap().handle.to_string();
-        let missing = |(seq, message): &(Seq, Message)| {
+        let missing = |(seq, message): &&(Seq, Message)| {
             let ranged = shown.handles.iter().any(|handle| match handle.split_once('#') {
                 Some((stream, range)) if own.starts_with(stream) => {
                     let (from, to) = range.split_once('-').unwrap_or((range, range));
@@ -258,7 +263,7 @@ impl Scene {
             });
             !ranged && !message.parts.iter().all(|part| self.is_shown(part, &shown))
         };
-        self.messages().iter().filter(|one| missing(one)).map(|(seq, _)| *seq).collect()
+        messages.iter().filter(missing).map(|(seq, _)| *seq).collect()
     }
 
     fn is_shown(&self, part: &Part, shown: &Shown) -> bool {
@@ -369,9 +374,14 @@ pub(crate) fn turn(number: u64) -> Vec<Message> {
 pub(crate) fn messages(session: &Session) -> Vec<(Seq, Message)> {
     let exported = words::exported(session);
     let message = |line: &str| {
+        // The engine's own records are much longer than messages.
+        if !line.contains(r#""kind":"message.appended""#) {
+            return None;
+        }
+        let (_, rest) = line.split_once(r#""seq":"#).unwrap();
+        let seq = rest.split_once(',').unwrap().0.parse().unwrap();
         // An erased event keeps its position but has no content.
         let event: NewEvent = serde_json::from_str(line).ok()?;
-        let seq = serde_json::from_str::<serde_json::Value>(line).unwrap()["seq"].as_u64().unwrap();
         match event.fact {
             Fact::MessageAppended(said) => Some((Seq(seq), said.message)),
             _ => None,

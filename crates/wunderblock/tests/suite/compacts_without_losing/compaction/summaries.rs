@@ -1,6 +1,7 @@
 //! Compactions with a model that misbehaves: the lane is compacted, nothing is lost, and rejections are recorded.
 
 use crate::compacts_without_losing::compaction::scene::*;
+use crate::compacts_without_losing::summarisers::scene::DIALECTS;
 use std::sync::{Arc, OnceLock};
 use wunderblock::catalog::Catalog;
 use wunderblock::model::{ApiKey, Client, Endpoint, ModelLimits};
@@ -112,19 +113,18 @@ fn each_misbehaviour_is_recorded_and_the_lane_is_compacted_all_the_same() {
         (Behaviour::WrongContentType, "broken", true),
         (Behaviour::ErrorEventMidStream(long()), "status", true),
     ];
-    for (behaviour, why, answers) in table {
+    // How each provider tells of its failures is tested one level below, by
+    // `summarisers::failures::each_misbehaviour_is_one_failure_and_the_floor_holds`.
+    for ((behaviour, why, answers), dialect) in table.into_iter().zip(DIALECTS.into_iter().cycle()) {
         let what = format!("{behaviour:?}").chars().take(60).collect::<String>();
-        for dialect in crate::compacts_without_losing::summarisers::scene::DIALECTS {
-            let provider = ScriptedProvider::start([behaviour.clone()]).unwrap();
-            let scene = scene();
-            for made in compacted(&scene, compactor(&provider, dialect, limits(answers)), &what) {
-                assert_eq!(&*made.producer, "extractive", "{what}");
-                let said: Vec<&str> = made.rejected.iter().map(|no| &*no.why).collect();
-                assert!(!said.is_empty() && said.iter().all(|said| said.contains(why)), "{what}: {said:?}");
-                assert!(made.rejected.iter().all(|no| &*no.producer == dialect.1), "{what}");
-                let calls = made.spent.as_ref().map_or(0, |spent| spent.calls);
-                assert_eq!(calls as usize, provider.requests().len(), "{what}: every call counts");
-            }
+        let provider = ScriptedProvider::start([behaviour]).unwrap();
+        for made in compacted(&scene(), compactor(&provider, dialect, limits(answers)), &what) {
+            assert_eq!(&*made.producer, "extractive", "{what}");
+            let said: Vec<&str> = made.rejected.iter().map(|no| &*no.why).collect();
+            assert!(!said.is_empty() && said.iter().all(|said| said.contains(why)), "{what}: {said:?}");
+            assert!(made.rejected.iter().all(|no| &*no.producer == dialect.1), "{what}");
+            let calls = made.spent.as_ref().map_or(0, |spent| spent.calls);
+            assert_eq!(calls as usize, provider.requests().len(), "{what}: every call counts");
         }
     }
 }
@@ -140,15 +140,13 @@ fn what_is_good_is_taken_at_once_or_after_a_correction() {
         vec![Behaviour::Overflow, Behaviour::Good(good.clone())],
         vec![Behaviour::Slow(good.clone(), 2)],
     ];
-    for script in scripts {
-        let what = format!("{script:?}").chars().take(60).collect::<String>();
-        for (dialect, model) in crate::compacts_without_losing::summarisers::scene::DIALECTS {
-            is_taken(&script, (dialect, model), &what);
-        }
+    for (script, asked) in scripts.iter().zip(DIALECTS.into_iter().cycle()) {
+        is_taken(script, asked, &good);
     }
 }
 
-fn is_taken(script: &[Behaviour], (dialect, model): (Dialect, &str), what: &str) {
+fn is_taken(script: &[Behaviour], (dialect, model): (Dialect, &str), good: &str) {
+    let what = &format!("{script:?}").chars().take(60).collect::<String>();
     let provider = ScriptedProvider::start(script.to_vec()).unwrap();
     let scene = scene();
     let own = compactor(&provider, (dialect, model), limits(true));
@@ -164,7 +162,6 @@ fn is_taken(script: &[Behaviour], (dialect, model): (Dialect, &str), what: &str)
         "{spent:?}"
     );
     let shown = Shown::of(&scene.build(&window(WINDOW)).draft.body);
-    let good = good();
     let missing: Vec<&str> = good.lines().filter(|line| !shown.says(line.trim())).collect();
     assert!(missing.is_empty(), "{what}: {missing:?}");
 }

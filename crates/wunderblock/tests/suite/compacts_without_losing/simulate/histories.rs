@@ -11,7 +11,7 @@ fn cases(number: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(cases(6))]
+    #![proptest_config(cases(2))]
 
     /// No request exceeds its limit, every token is counted as either cached or fresh, and every request is accounted
     /// for.
@@ -41,6 +41,10 @@ proptest! {
             prop_assert!(!policy.dominates.contains(name) && !policy.dominated_by.contains(name));
         }
     }
+}
+
+proptest! {
+    #![proptest_config(cases(6))]
 
     /// If everything fits, every reference is recalled and nothing is lost.
     #[test]
