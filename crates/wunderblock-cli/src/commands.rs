@@ -1,47 +1,16 @@
-//! The commands, one file each: every command parses its arguments, calls the engine once, and prints the result.
+//! The commands, one file each, in folders by what they are for: every command parses its arguments, calls the engine once, and prints the result.
 
-mod agent_view;
-mod append;
-mod backup;
-mod build;
-mod compact;
-mod cost;
-mod delegates;
-mod describe;
-mod diff;
-mod doctor;
-mod erase;
-mod expand;
-mod export;
-mod find;
-mod gain;
-mod grep;
-mod hook;
-mod import;
-mod init;
-mod leaving;
-#[cfg(feature = "mcp")]
-mod mcp;
-mod read;
-mod reduce;
-mod replay;
-mod restore;
-#[cfg_attr(not(unix), path = "commands/no_run.rs")]
-mod run;
-mod search;
-mod sessions;
-mod show;
-mod simulate;
-mod status;
-mod through_run;
-mod undo;
-mod visibility;
-mod wrap;
+mod agents;
+mod keeping;
+mod looking;
+mod recording;
+mod requests;
 
 use crate::args::{Args, Command};
-use crate::exit::Exit;
-use crate::fallback::settings_or_defaults;
+use crate::commands::requests::visibility;
 use crate::help;
+use crate::output::exit::Exit;
+use crate::resolve::fallback::settings_or_defaults;
 use std::io::Write;
 use std::process::ExitCode;
 use wunderblock::Visibility;
@@ -63,51 +32,51 @@ pub(crate) async fn run(args: Args) -> Exit {
             return written(&page);
         }
         // These commands are handled before the settings are read, so that invalid settings cannot stop them.
-        Command::Hook(wanted) => return Ok(hook::run(global, wanted)),
-        Command::OnTerminal(wanted) => return run::on_terminal(&wanted.command),
+        Command::Hook(wanted) => return Ok(agents::hook::run(global, wanted)),
+        Command::OnTerminal(wanted) => return agents::run::on_terminal(&wanted.command),
         #[cfg(target_os = "linux")]
-        Command::Guarded(wanted) => return run::guarded(global, wanted),
+        Command::Guarded(wanted) => return agents::run::guarded(global, wanted),
         Command::Run(wanted) => {
-            return run::run(global, &settings_or_defaults(global)?, wanted).await;
+            return agents::run::run(global, &settings_or_defaults(global)?, wanted).await;
         }
         _ => {}
     }
     let settings = Settings::read(&global.overrides())?;
     match args.command {
-        Command::Import(wanted) => import::run(global, &settings, &wanted).await,
-        Command::Append(wanted) => append::run(global, &settings, &wanted).await,
-        Command::Sessions(wanted) => sessions::run(global, &settings, &wanted).await,
-        Command::Init(wanted) => init::run(global, &wanted),
-        Command::Wrap(wanted) => wrap::run(global, &settings, &wanted).await,
-        Command::Cost(wanted) => cost::run(global, &settings, &wanted).await,
-        Command::Status(wanted) => status::run(global, &settings, &wanted).await,
-        Command::Agents(wanted) => delegates::run(global, &settings, &wanted).await,
-        Command::Gain(wanted) => gain::run(global, &settings, &wanted).await,
-        Command::Show(wanted) => show::run(global, &settings, &wanted).await,
-        Command::Export(wanted) => export::run(global, &settings, &wanted).await,
-        Command::Context(wanted) => build::context(global, &settings, wanted).await,
-        Command::Explain(wanted) => build::explain(global, &settings, wanted).await,
-        Command::Simulate(wanted) => simulate::run(global, &settings, wanted).await,
-        Command::Compact(wanted) => compact::run(global, &settings, wanted).await,
-        Command::Undo(wanted) => undo::run(global, &settings, &wanted).await,
+        Command::Import(wanted) => recording::import::run(global, &settings, &wanted).await,
+        Command::Append(wanted) => recording::append::run(global, &settings, &wanted).await,
+        Command::Sessions(wanted) => looking::sessions::run(global, &settings, &wanted).await,
+        Command::Init(wanted) => agents::init::run(global, &wanted),
+        Command::Wrap(wanted) => agents::wrap::run(global, &settings, &wanted).await,
+        Command::Cost(wanted) => looking::cost::run(global, &settings, &wanted).await,
+        Command::Status(wanted) => looking::status::run(global, &settings, &wanted).await,
+        Command::Agents(wanted) => agents::delegates::run(global, &settings, &wanted).await,
+        Command::Gain(wanted) => looking::gain::run(global, &settings, &wanted).await,
+        Command::Show(wanted) => looking::show::run(global, &settings, &wanted).await,
+        Command::Export(wanted) => recording::export::run(global, &settings, &wanted).await,
+        Command::Context(wanted) => requests::build::context(global, &settings, wanted).await,
+        Command::Explain(wanted) => requests::build::explain(global, &settings, wanted).await,
+        Command::Simulate(wanted) => requests::simulate::run(global, &settings, wanted).await,
+        Command::Compact(wanted) => requests::compact::run(global, &settings, wanted).await,
+        Command::Undo(wanted) => requests::undo::run(global, &settings, &wanted).await,
         Command::Pin(wanted) => visibility::run(global, &settings, (&wanted, Visibility::Pin)).await,
         Command::Unpin(wanted) => visibility::run(global, &settings, (&wanted, Visibility::Unpin)).await,
         Command::Hide(wanted) => visibility::run(global, &settings, (&wanted, Visibility::Hide)).await,
         Command::Unhide(wanted) => visibility::run(global, &settings, (&wanted, Visibility::Unhide)).await,
-        Command::Replay(wanted) => replay::run(global, &settings, &wanted).await,
-        Command::Diff(wanted) => diff::run(global, &settings, &wanted).await,
-        Command::Read(wanted) => read::run(global, &settings, &wanted).await,
-        Command::Grep(wanted) => grep::run(global, &settings, &wanted).await,
-        Command::Search(wanted) => search::run(global, &settings, &wanted).await,
-        Command::Describe(wanted) => describe::run(global, &settings, &wanted).await,
-        Command::Expand(wanted) => expand::run(global, &settings, &wanted).await,
-        Command::Reduce(wanted) => reduce::run(global, &settings, &wanted).await,
+        Command::Replay(wanted) => requests::replay::run(global, &settings, &wanted).await,
+        Command::Diff(wanted) => requests::diff::run(global, &settings, &wanted).await,
+        Command::Read(wanted) => looking::read::run(global, &settings, &wanted).await,
+        Command::Grep(wanted) => looking::grep::run(global, &settings, &wanted).await,
+        Command::Search(wanted) => looking::search::run(global, &settings, &wanted).await,
+        Command::Describe(wanted) => looking::describe::run(global, &settings, &wanted).await,
+        Command::Expand(wanted) => looking::expand::run(global, &settings, &wanted).await,
+        Command::Reduce(wanted) => agents::reduce::run(global, &settings, &wanted).await,
         #[cfg(feature = "mcp")]
-        Command::Mcp(wanted) => mcp::run(&settings, &wanted),
-        Command::Doctor(wanted) => doctor::run(global, &settings, &wanted).await,
-        Command::Backup(wanted) => backup::run(global, &settings, &wanted).await,
-        Command::Restore(wanted) => restore::run(global, &settings, &wanted).await,
-        Command::Erase(wanted) => erase::run(global, &settings, &wanted).await,
+        Command::Mcp(wanted) => agents::mcp::run(&settings, &wanted),
+        Command::Doctor(wanted) => keeping::doctor::run(global, &settings, &wanted).await,
+        Command::Backup(wanted) => keeping::backup::run(global, &settings, &wanted).await,
+        Command::Restore(wanted) => keeping::restore::run(global, &settings, &wanted).await,
+        Command::Erase(wanted) => keeping::erase::run(global, &settings, &wanted).await,
         #[cfg(target_os = "linux")]
         Command::Guarded(_) => Ok(ExitCode::SUCCESS),
         Command::Hook(_)

@@ -3,10 +3,10 @@
 mod words;
 
 use crate::args::Args;
-use crate::columns::{columns, pad, wrap};
-use crate::console::print;
-use crate::exit::{Exit, wrong};
-use crate::terminal::width;
+use crate::drawing::columns::{columns, pad, wrap};
+use crate::drawing::terminal::width;
+use crate::output::console::print;
+use crate::output::exit::{Exit, wrong};
 use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 use std::fmt::Write;
@@ -132,7 +132,7 @@ pub(crate) fn run(topic: Option<&str>) -> Exit {
     Ok(ExitCode::SUCCESS)
 }
 
-fn unknown(command: &Command, name: &str) -> crate::exit::Failure {
+fn unknown(command: &Command, name: &str) -> crate::output::exit::Failure {
     let names = command.get_subcommands().filter(|command| !command.is_hide_set()).map(Command::get_name);
     let names: Vec<&str> = names.chain(["words", "options"]).collect();
     let meant = nearest(name, names.iter().copied());

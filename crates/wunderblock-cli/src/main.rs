@@ -3,31 +3,12 @@
 #![cfg_attr(not(unix), expect(dead_code, reason = "only `run` uses it, which needs a Unix system"))]
 
 mod args;
-mod atomic_file;
-mod chart;
-mod columns;
 mod commands;
-mod console;
-mod conversation;
-mod definitions;
-mod entry;
-mod exit;
-mod fallback;
-mod filter;
+mod drawing;
 mod help;
-mod hint;
-mod importing;
-mod lookup;
-mod names;
-mod outcome;
-mod output_file;
-mod outside;
-mod paint;
-mod progress;
-mod report;
-mod table;
-mod terminal;
-mod typed;
+mod output;
+mod resolve;
+mod showing;
 
 use clap::error::ErrorKind;
 use clap::{FromArgMatches, Parser};
@@ -43,7 +24,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             let mut words = std::env::args_os().skip(1).take_while(|word| word != "--");
-            return exit::usage(&error, words.any(|word| word == "--json"));
+            return output::exit::usage(&error, words.any(|word| word == "--json"));
         }
     };
     let json = args.global.json;
@@ -52,6 +33,6 @@ fn main() -> ExitCode {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     match futures_executor::block_on(commands::run(args)) {
         Ok(code) => code,
-        Err(error) => exit::failed(&error, json),
+        Err(error) => output::exit::failed(&error, json),
     }
 }

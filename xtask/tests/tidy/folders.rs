@@ -8,13 +8,10 @@ use std::path::{Path, PathBuf};
 /// Maximum number of Rust files directly in a folder.
 const MAX_FILES: usize = 15;
 
-/// Packages whose folders are not divided yet.
-const UNDIVIDED: [&str; 1] = ["wunderblock-cli"];
-
 #[test]
 fn no_folder_has_more_than_15_files() {
     let mut broken = Vec::new();
-    for package in packages().iter().filter(|package| !UNDIVIDED.contains(&package.name.as_str())) {
+    for package in packages() {
         let parent = if package.name == "xtask" { root() } else { root().join("crates") };
         for (folder, files) in folders(&parent.join(&package.name).join("src")) {
             if files > MAX_FILES {

@@ -1,0 +1,5 @@
+//! Commands that take sessions in and give them out.
+
+pub(crate) mod append;
+pub(crate) mod export;
+pub(crate) mod import;
