@@ -72,7 +72,7 @@ async fn continued(ledger: &SharedLedger, named: Option<&str>) -> Result<String,
 async fn decided(ledger: &SharedLedger, topic: &str, deadline: Deadline) -> Result<String, ToolFailure> {
     let engine = ledger.open(LedgerUse::Existing).await?;
     let options = SearchOptions { limit: HITS, free_text: true, deadline, ..SearchOptions::default() };
-    let found = engine.search(topic, &options).await?;
+    let found = engine.recall().search(topic, &options).await?;
     let hits = match found.hits.as_slice() {
         [] => "A search for these words found nothing.".to_owned(),
         hits => tools::hits(&engine, hits),

@@ -10,13 +10,13 @@ pub(crate) fn main() -> Result<(), Error> {
         let session = engine.session("support/7").await?;
         session.append(Message::user("My new address is 5 Sandpiper Lane.")).await?;
         session.append(Message::assistant("Thank you, I have noted it.")).await?;
-        let found = engine.search("sandpiper", &SearchOptions::default()).await?;
+        let found = engine.recall().search("sandpiper", &SearchOptions::default()).await?;
         for hit in &found.hits {
             show(&format!("{} #{}: {:?}", hit.session, hit.seq, hit.matched));
             let erased = engine.session_by_id(hit.session.clone()).erase(hit.seq, hit.seq, None).await?;
             show(&format!("erased: {} events", erased.events));
         }
-        let left = engine.search("sandpiper", &SearchOptions::default()).await?;
+        let left = engine.recall().search("sandpiper", &SearchOptions::default()).await?;
         show(&format!("found afterwards: {}", left.hits.len()));
         Ok(())
     })

@@ -21,9 +21,9 @@ pub(crate) fn main() -> Result<(), Error> {
             Err(error) if error.kind() == ErrorKind::Refused => println!("it does not fit: {error}"),
             Err(error) => return Err(error),
         }
-        let found = engine.search("invoice", &SearchOptions::default()).await?;
+        let found = engine.recall().search("invoice", &SearchOptions::default()).await?;
         for hit in found.hits {
-            let content = engine.read(hit.address(&engine), &Slice::All).await?;
+            let content = engine.recall().read(hit.address(&engine), &Slice::All).await?;
             println!("{} #{}: {}", hit.session, hit.seq, String::from_utf8_lossy(&content.bytes));
         }
         Ok(())

@@ -7,7 +7,8 @@
 //!                    ─ context(options)        the next request, its report, and the record of both
 //!                    ─ explain(options)        the same, recording nothing
 //!                    ─ replay(position)        any earlier request, byte for byte
-//! engine             ─ import, search, grep, read, doctor
+//! engine.recall()    ─ search, grep, read, expand
+//! engine             ─ import, agents, maintenance
 //! ```
 //! Decisions are made in [`wunderblock_core`]; provider formats and transcripts are handled in [`wunderblock_wire`].
 //! This crate adds storage, token counting and the text index. This crate reads neither environment variables nor the
@@ -107,6 +108,7 @@ pub use recall::catch_up::Progress;
 pub use recall::entry::EntryDescription;
 pub use recall::found::Found;
 pub use recall::grep::{GrepOptions, GrepStop, Match};
+pub use recall::handle::Recall;
 pub use recall::note::SavedNote;
 pub use recall::placement::{Advice, Placement};
 pub use recall::read::Content;
@@ -120,8 +122,8 @@ pub use request::steps::prefix::{CachePlan, ReportedCache};
 pub use rules::compactor::{Compactor, Hook};
 pub use show::page::Page;
 pub use show::simulate::{
-    OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, Recall,
-    RecallCounts, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,
+    OnSimulated, PairedDifference, PairedVerdict, PolicyDifference, PolicyGain, PolicyResult, RecallCounts,
+    RecallShares, ReplyRecall, SimulateOptions, SimulatedHistory, Simulation, SummaryWriter, histories,
 };
 
 /// Items that most programs need: `use wunderblock::prelude::*;`.

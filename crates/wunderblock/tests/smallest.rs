@@ -63,10 +63,10 @@ fn an_engine_works_on_a_store_of_the_callers() {
         let built = session.context(small_window()).await.unwrap();
         let again = session.replay(built.recorded).await.unwrap();
         assert!(again.body == built.draft.body);
-        let found = engine.search("staging", &SearchOptions::default()).await.unwrap();
+        let found = engine.recall().search("staging", &SearchOptions::default()).await.unwrap();
         assert_eq!(found.hits.len(), 1);
         session.erase_all(None, wunderblock::Along::default()).await.unwrap();
-        assert!(engine.search("staging", &SearchOptions::default()).await.unwrap().hits.is_empty());
+        assert!(engine.recall().search("staging", &SearchOptions::default()).await.unwrap().hits.is_empty());
         assert!(engine.ledger().doctor(&mut |_| {}).await.unwrap().problems.is_empty());
     });
 }

@@ -33,7 +33,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
         matches.push((facts(&engine, &one), line(&engine, &one)));
         ControlFlow::Continue(())
     };
-    let stopped = engine.grep(arguments.required("pattern"), &options, &mut found).await?;
+    let stopped = engine.recall().grep(arguments.required("pattern"), &options, &mut found).await?;
     let (facts, lines): (Vec<Value>, Vec<String>) = matches.into_iter().unzip();
     let mut text = if lines.is_empty() {
         "Nothing was found. `search` finds words in any form and order.".to_owned()

@@ -18,7 +18,7 @@ pub(super) async fn call(call: &ToolCall<'_>) -> Result<ToolAnswer, ToolFailure>
     let limit = arguments.limit(LIMIT);
     let deadline = call.deadline.clone();
     let options = SearchOptions { session, order, limit, deadline, ..SearchOptions::default() };
-    let found = engine.search(arguments.required("query"), &options).await?;
+    let found = engine.recall().search(arguments.required("query"), &options).await?;
     let facts: Vec<Value> = found
         .hits
         .iter()

@@ -164,7 +164,7 @@ impl AgentView {
                     ControlFlow::Break(())
                 }
             };
-            session.engine.grep(sought, &scope, &mut keep).await?;
+            session.engine.recall().grep(sought, &scope, &mut keep).await?;
             let said = said_at(session, hits.iter().map(|(seq, _)| *seq).collect()).await?;
             hits.retain(|(seq, _)| said.contains(seq));
             let in_view = hits.iter().filter(|(seq, _)| self.compacted_at(*seq).is_none()).count();

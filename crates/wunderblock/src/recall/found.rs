@@ -93,7 +93,7 @@ pub(crate) async fn spelling(
         found = hit.text.get(hit.found).map(ToOwned::to_owned);
         ControlFlow::Break(())
     };
-    session.engine.grep(sought, &scope, &mut keep).await?;
+    session.engine.recall().grep(sought, &scope, &mut keep).await?;
     Ok(found)
 }
 

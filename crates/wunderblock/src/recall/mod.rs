@@ -5,6 +5,7 @@ pub(crate) mod document;
 pub(crate) mod entry;
 pub(crate) mod found;
 pub(crate) mod grep;
+pub(crate) mod handle;
 pub(crate) mod note;
 pub(crate) mod placement;
 pub(crate) mod read;

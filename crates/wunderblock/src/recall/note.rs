@@ -89,7 +89,7 @@ impl SavedNote {
                 }
                 ControlFlow::Continue(())
             };
-            engine.grep(LABEL, &options, &mut found).await?;
+            engine.recall().grep(LABEL, &options, &mut found).await?;
             let mut notes = Vec::new();
             for seq in seqs {
                 if notes.len() >= limit {

@@ -190,7 +190,7 @@ impl Session {
                             ControlFlow::Break(())
                         }
                     };
-                    self.engine.grep(text, &scope, &mut keep).await?;
+                    self.engine.recall().grep(text, &scope, &mut keep).await?;
                 }
             }
             places.retain(|(seq, ..)| {

@@ -32,26 +32,19 @@ pub struct Content {
     pub page: Option<(u64, u64)>,
 }
 
-impl Engine {
-    /// Reads the content that a handle names. For a body or a source, returns its exact bytes. For positions of a
-    /// session, returns their events with full texts, one JSON object per line.
-    ///
-    /// # Errors
-    /// Fails if the handle is unknown, if the part does not exist, or if the content was erased.
-    pub fn read<'a>(&'a self, address: Address, slice: &'a Slice) -> BoxFuture<'a, Content> {
-        Box::pin(async move {
-            let content = NamedContent::find(self, address.handle, address.range).await?;
-            // A range of bytes is read without reading the rest of the source.
-            if let (NamedContent::Source(info), Slice::Bytes(from, to)) = (&content, slice) {
-                let total = info.revision.len;
-                let (from, to) = byte_range(*from, *to, total)?;
-                let bytes = content.part(self, from, to).await?;
-                return Ok(Content { bytes, total, page: None });
-            }
-            cut(&content.whole(self).await?, slice)
-        })
+pub(crate) async fn read(engine: &Engine, address: Address, slice: &Slice) -> Result<Content, Error> {
+    let content = NamedContent::find(engine, address.handle, address.range).await?;
+    // A range of bytes is read without reading the rest of the source.
+    if let (NamedContent::Source(info), Slice::Bytes(from, to)) = (&content, slice) {
+        let total = info.revision.len;
+        let (from, to) = byte_range(*from, *to, total)?;
+        let bytes = content.part(engine, from, to).await?;
+        return Ok(Content { bytes, total, page: None });
     }
+    cut(&content.whole(engine).await?, slice)
+}
 
+impl Engine {
     /// Returns the texts of events that are stored as blobs.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub struct ReadPage {
 
 impl ReadPage {
     /// Reads a page of what an address or a place of the form `SESSION#12-80` names. Messages and summaries are shown
-    /// as [`Engine::expand`] shows them; imported files, and places within a text, as [`Engine::read`] does. A query
+    /// as [`Recall::expand`](crate::Recall::expand) shows them; imported files, and places within a text, as [`Recall::read`](crate::Recall::read) does. A query
     /// selects the best matches of the former and the matching lines of the latter.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl ReadPage {
             let (address, slice) = Address::of_place(engine, text).await?;
             let wanted = &Expand { masked: true, ..wanted.clone() };
             if slice == Slice::All {
-                match engine.expand(address, wanted).await {
+                match engine.recall().expand(address, wanted).await {
                     // A range without messages, and an imported file, are not expanded.
                     Err(Error::OtherAddress { hint: Hint::Read { .. }, .. }) => {}
                     expanded => {

@@ -206,7 +206,7 @@ pub(crate) fn sound(built: &Built) {
 
 pub(crate) fn read(engine: &Engine, address: &str, slice: &Slice) -> Vec<u8> {
     let address: Address = address.parse().unwrap();
-    block_on(engine.read(address, slice)).unwrap().bytes
+    block_on(engine.recall().read(address, slice)).unwrap().bytes
 }
 
 pub(crate) fn catch_up(engine: &Engine) {

@@ -29,7 +29,7 @@ pub(in crate::bench) fn options() -> SearchOptions {
 
 /// Searches as a child process does.
 pub(in crate::bench) fn search(engine: &Engine) -> ChoreResult<usize> {
-    Ok(block_on(engine.search(WORD, &options()))?.hits.len())
+    Ok(block_on(engine.recall().search(WORD, &options()))?.hits.len())
 }
 
 pub(in crate::bench) fn run(events: usize, path: &Path) -> ChoreResult<Vec<Figure>> {

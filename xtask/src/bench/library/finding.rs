@@ -57,18 +57,18 @@ pub(in crate::bench) fn run(session: &GeneratedSession, path: &Path) -> ChoreRes
 fn searches(engine: &Engine, word: &str, order: SearchOrder) -> ChoreResult<(f64, Durations)> {
     let options = SearchOptions { order, ..SearchOptions::default() };
     let mut first = Durations::default();
-    let result = first.take(|| block_on(engine.search(word, &options)))?;
+    let result = first.take(|| block_on(engine.recall().search(word, &options)))?;
     if result.hits.is_empty() {
         return Err(format!("`{word}` was not found, although the session contains it").into());
     }
-    let times = Durations::of(ROUNDS, || Ok(block_on(engine.search(word, &options))?))?;
+    let times = Durations::of(ROUNDS, || Ok(block_on(engine.recall().search(word, &options))?))?;
     Ok((first.percentile(50), times))
 }
 
 fn grep(engine: &Engine, pattern: &str, enough: bool) -> ChoreResult<f64> {
     let start = Instant::now();
     let mut found = |_| if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    block_on(engine.grep(pattern, &GrepOptions::default(), &mut found))?;
+    block_on(engine.recall().grep(pattern, &GrepOptions::default(), &mut found))?;
     Ok(millis(start.elapsed()))
 }
 
@@ -81,7 +81,7 @@ fn reads(engine: &Engine, events: usize) -> ChoreResult<(f64, f64)> {
         let page = block_on(session.events(from, Seq(from.0 + 50), 50, Bytes(1 << 20)))?;
         let handle = page.iter().filter_map(|event| event.fact.as_ref()).flat_map(|fact| fact.bodies());
         if let Some(handle) = handle.filter_map(Body::handle).next() {
-            times.take(|| block_on(engine.read(Address { handle, range: None }, &Slice::All)))?;
+            times.take(|| block_on(engine.recall().read(Address { handle, range: None }, &Slice::All)))?;
         }
     }
     Ok((times.percentile(50), times.percentile(95)))

@@ -27,7 +27,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Describe)
     if wanted.node.starts_with("wb:") || is_place(&wanted.node) {
         let engine = settings.read_only().await?;
         let address = lookup(global).session_address(&engine, &wanted.node).await?;
-        let described = engine.describe(address).await?;
+        let described = engine.recall().describe(address).await?;
         return answer(global, &described, || picture(&described, Paint::stdout()));
     }
     let (_, session) = lookup(global).reading(settings, &wanted.node).await?;

@@ -19,7 +19,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Expand) -
         children: !wanted.events,
         ..wunderblock::summary_graph::Expand::default()
     };
-    let page = engine.expand(address, &options).await?;
+    let page = engine.recall().expand(address, &options).await?;
     let nothing = page.matches == Some(0);
     if global.json {
         print_report(&page)?;

@@ -42,6 +42,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Grep) -> 
     let mut outcome = Ok(());
     let limit = wanted.limit.unwrap_or(u64::MAX);
     let stopped = engine
+        .recall()
         .grep(&wanted.pattern, &options, &mut |hit| {
             if count >= limit {
                 return ControlFlow::Break(());

@@ -29,7 +29,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Read) -> 
     } else {
         wanted.page.map_or(named, Slice::Page)
     };
-    let content = engine.read(address, &slice).await?;
+    let content = engine.recall().read(address, &slice).await?;
     if global.json {
         print_report(&ContentReport::new(&wanted.handle, &content))?;
         return Ok(ExitCode::SUCCESS);

@@ -34,7 +34,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Search) -
         deadline,
         ..SearchOptions::default()
     };
-    let found = engine.search(&wanted.query.join(" "), &options).await?;
+    let found = engine.recall().search(&wanted.query.join(" "), &options).await?;
     if found.scanned > 0 {
         say(global, &format!("{} events are not indexed yet and were scanned", found.scanned));
     }

@@ -85,7 +85,7 @@ pub fn recall_hits<'a>(
     Box::pin(async move {
         let Some(words) = telling_words(prompt) else { return Ok(Vec::new()) };
         let options = SearchOptions { limit: HITS, free_text: true, brief: true, ..options };
-        let found = match engine.search(&words, &options).await {
+        let found = match engine.recall().search(&words, &options).await {
             // The index holds no word of the prompt.
             Err(Error::Query(_)) => return Ok(Vec::new()),
             found => found?,

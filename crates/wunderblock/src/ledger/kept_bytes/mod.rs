@@ -39,7 +39,7 @@ pub(crate) struct KeptText {
 /// Texts that are kept as bytes, by the places of the messages that name them.
 pub(crate) type KeptTexts = BTreeMap<(StreamNo, Seq), KeptText>;
 
-/// Place in a text that is kept as bytes. It is printed and serialised as an address, for [`crate::Engine::read`].
+/// Place in a text that is kept as bytes. It is printed and serialised as an address, for [`crate::Recall::read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BytePlace {
     /// Handle of the bytes.

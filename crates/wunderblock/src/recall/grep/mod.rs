@@ -6,10 +6,8 @@ pub(crate) mod narrow;
 mod options;
 mod pattern;
 
-use crate::base::apart::apart_with;
 use crate::base::deadline::Deadline;
 use crate::base::error::Error;
-use crate::base::future::BoxFuture;
 use crate::base::parallel;
 use crate::base::turns::Turn;
 use crate::ledger::engine::{Engine, unexpected};
@@ -94,7 +92,7 @@ impl Match {
         Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
     }
 
-    /// Returns what [`Engine::read`] accepts as the place of the line: the event, or bytes.
+    /// Returns what [`Recall::read`](crate::Recall::read) accepts as the place of the line: the event, or bytes.
     #[must_use]
     pub fn readable(&self, engine: &Engine) -> String {
         self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())
@@ -157,26 +155,7 @@ struct Page {
     packed: HashMap<Handle, PackedBlob>,
 }
 
-impl Engine {
-    /// Searches the original texts for a pattern, newest first. `found` can stop the search. Returns the place at which
-    /// the search was given up, or `None` if everything was searched or `found` has stopped it.
-    ///
-    /// # Errors
-    /// Fails if the pattern is invalid, or if the ledger cannot be read.
-    pub fn grep<'a>(
-        &'a self,
-        pattern_text: &'a str,
-        options: &'a GrepOptions,
-        found: &'a mut (dyn FnMut(Match) -> ControlFlow<()> + Send),
-    ) -> BoxFuture<'a, Option<GrepStop>> {
-        let (engine, pattern, options) = (self.clone(), pattern_text.to_owned(), options.clone());
-        Box::pin(apart_with(found, move |teller| async move {
-            grep(&engine, &pattern, &options, &mut |found| teller.seen(found)).await
-        }))
-    }
-}
-
-async fn grep(
+pub(crate) async fn grep(
     engine: &Engine,
     pattern_text: &str,
     options: &GrepOptions,

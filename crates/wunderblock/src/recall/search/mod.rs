@@ -20,9 +20,7 @@ pub(crate) use kept::kept_texts;
 pub use options::SearchOptions;
 pub use wunderblock_index::{HitStrength, SearchOrder};
 
-use crate::base::apart::apart;
 use crate::base::error::Error;
-use crate::base::future::BoxFuture;
 use crate::ledger::engine::Engine;
 use crate::ledger::kept_bytes::KeptTexts;
 use crate::limits::SEARCH_RETRIES;
@@ -42,15 +40,6 @@ const CANDIDATES: usize = 8_192;
 const BATCH: usize = 64;
 
 impl Engine {
-    /// Searches the messages of the ledger.
-    ///
-    /// # Errors
-    /// Returns an error if the query has no searchable word, or if the ledger cannot be read.
-    pub fn search<'a>(&'a self, query: &'a str, options: &'a SearchOptions) -> BoxFuture<'a, SearchResult> {
-        let (engine, query, options) = (self.clone(), query.to_owned(), options.clone());
-        Box::pin(apart(move || async move { search(&engine, &query, &options).await }))
-    }
-
     pub(crate) fn can_write(&self) -> bool {
         self.file.as_ref().is_none_or(|file| file.is_writable())
     }

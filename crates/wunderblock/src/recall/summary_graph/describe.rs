@@ -5,7 +5,6 @@ use super::node::{Graph, GraphNode, LoadedNode};
 use super::place::{GraphPlace, find_place};
 use super::token_line::TokenLine;
 use crate::base::error::Error;
-use crate::base::future::BoxFuture;
 use crate::base::hint::Hint;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::address::Address;
@@ -68,26 +67,17 @@ const COUNTED: Bytes = Bytes(16 << 20);
 /// Maximum number of listed nodes beneath a node.
 const LISTED: usize = 200;
 
-impl Engine {
-    /// Describes a node and the nodes beneath it. A node is addressed by the position of its event in the session
-    /// (`wb:SESSION#SEQ`), by the positions it covers (`wb:SESSION#FROM-TO`), or by the handle of its text.
-    ///
-    /// # Errors
-    /// Fails if the handle is unknown or does not name a node. The error lists nearby nodes.
-    pub fn describe<'a>(&'a self, address: Address) -> BoxFuture<'a, Described> {
-        Box::pin(async move {
-            match find_place(self, address).await? {
-                GraphPlace::Node(mut graph, seq) => {
-                    count_beneath(self, &mut graph, seq).await?;
-                    Ok(graph.described(graph.node(seq)?))
-                }
-                GraphPlace::Range(graph, from, to) => Err(graph.no_node(from, to)),
-                GraphPlace::Body(handle) => Err(Error::OtherAddress {
-                    why: format!("{handle} is not the text of a summary"),
-                    hint: Hint::Expand { address: handle.to_string() },
-                }),
-            }
-        })
+pub(crate) async fn describe(engine: &Engine, address: Address) -> Result<Described, Error> {
+    match find_place(engine, address).await? {
+        GraphPlace::Node(mut graph, seq) => {
+            count_beneath(engine, &mut graph, seq).await?;
+            Ok(graph.described(graph.node(seq)?))
+        }
+        GraphPlace::Range(graph, from, to) => Err(graph.no_node(from, to)),
+        GraphPlace::Body(handle) => Err(Error::OtherAddress {
+            why: format!("{handle} is not the text of a summary"),
+            hint: Hint::Expand { address: handle.to_string() },
+        }),
     }
 }
 

@@ -9,7 +9,6 @@ use super::place::{GraphPlace, Positions, find_place};
 use super::token_line::{TokenLine, counts_of};
 use crate::base::deadline::Deadline;
 use crate::base::error::Error;
-use crate::base::future::BoxFuture;
 use crate::base::hint::Hint;
 use crate::ledger::engine::Engine;
 use crate::ledger::reading::address::Address;
@@ -110,46 +109,36 @@ pub enum Shows {
 /// Number of events read at a time for a page.
 const READ: u64 = 128;
 
-impl Engine {
-    /// Shows the content of an address: the summaries from which a summary was made, the messages of a range, or a
-    /// text. Page boundaries are the same for all callers, and do not move when the session grows.
-    ///
-    /// # Errors
-    /// Fails if the handle is unknown, if the range contains no messages, if the page does not exist, or if the page
-    /// size is below [`EXPAND_LEAST`] or above [`EXPAND_MOST`] tokens.
-    pub fn expand<'a>(&'a self, address: Address, wanted: &'a Expand) -> BoxFuture<'a, Expanded> {
-        Box::pin(async move {
-            if !(EXPAND_LEAST..=EXPAND_MOST).contains(&wanted.page_tokens) {
-                let (least, most) = (grouped(EXPAND_LEAST), grouped(EXPAND_MOST));
-                return Err(Error::Address(format!(
-                    "invalid page size: a page must have {least} to {most} tokens, not {}",
-                    wanted.page_tokens
-                )));
+pub(crate) async fn expand(engine: &Engine, address: Address, wanted: &Expand) -> Result<Expanded, Error> {
+    if !(EXPAND_LEAST..=EXPAND_MOST).contains(&wanted.page_tokens) {
+        let (least, most) = (grouped(EXPAND_LEAST), grouped(EXPAND_MOST));
+        return Err(Error::Address(format!(
+            "invalid page size: a page must have {least} to {most} tokens, not {}",
+            wanted.page_tokens
+        )));
+    }
+    let place = find_place(engine, address).await?;
+    let named = named(&place);
+    if let Some(query) = &wanted.query {
+        return expand_query(engine, named, &place, query, wanted).await;
+    }
+    match &place {
+        GraphPlace::Body(handle) => {
+            let texts = read_texts(engine, [*handle]).await?;
+            let text = texts.text(*handle).ok_or_else(|| Error::NoHandle(handle.to_string()))?;
+            let text = shown(text, wanted.masks(engine));
+            listed(named, Shows::Body, vec![body(*handle, &text)], wanted)
+        }
+        GraphPlace::Node(graph, seq) => {
+            let node = graph.node(*seq)?;
+            if wanted.children && !node.node.sources.is_empty() {
+                return listed(named, Shows::Nodes, graph.children(node, wanted.masks(engine)), wanted);
             }
-            let place = find_place(self, address).await?;
-            let named = named(&place);
-            if let Some(query) = &wanted.query {
-                return expand_query(self, named, &place, query, wanted).await;
-            }
-            match &place {
-                GraphPlace::Body(handle) => {
-                    let texts = read_texts(self, [*handle]).await?;
-                    let text = texts.text(*handle).ok_or_else(|| Error::NoHandle(handle.to_string()))?;
-                    let text = shown(text, wanted.masks(self));
-                    listed(named, Shows::Body, vec![body(*handle, &text)], wanted)
-                }
-                GraphPlace::Node(graph, seq) => {
-                    let node = graph.node(*seq)?;
-                    if wanted.children && !node.node.sources.is_empty() {
-                        return listed(named, Shows::Nodes, graph.children(node, wanted.masks(self)), wanted);
-                    }
-                    events_page(self, named, Positions::of(graph, node.node.from, node.node.to), wanted).await
-                }
-                GraphPlace::Range(graph, from, to) => {
-                    events_page(self, named, Positions::of(graph, *from, *to), wanted).await
-                }
-            }
-        })
+            events_page(engine, named, Positions::of(graph, node.node.from, node.node.to), wanted).await
+        }
+        GraphPlace::Range(graph, from, to) => {
+            events_page(engine, named, Positions::of(graph, *from, *to), wanted).await
+        }
     }
 }
 

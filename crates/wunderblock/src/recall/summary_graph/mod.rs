@@ -7,8 +7,8 @@
 //! Pages lie on a grid over the tokens of the text. The beginning of page 300 follows from the ledger's running sums,
 //! so it is found without reading the pages before it (see `grid`).
 
-mod describe;
-mod expand;
+pub(crate) mod describe;
+pub(crate) mod expand;
 mod grid;
 mod hits;
 mod item;

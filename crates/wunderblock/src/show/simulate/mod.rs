@@ -30,7 +30,7 @@ pub use compare::{PairedDifference, PairedVerdict, PolicyDifference, PolicyGain}
 pub use reading::history::histories;
 use reading::history::read_history;
 pub use result::{
-    PolicyResult, Recall, RecallCounts, ReplyRecall, SimulatedHistory, Simulation, SummaryWriter,
+    PolicyResult, RecallCounts, RecallShares, ReplyRecall, SimulatedHistory, Simulation, SummaryWriter,
 };
 pub use watch::OnSimulated;
 

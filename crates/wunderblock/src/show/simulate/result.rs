@@ -101,9 +101,9 @@ pub struct PolicyResult {
     /// Largest share of its limit that a request used.
     pub peak_share: f64,
     /// Recall of far references; see [`Simulation::far_references`].
-    pub far: Recall,
+    pub far: RecallShares,
     /// Recall of near references; see [`Simulation::near_references`].
-    pub near: Recall,
+    pub near: RecallShares,
     /// Number of words in the user's turns up to a request, summed over all requests.
     pub user_words: u64,
     /// Number of the user's words that the requests contained verbatim.
@@ -197,7 +197,7 @@ pub struct RecallCounts {
 
 /// Recall of a policy over many replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Recall {
+pub struct RecallShares {
     /// Counts over all replies.
     #[serde(flatten)]
     pub counts: RecallCounts,
@@ -222,7 +222,7 @@ impl RecallCounts {
     }
 }
 
-impl Recall {
+impl RecallShares {
     /// Computes the figures of replies.
     pub(super) fn of(replies: impl Iterator<Item = RecallCounts>) -> Self {
         let mut counts = RecallCounts::default();
@@ -289,8 +289,8 @@ impl PolicyResult {
 
     /// Computes the shares from complete counts.
     pub(super) fn finish<'r>(&mut self, replies: impl Iterator<Item = &'r ReplyRecall> + Clone) {
-        self.far = Recall::of(replies.clone().map(|reply| reply.far));
-        self.near = Recall::of(replies.map(|reply| reply.near));
+        self.far = RecallShares::of(replies.clone().map(|reply| reply.far));
+        self.near = RecallShares::of(replies.map(|reply| reply.near));
         self.user_words_share = share(self.user_words_shown, self.user_words);
         self.needs_visible = share(self.needed_shown, self.needed);
         self.needs_reachable = share(self.needed_reached, self.needed);
@@ -334,9 +334,9 @@ mod tests {
             reached: recalled,
             ..RecallCounts::default()
         };
-        let found = Recall::of([reply(90, 9), reply(0, 0), reply(5, 5), reply(5, 5)].into_iter());
+        let found = RecallShares::of([reply(90, 9), reply(0, 0), reply(5, 5), reply(5, 5)].into_iter());
         assert_eq!((found.recall, found.recall_per_reply), (0.19, 0.7));
         assert_eq!(found.counts.references, 100);
-        assert_eq!(Recall::of(std::iter::empty()).recall_per_reply, 1.0, "nothing was missed");
+        assert_eq!(RecallShares::of(std::iter::empty()).recall_per_reply, 1.0, "nothing was missed");
     }
 }

@@ -80,7 +80,7 @@ fn a_recap_has_the_rules_the_words_the_plan_the_list_the_files_and_the_checks() 
     let handle = block_on(session.info()).unwrap().handle;
     let at = text.split(": 先处理").next().unwrap().rsplit('#').next().unwrap();
     let address = format!("{handle}#{at}").parse().unwrap();
-    let read = block_on(engine.read(address, &Slice::default())).unwrap();
+    let read = block_on(engine.recall().read(address, &Slice::default())).unwrap();
     assert!(String::from_utf8_lossy(&read.bytes).contains("Then run all tests again."));
 }
 

@@ -437,7 +437,7 @@ fn made(policy: &PolicyResult, kind: SummaryWriter) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wunderblock::{PairedDifference, PolicyDifference, Recall};
+    use wunderblock::{PairedDifference, PolicyDifference, RecallShares};
 
     #[test]
     fn figures_are_short() {
@@ -456,12 +456,12 @@ mod tests {
     }
 
     fn busy(name: &str) -> PolicyResult {
-        let far = Recall {
+        let far = RecallShares {
             recall: 1.0,
             recall_per_reply: 1.0,
             reach_per_reply: 1.0,
             listed: 1.0,
-            ..Recall::default()
+            ..RecallShares::default()
         };
         let recall_per_reply = PairedDifference { seen: -0.1, low: -0.123, high: 0.456 };
         PolicyResult {

@@ -82,7 +82,7 @@ async fn calls(engine: &Engine, ledger: &LedgerFacts, since: Option<Millis>) -> 
         events,
         ..SearchOptions::default()
     };
-    let hits = engine.search(HANDLE, &options).await?.hits;
+    let hits = engine.recall().search(HANDLE, &options).await?.hits;
     let mut found = Vec::new();
     for hit in hits {
         let Some(info) = ledger.numbers.get(&hit.session).and_then(|no| ledger.streams.get(no)) else {

@@ -52,7 +52,8 @@ fn a_summary_of_summaries_leads_to_those_and_their_events() {
     let nodes = scene.nodes();
     let top = nodes.iter().max_by_key(|node| (node.level, node.messages)).unwrap();
     assert!(top.level >= 2, "a few levels: {}", top.level);
-    let described = futures_executor::block_on(scene.engine.describe(top.address.parse().unwrap())).unwrap();
+    let described =
+        futures_executor::block_on(scene.engine.recall().describe(top.address.parse().unwrap())).unwrap();
     assert_eq!(described.node.sources, top.sources);
     let direct: Vec<Seq> = described.subtree.iter().filter(|it| it.depth == 1).map(|it| it.seq).collect();
     assert_eq!(direct, top.sources, "its own sources, in order");

@@ -53,7 +53,7 @@ impl Clerk<'_> {
             let (address, _) = block_on(Address::find(&self.scene.engine, handle)).unwrap();
             let wanted = Expand { query: Some(words.trim().to_owned()), ..Expand::default() };
             self.lookups += 1;
-            let Ok(page) = block_on(self.scene.engine.expand(address, &wanted)) else { continue };
+            let Ok(page) = block_on(self.scene.engine.recall().expand(address, &wanted)) else { continue };
             if let Some(found) = behind(&page.text) {
                 return Some(found);
             }

@@ -60,7 +60,8 @@ impl Reader<'_> {
         for (reads, (_, _, handle)) in (1..).zip(self.ranges.iter().take(READS)) {
             let wanted = Expand { query: Some(query.clone()), page_tokens: READ, ..Expand::default() };
             let page =
-                block_on(self.scene.engine.expand(handle.parse::<Address>().unwrap(), &wanted)).unwrap();
+                block_on(self.scene.engine.recall().expand(handle.parse::<Address>().unwrap(), &wanted))
+                    .unwrap();
             assert!(page.tokens.0 <= READ, "{}", page.tokens);
             if page.text.contains(&words) {
                 *self.reads.entry(reads as u64).or_default() += 1;

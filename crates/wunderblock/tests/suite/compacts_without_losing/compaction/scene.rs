@@ -233,7 +233,7 @@ impl Scene {
         let mut wanted = Expand { children: false, ..Expand::default() };
         let mut out = String::new();
         loop {
-            let page = block_on(self.engine.expand(address, &wanted)).unwrap();
+            let page = block_on(self.engine.recall().expand(address, &wanted)).unwrap();
             assert!(page.tokens.0 <= wanted.page_tokens);
             page.items.iter().for_each(|item| out.push_str(&item.text));
             match page.next {
@@ -280,7 +280,7 @@ impl Scene {
                 let read = |handle: &String| {
                     let (address, _) = block_on(Address::find(&self.engine, handle)).unwrap();
                     address.range.is_none()
-                        && block_on(self.engine.read(address, &wunderblock::Slice::All))
+                        && block_on(self.engine.recall().read(address, &wunderblock::Slice::All))
                             .is_ok_and(|content| content.bytes == text.as_bytes())
                 };
                 shown.says(text) || shown.handles.iter().any(read)

@@ -93,7 +93,7 @@ fn what_is_hidden_is_in_no_lanes_request_and_in_no_summary_and_is_still_found() 
             found.push(hit.seq);
             std::ops::ControlFlow::Continue(())
         };
-        block_on(scene.engine.grep("heliotrope-44", &GrepOptions::default(), &mut keep)).unwrap();
+        block_on(scene.engine.recall().grep("heliotrope-44", &GrepOptions::default(), &mut keep)).unwrap();
         assert_eq!(found, [secret], "hidden is not lost");
         assert_eq!(scene.problems(), [""; 0]);
         // If nothing has been compacted in the meantime, unhiding restores the previous request.

@@ -189,10 +189,12 @@ fn altered_bodies_are_an_error_wherever_they_are_read() {
         std::ops::ControlFlow::Continue(())
     };
     for pattern in ["lie", "long"] {
-        let error =
-            block_on(engine.grep(pattern, &GrepOptions::default(), &mut each)).unwrap_err().to_string();
+        let error = block_on(engine.recall().grep(pattern, &GrepOptions::default(), &mut each))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("checksum differs"), "{pattern}: {error}");
-        let error = block_on(engine.search(pattern, &SearchOptions::default())).unwrap_err().to_string();
+        let error =
+            block_on(engine.recall().search(pattern, &SearchOptions::default())).unwrap_err().to_string();
         assert!(error.contains("checksum differs"), "{pattern}: {error}");
     }
     assert_eq!(found, [""; 0]);

@@ -73,7 +73,7 @@ impl Race {
     fn is_gone(&self) {
         assert!(!exported(&session(&self.engine, "s")).contains(MARK));
         let options = SearchOptions { session: Some(stream("s")), ..SearchOptions::default() };
-        assert!(block_on(self.engine.search(MARK, &options)).unwrap().hits.is_empty());
+        assert!(block_on(self.engine.recall().search(MARK, &options)).unwrap().hits.is_empty());
         assert_eq!(problems(&self.engine), [""; 0]);
     }
 }

@@ -380,7 +380,7 @@ fn whole(scene: &Scene, mut fact: Fact) -> Fact {
     for body in fact.bodies_mut() {
         if let Some(handle) = body.handle() {
             let address = wunderblock::Address { handle, range: None };
-            let read = block_on(scene.engine.read(address, &wunderblock::Slice::All)).unwrap();
+            let read = block_on(scene.engine.recall().read(address, &wunderblock::Slice::All)).unwrap();
             *body = Body::Inline(String::from_utf8(read.bytes).unwrap());
         }
     }

@@ -140,11 +140,11 @@ impl Scene {
     }
 
     pub(crate) fn describe(&self, address: &str) -> Result<Described, Error> {
-        block_on(self.engine.describe(address.parse::<Address>()?))
+        block_on(self.engine.recall().describe(address.parse::<Address>()?))
     }
 
     pub(crate) fn expand(&self, address: &str, wanted: &Expand) -> Result<Expanded, Error> {
-        let page = block_on(self.engine.expand(address.parse::<Address>()?, wanted))?;
+        let page = block_on(self.engine.recall().expand(address.parse::<Address>()?, wanted))?;
         let counted = tokens(&page.text);
         assert_eq!(counted, page.tokens.0);
         assert!(counted <= wanted.page_tokens, "{counted} of {}:\n{}", wanted.page_tokens, page.text);

@@ -36,10 +36,10 @@ fn a_query_is_limited_in_bytes_and_words() {
         "x".repeat(5_000),
     ];
     for query in &long {
-        let error = block_on(engine.search(query, &options)).unwrap_err();
+        let error = block_on(engine.recall().search(query, &options)).unwrap_err();
         assert!(matches!(&error, Error::Query(why) if why.contains("at most")), "{error}");
     }
-    let found = block_on(engine.search(&"alpha ".repeat(400), &options)).unwrap();
+    let found = block_on(engine.recall().search(&"alpha ".repeat(400), &options)).unwrap();
     assert_eq!(found.hits.len(), 3);
     // A prompt is a query of any length.
     let free = SearchOptions { free_text: true, ..SearchOptions::default() };
@@ -48,7 +48,7 @@ fn a_query_is_limited_in_bytes_and_words() {
         "y".repeat(1 << 20),
         (0..20_000).map(|n| format!("a-b{} ", n % 7)).collect::<String>()
     );
-    assert!(block_on(engine.search(&prompt, &free)).is_ok());
+    assert!(block_on(engine.recall().search(&prompt, &free)).is_ok());
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_pattern_is_limited_in_its_compiled_size() {
     let engine = filled(&home, 3, "alpha");
     let regex = GrepOptions { regex: true, ..GrepOptions::default() };
     let mut none = |_| ControlFlow::Continue(());
-    let error = block_on(engine.grep("(?:a{1,100}){1,100}b", &regex, &mut none)).unwrap_err();
+    let error = block_on(engine.recall().grep("(?:a{1,100}){1,100}b", &regex, &mut none)).unwrap_err();
     assert!(matches!(error, Error::Pattern(_)) && error.hint().is_some(), "{error}");
 }
 
@@ -68,14 +68,16 @@ fn a_search_that_is_given_up_says_where() {
     let all = |deadline| GrepOptions { deadline, ..GrepOptions::default() };
     let mut none = |_| ControlFlow::Continue(());
     assert_eq!(
-        block_on(engine.grep("dolor", &all(Deadline::after(Duration::from_secs(600))), &mut none)).unwrap(),
+        block_on(engine.recall().grep("dolor", &all(Deadline::after(Duration::from_secs(600))), &mut none))
+            .unwrap(),
         None
     );
-    let stopped = block_on(engine.grep("dolor", &all(Deadline::after(Duration::ZERO)), &mut none)).unwrap();
+    let stopped =
+        block_on(engine.recall().grep("dolor", &all(Deadline::after(Duration::ZERO)), &mut none)).unwrap();
     assert_eq!(stopped, Some(GrepStop { session: stream("s"), seq: Seq(2_001) }), "nothing was searched");
     let searched = SearchOptions { deadline: Deadline::after(Duration::ZERO), ..SearchOptions::default() };
-    assert_eq!(block_on(engine.search("lorem", &searched)).unwrap().cut, Some(SearchCut::Scanning));
-    assert_eq!(block_on(engine.search("lorem", &SearchOptions::default())).unwrap().cut, None);
+    assert_eq!(block_on(engine.recall().search("lorem", &searched)).unwrap().cut, Some(SearchCut::Scanning));
+    assert_eq!(block_on(engine.recall().search("lorem", &SearchOptions::default())).unwrap().cut, None);
     // A cancelled call stops between two matches and between two texts.
     let flag = Arc::new(AtomicBool::new(false));
     let (asked, mut count) = (Arc::clone(&flag), 0);
@@ -85,7 +87,7 @@ fn a_search_that_is_given_up_says_where() {
         flag.fetch_or(count == 300, Ordering::Relaxed);
         ControlFlow::Continue(())
     };
-    let stopped = block_on(engine.grep("lorem", &all(deadline), &mut found)).unwrap().unwrap();
+    let stopped = block_on(engine.recall().grep("lorem", &all(deadline), &mut found)).unwrap().unwrap();
     assert!(count == 300 && stopped.seq > Seq(1), "{count} {stopped:?}");
 }
 
@@ -98,7 +100,7 @@ fn an_expansion_and_a_placement_that_are_given_up_say_so() {
     let address = Address { handle, range: None };
     let expanded = |deadline| {
         let wanted = Expand { query: Some("lorem".to_owned()), deadline, ..Expand::default() };
-        block_on(engine.expand(address, &wanted)).unwrap()
+        block_on(engine.recall().expand(address, &wanted)).unwrap()
     };
     let (whole, stopped) = (expanded(Deadline::default()), expanded(Deadline::after(Duration::ZERO)));
     assert!(whole.matches == Some(200) && !whole.text.contains("given up"), "{}", whole.text);
@@ -122,7 +124,7 @@ fn searches_in_turns_find_what_one_alone_finds() {
             seqs.push(hit.seq);
             ControlFlow::Continue(())
         };
-        block_on(engine.grep("ipsum  1", &options, &mut found)).unwrap();
+        block_on(engine.recall().grep("ipsum  1", &options, &mut found)).unwrap();
         seqs
     };
     let alone = find(Deadline::default());
@@ -146,7 +148,8 @@ fn the_deadline_holds_within_one_text() {
     let deadline = Deadline::default().or_when(move || asked.fetch_add(1, Ordering::Relaxed) > 9);
     let options = GrepOptions { regex: true, deadline, ..GrepOptions::default() };
     let stopped =
-        block_on(engine.grep("(?-u)a[^c]{5}c", &options, &mut |_| ControlFlow::Continue(()))).unwrap();
+        block_on(engine.recall().grep("(?-u)a[^c]{5}c", &options, &mut |_| ControlFlow::Continue(())))
+            .unwrap();
     assert_eq!(stopped, Some(GrepStop { session: stream("s"), seq: Seq(2) }));
 }
 
@@ -154,9 +157,9 @@ fn the_deadline_holds_within_one_text() {
 fn a_phrase_of_common_words_is_sought_in_a_limited_number_of_messages() {
     let home = Home::new();
     let engine = filled(&home, 8_300, "beta alpha");
-    let found = block_on(engine.search("\"alpha beta\"", &SearchOptions::default())).unwrap();
+    let found = block_on(engine.recall().search("\"alpha beta\"", &SearchOptions::default())).unwrap();
     assert_eq!((found.hits.len(), found.cut), (0, Some(SearchCut::Candidates(8_192))));
     append(&engine, "s", vec![said("x", Role::User, "alpha beta gamma")]);
-    let found = block_on(engine.search("\"alpha beta\" gamma", &SearchOptions::default())).unwrap();
+    let found = block_on(engine.recall().search("\"alpha beta\" gamma", &SearchOptions::default())).unwrap();
     assert_eq!(found.hits.len(), 1);
 }

@@ -69,7 +69,7 @@ fn what_is_caught_up_in_many_batches_is_done_once() {
             (info.head, info.head)
         );
     }
-    let found = block_on(engine.search("word899", &SearchOptions::default())).unwrap();
+    let found = block_on(engine.recall().search("word899", &SearchOptions::default())).unwrap();
     assert_eq!((found.hits.len(), found.scanned), (3, 0));
     assert!(block_on(engine.maintenance().doctor(&mut |_| {})).unwrap().problems.is_empty());
 }
@@ -105,12 +105,12 @@ fn grep(engine: &Engine, pattern: &str, options: &GrepOptions) -> Vec<(String, u
         found.push((one.session.to_string(), one.seq.0, one.text));
         ControlFlow::Continue(())
     };
-    block_on(engine.grep(pattern, options, &mut note)).unwrap();
+    block_on(engine.recall().grep(pattern, options, &mut note)).unwrap();
     found
 }
 
 fn search(engine: &Engine, query: &str, options: &SearchOptions) -> Vec<u64> {
-    block_on(engine.search(query, options)).unwrap().hits.into_iter().map(|hit| hit.seq.0).collect()
+    block_on(engine.recall().search(query, options)).unwrap().hits.into_iter().map(|hit| hit.seq.0).collect()
 }
 
 /// C-28: the search handles scope, phrases, operators as words, CJK, identifiers, and invalid patterns.
@@ -155,12 +155,12 @@ fn words_of_any_kind_are_found() {
         assert_eq!(search(&engine, "config-loader", &SearchOptions::default()).len(), 2);
         for operators in ["OR", "(", "a AND (b", "col:x", "*", "NEAR(a b)", "\"", "-", "'; DROP TABLE"] {
             // Operators of other query languages are plain words here: the search returns a result or a clear error.
-            match block_on(engine.search(operators, &within)) {
+            match block_on(engine.recall().search(operators, &within)) {
                 Ok(_) => {}
                 Err(error) => assert_eq!(error.kind(), ErrorKind::Usage, "{operators}: {error}"),
             }
         }
-        assert!(matches!(block_on(engine.search("  ", &within)), Err(Error::Query(_))));
+        assert!(matches!(block_on(engine.recall().search("  ", &within)), Err(Error::Query(_))));
     }
     let plain = GrepOptions::default();
     let found = grep(&engine, "NEEDLE", &plain);
@@ -174,12 +174,12 @@ fn words_of_any_kind_are_found() {
     let regex = GrepOptions { regex: true, ..plain.clone() };
     assert_eq!(grep(&engine, r"v\d+\.\d+", &regex).len(), 1);
     let mut never = |_: wunderblock::Match| ControlFlow::Continue(());
-    let error = block_on(engine.grep("(unclosed", &regex, &mut never)).unwrap_err();
+    let error = block_on(engine.recall().grep("(unclosed", &regex, &mut never)).unwrap_err();
     assert!(matches!(error, Error::Pattern(_)), "{error}");
     let nowhere = GrepOptions { session: Some(stream("nowhere")), ..plain };
-    assert!(matches!(block_on(engine.grep("x", &nowhere, &mut never)), Err(Error::NoSession(_))));
+    assert!(matches!(block_on(engine.recall().grep("x", &nowhere, &mut never)), Err(Error::NoSession(_))));
     let nowhere = SearchOptions { session: Some(stream("nowhere")), ..SearchOptions::default() };
-    assert!(matches!(block_on(engine.search("x", &nowhere)), Err(Error::NoSession(_))));
+    assert!(matches!(block_on(engine.recall().search("x", &nowhere)), Err(Error::NoSession(_))));
 }
 
 /// C-28: events beyond the newest ten thousand are found.
@@ -265,7 +265,7 @@ fn large_texts_are_read_in_parts_that_make_the_whole() {
     let mut pages = String::new();
     for number in 1.. {
         let address = body.parse().unwrap();
-        match block_on(engine.read(address, &Slice::Page(number))) {
+        match block_on(engine.recall().read(address, &Slice::Page(number))) {
             Ok(page) => pages += std::str::from_utf8(&page.bytes).unwrap(),
             Err(error) => {
                 assert!(matches!(error, Error::Address(_)) && number > 10, "{error}");
@@ -277,17 +277,23 @@ fn large_texts_are_read_in_parts_that_make_the_whole() {
     for wrong in ["wb:0123456789abcdef", "wb:../../etc/passw", "/etc/passwd", "wb:zz"] {
         match wrong.parse() {
             Ok(address) => {
-                assert!(matches!(block_on(engine.read(address, &Slice::All)), Err(Error::NoHandle(_))))
+                assert!(matches!(
+                    block_on(engine.recall().read(address, &Slice::All)),
+                    Err(Error::NoHandle(_))
+                ))
             }
             Err(error) => assert_eq!(Error::kind(&error), ErrorKind::Usage, "{wrong}"),
         }
     }
-    assert!(block_on(engine.read(body.parse().unwrap(), &Slice::Lines(9_000, 9_001))).is_err());
+    assert!(block_on(engine.recall().read(body.parse().unwrap(), &Slice::Lines(9_000, 9_001))).is_err());
     // A handle means nothing to another tenant.
     let config =
         wunderblock::Config { tenant: wunderblock_core::id::TenantId::new("other").unwrap(), ..config() };
     let other = block_on(Engine::open_with(home.db(), Access::Write, config)).unwrap();
-    assert!(matches!(block_on(other.read(body.parse().unwrap(), &Slice::All)), Err(Error::NoHandle(_))));
+    assert!(matches!(
+        block_on(other.recall().read(body.parse().unwrap(), &Slice::All)),
+        Err(Error::NoHandle(_))
+    ));
     append(&other, "s", vec![said("1", Role::User, &text)]);
     let foreign =
         events(&session(&other, "s"))[1].fact.as_ref().unwrap().bodies()[0].handle().unwrap().to_string();
@@ -305,7 +311,7 @@ fn secrets_are_read_exactly_and_never_found() {
         if indexed {
             catch_up(&engine);
         }
-        let found = block_on(engine.search("upload", &SearchOptions::default())).unwrap();
+        let found = block_on(engine.recall().search("upload", &SearchOptions::default())).unwrap();
         assert_eq!(found.hits.len(), 1);
         assert!(!found.hits[0].snippet.contains(&secret[8..]), "{}", found.hits[0].snippet);
         assert_eq!(search(&engine, &secret, &SearchOptions::default()), [0; 0], "indexed: {indexed}");

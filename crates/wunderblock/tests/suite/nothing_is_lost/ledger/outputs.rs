@@ -40,12 +40,12 @@ fn grep(engine: &Engine, pattern: &str, options: &GrepOptions) -> Vec<Match> {
         found.push(one);
         ControlFlow::Continue(())
     };
-    assert_eq!(block_on(engine.grep(pattern, options, &mut keep)).unwrap(), None);
+    assert_eq!(block_on(engine.recall().grep(pattern, options, &mut keep)).unwrap(), None);
     found
 }
 
 fn search(engine: &Engine, query: &str, options: &SearchOptions) -> Vec<SearchHit> {
-    let found = block_on(engine.search(query, options)).unwrap();
+    let found = block_on(engine.recall().search(query, options)).unwrap();
     assert_eq!(found.cut, None);
     found.hits
 }
@@ -53,7 +53,7 @@ fn search(engine: &Engine, query: &str, options: &SearchOptions) -> Vec<SearchHi
 /// Returns what `read` gives for an address.
 fn read_at(engine: &Engine, address: &str) -> String {
     let (address, slice) = block_on(Address::find(engine, address)).unwrap();
-    String::from_utf8_lossy(&block_on(engine.read(address, &slice)).unwrap().bytes).into_owned()
+    String::from_utf8_lossy(&block_on(engine.recall().read(address, &slice)).unwrap().bytes).into_owned()
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn an_output_of_any_length_is_found_and_its_place_can_be_read() {
             let line = Slice::Lines(one.line, one.line);
             let whole = Address { handle: place.handle, range: None };
             assert_eq!(
-                block_on(engine.read(whole, &line)).unwrap().bytes.trim_ascii_end(),
+                block_on(engine.recall().read(whole, &line)).unwrap().bytes.trim_ascii_end(),
                 one.text.as_bytes()
             );
         }
@@ -175,7 +175,7 @@ fn a_search_in_bytes_ends_at_its_deadline() {
     catch_up(&engine);
     let late = Deadline::after(Duration::ZERO);
     let options = SearchOptions { deadline: late, ..SearchOptions::default() };
-    assert_eq!(block_on(engine.search("kestrel", &options)).unwrap().cut, Some(SearchCut::Scanning));
+    assert_eq!(block_on(engine.recall().search("kestrel", &options)).unwrap().cut, Some(SearchCut::Scanning));
     // The search stops in the middle of a text: here, as soon as it has a match.
     let (flag, mut count) = (std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)), 0);
     let seen = flag.clone();
@@ -186,7 +186,7 @@ fn a_search_in_bytes_ends_at_its_deadline() {
         ControlFlow::Continue(())
     };
     let options = GrepOptions { deadline, ..GrepOptions::default() };
-    let stopped = block_on(engine.grep("nothing to see", &options, &mut found)).unwrap().unwrap();
+    let stopped = block_on(engine.recall().grep("nothing to see", &options, &mut found)).unwrap().unwrap();
     assert_eq!((count, stopped.session.as_str()), (1, "outputs-a"));
 }
 

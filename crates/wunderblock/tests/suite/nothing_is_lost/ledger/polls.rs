@@ -99,13 +99,13 @@ fn polls_of_large_work_only_wait() {
         ControlFlow::Continue(())
     };
     let grep = GrepOptions { regex: true, ..GrepOptions::default() };
-    only_waits("grep", engine.grep("part [0-9]+7", &grep, &mut count));
+    only_waits("grep", engine.recall().grep("part [0-9]+7", &grep, &mut count));
     assert!(seen > 100);
     let search = SearchOptions::default();
-    let found = only_waits("search before the index", engine.search("part word7f", &search));
+    let found = only_waits("search before the index", engine.recall().search("part word7f", &search));
     assert!(!found.hits.is_empty());
     only_waits("catch up", engine.maintenance().catch_up(&mut |_| {}));
-    only_waits("search", engine.search("part word7f", &search));
+    only_waits("search", engine.recall().search("part word7f", &search));
     only_waits("doctor", engine.ledger().doctor(&mut |_| {}));
     only_waits("erase", session.erase_all(None, Along::default()));
 }

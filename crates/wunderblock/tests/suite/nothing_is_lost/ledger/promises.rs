@@ -204,7 +204,8 @@ fn readable(engine: &Engine) {
             assert!(read(engine, &handle, &Slice::All) == text.as_bytes());
             let mut pages = Vec::new();
             let mut number = 1;
-            while let Ok(page) = block_on(engine.read(handle.parse().unwrap(), &Slice::Page(number))) {
+            while let Ok(page) = block_on(engine.recall().read(handle.parse().unwrap(), &Slice::Page(number)))
+            {
                 pages.extend(page.bytes);
                 number += 1;
             }

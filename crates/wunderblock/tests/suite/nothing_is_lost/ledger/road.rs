@@ -497,7 +497,7 @@ fn records_nobody_can_read_are_kept_and_told() {
         found.push((one.seq, one.text));
         std::ops::ControlFlow::Continue(())
     };
-    block_on(engine.grep("this is no JSON", &GrepOptions::default(), &mut look)).unwrap();
+    block_on(engine.recall().grep("this is no JSON", &GrepOptions::default(), &mut look)).unwrap();
     assert_eq!(found.len(), 1, "what cannot be read can be found");
 }
 

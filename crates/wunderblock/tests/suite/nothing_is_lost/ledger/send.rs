@@ -54,12 +54,12 @@ fn requests(
 
 #[allow(dead_code, reason = "type-checked, not run")]
 fn reading(engine: &Engine, session: &Session, address: fn() -> Address, events: &[Event]) {
-    is_send(engine.read(address(), &Slice::All));
-    is_send(engine.expand(address(), &Expand::default()));
-    is_send(engine.describe(address()));
+    is_send(engine.recall().read(address(), &Slice::All));
+    is_send(engine.recall().expand(address(), &Expand::default()));
+    is_send(engine.recall().describe(address()));
     is_send(engine.bodies(events));
-    is_send(engine.search("", &Default::default()));
-    is_send(engine.grep("", &Default::default(), &mut |_| std::ops::ControlFlow::Continue(())));
+    is_send(engine.recall().search("", &Default::default()));
+    is_send(engine.recall().grep("", &Default::default(), &mut |_| std::ops::ControlFlow::Continue(())));
     is_send(wunderblock::originals(session));
     is_send(session.export(Seq(1), Seq(2), &mut Vec::new()));
     is_send(session.export_original(None, &mut Vec::new()));

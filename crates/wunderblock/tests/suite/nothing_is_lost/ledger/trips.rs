@@ -210,7 +210,7 @@ fn lost_calls_of_erasures_are_repaired_by_erasing_again() {
 }
 
 fn said_in_all_but_receipts(engine: &Engine) -> String {
-    let found = block_on(engine.search("list", &SearchOptions::default())).unwrap().hits;
+    let found = block_on(engine.recall().search("list", &SearchOptions::default())).unwrap().hits;
     let found: Vec<_> = found.into_iter().map(|hit| hit.seq).collect();
     let receipts = events(&session_of(engine));
     let receipts =
@@ -223,7 +223,7 @@ fn lost_calls_of_the_background_are_repaired_by_the_next_time() {
     let act = |engine: &Engine| block_on(engine.maintenance().catch_up(&mut |_| {}));
     let look = |engine: &Engine| {
         let info = block_on(session_of(engine).info()).unwrap();
-        let found = block_on(engine.search("words", &SearchOptions::default())).unwrap();
+        let found = block_on(engine.recall().search("words", &SearchOptions::default())).unwrap();
         format!(
             "{:?} {:?} {:?}",
             info.reach(DerivedTable::Counts),
@@ -333,9 +333,9 @@ fn words_that_were_erased_while_they_were_indexed_are_not_in_the_index() {
     let between = Between { store, once: std::sync::Mutex::new(Some(once)) };
     let engine = block_on(Engine::on(Arc::new(between), true, config())).unwrap();
     catch_up(&engine);
-    let found = block_on(engine.search("xylophone", &SearchOptions::default())).unwrap();
+    let found = block_on(engine.recall().search("xylophone", &SearchOptions::default())).unwrap();
     assert!(found.hits.is_empty(), "{found:?}");
-    assert_eq!(block_on(engine.search("more", &SearchOptions::default())).unwrap().hits.len(), 1);
+    assert_eq!(block_on(engine.recall().search("more", &SearchOptions::default())).unwrap().hits.len(), 1);
     let examined = block_on(engine.maintenance().doctor(&mut |_| {})).unwrap();
     assert!(examined.problems.is_empty(), "{:?}", examined.problems);
 }

@@ -83,7 +83,7 @@ fn what_waits_is_scanned_with_the_answer_of_the_index() {
     append(&engine, "t", messages(1_500));
     let ask = |query: &str, order| -> (Vec<SearchHit>, u64) {
         let options = SearchOptions { order, limit: 40, ..SearchOptions::default() };
-        let found = block_on(engine.search(query, &options)).unwrap();
+        let found = block_on(engine.recall().search(query, &options)).unwrap();
         (found.hits, found.scanned)
     };
     let queries = ["parser", "answer1000", "line500 token", "\"about the parser\"", "a1b2c3d4e5"];
@@ -116,7 +116,7 @@ fn brief_work_is_done_and_more_than_a_scan_takes_is_indexed_first() {
     let indexed = |id| block_on(session(&engine, id).info()).unwrap().reach(DerivedTable::Words);
     assert!(indexed("s") > Seq(0));
     append(&engine, "t", messages(4_200));
-    block_on(engine.search("parser", &SearchOptions::default())).unwrap();
+    block_on(engine.recall().search("parser", &SearchOptions::default())).unwrap();
     assert!(indexed("t") > Seq(0), "a search does not scan everything for ever");
     let reader = block_on(Engine::open_with(home.db(), Access::Read, config())).unwrap();
     block_on(reader.maintenance().catch_up_briefly()).unwrap();

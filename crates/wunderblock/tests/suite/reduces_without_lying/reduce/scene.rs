@@ -210,7 +210,7 @@ impl Scene {
     /// Reads the content under an address that has the form in which marks print addresses.
     pub(crate) fn read(&self, address: &str) -> Vec<u8> {
         let (address, slice) = block_on(wunderblock::Address::find(&self.engine, address)).unwrap();
-        block_on(self.engine.read(address, &slice)).unwrap().bytes
+        block_on(self.engine.recall().read(address, &slice)).unwrap().bytes
     }
 
     /// Replays every recorded request, which checks its hash. Returns the number of requests.
