@@ -29,8 +29,8 @@ pub struct ReadPage {
 
 impl ReadPage {
     /// Reads a page of what an address or a place of the form `SESSION#12-80` names. Messages and summaries are shown
-    /// as [`Recall::expand`](crate::Recall::expand) shows them; imported files, and places within a text, as [`Recall::read`](crate::Recall::read) does. A query
-    /// selects the best matches of the former and the matching lines of the latter.
+    /// as [`crate::Recall::expand`] shows them; imported files, and places within a text, as [`crate::Recall::read`]
+    /// does. A query selects the best matches of the former and the matching lines of the latter.
     ///
     /// # Errors
     /// Fails if nothing has this address, if the page does not exist, or if the content was erased.

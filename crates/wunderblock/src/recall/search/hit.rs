@@ -37,13 +37,13 @@ pub struct SearchHit {
 }
 
 impl SearchHit {
-    /// Returns the address of the hit, for [`Recall::read`](crate::Recall::read) and [`Recall::expand`](crate::Recall::expand).
+    /// Returns the address of the hit, for [`crate::Recall::read`] and [`crate::Recall::expand`].
     #[must_use]
     pub fn address(&self, engine: &Engine) -> Address {
         Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
     }
 
-    /// Returns what [`Recall::read`](crate::Recall::read) accepts as the place of the hit: the message, or bytes.
+    /// Returns what [`crate::Recall::read`] accepts as the place of the hit: the message, or bytes.
     #[must_use]
     pub fn readable(&self, engine: &Engine) -> String {
         self.place.map_or_else(|| self.address(engine).to_string(), |place| place.to_string())
