@@ -70,8 +70,8 @@ impl Recall {
     ///
     /// # Errors
     /// Fails if the handle is unknown, if the range contains no messages, if the page does not exist, or if the page
-    /// size is below [`EXPAND_LEAST`](crate::summary_graph::EXPAND_LEAST) or above
-    /// [`EXPAND_MOST`](crate::summary_graph::EXPAND_MOST) tokens.
+    /// size is below [`EXPAND_LEAST`](crate::EXPAND_LEAST) or above
+    /// [`EXPAND_MOST`](crate::EXPAND_MOST) tokens.
     #[must_use]
     pub fn expand<'a>(&self, address: Address, wanted: &'a Expand) -> BoxFuture<'a, Expanded> {
         let engine = self.engine.clone();
