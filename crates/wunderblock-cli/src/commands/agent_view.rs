@@ -14,11 +14,7 @@ use wunderblock::{AgentBoundary, AgentFound, AgentPlace, AgentView, Session};
 use wunderblock_core::stub::grouped;
 use wunderblock_core::units::Seq;
 
-pub(super) async fn run(
-    global: &Global,
-    (session, at): (&Session, Option<Seq>),
-    sought: Option<&str>,
-) -> Exit {
+pub(super) async fn run(global: &Global, session: &Session, at: Option<Seq>, sought: Option<&str>) -> Exit {
     let view = AgentView::at(session, at).await?;
     let found = match sought {
         Some(text) => Some(view.find(session, text).await?),
