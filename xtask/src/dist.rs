@@ -29,7 +29,7 @@ pub(crate) fn run() -> ChoreResult<String> {
     let mut tar = Vec::new();
     let time = committed(root);
     for (path, content, mode) in &files {
-        entry(&mut tar, &format!("{name}/{path}"), content, (*mode, time))?;
+        entry(&mut tar, &format!("{name}/{path}"), content, *mode, time)?;
     }
     // Two empty blocks of 512 bytes end a tar archive.
     tar.resize(tar.len() + 1024, 0);
@@ -151,7 +151,7 @@ fn needs_an_interpreter(program: &[u8]) -> Option<bool> {
 }
 
 /// Adds a file to an archive in the POSIX format (`ustar`).
-fn entry(tar: &mut Vec<u8>, path: &str, content: &[u8], (mode, time): (u32, u64)) -> ChoreResult<()> {
+fn entry(tar: &mut Vec<u8>, path: &str, content: &[u8], mode: u32, time: u64) -> ChoreResult<()> {
     // The name field of the header has 100 bytes and ends with a zero byte.
     if path.len() >= 100 {
         return Err(format!("{path}: path is too long for the archive; the maximum is 99 bytes").into());
@@ -196,8 +196,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let long = vec![b'x'; 1300];
         let mut tar = Vec::new();
-        entry(&mut tar, "one/README.md", b"hello\n", (0o644, 1_700_000_000)).unwrap();
-        entry(&mut tar, "one/bin", &long, (0o755, 1_700_000_000)).unwrap();
+        entry(&mut tar, "one/README.md", b"hello\n", 0o644, 1_700_000_000).unwrap();
+        entry(&mut tar, "one/bin", &long, 0o755, 1_700_000_000).unwrap();
         tar.resize(tar.len() + 1024, 0);
         std::fs::write(folder.path().join("a.tar"), &tar).unwrap();
         let done = Command::new("tar").args(["-xf", "a.tar"]).current_dir(&folder).output().unwrap();
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(since.as_secs(), 1_700_000_000);
         #[cfg(unix)]
         assert_eq!(std::os::unix::fs::PermissionsExt::mode(&made.permissions()) & 0o777, 0o755);
-        assert!(entry(&mut tar, &"x".repeat(100), b"", (0o644, 0)).is_err());
+        assert!(entry(&mut tar, &"x".repeat(100), b"", 0o644, 0).is_err());
     }
 
     #[test]

@@ -18,8 +18,15 @@ use wunderblock_core::units::{Bytes, Seq};
 /// Maximum number of prompts of a project that are tried, evenly spread over it.
 const PROMPTS: usize = 300;
 /// Floors to compare: covered share and rarity, in thousandths.
-const FLOORS: [(u32, u32); 7] =
-    [(0, 0), (400, 0), (0, 1_200), (300, 1_000), (400, 1_200), (500, 1_500), (600, 2_000)];
+const FLOORS: [HitStrength; 7] = [
+    HitStrength { covered: 0, rarity: 0 },
+    HitStrength { covered: 400, rarity: 0 },
+    HitStrength { covered: 0, rarity: 1_200 },
+    HitStrength { covered: 300, rarity: 1_000 },
+    HitStrength { covered: 400, rarity: 1_200 },
+    HitStrength { covered: 500, rarity: 1_500 },
+    HitStrength { covered: 600, rarity: 2_000 },
+];
 
 /// Sessions of one project in a ledger of their own.
 struct Project {
@@ -53,10 +60,10 @@ pub(crate) fn table(paths: &[PathBuf]) -> ChoreResult<String> {
             all.push(Answered { past, own, best: best.collect::<ChoreResult<_>>()? });
         }
     }
-    let floor = (RECALL_FLOOR.covered, RECALL_FLOOR.rarity);
+    let floor = RECALL_FLOOR;
     let mut out = format!(
         "Floor {} ‰ covered, {} ‰ rarity:\n\n| past | sessions | own prompts | answered | unrelated | answered |\n|---|--:|--:|--:|--:|--:|\n",
-        floor.0, floor.1
+        floor.covered, floor.rarity
     );
     for (at, project) in projects.iter().enumerate() {
         let [own, unrelated] = [true, false].map(|own| {
@@ -79,18 +86,25 @@ pub(crate) fn table(paths: &[PathBuf]) -> ChoreResult<String> {
             .map(|(tried, answered)| answered * 1_000 / tried.max(1))
             .max()
             .unwrap_or(0);
-        let _ = writeln!(out, "| {} | {} | {own} | {unrelated} | {} |", floor.0, floor.1, percent(worst));
+        let _ = writeln!(
+            out,
+            "| {} | {} | {own} | {unrelated} | {} |",
+            floor.covered,
+            floor.rarity,
+            percent(worst)
+        );
     }
     Ok(out)
 }
 
 /// Returns the number of prompts, and the share of them that gets a passage above a floor.
-fn share<'a>(rows: impl Iterator<Item = &'a Answered>, floor: (u32, u32)) -> (usize, String) {
+fn share<'a>(rows: impl Iterator<Item = &'a Answered>, floor: HitStrength) -> (usize, String) {
     let (tried, answered) = counted(rows, floor);
     (tried, percent(answered * 1_000 / tried.max(1)))
 }
 
-fn counted<'a>(rows: impl Iterator<Item = &'a Answered>, (covered, rarity): (u32, u32)) -> (usize, usize) {
+fn counted<'a>(rows: impl Iterator<Item = &'a Answered>, floor: HitStrength) -> (usize, usize) {
+    let HitStrength { covered, rarity } = floor;
     let passes = |best: &&HitStrength| best.covered >= covered && best.rarity >= rarity && best.rarity > 0;
     rows.fold((0, 0), |(tried, answered), row| {
         (tried + row.best.len(), answered + row.best.iter().filter(passes).count())

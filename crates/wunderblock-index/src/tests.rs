@@ -116,7 +116,7 @@ fn naive(
         let idf = |at: &usize| statistics.idf(df(*at));
         let contained = scored.iter().filter(|at| counts[**at] > 0).map(idf).sum();
         let strength = match order {
-            SearchOrder::Ranked => strength(&statistics, score, (contained, scored.iter().map(idf).sum())),
+            SearchOrder::Ranked => strength(&statistics, score, contained, scored.iter().map(idf).sum()),
             SearchOrder::Newest => HitStrength::default(),
         };
         hits.push(DocHit {

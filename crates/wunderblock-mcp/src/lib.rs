@@ -37,7 +37,7 @@ pub fn serve(
     output: Box<dyn Write + Send>,
     stopper: &Stopper,
 ) -> Result<(), ServeError> {
-    protocol::serve(served, (input, output), stopper)
+    protocol::serve(served, input, output, stopper)
 }
 
 /// Returns the list of tools as clients receive it.

@@ -26,7 +26,8 @@ pub(crate) fn kind(name: &str) -> CallKind {
 /// Returns the text of a prompt that exists.
 pub(crate) async fn text(
     ledger: &SharedLedger,
-    (name, deadline): (&str, Deadline),
+    name: &str,
+    deadline: Deadline,
     arguments: &Map<String, Value>,
 ) -> Result<String, ToolFailure> {
     let argument = |name: &str| match arguments.get(name) {

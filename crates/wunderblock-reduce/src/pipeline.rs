@@ -183,7 +183,7 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
         return Original { source, tokens: before }.untouched(None, level, why, options);
     }
     if source.text.len() > MAX_TEXT_BYTES {
-        return Original { source, tokens: before }.too_large((seen, bytes), level, options);
+        return Original { source, tokens: before }.too_large(seen, bytes, level, options);
     }
     let kind = options.kind.or_else(|| claim.report().and_then(rules::kind_of));
     let kind = kind.unwrap_or_else(|| detect::detect_kind(&source.text));
@@ -192,8 +192,8 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
     }
     let query = QueryTerms::of(options.query);
     let plain = source::decode(bytes).after(seen.bytes).visible();
-    let (lines, about) = (seen.lines, (&query, options.earlier));
-    let mut reading = TextReading::of(&plain.text, kind, &claim, about).after(lines);
+    let (lines, earlier) = (seen.lines, options.earlier);
+    let mut reading = TextReading::of(&plain.text, kind, &claim, &query, earlier).after(lines);
     let tried = match level {
         Level::Lossless => None,
         Level::Fold => reduce_to(&plain, &mut reading, SizeTarget::Fold, options),
@@ -212,11 +212,11 @@ fn reduce_after(seen: SeenPart, bytes: &[u8], options: &Options<'_>) -> Reduced 
             // An exact text keeps terminal controls, so the text is read again with them.
             drop(reading);
             drop(plain);
-            let mut reading = TextReading::of(&source.text, kind, &claim, about).after(lines);
+            let mut reading = TextReading::of(&source.text, kind, &claim, &query, earlier).after(lines);
             reduce_to(&source, &mut reading, SizeTarget::Exact, options)
         }
     };
-    match choose_result(exact, tried, level, || one_gap((seen, bytes), &source.text, options)) {
+    match choose_result(exact, tried, level, || one_gap(seen, bytes, &source.text, options)) {
         Some(short) if short.tokens <= enough => short.reduced(kind, level, before),
         _ => Original { source, tokens: before }.untouched(Some(kind), level, Untouched::NoGain, options),
     }
@@ -299,10 +299,12 @@ impl Original<'_> {
     }
 
     /// Returns a text that is too large to be read: unchanged, or replaced by one mark if it exceeds a budget.
-    fn too_large(self, bytes: (SeenPart, &[u8]), level: Level, options: &Options<'_>) -> Reduced {
+    fn too_large(self, seen: SeenPart, bytes: &[u8], level: Level, options: &Options<'_>) -> Reduced {
         let kind = options.kind.unwrap_or(Kind::Prose);
         match level {
-            Level::Budget(_) => one_gap(bytes, &self.source.text, options).reduced(kind, level, self.tokens),
+            Level::Budget(_) => {
+                one_gap(seen, bytes, &self.source.text, options).reduced(kind, level, self.tokens)
+            }
             Level::Lossless | Level::Fold => self.untouched(Some(kind), level, Untouched::Large, options),
         }
     }
@@ -359,7 +361,7 @@ fn reduce_to(
 }
 
 /// Returns one mark in place of the whole text, including the parts that would be set aside from it.
-fn one_gap((seen, bytes): (SeenPart, &[u8]), text: &str, options: &Options<'_>) -> ShortText {
+fn one_gap(seen: SeenPart, bytes: &[u8], text: &str, options: &Options<'_>) -> ShortText {
     let first = seen.lines as u64 + 1;
     let last = (seen.lines + lines::count_lines(text)) as u64;
     let span = seen.bytes..seen.bytes + bytes.len();

@@ -36,7 +36,8 @@ impl<'t> TextReading<'t> {
         text: &'t str,
         kind: Kind,
         claim: &'t Claim,
-        (query, earlier): (&'t QueryTerms, &'t [EarlierText<'t>]),
+        query: &'t QueryTerms,
+        earlier: &'t [EarlierText<'t>],
     ) -> Self {
         Self { text, kind, claim, query, earlier, before: 0, seen: None }
     }

@@ -188,10 +188,7 @@ pub fn checksum(parts: &[&[u8]]) -> i64 {
 /// Returns the checksum of a record: of its payload and origin, and of the event's time, kind and id. Neither payload nor
 /// origin contains a zero byte, because both are JSON, so no other record has the same bytes.
 #[must_use]
-pub fn record_checksum(
-    (payload, origin): (&[u8], Option<&[u8]>),
-    (id, at, kind): (&EventId, Millis, &str),
-) -> i64 {
+pub fn record_checksum(payload: &[u8], origin: Option<&[u8]>, id: &EventId, at: Millis, kind: &str) -> i64 {
     let origin = origin.unwrap_or_default();
     checksum(&[payload, origin, &[0], &at.0.to_be_bytes(), kind.as_bytes(), &[0], id.as_str().as_bytes()])
 }
@@ -201,7 +198,7 @@ pub fn record_checksum(
 fn is_intact(row: &StoredEvent) -> bool {
     let (Some(stated), Some(payload)) = (row.checksum, &row.payload) else { return true };
     let origin = row.origin.as_deref();
-    stated == record_checksum((payload, origin), (&row.id, row.at, &row.kind))
+    stated == record_checksum(payload, origin, &row.id, row.at, &row.kind)
         || stated == checksum(&[payload, origin.unwrap_or_default()])
 }
 
@@ -280,7 +277,7 @@ pub fn pack_event(key: &[u8; 32], salt: [u8; 16], event: NewEvent) -> Result<Pac
         other => Some(json(&other)?),
     };
     let payload = encode(&fact)?;
-    let checksum = record_checksum((&payload, origin.as_deref()), (&id, at, fact.kind()));
+    let checksum = record_checksum(&payload, origin.as_deref(), &id, at, fact.kind());
     Ok(PackedEvent {
         id,
         at,

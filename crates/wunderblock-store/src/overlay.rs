@@ -122,8 +122,7 @@ fn is_current(basis: &Basis, now: Option<Answer>) -> Result<(), StoreError> {
 fn opened(writes: &[Write], own: &StreamId) -> Option<StreamInfo> {
     writes.iter().find_map(|write| match write {
         Write::Open { stream, handle, opening: Opening::New { parent }, scope, at, .. } if stream == own => {
-            let id = (stream.clone(), *handle);
-            let info = StreamInfo::opened(StreamNo(u32::MAX), id, scope.clone(), *at);
+            let info = StreamInfo::opened(StreamNo(u32::MAX), stream.clone(), *handle, scope.clone(), *at);
             Some(StreamInfo { parent: parent.clone(), ..info })
         }
         _ => None,

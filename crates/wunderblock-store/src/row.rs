@@ -149,7 +149,7 @@ pub struct StreamInfo {
 impl StreamInfo {
     /// Returns the state of an empty session that was opened at a time.
     #[must_use]
-    pub fn opened(no: StreamNo, (id, handle): (StreamId, Handle), scope: Scope, at: Millis) -> Self {
+    pub fn opened(no: StreamNo, id: StreamId, handle: Handle, scope: Scope, at: Millis) -> Self {
         Self {
             no,
             kind: StreamKind::Session,

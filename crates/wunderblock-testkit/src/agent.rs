@@ -197,7 +197,7 @@ impl Agent<'_> {
             && built.draft.changes.is_empty()
             && !compacted
         {
-            let goes_on = wunderblock_wire::continues((body, stem.0 as usize), &built.draft.body);
+            let goes_on = wunderblock_wire::continues(body, stem.0 as usize, &built.draft.body);
             assert!(goes_on, "the request was rewritten without a step");
         }
         self.run.compactions += usize::from(compacted);

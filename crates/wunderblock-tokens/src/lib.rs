@@ -44,8 +44,8 @@ impl Vocabulary {
     #[must_use]
     pub fn count(self, text: &str) -> u32 {
         let total = memory::with(|memory| match self {
-            Self::O200k => count(memory, self, text, (&table::O200K, piece::o200k)),
-            Self::Cl100k => count(memory, self, text, (&table::CL100K, piece::cl100k)),
+            Self::O200k => count(memory, self, text, &table::O200K, piece::o200k),
+            Self::Cl100k => count(memory, self, text, &table::CL100K, piece::cl100k),
         });
         u32::try_from(total).unwrap_or(u32::MAX)
     }
@@ -55,7 +55,8 @@ fn count(
     memory: &mut Memory,
     vocabulary: Vocabulary,
     text: &str,
-    (table, end): (&Table, impl Fn(&str, usize) -> usize),
+    table: &Table,
+    end: impl Fn(&str, usize) -> usize,
 ) -> usize {
     let (mut at, mut total) = (0, 0);
     while at < text.len() {

@@ -54,7 +54,7 @@ pub fn first_break(before: &[u8], after: &[u8]) -> Option<PromptBreak> {
         (&old.system, &new.system, Kind::System),
         (&old.messages, &new.messages, Kind::Messages),
     ];
-    pairs.into_iter().find_map(|(old, new, kind)| section_break(after, (old, new), kind))
+    pairs.into_iter().find_map(|(old, new, kind)| section_break(after, old, new, kind))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl<'a> Prompt<'a> {
     }
 }
 
-fn section_break(after: &str, (old, new): (&[&str], &[&str]), kind: Kind) -> Option<PromptBreak> {
+fn section_break(after: &str, old: &[&str], new: &[&str], kind: Kind) -> Option<PromptBreak> {
     let differs = old.iter().zip(new).position(|(old, new)| old != new && content(old) != content(new));
     // A conversation may grow at its end. Everything before it may not.
     let is_longer = kind != Kind::Messages && new.len() > old.len();

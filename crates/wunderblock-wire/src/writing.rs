@@ -120,7 +120,7 @@ impl Writing {
 
     /// Records that a medium is left out if its data is empty or damaged: a provider refuses the whole request then.
     /// Returns whether it is left out.
-    pub(crate) fn drops_broken(&mut self, kind: &str, (mime, form, body): (&str, MediaForm, &str)) -> bool {
+    pub(crate) fn drops_broken(&mut self, kind: &str, mime: &str, form: MediaForm, body: &str) -> bool {
         let is_broken = form == MediaForm::Base64 && !is_base64(body);
         if is_broken {
             self.drop_medium(&format!("{kind} without valid data"), mime, body);

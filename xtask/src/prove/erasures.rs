@@ -55,7 +55,7 @@ fn one(program: &Sandbox, work: &str, random: &mut Random) -> ChoreResult<String
     let session = transcript.session.clone();
     let messages: Vec<&MarkedRecord> = transcript.records.iter().take(known).collect();
     let (erase, gone) = erasure(program, &session, &messages, random)?;
-    let begun = start(program, work, (&session, &file(&transcript.records)))?;
+    let begun = start(program, work, &session, &file(&transcript.records))?;
     std::thread::sleep(delay(random, WHOLE));
     let mut erasing = program.command(&erase.iter().map(String::as_str).collect::<Vec<_>>());
     let erased = erasing.stdin(Stdio::null()).output()?;
@@ -118,7 +118,7 @@ fn find(program: &Sandbox, session: &str, word: &str) -> ChoreResult<u64> {
     seqs.min().ok_or_else(|| format!("{word} is not found").into())
 }
 
-fn start(program: &Sandbox, work: &str, (session, whole): (&str, &[u8])) -> ChoreResult<Child> {
+fn start(program: &Sandbox, work: &str, session: &str, whole: &[u8]) -> ChoreResult<Child> {
     let spawn = |args: &[&str]| -> ChoreResult<Child> {
         let mut command = program.command(args);
         Ok(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?)

@@ -77,7 +77,7 @@ fn transcript(messages: usize) -> String {
         let parent = (number > 0).then(|| format!("r{}", number - 1));
         let role = if number % 2 == 0 { "user" } else { "assistant" };
         let said = format!("message {number} of many, {}", "with some words in it ".repeat(3));
-        out.push_str(&message(SESSION, &format!("r{number}"), parent.as_deref(), (role, &said)));
+        out.push_str(&message(SESSION, &format!("r{number}"), parent.as_deref(), role, &said));
         out.push('\n');
     }
     out

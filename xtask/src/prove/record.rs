@@ -75,7 +75,7 @@ pub(super) fn records(
         }
         let id = format!("{:016x}", random.next_u64());
         let role = if random.below(2) == 0 { "user" } else { "assistant" };
-        let line = message(session, &id, parent.as_deref(), (role, &said));
+        let line = message(session, &id, parent.as_deref(), role, &said);
         records.push(MarkedRecord { id: Some(id.clone()), marker, text: said, line });
         parent = Some(id);
     }
@@ -97,7 +97,7 @@ pub(super) fn plain(random: &mut Random, mut offset: usize, count: usize) -> Vec
 }
 
 /// Returns a message record. The first bytes of the record are the same in every session.
-pub(super) fn message(session: &str, id: &str, parent: Option<&str>, (role, text): (&str, &str)) -> String {
+pub(super) fn message(session: &str, id: &str, parent: Option<&str>, role: &str, text: &str) -> String {
     json!({
         "isSidechain": false, "userType": "external", "cwd": "/home/dev/wunderblock", "version": "2.0.37",
         "gitBranch": "main", "sessionId": session, "parentUuid": parent, "type": role, "uuid": id,

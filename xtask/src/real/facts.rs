@@ -65,8 +65,8 @@ pub(crate) fn rows(session: &RealSession, policy: &str) -> ChoreResult<Vec<Facts
     let mut rows = Vec::new();
     for (seq, marks) in at {
         let Some((from, to)) = range(&events, seq) else { continue };
-        let ours = summary(&own, (from, to), policy)?;
-        let theirs = text_at(&events, &bodies, (seq, 0)).unwrap_or_default();
+        let ours = summary(&own, from, to, policy)?;
+        let theirs = text_at(&events, &bodies, seq, 0).unwrap_or_default();
         let mut facts: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
         let mut broken = 0;
         for mark in &marks {
@@ -107,7 +107,7 @@ fn range(events: &[Event], seq: Seq) -> Option<(Seq, Seq)> {
 }
 
 /// Returns our summary of a range, of at most [`SIZE`], without recording it.
-fn summary(session: &Session, (from, to): (Seq, Seq), policy: &str) -> ChoreResult<String> {
+fn summary(session: &Session, from: Seq, to: Seq, policy: &str) -> ChoreResult<String> {
     let mut policy = Policy::clone(&*Policies::embedded().named(policy)?);
     let summary = &mut policy.summary;
     (summary.target, summary.condensed, summary.by_model) = (SIZE, SIZE, SIZE);

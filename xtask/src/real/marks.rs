@@ -72,7 +72,7 @@ impl Place {
 
     /// Returns the text there.
     pub(crate) fn text<'t>(&self, events: &'t [Event], bodies: &'t impl Bodies) -> Option<&'t str> {
-        text_at(events, bodies, (self.seq, self.part))?.get(self.from..self.to)
+        text_at(events, bodies, self.seq, self.part)?.get(self.from..self.to)
     }
 }
 
@@ -80,7 +80,8 @@ impl Place {
 pub(crate) fn text_at<'t>(
     events: &'t [Event],
     bodies: &'t impl Bodies,
-    (seq, part): (Seq, usize),
+    seq: Seq,
+    part: usize,
 ) -> Option<&'t str> {
     let event = events.iter().find(|event| event.seq == seq)?;
     let body: &Body = match event.fact.as_ref()? {

@@ -172,7 +172,7 @@ fn write_window(
             off.map_or_else(String::new, |found| with_verdict(&found)),
         )?;
     }
-    write_verdicts(out, histories, (policies, &from_ours))
+    write_verdicts(out, histories, policies, &from_ours)
 }
 
 /// Returns the small table of the README: each policy's recall, reach and cost in each window, and how often it wins.
@@ -226,7 +226,8 @@ pub(crate) fn comparison(rows: &[RecallRow], policies: &[Arc<Policy>]) -> ChoreR
 fn write_verdicts(
     out: &mut String,
     histories: &[SimulatedHistory],
-    (policies, gains): (&[Arc<Policy>], &[wunderblock::PolicyGain]),
+    policies: &[Arc<Policy>],
+    gains: &[wunderblock::PolicyGain],
 ) -> ChoreResult<()> {
     let ours = baseline(policies);
     let named =

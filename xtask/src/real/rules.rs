@@ -135,7 +135,7 @@ fn quoted(events: &[Event], bodies: &impl Bodies, report: &BudgetReport) -> Chor
         for rule in text.lines().filter_map(|text| line.captures(text)) {
             let (words, at) = (rule.get(1).map_or("", |words| words.as_str()), rule.get(2));
             let Some(seq) = at.and_then(|at| at.as_str().parse().ok()).map(Seq) else { continue };
-            let Some(place) = place_of(events, bodies, (seq, words)) else { continue };
+            let Some(place) = place_of(events, bodies, seq, words) else { continue };
             if !found.keys().any(|known: &Place| known.meets(&place)) {
                 found.insert(place, false);
             }
@@ -145,7 +145,7 @@ fn quoted(events: &[Event], bodies: &impl Bodies, report: &BudgetReport) -> Chor
 }
 
 /// Returns the place of words that a summary quotes from a message. Quotation marks and blanks may differ.
-fn place_of(events: &[Event], bodies: &impl Bodies, (seq, words): (Seq, &str)) -> Option<Place> {
+fn place_of(events: &[Event], bodies: &impl Bodies, seq: Seq, words: &str) -> Option<Place> {
     let said = events.iter().find(|event| event.seq == seq).and_then(|event| match &event.fact {
         Some(Fact::MessageAppended(said)) => Some(&said.message),
         _ => None,

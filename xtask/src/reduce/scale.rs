@@ -42,7 +42,7 @@ pub(super) fn run(bytes: usize, names: &[String]) -> ChoreResult<String> {
             let run = |times: usize| -> ChoreResult<ScaleRun> {
                 own_child(&["reduce-child", name, &(bytes * times).to_string(), level], &[])
             };
-            line(&mut out, (name, level), &[run(1)?, run(2)?, run(4)?]);
+            line(&mut out, name, level, &[run(1)?, run(2)?, run(4)?]);
         }
     }
     out.push_str(
@@ -62,7 +62,7 @@ pub(super) fn run(bytes: usize, names: &[String]) -> ChoreResult<String> {
     Ok(out)
 }
 
-fn line(out: &mut String, (name, level): (&str, &str), runs: &[ScaleRun; 3]) {
+fn line(out: &mut String, name: &str, level: &str, runs: &[ScaleRun; 3]) {
     let [one, two, four] = runs;
     let ratio = (four.seconds / four.bytes) / (one.seconds / one.bytes);
     let memory = four.peak / four.bytes;

@@ -1,4 +1,5 @@
-//! Limits the number of values that a function takes. A tuple counts as its elements, so tuples cannot hide values.
+//! Limits the number of values that a function takes, and the number of tuples among them. A tuple counts as its
+//! elements, so tuples cannot hide values.
 
 use crate::tokens::{Token, production};
 use crate::{all, refuse, root};
@@ -6,12 +7,16 @@ use crate::{all, refuse, root};
 /// Maximum number of values that a function takes, without `self`.
 const MAX_VALUES: usize = 5;
 
+/// Maximum number of functions with a tuple parameter: of public functions, and of all functions. The first part of a
+/// path that matches decides.
+const MAX_TUPLES: [(&str, usize, usize); 2] = [("crates/wunderblock/", 9, 133), ("", 0, 10)];
+
 #[test]
 fn functions_take_few_values() {
     let mut broken = Vec::new();
     for (path, text) in all() {
         let path = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().into_owned();
-        for (name, line, values) in functions(&production(&text)) {
+        for Function { name, line, values, .. } in functions(&production(&text)) {
             if values > MAX_VALUES {
                 broken.push(format!("{path}:{line}: {name} takes {values} values; at most {MAX_VALUES}"));
             }
@@ -20,8 +25,47 @@ fn functions_take_few_values() {
     refuse(&broken);
 }
 
-/// Returns each function with its line and the number of values it takes.
-fn functions<'t>(tokens: &[Token<'t>]) -> Vec<(&'t str, usize, usize)> {
+/// A reader of `fn f((a, b): (A, B))` finds out what belongs together only by counting. Values that belong together
+/// are a type with a name, and others are separate parameters.
+#[test]
+fn few_functions_take_tuples() {
+    let mut found = MAX_TUPLES.map(|_| (Vec::new(), Vec::new()));
+    for (path, text) in all() {
+        let path = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().into_owned();
+        let Some(part) = MAX_TUPLES.iter().position(|(part, ..)| path.starts_with(part)) else { continue };
+        for function in functions(&production(&text)).iter().filter(|function| function.has_tuple) {
+            let place = format!("{path}:{}: {} takes a tuple", function.line, function.name);
+            if function.is_public {
+                found[part].0.push(place.clone());
+            }
+            found[part].1.push(place);
+        }
+    }
+    let mut broken = Vec::new();
+    for ((part, max_public, max), (public, all)) in MAX_TUPLES.into_iter().zip(found) {
+        for (which, max, found) in [("public functions", max_public, public), ("functions", max, all)] {
+            if found.len() > max {
+                broken.push(format!("{part}: {} {which} take a tuple; at most {max}", found.len()));
+                broken.extend(found);
+            }
+        }
+    }
+    refuse(&broken);
+}
+
+/// What the signature of a function shows.
+struct Function<'t> {
+    name: &'t str,
+    line: usize,
+    /// Number of values it takes.
+    values: usize,
+    /// Whether a parameter is a tuple, or is taken apart as one.
+    has_tuple: bool,
+    is_public: bool,
+}
+
+/// Returns the functions of a file.
+fn functions<'t>(tokens: &[Token<'t>]) -> Vec<Function<'t>> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.text == "fn") {
         let Some(name) = tokens.get(at + 1).filter(|name| name.is_word()) else { continue };
@@ -29,9 +73,32 @@ fn functions<'t>(tokens: &[Token<'t>]) -> Vec<(&'t str, usize, usize)> {
         let generics = if rest[0].text == "<" { closed(rest) } else { 0 };
         let rest = &rest[generics..];
         let parameters = &rest[1..closed(rest) - 1];
-        found.push((name.text, token.line, parts(parameters, ",").iter().map(|part| parameter(part)).sum()));
+        let parameters = parts(parameters, ",");
+        found.push(Function {
+            name: name.text,
+            line: token.line,
+            values: parameters.iter().map(|part| parameter(part)).sum(),
+            has_tuple: parameters.iter().any(|part| is_tuple_parameter(part)),
+            is_public: is_public(&tokens[..at]),
+        });
     }
     found
+}
+
+/// Returns whether a function with these tokens before it is visible outside its crate.
+fn is_public(before: &[Token<'_>]) -> bool {
+    let is_qualifier = |token: &&Token<'_>| matches!(token.text, "const" | "async" | "unsafe");
+    before.iter().rev().find(|token| !is_qualifier(token)).is_some_and(|token| token.text == "pub")
+}
+
+/// Returns whether a parameter is a tuple, or is taken apart as one.
+fn is_tuple_parameter(tokens: &[Token<'_>]) -> bool {
+    match parts(tokens, ":").as_slice() {
+        [name, ..] if name.len() < tokens.len() => {
+            is_tuple(without_reference(name)) || is_tuple(without_reference(&tokens[name.len() + 1..]))
+        }
+        _ => false,
+    }
 }
 
 /// Returns the number of tokens up to and including the bracket that closes the first one.
@@ -83,14 +150,26 @@ fn parameter(tokens: &[Token<'_>]) -> usize {
 
 /// Returns the number of values of a type: one, or the sum over a tuple's elements.
 fn values(tokens: &[Token<'_>]) -> usize {
-    let is_reference =
-        |token: &&Token<'_>| token.text == "&" || token.text == "mut" || token.text.starts_with('\'');
-    let tokens = &tokens[tokens.iter().take_while(is_reference).count()..];
-    let is_tuple = tokens.first().is_some_and(|first| first.text == "(") && closed(tokens) == tokens.len();
+    let tokens = without_reference(tokens);
     match tokens {
-        [_, inner @ .., _] if is_tuple => parts(inner, ",").into_iter().map(values).sum::<usize>().max(1),
+        [_, inner @ .., _] if is_tuple(tokens) => {
+            parts(inner, ",").into_iter().map(values).sum::<usize>().max(1)
+        }
         _ => 1,
     }
+}
+
+fn without_reference<'p, 't>(tokens: &'p [Token<'t>]) -> &'p [Token<'t>] {
+    let is_reference =
+        |token: &&Token<'_>| token.text == "&" || token.text == "mut" || token.text.starts_with('\'');
+    &tokens[tokens.iter().take_while(is_reference).count()..]
+}
+
+/// Returns whether a type or a pattern is a tuple of two or more elements.
+fn is_tuple(tokens: &[Token<'_>]) -> bool {
+    let is_bracketed =
+        tokens.first().is_some_and(|first| first.text == "(") && closed(tokens) == tokens.len();
+    is_bracketed && parts(&tokens[1..tokens.len() - 1], ",").len() > 1
 }
 
 #[test]
@@ -102,6 +181,27 @@ fn a_tuple_counts_by_its_elements() {
         fn one(each: &(dyn Fn(u8, u8) + Send)) { let f: fn(u8, u8) = g; }
     ";
     let found: Vec<(&str, usize)> =
-        functions(&production(text)).into_iter().map(|(name, _, values)| (name, values)).collect();
+        functions(&production(text)).iter().map(|function| (function.name, function.values)).collect();
     assert_eq!(found, [("none", 0), ("two", 2), ("five", 5), ("one", 1)]);
+}
+
+#[test]
+fn tuples_are_found_in_patterns_and_types() {
+    let text = "
+        pub const fn pattern(&self, (a, b): Pair) {}
+        pub(crate) fn type_of_one(pair: &'a mut (u8, u8)) {}
+        async fn taken_apart(&(a, b): &Pair) {}
+        pub async fn none(unit: (), each: &(dyn Fn(u8, u8) + Send), map: &[(u8, u8)]) -> (u8, u8) {}
+    ";
+    let found: Vec<(&str, bool, bool)> = functions(&production(text))
+        .iter()
+        .map(|function| (function.name, function.has_tuple, function.is_public))
+        .collect();
+    let expected = [
+        ("pattern", true, true),
+        ("type_of_one", true, false),
+        ("taken_apart", true, false),
+        ("none", false, true),
+    ];
+    assert_eq!(found, expected);
 }

@@ -58,11 +58,12 @@ impl OutputFile {
     /// # Errors
     /// Refuses a ledger, a file that belongs to one, and an imported file. Fails if the path cannot be written.
     pub(crate) async fn create(
-        place: (&Settings, &Engine),
+        settings: &Settings,
+        engine: &Engine,
         path: Option<&Path>,
     ) -> Result<Option<Self>, Failure> {
         let Some(path) = path else { return Ok(None) };
-        let output = Self::create_copy(place, path).await?;
+        let output = Self::create_copy(settings, engine, path).await?;
         match &output.sink {
             Sink::File(content) if content.is_source => Err(refused(path, "was imported into the ledger")),
             _ => Ok(Some(output)),
@@ -74,7 +75,8 @@ impl OutputFile {
     /// # Errors
     /// Refuses a ledger and a file that belongs to one. Fails if the path cannot be written.
     pub(crate) async fn create_copy(
-        (settings, engine): (&Settings, &Engine),
+        settings: &Settings,
+        engine: &Engine,
         path: &Path,
     ) -> Result<Self, Failure> {
         let sink = match destination(path) {

@@ -42,7 +42,7 @@ impl Excerpt<'_> {
     /// Returns a line cut to `room` columns around the searched text, so that the text is visible at any width.
     pub(crate) fn of(&self, line: &str, room: usize) -> String {
         match line.find(self.sought) {
-            Some(at) => excerpt(self.paint, (line, at..at + self.sought.len()), room),
+            Some(at) => excerpt(self.paint, line, at..at + self.sought.len(), room),
             None => fit(&clean(line), room),
         }
     }
@@ -54,7 +54,7 @@ pub(crate) fn spelled(spelling: Option<&str>) -> String {
 }
 
 /// Returns the part of a line around a match that fits, with the match highlighted.
-pub(crate) fn excerpt(paint: Paint, (line, found): (&str, Range<usize>), room: usize) -> String {
+pub(crate) fn excerpt(paint: Paint, line: &str, found: Range<usize>, room: usize) -> String {
     let part = |range: Range<usize>| clean(line.get(range).unwrap_or_default());
     let (before, hit, after) = (part(0..found.start), part(found.clone()), part(found.end..line.len()));
     let beside = room.saturating_sub(columns(&hit) + 2);

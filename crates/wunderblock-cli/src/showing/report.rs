@@ -27,12 +27,7 @@ const ENDS_WITH_REPLY: &str = "the request ends with the assistant's words: noth
      refuse to go on from there";
 
 /// The report as a picture. `session` is the session's short id; `model` is the catalog's name for an unknown model.
-pub(crate) fn picture(
-    (session, model): (&str, Option<&str>),
-    built: &Built,
-    paint: Paint,
-    all: bool,
-) -> String {
+pub(crate) fn picture(session: &str, model: Option<&str>, built: &Built, paint: Paint, all: bool) -> String {
     let report = &built.draft.report;
     let mut out = String::new();
     let meant = model.map(|name| format!("; did you mean {}?", clean(name))).unwrap_or_default();
@@ -57,7 +52,7 @@ pub(crate) fn picture(
     outside::figures(built, paint, &mut out);
     notes(session, built, paint, &mut out);
     outside::picture(built, paint, all, &mut out);
-    left_out((session, report), paint, all, &mut out);
+    left_out(session, report, paint, all, &mut out);
     entries(report, paint, all, &mut out);
     dropped(built, all, &mut out);
     if let Some(seq) = built.recorded {
@@ -274,7 +269,7 @@ fn dropped(built: &Built, all: bool, out: &mut String) {
     }
 }
 
-fn left_out((session, report): (&str, &BudgetReport), paint: Paint, all: bool, out: &mut String) {
+fn left_out(session: &str, report: &BudgetReport, paint: Paint, all: bool, out: &mut String) {
     if report.left_out.is_empty() {
         out.push_str(&format!("\n{}\n", paint.dim("nothing is left out")));
         return;

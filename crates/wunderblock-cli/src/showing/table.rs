@@ -12,7 +12,8 @@ const NAME: usize = 12;
 
 /// Formats rows of figures under their headings. Names that are too wide for the terminal are cut.
 pub(crate) fn table<const N: usize>(
-    (head, heads): (&str, [&str; N]),
+    head: &str,
+    heads: [&str; N],
     rows: &[(String, [String; N])],
     paint: Paint,
 ) -> String {
@@ -42,7 +43,8 @@ pub(crate) fn table<const N: usize>(
 pub(crate) fn listing<const N: usize>(
     heads: [&str; N],
     rows: &[[String; N]],
-    (right, rest): (&[usize], usize),
+    right: &[usize],
+    rest: usize,
     paint: Paint,
 ) -> String {
     let last = N.saturating_sub(1);

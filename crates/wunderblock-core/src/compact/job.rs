@@ -37,7 +37,8 @@ impl SummaryJob {
     #[must_use]
     pub fn of_summaries(
         run: &[(PlacedSummary, u32)],
-        (tokens, target): (Tokens, Tokens),
+        tokens: Tokens,
+        target: Tokens,
         detail: Detail,
     ) -> Option<Self> {
         let ((first, _), (last, _)) = (run.first()?, run.last()?);

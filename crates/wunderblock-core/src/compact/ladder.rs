@@ -231,7 +231,7 @@ impl<'a> Ladder<'a> {
                 return NextStep::Summarise(jobs);
             }
             if let Some((trim, reduced)) = self.pure(action) {
-                self.judge(action, trim, (Vec::new(), reduced));
+                self.judge(action, trim, Vec::new(), reduced);
             }
             self.rung += 1;
         }
@@ -266,7 +266,7 @@ impl<'a> Ladder<'a> {
         let repeats = matches!(action, Action::Condense { .. });
         let trim = self.with_nodes(action, &drafts);
         let taken = match trim {
-            Some(trim) => self.judge(action, trim, (drafts, Vec::new())),
+            Some(trim) => self.judge(action, trim, drafts, Vec::new()),
             None => {
                 self.note(action, false, Tokens::ZERO, Some("no summary could be had"));
                 false
@@ -422,7 +422,8 @@ impl<'a> Ladder<'a> {
     fn weighed(
         &self,
         mut trim: Trim,
-        (drafts, reduced): (&[NodeDraft], &[(Seq, ContentReduced)]),
+        drafts: &[NodeDraft],
+        reduced: &[(Seq, ContentReduced)],
     ) -> (View, Tokens) {
         let all = self.ask.view;
         let arrangement = arrange(all);
@@ -444,9 +445,10 @@ impl<'a> Ladder<'a> {
         &mut self,
         action: &Action,
         trim: Trim,
-        (drafts, reduced): (Vec<NodeDraft>, Vec<(Seq, ContentReduced)>),
+        drafts: Vec<NodeDraft>,
+        reduced: Vec<(Seq, ContentReduced)>,
     ) -> bool {
-        let (view, now) = self.weighed(trim, (&drafts, &reduced));
+        let (view, now) = self.weighed(trim, &drafts, &reduced);
         let saved = self.now.saturating_sub(now);
         let (part, least) = action.gain();
         let needed = part.of(self.now).max(least).max(Tokens(1));

@@ -102,7 +102,7 @@ pub fn compose(offer: &Offer, view: &View, input: &ComposeInput<'_>, restarts: b
         let is_agents = section == Section::Agents && offer.blocks.contains_key(&section);
         lists_agents |= is_agents && may_change;
         if is_agents && !may_change {
-            match wanted.agents_said(&changes, (old, view), input) {
+            match wanted.agents_said(&changes, old, view, input) {
                 Ok(said) => composed.tail.extend(said),
                 Err(finding) => {
                     composed.findings.push(finding);
@@ -352,7 +352,8 @@ impl FullPreamble {
     fn agents_said(
         &self,
         changes: &[PreambleChange],
-        (old, view): (&Preamble, &View),
+        old: &Preamble,
+        view: &View,
         input: &ComposeInput<'_>,
     ) -> Result<Option<Injection>, Finding> {
         if changes.is_empty() && view.said_names(Section::Agents).next().is_none() {
@@ -450,7 +451,7 @@ impl FullPreamble {
             let system =
                 view.entries().filter(|entry| entry.message.role == crate::record::message::Role::System);
             let system = system.map(|entry| cost::message(&entry.message, input.costs).tokens).sum();
-            preamble.cache = preamble_text::cache_points(&preamble, input.costs, (min, system));
+            preamble.cache = preamble_text::cache_points(&preamble, input.costs, min, system);
         }
         preamble
     }

@@ -60,10 +60,7 @@ impl fmt::Display for ForkObstacle {
 /// Returns the reasons why a delegate with this definition and model cannot be a fork of a parent with another model. A
 /// delegate without a definition is a copy of its parent.
 #[must_use]
-pub fn fork_obstacles(
-    definition: Option<&AgentDefinition>,
-    (model, parent): (&str, &str),
-) -> Vec<ForkObstacle> {
+pub fn fork_obstacles(definition: Option<&AgentDefinition>, model: &str, parent: &str) -> Vec<ForkObstacle> {
     let mut obstacles = Vec::new();
     if model != parent {
         obstacles.push(ForkObstacle::Model(model.into(), parent.into()));

@@ -131,7 +131,7 @@ impl ModelTable {
         if suffix.is_empty() && own.is_some_and(|own| own.name == family.name) {
             return of(parent.to_owned(), NameReason::SameFamily);
         }
-        let id = family.versions.iter().find_map(|version| at_parents(version, family, (parent, own)))?;
+        let id = family.versions.iter().find_map(|version| at_parents(version, family, parent, own))?;
         of(format!("{id}{suffix}"), NameReason::Newest)
     }
 
@@ -139,7 +139,7 @@ impl ModelTable {
     pub(super) fn permitted(&self, id: &str, parent: &str, permits: impl Fn(&str) -> bool) -> Option<String> {
         let family = self.family_of(id)?;
         let own = self.family_of(parent);
-        let at = |version| at_parents(version, family, (parent, own));
+        let at = |version| at_parents(version, family, parent, own);
         family.versions.iter().filter_map(at).find(|id| permits(id))
     }
 }
@@ -157,7 +157,8 @@ fn of_id(name: &str, parent: &str) -> Option<NamedModel> {
 fn at_parents(
     version: &ModelVersion,
     family: &ModelFamily,
-    (parent, own): (&str, Option<&ModelFamily>),
+    parent: &str,
+    own: Option<&ModelFamily>,
 ) -> Option<String> {
     let same_vendor = own.is_none_or(|own| own.vendor == family.vendor);
     match provider(parent) {

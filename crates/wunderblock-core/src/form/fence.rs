@@ -125,12 +125,7 @@ pub(crate) const SUMMARY_FRAME: Cost = Cost::new(256, 1_024);
 
 /// Returns a summary of a range of a stream as a message in its fence. `unchecked` is the producer of a text that was
 /// never checked.
-pub(crate) fn summary(
-    text: &Body,
-    stream: Handle,
-    (from, to): (Seq, Seq),
-    unchecked: Option<&str>,
-) -> Message {
+pub(crate) fn summary(text: &Body, stream: Handle, from: Seq, to: Seq, unchecked: Option<&str>) -> Message {
     let tag = tag(text);
     let whole = stream.range(from, to);
     let by = unchecked.map(|by| format!(", unchecked, by {}", plain(by))).unwrap_or_default();

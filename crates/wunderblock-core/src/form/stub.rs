@@ -122,7 +122,7 @@ pub fn clip(piece: &Part, keep: Bytes, bodies: &dyn Bodies, version: u32) -> Opt
         (_, Some(handle)) => WholeText::Body(handle),
         (_, None) => WholeText::Nowhere,
     };
-    let text = ends(bodies.of(body)?, (half, half), whole);
+    let text = ends(bodies.of(body)?, half, half, whole);
     Some(Part::Text { text: text.into(), extra: extra.clone() })
 }
 
@@ -141,7 +141,7 @@ pub(crate) enum WholeText {
 
 /// Returns the head and tail of a text, each up to its given maximum length in bytes, with a mark between them that
 /// says where the rest can be read: `⟨… wb:3f9c1a7b#B600-2006: 1,406 bytes⟩`.
-pub(crate) fn ends(text: &str, (front, back): (usize, usize), whole: WholeText) -> String {
+pub(crate) fn ends(text: &str, front: usize, back: usize, whole: WholeText) -> String {
     let (head, tail) = (head(text, front), tail(text, back));
     let (from, to) = (head.len(), text.len().saturating_sub(tail.len()).max(head.len()));
     let gone = grouped((to - from) as u64);

@@ -157,7 +157,8 @@ impl<'v> Pairer<'v> {
     /// Returns the id that a call has in a request. The first call with an id keeps the id; later calls with this id
     /// append their places to it. The order of recording decides, not what is shown, so that an id in a request does
     /// not change while the session continues.
-    fn name(&mut self, id: &'v CallId, (seq, index): PartPosition) -> CallId {
+    fn name(&mut self, id: &'v CallId, at: PartPosition) -> CallId {
+        let (seq, index) = at;
         let text = id.as_str();
         if !text.is_empty() && self.names.insert(Cow::Borrowed(text)) {
             return id.clone();
@@ -200,7 +201,8 @@ impl<'v> Pairer<'v> {
     }
 
     /// Sets the result of a call, and returns the result that the call had before.
-    fn answer(&mut self, (exchange, index): Slot, at: PartPosition) -> Option<PartPosition> {
+    fn answer(&mut self, call: Slot, at: PartPosition) -> Option<PartPosition> {
+        let (exchange, index) = call;
         match &mut self.drafts.get_mut(exchange)?.shape {
             ExchangeKind::Exchange { calls } => calls.get_mut(index)?.result.replace(at),
             ExchangeKind::User | ExchangeKind::System => None,

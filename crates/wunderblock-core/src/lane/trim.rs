@@ -31,11 +31,11 @@ pub fn treatment(exchange: &Exchange, trim: &Trim, view: &View) -> Treatment {
 }
 
 /// Returns the reason why a part is not sent although its entry is shown and its dialect has a form for it.
-pub(crate) fn withheld((seq, index): PartPosition, part: &Part, trim: &Trim) -> Option<Reason> {
-    if part.is_thinking() && trim.is_unbound(seq) {
+pub(crate) fn withheld(at: PartPosition, part: &Part, trim: &Trim) -> Option<Reason> {
+    if part.is_thinking() && trim.is_unbound(at.0) {
         Some(Reason::Unbound)
     } else {
-        trim.unsent.binary_search(&(seq, index)).is_ok().then_some(Reason::Unsendable)
+        trim.unsent.binary_search(&at).is_ok().then_some(Reason::Unsendable)
     }
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn stands<'a, 'v>(
             let aside = aside.iter().filter(|seq| (*from..=*to).contains(seq)).count() as u64;
             aside <= to.0 - from.0
         };
-        let gaps = outside((from, to), &nodes, trim).filter(holds_more);
+        let gaps = outside(from, to, &nodes, trim).filter(holds_more);
         stands.extend(gaps.map(|(from, to)| GapOrSummary::Gap(from, to)));
     }
     let place = |node: &SummaryNode| if trim.nodes_last { trim.drop_before.prev() } else { node.from };
@@ -187,7 +187,7 @@ fn over<'n, 'v>(
 }
 
 /// Returns the pieces of a run that hold messages and that no summary covers.
-fn outside((from, to): (Seq, Seq), nodes: &[&SummaryNode], trim: &Trim) -> impl Iterator<Item = (Seq, Seq)> {
+fn outside(from: Seq, to: Seq, nodes: &[&SummaryNode], trim: &Trim) -> impl Iterator<Item = (Seq, Seq)> {
     let mut pieces = Vec::new();
     let mut next = from;
     for node in over(from, to, nodes) {
@@ -212,10 +212,14 @@ pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, S
     for (from, to) in runs(shown, trim.drop_before) {
         let covered =
             over(from, to, &nodes).map(|node| (node.from.max(from), node.to.min(to), Reason::Summarised));
-        let bare = outside((from, to), &nodes, trim).map(|(from, to)| (from, to, Reason::Budget));
-        let bare = bare.flat_map(|run| around(run, view.hidden().range(from..=to), Reason::Hidden));
+        let bare = outside(from, to, &nodes, trim).map(|(from, to)| (from, to, Reason::Budget));
+        let bare = bare.flat_map(|(from, to, own)| {
+            around(from, to, own, view.hidden().range(from..=to), Reason::Hidden)
+        });
         let aside = restate::aside(view);
-        let runs = covered.chain(bare).flat_map(|run| around(run, aside.iter(), Reason::Repeated));
+        let runs = covered
+            .chain(bare)
+            .flat_map(|(from, to, own)| around(from, to, own, aside.iter(), Reason::Repeated));
         runs_with_reason.extend(runs);
     }
     runs_with_reason.sort_unstable_by_key(|(from, ..)| *from);
@@ -224,7 +228,9 @@ pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, S
 
 /// Splits a run at the positions that are missing for a reason of their own. `positions` must be ascending.
 fn around<'a>(
-    (from, to, reason): (Seq, Seq, Reason),
+    from: Seq,
+    to: Seq,
+    reason: Reason,
     positions: impl Iterator<Item = &'a Seq>,
     own: Reason,
 ) -> Vec<(Seq, Seq, Reason)> {

@@ -334,7 +334,8 @@ impl View {
 
     /// Returns a part of the entry at a position.
     #[must_use]
-    pub fn part(&self, (seq, index): PartPosition) -> Option<&Part> {
+    pub fn part(&self, at: PartPosition) -> Option<&Part> {
+        let (seq, index) = at;
         self.entries.get(&seq)?.message.parts.get(index)
     }
 

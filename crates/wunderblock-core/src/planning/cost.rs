@@ -80,7 +80,7 @@ pub fn message(message: &Message, costs: &dyn CostModel) -> Cost {
 #[must_use]
 pub fn sent(entry: &ViewEntry, trim: &Trim, costs: &dyn CostModel) -> Cost {
     let parts = entry.message.parts.iter().enumerate();
-    let parts = parts.filter(|(index, piece)| missing((entry, *index), piece, trim, costs).is_none());
+    let parts = parts.filter(|(index, piece)| missing(entry, *index, piece, trim, costs).is_none());
     frame(costs) + parts.map(|(_, piece)| part(piece, costs)).sum()
 }
 
@@ -161,7 +161,7 @@ pub fn clipped(
 ) -> Cost {
     let priced = presentation::Priced { trim, view, costs };
     let clipped = |at: PartPosition, piece: &Part, gist: Option<&str>| {
-        let form = presentation::clipped(at, piece, priced, (gist, bodies));
+        let form = presentation::clipped(at, piece, priced, gist, bodies);
         both(stubbed(piece, &form, costs))
     };
     of_exchange(exchange, priced, &clipped).verbatim
@@ -176,8 +176,7 @@ fn of_exchange(exchange: &Exchange, priced: presentation::Priced<'_>, forms: &Co
     for said in exchange.speakers.iter().filter_map(|seq| view.entry(*seq)) {
         total += both(frame(costs));
         for (index, piece) in said.message.parts.iter().enumerate() {
-            if !matches!(piece, Part::ToolResult { .. })
-                && missing((said, index), piece, trim, costs).is_none()
+            if !matches!(piece, Part::ToolResult { .. }) && missing(said, index, piece, trim, costs).is_none()
             {
                 total += forms((said.seq, index), piece, None);
             }
@@ -209,7 +208,7 @@ fn of_exchange(exchange: &Exchange, priced: presentation::Priced<'_>, forms: &Co
 /// Returns whether an entry is shown by its mark alone: it has no part, or the marked part is not sent.
 pub(crate) fn is_marked_alone(said: &ViewEntry, trim: &Trim, costs: &dyn CostModel) -> bool {
     trim.mark_of(said.seq).is_some_and(|index| {
-        let is_gone = |piece| missing((said, index), piece, trim, costs).is_some();
+        let is_gone = |piece| missing(said, index, piece, trim, costs).is_some();
         said.message.parts.get(index).is_none_or(is_gone)
     })
 }
@@ -222,7 +221,8 @@ fn fenced(said: &ViewEntry, costs: &dyn CostModel) -> Cost {
 
 /// Returns the reason why a part of a shown entry is not in the request.
 pub(crate) fn missing(
-    (entry, index): (&ViewEntry, usize),
+    entry: &ViewEntry,
+    index: usize,
     piece: &Part,
     trim: &Trim,
     costs: &dyn CostModel,

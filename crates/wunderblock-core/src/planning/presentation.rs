@@ -99,15 +99,21 @@ pub(crate) fn clipped(
     at: PartPosition,
     piece: &Part,
     Priced { trim, view, .. }: Priced<'_>,
-    (gist, bodies): (Option<&str>, &dyn Bodies),
+    gist: Option<&str>,
+    bodies: &dyn Bodies,
 ) -> Stubbed {
-    cut(formed(piece, shown(at, trim, view), view, gist), piece, (trim.clip_of(at.0), bodies, u32::MAX))
+    cut(formed(piece, shown(at, trim, view), view, gist), piece, trim.clip_of(at.0), bodies, u32::MAX)
 }
 
-/// Returns a form with the head and tail of what is longer than `how` allows: the number of bytes per text, the
-/// texts, and the version of rendering.
-pub(crate) fn cut(form: Stubbed, piece: &Part, how: (Option<Bytes>, &dyn Bodies, u32)) -> Stubbed {
-    let (keep, bodies, version) = how;
+/// Returns a form with the head and tail of what is longer than the number of bytes that `keep` allows per text,
+/// as a version of rendering shows it.
+pub(crate) fn cut(
+    form: Stubbed,
+    piece: &Part,
+    keep: Option<Bytes>,
+    bodies: &dyn Bodies,
+    version: u32,
+) -> Stubbed {
     let short =
         keep.zip(form.shown(piece)).and_then(|(keep, whole)| stub::clip(whole, keep, bodies, version));
     short.map_or(form, Stubbed::Part)

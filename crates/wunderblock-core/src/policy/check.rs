@@ -212,7 +212,7 @@ impl Policy {
                 }
             }
             Action::Condense { leaves, nodes, above, .. } => {
-                check_merge(key, (*leaves, *nodes), *above, faults);
+                check_merge(key, *leaves, *nodes, *above, faults);
             }
             Action::Summarise { oldest, chunk, chunk_share, chunk_least, ahead, .. } => {
                 if *ahead && chunk.get().is_none() && chunk_share.get().is_none() {
@@ -235,7 +235,7 @@ impl Policy {
                 }
             }
             Action::Archive { above, keep, catalogue_tokens, .. } => {
-                check_archive(key, (*above, *keep), *catalogue_tokens, faults);
+                check_archive(key, *above, *keep, *catalogue_tokens, faults);
             }
             Action::Drop { keep, .. } => {
                 let level = [self.trigger.soft.messages, self.trigger.hard.messages];
@@ -350,7 +350,7 @@ impl Policy {
     }
 }
 
-fn check_merge(key: &str, (leaves, nodes): (u64, u64), above: Permille, faults: &mut Faults) {
+fn check_merge(key: &str, leaves: u64, nodes: u64, above: Permille, faults: &mut Faults) {
     for (name, count) in [("leaves", leaves), ("nodes", nodes)] {
         if count < 2 {
             faults.error(
@@ -364,7 +364,7 @@ fn check_merge(key: &str, (leaves, nodes): (u64, u64), above: Permille, faults: 
     }
 }
 
-fn check_archive(key: &str, (above, keep): (Permille, Permille), catalogue: Tokens, faults: &mut Faults) {
+fn check_archive(key: &str, above: Permille, keep: Permille, catalogue: Tokens, faults: &mut Faults) {
     if keep >= above {
         let what = format!("must be below `above` ({above}): with {keep} kept, nothing would be archived");
         faults.error(format!("{key}.keep"), what);

@@ -295,7 +295,7 @@ fn elements(text: &str) -> Vec<(usize, usize, Author)> {
     while let Some(open) = text.get(at..).and_then(|rest| rest.find('<')).map(|open| at + open) {
         at = match element(text, open) {
             Some((end, _)) if opens(rest_of(text, open), ARGUMENTS) => {
-                found.extend(around_words(text, (open, end)));
+                found.extend(around_words(text, open, end));
                 end
             }
             Some((end, author)) => {
@@ -314,7 +314,7 @@ fn rest_of(text: &str, at: usize) -> &str {
 
 /// Returns the tags around the words that a person typed after a slash command. The whole element, if these are fewer
 /// than [`ARGUMENT_WORDS`]: a number, a name of a model.
-fn around_words(text: &str, (open, end): (usize, usize)) -> Vec<(usize, usize, Author)> {
+fn around_words(text: &str, open: usize, end: usize) -> Vec<(usize, usize, Author)> {
     let whole = text.get(open..end).unwrap_or_default();
     let from = whole.find('>').map_or(whole.len(), |at| at + 1);
     let to = whole.rfind("</").filter(|to| *to >= from).unwrap_or(whole.len());

@@ -44,7 +44,7 @@ pub struct PreambleBlock {
 impl PreambleBlock {
     /// Creates a block that is not an instruction file.
     #[must_use]
-    pub fn new(section: Section, name: &str, (digest, text): (&str, Body)) -> Self {
+    pub fn new(section: Section, name: &str, digest: &str, text: Body) -> Self {
         Self {
             section,
             name: name.into(),
@@ -64,13 +64,14 @@ impl PreambleBlock {
         name: &str,
         level: InstructionLevel,
         reason: LoadReason,
-        (digest, text): (&str, Body),
+        digest: &str,
+        text: Body,
     ) -> Self {
         Self {
             authority: level.authority(),
             level: Some(level),
             reason,
-            ..Self::new(Section::Instructions, name, (digest, text))
+            ..Self::new(Section::Instructions, name, digest, text)
         }
     }
 

@@ -18,7 +18,8 @@ const LOOK: usize = 16 << 10;
 pub fn describe(
     seq: Seq,
     said: &Message,
-    (view, bodies): (&View, &dyn Bodies),
+    view: &View,
+    bodies: &dyn Bodies,
     mask: &dyn Fn(&str) -> Cow<'_, str>,
 ) -> String {
     let first_words = |text: &str| first_words(&mask(stub::head(text.trim_start(), LOOK)), text.trim().len());

@@ -78,7 +78,8 @@ pub fn fixed(preamble: &Preamble, costs: &dyn CostModel) -> Vec<Fixed> {
 pub fn cache_points(
     preamble: &Preamble,
     costs: &dyn CostModel,
-    (min, further): (Tokens, Tokens),
+    min: Tokens,
+    further: Tokens,
 ) -> Vec<CachePoint> {
     let text = preamble_text(preamble, costs);
     let all: Tokens = text.lines.iter().map(|line| line.cost.tokens).sum();
@@ -161,8 +162,5 @@ fn deferred_names(preamble: &Preamble) -> Option<PreambleBlock> {
     };
     let text = Body::Inline(names.join(", "));
     // The names are for the model to choose from; they are not commands.
-    Some(PreambleBlock {
-        authority: Authority::Data,
-        ..PreambleBlock::new(Section::Tools, &what, ("", text))
-    })
+    Some(PreambleBlock { authority: Authority::Data, ..PreambleBlock::new(Section::Tools, &what, "", text) })
 }

@@ -213,7 +213,7 @@ impl<'a> RequestWriter<'a> {
     /// Writes a summary. If a summary was erased, its range has the mark of a gap instead.
     fn summary(&mut self, node: &SummaryNode) {
         let message =
-            fence::summary(&node.text, self.input.stream, (node.from, node.to), node.unchecked.as_deref());
+            fence::summary(&node.text, self.input.stream, node.from, node.to, node.unchecked.as_deref());
         let cost = cost::message(&message, self.input.costs);
         let parts: Option<Vec<Part>> =
             message.parts.iter().map(|part| stub::resolve(part, self.input.bodies)).collect();
@@ -282,7 +282,7 @@ impl<'a> RequestWriter<'a> {
                 self.say_of(role, parts);
             }
             let section = self.section(entry, leading);
-            self.line(entry, section, (treatment, Vec::new()), cost);
+            self.out.lines.push(self.line(entry, section, treatment, cost));
         }
     }
 
@@ -290,7 +290,7 @@ impl<'a> RequestWriter<'a> {
     fn form(&self, at: PartPosition, piece: &Part, treatment: Treatment, gist: Option<&str>) -> Stubbed {
         let form = self.presentation.of(at, piece, treatment, gist);
         let keep = self.trim.clip_of(at.0).filter(|_| treatment == Treatment::Clipped);
-        presentation::cut(form, piece, (keep, self.input.bodies, self.input.version))
+        presentation::cut(form, piece, keep, self.input.bodies, self.input.version)
     }
 
     /// Writes parts of entries as a message, and records their places.
@@ -305,7 +305,7 @@ impl<'a> RequestWriter<'a> {
     fn sendable(&mut self, entry: &'a ViewEntry) -> Vec<(usize, &'a Part)> {
         let mut parts = Vec::new();
         for (index, part) in entry.message.parts.iter().enumerate() {
-            match cost::missing((entry, index), part, self.trim, self.input.costs) {
+            match cost::missing(entry, index, part, self.trim, self.input.costs) {
                 _ if matches!(part, Part::ToolResult { .. }) => {}
                 Some(reason) => self.list(entry.seq, Some(index), reason),
                 None if restate::of(self.view, (entry.seq, index)).is_some_and(|one| !one.as_reference) => {
@@ -361,7 +361,8 @@ impl<'a> RequestWriter<'a> {
                     let treatment = if reduced { Treatment::Reduced } else { treatment };
                     let shorter = account.shorter.iter().filter(|(seq, _)| *seq == entry.seq);
                     let shorter = shorter.map(|(_, shorter)| shorter.clone()).collect();
-                    self.line(entry, Section::Transcript, (treatment, shorter), cost);
+                    let line = self.line(entry, Section::Transcript, treatment, cost);
+                    self.out.lines.push(SourceLine { reduced: shorter, ..line });
                 }
                 None => {
                     let what = "mark of a missing result".to_owned();
@@ -453,26 +454,21 @@ impl<'a> RequestWriter<'a> {
         }
     }
 
-    fn line(
-        &mut self,
-        entry: &ViewEntry,
-        section: Section,
-        (treatment, reduced): (Treatment, Vec<ShownShorter>),
-        cost: Cost,
-    ) {
+    /// Returns the line of an entry, without the records of its shorter parts.
+    fn line(&self, entry: &ViewEntry, section: Section, treatment: Treatment, cost: Cost) -> SourceLine {
         let bodies = entry.message.parts.iter().flat_map(Part::bodies);
         let largest = bodies.filter(|body| body.handle().is_some()).max_by_key(|body| body.bytes());
-        self.out.lines.push(SourceLine {
+        SourceLine {
             seq: Some(entry.seq),
             section,
             treatment,
             cost,
-            what: describe(entry.seq, &entry.message, (self.view, self.input.bodies), &|text| {
+            what: describe(entry.seq, &entry.message, self.view, self.input.bodies, &|text| {
                 Cow::Borrowed(text)
             }),
             handle: largest.and_then(Body::handle),
-            reduced,
-        });
+            reduced: Vec::new(),
+        }
     }
 
     /// Lists an entry as missing if none of its content was left to show.

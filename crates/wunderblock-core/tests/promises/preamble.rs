@@ -74,7 +74,7 @@ fn file(name: &str, level: InstructionLevel, text: &str) -> PreambleBlock {
 
 fn nested(name: &str, text: &str) -> PreambleBlock {
     let reason = LoadReason::Nested(format!("{name} file").into());
-    PreambleBlock::instruction(name, InstructionLevel::Directory, reason, ("", text.into()))
+    PreambleBlock::instruction(name, InstructionLevel::Directory, reason, "", text.into())
 }
 
 fn tool(name: &str, description: &str) -> ToolBlock {

@@ -55,7 +55,7 @@ fn tag_of(line: &str) -> Option<&str> {
 fn everywhere(text: &str, name: &str) -> Lane {
     let mut lane = Lane::new();
     let mut offer = Offer::default();
-    let level = |level, reason| PreambleBlock::instruction(name, level, reason, ("", text.into()));
+    let level = |level, reason| PreambleBlock::instruction(name, level, reason, "", text.into());
     offer.blocks.insert(
         Section::Instructions,
         vec![
@@ -88,7 +88,8 @@ fn everywhere(text: &str, name: &str) -> Lane {
         &format!("{name} nested"),
         InstructionLevel::Directory,
         LoadReason::Nested(name.into()),
-        ("", text.into()),
+        "",
+        text.into(),
     );
     lane.build(&Offer { nested: vec![nested], ..offer }, (Tokens(1_000_000), false));
     let recalled = Injection { what: name.into(), why: name.into(), body: text.into(), ..injection(1) };
@@ -167,7 +168,8 @@ fn the_name_of_a_managed_file_is_one_line_of_the_system_text() {
         name,
         InstructionLevel::Managed,
         LoadReason::SessionStart,
-        ("", "Be careful.".into()),
+        "",
+        "Be careful.".into(),
     );
     offer.blocks.insert(Section::Instructions, vec![block]);
     lane.build(&offer, (Tokens(100_000), true));
@@ -189,7 +191,7 @@ fn only_what_commands_stands_in_the_system_text() {
     ];
     let files = levels.map(|level| {
         (
-            PreambleBlock::instruction("f", level, LoadReason::Given, ("", "Hear me.".into())),
+            PreambleBlock::instruction("f", level, LoadReason::Given, "", "Hear me.".into()),
             level == InstructionLevel::Managed,
         )
     });

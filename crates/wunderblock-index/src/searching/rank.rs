@@ -59,8 +59,8 @@ pub(crate) fn ranked<E, B: AsRef<[u8]>>(
         }
     }
     let asked = ranking.scored.iter().map(|(_, idf)| idf).sum();
-    let of = |score, contained| strength(&statistics, score, (contained, asked));
-    Ok(hits(search.query, sources, &found, (&chosen, &of)))
+    let of = |score, contained| strength(&statistics, score, contained, asked);
+    Ok(hits(search.query, sources, &found, &chosen, &of))
 }
 
 /// Data of the query that is needed to score documents.
@@ -130,7 +130,8 @@ fn hits(
     query: &ParsedQuery,
     sources: &[PostingsSource<'_>],
     found: &[Vec<Option<Postings>>],
-    (chosen, of): (&[RankEntry], &dyn Fn(i64, u64) -> HitStrength),
+    chosen: &[RankEntry],
+    of: &dyn Fn(i64, u64) -> HitStrength,
 ) -> Vec<DocHit> {
     let mut matched: Vec<Vec<Box<str>>> = vec![Vec::new(); chosen.len()];
     for (at, found) in found.iter().enumerate() {

@@ -78,7 +78,7 @@ pub fn cover(sum: u64, matched: usize, asked: usize) -> i64 {
 /// Returns the strength of a document: its score, and the sums of the inverse document frequencies of the terms that it
 /// contains and of all terms that were asked for.
 #[must_use]
-pub fn strength(statistics: &Statistics, score: i64, (contained, asked): (u64, u64)) -> HitStrength {
+pub fn strength(statistics: &Statistics, score: i64, contained: u64, asked: u64) -> HitStrength {
     let thousandths = |part: u64, whole: u64| {
         u32::try_from(u128::from(part) * 1_000 / u128::from(whole.max(1))).unwrap_or(u32::MAX)
     };

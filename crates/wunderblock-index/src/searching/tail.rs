@@ -62,7 +62,7 @@ impl Tail {
         for tail in tails {
             let (shift, limit) = (docs.len() as u32, tail.docs.all.len() as u32);
             for (to, from) in postings.iter_mut().zip(&tail.postings).filter(|(_, from)| from.docs > 0) {
-                to.append((from.docs, &from.bytes), shift, limit).ok_or(malformed)?;
+                to.append(from.docs, &from.bytes, shift, limit).ok_or(malformed)?;
             }
             docs.extend_from_slice(&tail.docs.all);
         }

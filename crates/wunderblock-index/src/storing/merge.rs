@@ -57,7 +57,7 @@ pub fn verify(segment: &Segment) -> Result<(), SegmentError> {
         return malformed("the number of blocks in a segment does not match the header");
     }
     let mut lens = vec![0u32; header.len()];
-    let mut input = MergeInput::open(&header, (0, &segment.blocks), &[])?;
+    let mut input = MergeInput::open(&header, 0, &segment.blocks, &[])?;
     while input.term().is_some() {
         for posting in input.postings()?.iter() {
             if let Some(len) = lens.get_mut(posting.doc as usize) {
@@ -167,7 +167,7 @@ impl MergePlan {
         }
         let mut inputs = Vec::with_capacity(blocks.len());
         for ((header, wanted), blocks) in self.headers.iter().zip(wanted).zip(blocks) {
-            inputs.push(MergeInput::open(header, (wanted.start as usize, blocks.as_ref()), &range.from)?);
+            inputs.push(MergeInput::open(header, wanted.start as usize, blocks.as_ref(), &range.from)?);
         }
         let ends = |term: &[u8]| range.to.as_deref().is_some_and(|to| term >= to);
         let mut heap: BinaryHeap<Reverse<(Vec<u8>, usize)>> = BinaryHeap::new();
@@ -231,7 +231,8 @@ impl<'a> MergeInput<'a> {
     /// Opens a cursor at the first term at or after `from`. `number` is the number of the first given block.
     fn open(
         header: &'a Header,
-        (number, blocks): (usize, &'a [Vec<u8>]),
+        number: usize,
+        blocks: &'a [Vec<u8>],
         from: &[u8],
     ) -> Result<Self, SegmentError> {
         let mut input = Self { header, blocks: blocks.iter(), number, block: None, at: 0 };
@@ -280,7 +281,8 @@ impl<'a> MergeInput<'a> {
             (_, None) => Err(malformed),
             (Survivors::From(first), Some(block)) => {
                 let limit = self.header.len() as u32;
-                postings.append(block.packed(self.at), *first, limit).ok_or(malformed)
+                let (docs, packed) = block.packed(self.at);
+                postings.append(docs, packed, *first, limit).ok_or(malformed)
             }
             (Survivors::Some(numbers), _) => {
                 for mut posting in self.postings()?.iter() {

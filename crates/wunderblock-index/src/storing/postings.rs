@@ -52,7 +52,7 @@ impl Postings {
     /// Appends `docs` packed entries of a segment of `limit` documents, with `shift` added to each document number.
     /// Returns `None` if the entries are malformed, name a document at or above `limit`, or do not follow the
     /// existing entries.
-    pub(crate) fn append(&mut self, (docs, packed): (u32, &[u8]), shift: u32, limit: u32) -> Option<()> {
+    pub(crate) fn append(&mut self, docs: u32, packed: &[u8], shift: u32, limit: u32) -> Option<()> {
         let mut entries = Iter { bytes: packed, left: docs, next: 0 };
         let first = entries.next().filter(|first| first.doc < limit && first.count > 0)?;
         let rest = entries.bytes;

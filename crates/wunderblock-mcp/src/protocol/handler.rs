@@ -68,7 +68,8 @@ impl Handler {
     /// Runs a call that only reads. A cancelled call is dropped at its next wait.
     async fn read<T: Send + 'static, F: Future<Output = Result<T, ToolFailure>> + Send + 'static>(
         &self,
-        (kind, context): (CallKind, &RequestContext<RoleServer>),
+        kind: CallKind,
+        context: &RequestContext<RoleServer>,
         call: impl FnOnce(Arc<SharedLedger>) -> F,
     ) -> Result<T, ErrorData> {
         let call = call(Arc::clone(&self.ledger));
@@ -159,7 +160,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let list = |ledger: Arc<SharedLedger>| async move { resources::list(&ledger).await };
         let redactor = &self.ledger.served.config.redactor;
-        let listed = self.read((CallKind::Quick, &context), list).await?.into_iter();
+        let listed = self.read(CallKind::Quick, &context, list).await?.into_iter();
         let listed = listed.filter(|(link, _)| link.has_no_secret(redactor));
         let listed =
             listed.map(|(link, about)| resource(link).with_description(self.push(&about).into_string()));
@@ -174,7 +175,7 @@ impl ServerHandler for Handler {
         let uri = request.uri.clone();
         let kind = resources::kind(&uri);
         let read = |ledger: Arc<SharedLedger>| async move { resources::read(&ledger, &uri).await };
-        let Some(text) = self.read((kind, &context), read).await? else {
+        let Some(text) = self.read(kind, &context, read).await? else {
             let why = "no resource has this URI; `resources/templates/list` lists the forms";
             return Err(ErrorData::resource_not_found(why, None));
         };
@@ -203,9 +204,9 @@ impl ServerHandler for Handler {
         let (name, arguments) = (prompt.name.clone(), request.arguments.unwrap_or_default());
         let (kind, deadline) = (prompts::kind(&name), self.deadline(&context.ct));
         let text = |ledger: Arc<SharedLedger>| async move {
-            prompts::text(&ledger, (&name, deadline), &arguments).await
+            prompts::text(&ledger, &name, deadline, &arguments).await
         };
-        let text = self.push(&self.read((kind, &context), text).await?).into_string();
+        let text = self.push(&self.read(kind, &context, text).await?).into_string();
         Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
     }
 }

@@ -18,7 +18,8 @@ const LAST: Duration = Duration::from_millis(500);
 /// Serves until the input ends, or until `stopper` stops it.
 pub(crate) fn serve(
     served: Served,
-    (input, output): (Box<dyn Read + Send>, Box<dyn Write + Send>),
+    input: Box<dyn Read + Send>,
+    output: Box<dyn Write + Send>,
     stopper: &Stopper,
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;

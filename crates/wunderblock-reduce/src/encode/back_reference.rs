@@ -133,7 +133,8 @@ pub(super) fn parse_tag(tag: &str) -> Option<(RangeInclusive<usize>, RangeInclus
 
 /// Appends to `out` the lines of `out` that a reference names.
 pub(super) fn decode(
-    (here, there): (RangeInclusive<usize>, RangeInclusive<usize>),
+    here: RangeInclusive<usize>,
+    there: RangeInclusive<usize>,
     out: &mut TextSink<'_>,
     index: &mut LineIndex,
 ) -> Option<()> {

@@ -58,9 +58,9 @@ pub(in crate::encode) fn decode<'e>(
                 inner.push(before)?;
                 decode(EncodedBlock::of(tag, inner.written()), &mut out)?;
             }
-        } else if let Some(lines) = back_reference::parse_tag(tag) {
+        } else if let Some((here, there)) = back_reference::parse_tag(tag) {
             out.push(before)?;
-            back_reference::decode(lines, &mut out, &mut index)?;
+            back_reference::decode(here, there, &mut out, &mut index)?;
         } else {
             if open.len() >= MAX_DEPTH {
                 return None;

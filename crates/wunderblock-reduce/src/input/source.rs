@@ -69,7 +69,7 @@ impl SourceText<'_> {
             places.start_line(shown, source, len);
         });
         match shown {
-            Some(shown) => self.showing(shown, places, "job, step and time before each line"),
+            Some((text, gone)) => self.showing(text, gone, places, "job, step and time before each line"),
             None => self,
         }
     }
@@ -85,12 +85,12 @@ impl SourceText<'_> {
         if gone == 0 {
             return self;
         }
-        self.showing((text, gone), places, "terminal controls and overwritten text")
+        self.showing(text, gone, places, "terminal controls and overwritten text")
     }
 
     /// Shows another text in place of this one, with a mark for the bytes that it lacks. `places` has its positions in
     /// this text.
-    fn showing(mut self, (text, gone): (String, u64), mut places: SourceMap, lacks: &str) -> Self {
+    fn showing(mut self, text: String, gone: u64, mut places: SourceMap, lacks: &str) -> Self {
         places.add(text.len(), self.text.len(), 0);
         places.compose(&self.places);
         let loss = whole_text_gap(self.len, gone, lacks);

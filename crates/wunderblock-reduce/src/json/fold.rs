@@ -4,6 +4,7 @@
 //! mention a failure. Lists within kept items are folded in turn. A budget makes the choice wider or narrower.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use super::cuts::{CutRun, JsonCuts};
 use super::tree::{JsonTree, JsonType};
@@ -274,7 +275,8 @@ impl JsonFolder<'_, '_> {
         let (Some(&first), Some(&last)) = (run.first(), run.last()) else { return };
         let measure = if tree.kind(list.at) == JsonType::Object { GapUnit::Keys } else { GapUnit::Items };
         let span = tree.member(first)..tree.span(last).end;
-        let gap = self.gap(span, (measure, gone.clone()), (list.at, list.way));
+        let within = self.path(list.at, list.way);
+        let gap = gap(span, measure, gone.clone(), within);
         self.cuts.leave_out(CutRun { gap, count: gone.len(), first, next: tree.node(last).next as usize });
     }
 
@@ -305,21 +307,9 @@ impl JsonFolder<'_, '_> {
         if from == 0 || to < from + 100 {
             return;
         }
-        let gap = self.gap(span.start + from..span.start + to, (GapUnit::Bytes, from - 1..to - 1), (at, way));
+        let within = self.path(at, way);
+        let gap = gap(span.start + from..span.start + to, GapUnit::Bytes, from - 1..to - 1, within);
         self.cuts.cut(at, gap);
-    }
-
-    /// Returns a gap counted in units of a node, or in bytes of the source if no path leads to the node.
-    fn gap(
-        &mut self,
-        span: std::ops::Range<usize>,
-        (measure, units): (GapUnit, std::ops::Range<usize>),
-        (at, way): (usize, &[PathStep]),
-    ) -> Gap {
-        let within = self.path(at, way).map(Into::into);
-        let (measure, units) =
-            if within.is_some() { (measure, units) } else { (GapUnit::Bytes, span.clone()) };
-        Gap { span, measure, first: units.start as u64 + 1, last: units.end as u64, within, told: Vec::new() }
     }
 
     /// Returns the path of a node. Returns `None` if a member on the path occurs again in its object, because a path
@@ -356,4 +346,11 @@ impl JsonFolder<'_, '_> {
         });
         again.contains(&member)
     }
+}
+
+/// Returns a gap counted in units of a node at the path `within`, or in bytes of the source without a path.
+fn gap(span: Range<usize>, measure: GapUnit, units: Range<usize>, within: Option<String>) -> Gap {
+    let (measure, units) = if within.is_some() { (measure, units) } else { (GapUnit::Bytes, span.clone()) };
+    let (first, last) = (units.start as u64 + 1, units.end as u64);
+    Gap { span, measure, first, last, within: within.map(Into::into), told: Vec::new() }
 }

@@ -106,10 +106,10 @@ impl<'t> RecordWriter<'t> {
 
     fn show(&mut self, line: &str) {
         self.end_run();
-        self.push(line, ShownLevel::Alone, (Rank::Frame, 0));
+        self.push(line, ShownLevel::Alone, Rank::Frame, 0);
     }
 
-    fn push(&mut self, line: &str, level: ShownLevel, (rank, score): (Rank, u16)) {
+    fn push(&mut self, line: &str, level: ShownLevel, rank: Rank, score: u16) {
         self.parts.push(ShownPart { text: format!("{}\n", line.trim_end()), level, rank, score });
     }
 
@@ -120,7 +120,7 @@ impl<'t> RecordWriter<'t> {
         for (key, items) in std::mem::take(&mut self.run).groups {
             let sort = key.split_once(' ').map_or("", |(sort, _)| sort);
             let nth = sorts.entry(sort).and_modify(|nth| *nth = nth.saturating_add(1)).or_default();
-            let worth = (Rank::Context, u16::MAX - *nth);
+            let (rank, score) = (Rank::Context, u16::MAX - *nth);
             // A single item in a folder is written as a path.
             let alone = items.len() == 1 && key.ends_with('/');
             let separator = if items.iter().any(|item| item.contains(' ')) { "  " } else { " " };
@@ -128,13 +128,13 @@ impl<'t> RecordWriter<'t> {
             let mut level = ShownLevel::Alone;
             for item in items {
                 if line.len() + item.len() > LINE_BYTES && !line.trim().is_empty() {
-                    self.push(&line, level, worth);
+                    self.push(&line, level, rank, score);
                     (line, level) = ("  ".to_owned(), ShownLevel::Detail);
                 }
                 line.push_str(&item);
                 line.push_str(separator);
             }
-            self.push(&line, level, worth);
+            self.push(&line, level, rank, score);
         }
     }
 }

@@ -103,7 +103,7 @@ pub(super) fn read(
         Err((line, why)) => return found.remark_line(&file.origin.place, line, why),
     };
     if file.key.is_empty() {
-        let name = name(file, kind, plugin, (&fields, found));
+        let name = name(file, kind, plugin, &fields, found);
         return define(file, RawCommand { kind, name: &name, fields: &fields, body: &body }, found);
     }
     let Some(Value::Map(commands)) = fields.get(&file.key) else { return };
@@ -119,7 +119,8 @@ pub(super) fn read(
 /// Adds a command of a plugin whose manifest gives it a name, and fields that override those of its text.
 pub(super) fn add_listed(
     file: &DefinitionFile,
-    (name, own): (&str, &Fields),
+    name: &str,
+    own: &Fields,
     text: &str,
     found: &mut FoundDefinitions,
 ) {
@@ -169,7 +170,8 @@ fn name(
     file: &DefinitionFile,
     kind: CommandKind,
     plugin: Option<&str>,
-    (fields, found): (&Fields, &FoundDefinitions),
+    fields: &Fields,
+    found: &FoundDefinitions,
 ) -> String {
     let product = &*file.origin.product;
     let written = fields.text("name").map(|name| one_line(&name));

@@ -35,7 +35,7 @@ impl Definitions {
     /// # Errors
     /// See [`LookupError`].
     pub fn agent(&self, name: &str) -> Result<InForce<'_, AgentDefinition>, LookupError> {
-        look_up(&self.products, name, ("Agent type", ""))
+        look_up(&self.products, name, "Agent type", "")
     }
 
     /// Returns the definition in force of a command or a skill. The name may begin with a slash.
@@ -43,14 +43,15 @@ impl Definitions {
     /// # Errors
     /// See [`LookupError`].
     pub fn command(&self, name: &str) -> Result<InForce<'_, CommandDefinition>, LookupError> {
-        look_up(&self.commands, name.strip_prefix('/').unwrap_or(name), ("command", "/"))
+        look_up(&self.commands, name.strip_prefix('/').unwrap_or(name), "command", "/")
     }
 }
 
 fn look_up<'a, T: Definition>(
     products: &'a BTreeMap<Box<str>, Registry<T>>,
     name: &str,
-    (title, mark): (&str, &str),
+    title: &str,
+    mark: &str,
 ) -> Result<InForce<'a, T>, LookupError> {
     let mut hits = Vec::new();
     for (product, registry) in products {

@@ -138,7 +138,7 @@ impl DefinitionQuery {
                 place.base.iter().find_map(|base| folder(base)).into_iter().collect()
             };
             for (distance, base) in (0..).zip(bases) {
-                files.extend(place.files((&base, distance), root, found));
+                files.extend(place.files(&base, distance, root, found));
             }
         }
         for path in &self.given {
@@ -163,7 +163,8 @@ impl DefinitionPlace {
 
     fn files(
         &self,
-        (base, distance): (&Path, u32),
+        base: &Path,
+        distance: u32,
         root: Option<&Path>,
         found: &mut FoundDefinitions,
     ) -> Vec<DefinitionFile> {
@@ -181,7 +182,7 @@ impl DefinitionPlace {
             return vec![DefinitionFile { path, inner, key, kind, preference, origin, root }];
         }
         let folder = base.join(&*self.folder);
-        let inside = files_in(&folder, (&self.ending, self.depth.max(1)), root, found).into_iter();
+        let inside = files_in(&folder, &self.ending, self.depth.max(1), root, found).into_iter();
         let file = |path: PathBuf| {
             let origin = origin(&path);
             let file = DefinitionFile::in_folder(&folder, path, self.kind(), origin);
@@ -201,7 +202,8 @@ pub(super) fn origin(product: &str, layer: Layer, distance: u32, path: &Path) ->
 /// times counts once, at its own path if that is in the folder.
 pub(super) fn files_in(
     folder: &Path,
-    (ending, depth): (&str, usize),
+    ending: &str,
+    depth: usize,
     root: Option<&Path>,
     found: &mut FoundDefinitions,
 ) -> Vec<PathBuf> {
@@ -216,7 +218,7 @@ pub(super) fn files_in(
         let Ok(own) = dunce::canonicalize(&path) else { continue };
         let Ok(metadata) = std::fs::metadata(&own) else { continue };
         if root.is_none_or(|root| own.starts_with(root)) {
-            walk.visit(path, own, (metadata.file_type(), depth));
+            walk.visit(path, own, metadata.file_type(), depth);
         } else if metadata.is_dir() || walk.wants(&path) {
             outside.push(path);
         }
@@ -246,7 +248,7 @@ impl FolderWalk<'_> {
     }
 
     /// Visits a file or a folder, given its path and its path without links.
-    fn visit(&mut self, path: PathBuf, own: PathBuf, (kind, depth): (FileType, usize)) {
+    fn visit(&mut self, path: PathBuf, own: PathBuf, kind: FileType, depth: usize) {
         if kind.is_file() && self.wants(&path) {
             if self.files.len() < MAX_DEFINITIONS {
                 self.files.entry(own).or_insert(path);
@@ -256,7 +258,7 @@ impl FolderWalk<'_> {
             for entry in std::fs::read_dir(&path).into_iter().flatten().flatten() {
                 match entry.file_type() {
                     Ok(kind) if kind.is_symlink() => self.links.push((entry.path(), depth - 1)),
-                    Ok(kind) => self.visit(entry.path(), own.join(entry.file_name()), (kind, depth - 1)),
+                    Ok(kind) => self.visit(entry.path(), own.join(entry.file_name()), kind, depth - 1),
                     Err(_) => {}
                 }
             }

@@ -40,7 +40,7 @@ pub(super) fn add(query: &DefinitionQuery, found: &mut FoundDefinitions) {
     if query.wants("claude-code") {
         let settings = settings(query, found);
         found.denied = settings.iter().flat_map(denied_types).collect();
-        let plugins = plugins((query, &settings), found);
+        let plugins = plugins(query, &settings, found);
         check_dependencies(&plugins, found);
         for plugin in &plugins {
             plugin.add("agents", None, found);
@@ -53,19 +53,19 @@ pub(super) fn add(query: &DefinitionQuery, found: &mut FoundDefinitions) {
     if query.wants("gemini-cli") {
         for extension in extensions(query, found) {
             let parts = [
-                ("agents", None, ("md", 1)),
-                ("commands", Some(CommandKind::Command), ("toml", MAX_DEFINITION_DEPTH)),
-                ("skills", Some(CommandKind::Skill), (SKILL, 2)),
+                ("agents", None, "md", 1),
+                ("commands", Some(CommandKind::Command), "toml", MAX_DEFINITION_DEPTH),
+                ("skills", Some(CommandKind::Skill), SKILL, 2),
             ];
             let manifest = object(&extension.join(EXTENSION), found).unwrap_or_default();
             let own = extension.file_name().unwrap_or_default().to_string_lossy();
             let name = manifest.text("name").unwrap_or_else(|| own.into_owned());
-            for (folder, kind, which) in parts {
+            for (folder, kind, ending, depth) in parts {
                 if kind.is_some() && !query.commands {
                     continue;
                 }
                 let folder = extension.join(folder);
-                for path in files_in(&folder, which, None, found) {
+                for path in files_in(&folder, ending, depth, None, found) {
                     let plugin = kind.map(|_| name.as_str());
                     read(&file("gemini-cli", &folder, path, kind), plugin, found);
                 }
@@ -86,7 +86,7 @@ fn extensions(query: &DefinitionQuery, found: &mut FoundDefinitions) -> Vec<Path
 }
 
 /// Returns the enabled plugins of Claude Code that are installed for the user or for the project.
-fn plugins((query, settings): (&DefinitionQuery, &[Fields]), found: &mut FoundDefinitions) -> Vec<Plugin> {
+fn plugins(query: &DefinitionQuery, settings: &[Fields], found: &mut FoundDefinitions) -> Vec<Plugin> {
     let Some(base) = CLAUDE.iter().find_map(|base| query.places.folder(base)) else { return Vec::new() };
     let list = base.join("plugins/installed_plugins.json");
     let Some(installed) = object(&list, found) else { return Vec::new() };
@@ -206,12 +206,12 @@ impl Plugin {
     }
 
     fn add_folder(&self, folder: &Path, kind: Option<CommandKind>, found: &mut FoundDefinitions) {
-        let which = match kind {
+        let (ending, depth) = match kind {
             Some(CommandKind::Skill) if *folder == *self.folder => (SKILL, 1),
             Some(CommandKind::Skill) => (SKILL, 2),
             _ => ("md", MAX_DEFINITION_DEPTH),
         };
-        for path in files_in(folder, which, None, found) {
+        for path in files_in(folder, ending, depth, None, found) {
             // A manifest may name the folder that is read anyway.
             let is_known = found.commands.iter().any(|one| *path == *Path::new(&*one.origin.place));
             if !is_known {
@@ -240,7 +240,7 @@ impl Plugin {
             match text {
                 Ok(text) => {
                     let file = file("claude-code", &self.folder, path, Some(CommandKind::Command));
-                    add_listed(&file, (&format!("{}:{name}", self.name()), own), &text, found);
+                    add_listed(&file, &format!("{}:{name}", self.name()), own, &text, found);
                 }
                 Err(why) => found.remark(&path, why),
             }

@@ -71,11 +71,11 @@ pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
             let found = scan(workspace, rules, &ignored);
             if wanted.frozen.is_some() {
                 let mut now = force.clone();
-                add_ignore_files(workspace, &found.ignore, (&mut now, &mut findings));
+                add_ignore_files(workspace, &found.ignore, &mut now, &mut findings);
                 for (path, _) in now.iter().skip(force.len()) {
                     findings.add(path, None, FindingKind::Deferred, deferral("is new"));
                 }
-            } else if add_ignore_files(workspace, &found.ignore, (&mut force, &mut findings)) {
+            } else if add_ignore_files(workspace, &found.ignore, &mut force, &mut findings) {
                 // Problems in ignore files that have already been read are reported only once.
                 ignored = Ignored::new(&force, &mut findings);
             }
@@ -88,7 +88,7 @@ pub fn instructions(wanted: &SourceQuery<'_>) -> FoundSources {
             candidates(workspace, rules, &found.directories, &ignored, &mut findings)
         }
     };
-    let loader = Loader::new((workspace, rules), &ignored, findings);
+    let loader = Loader::new(workspace, rules, &ignored, findings);
     let mut reading = SourceRead { loader, rules, scoped: Vec::new() };
     let head = reading.head(&way, &scanned);
     let nested = reading.nested(&way, wanted.touched);
@@ -176,7 +176,7 @@ impl SourceRead<'_> {
         let level = self.level(directory);
         let place = ImportScope::new(level, reason.clone());
         for name in &self.rules.rule_dirs {
-            for rule in rules(&mut self.loader, (directory, name), &place) {
+            for rule in rules(&mut self.loader, directory, name, &place) {
                 if rule.is_general() {
                     rule.take(&mut self.loader, place.clone(), out);
                 } else {
@@ -207,7 +207,7 @@ fn ignore_files(
     let mut seen = HashSet::new();
     let paths: BTreeSet<PathBuf> = usual.chain(frozen).filter(|path| seen.insert(path.clone())).collect();
     let mut found = Vec::new();
-    add_ignore_files(wanted.workspace, &paths, (&mut found, findings));
+    add_ignore_files(wanted.workspace, &paths, &mut found, findings);
     found
 }
 
@@ -215,7 +215,8 @@ fn ignore_files(
 fn add_ignore_files(
     workspace: &Workspace,
     paths: &BTreeSet<PathBuf>,
-    (files, findings): (&mut Vec<(String, String)>, &mut FindingList),
+    files: &mut Vec<(String, String)>,
+    findings: &mut FindingList,
 ) -> bool {
     let before = files.len();
     for path in paths {

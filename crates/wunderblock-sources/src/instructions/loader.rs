@@ -71,6 +71,20 @@ pub(super) struct SourceFile {
     pub(crate) file: TextFile,
 }
 
+/// Text of a file after its front matter.
+pub(super) struct FileBody<'t> {
+    pub(super) text: &'t str,
+    /// Number of lines that the front matter takes.
+    pub(super) lines_before: u64,
+}
+
+impl<'t> FileBody<'t> {
+    /// Returns the whole text of a file without front matter.
+    fn of(source: &'t SourceFile) -> Self {
+        Self { text: &source.file.text, lines_before: 0 }
+    }
+}
+
 /// Reason why a file was not read.
 pub(super) enum Denied {
     /// The file does not exist.
@@ -101,7 +115,8 @@ pub(super) struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     pub(crate) fn new(
-        (workspace, rules): (&'a Workspace, &'a InstructionRules),
+        workspace: &'a Workspace,
+        rules: &'a InstructionRules,
         ignored: &'a Ignored,
         findings: FindingList,
     ) -> Self {
@@ -119,7 +134,7 @@ impl<'a> Loader<'a> {
             place.own.extend(canonical.parent().map(Path::to_owned));
         }
         match self.open(path, &place) {
-            Ok(source) => self.take(&source, place, (&source.file.text, 0), out),
+            Ok(source) => self.take(&source, place, FileBody::of(&source), out),
             Err(denied) => self.tell(path, denied),
         }
     }
@@ -128,7 +143,7 @@ impl<'a> Loader<'a> {
     pub(crate) fn found(&mut self, path: &Path, place: ImportScope, out: &mut Vec<InstructionFile>) -> bool {
         match self.open(path, &place) {
             Ok(source) => {
-                self.take(&source, place, (&source.file.text, 0), out);
+                self.take(&source, place, FileBody::of(&source), out);
                 true
             }
             Err(Denied::Absent) => false,
@@ -197,15 +212,15 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Adds a file: first its imports, then the file itself. `body` is the file's text after `lines` lines of front
-    /// matter.
+    /// Adds a file: first its imports, then the file itself. `body` is the text of the file after its front matter.
     pub(crate) fn take(
         &mut self,
         source: &SourceFile,
         place: ImportScope,
-        (body, lines): (&str, u64),
+        body: FileBody<'_>,
         out: &mut Vec<InstructionFile>,
     ) {
+        let FileBody { text: body, lines_before: lines } = body;
         self.taken.insert(source.canonical.clone());
         self.chain.push(source.canonical.clone());
         let spans = spans(body);
@@ -245,7 +260,7 @@ impl<'a> Loader<'a> {
     ) {
         match self.imported(by, place, mention) {
             Ok(None) => {}
-            Ok(Some((source, place))) => self.take(&source, place, (&source.file.text, 0), out),
+            Ok(Some((source, place))) => self.take(&source, place, FileBody::of(&source), out),
             Err((what, why)) => {
                 let shown: String = mention.path.chars().take(200).collect();
                 self.findings.add(&by.name, Some(mention.line), what, format!("@{shown} {why}"));

@@ -1,6 +1,6 @@
 //! Rules: Markdown files of a rule directory, some of which apply only to certain paths.
 
-use super::loader::{Denied, FindingList, ImportScope, Loader, SourceFile};
+use super::loader::{Denied, FileBody, FindingList, ImportScope, Loader, SourceFile};
 use crate::file::resolve;
 use crate::front_matter;
 use crate::limits::{MAX_RULE_DEPTH, MAX_RULE_PATTERNS, MAX_RULES};
@@ -50,7 +50,7 @@ impl RuleFile {
     /// Adds the rule's text to the instruction files.
     pub(crate) fn take(&self, loader: &mut Loader<'_>, place: ImportScope, out: &mut Vec<InstructionFile>) {
         let text = self.source.file.text.get(self.body.0..).unwrap_or_default();
-        loader.take(&self.source, place, (text, self.body.1), out);
+        loader.take(&self.source, place, FileBody { text, lines_before: self.body.1 }, out);
     }
 }
 
@@ -58,7 +58,8 @@ impl RuleFile {
 /// because the paths to which it applies are unknown.
 pub(crate) fn rules(
     loader: &mut Loader<'_>,
-    (base, directory): (&Path, &str),
+    base: &Path,
+    directory: &str,
     place: &ImportScope,
 ) -> Vec<RuleFile> {
     let top = base.join(directory);

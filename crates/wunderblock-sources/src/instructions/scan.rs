@@ -41,7 +41,7 @@ pub(crate) fn scan(workspace: &Workspace, rules: &InstructionRules, ignored: &Ig
                 mine.scanned.is_partial = true;
                 return WalkState::Quit;
             }
-            mine.look(&entry, (&workspace.root, names, ignored))
+            mine.look(&entry, &workspace.root, names, ignored)
         })
     });
     found.into_inner().unwrap_or_default()
@@ -54,7 +54,7 @@ struct Mine<'a> {
 }
 
 impl Mine<'_> {
-    fn look(&mut self, entry: &DirEntry, (root, names, ignored): (&Path, &FileNames, &Ignored)) -> WalkState {
+    fn look(&mut self, entry: &DirEntry, root: &Path, names: &FileNames, ignored: &Ignored) -> WalkState {
         let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
         if is_dir {
             let kept_out = || {

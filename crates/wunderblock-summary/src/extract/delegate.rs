@@ -22,7 +22,8 @@ const NO_TIME: Millis = Millis(0);
 /// of each entry. The view has the reports of starts and ends.
 pub fn delegates_at_work(
     material: &Material<'_>,
-    (before, view): (&WorkLog, &View),
+    before: &WorkLog,
+    view: &View,
     spans: &HashMap<Seq, Span>,
 ) -> Vec<DelegateAtWork> {
     let (known, words) = (&before.delegates, |text: &str| words(text, material.redactor));
@@ -30,11 +31,11 @@ pub fn delegates_at_work(
     let mut facts = delegated(view).filter(|(seq, _)| *seq > before.through).peekable();
     for entry in &material.entries {
         while let Some((seq, fact)) = facts.next_if(|(seq, _)| *seq < entry.seq) {
-            fold.fact((seq, NO_TIME), fact, material.bodies);
+            fold.fact(seq, NO_TIME, fact, material.bodies);
         }
-        fold.message((entry.seq, NO_TIME), &entry.message, material.bodies);
+        fold.message(entry.seq, NO_TIME, &entry.message, material.bodies);
     }
-    facts.for_each(|(seq, fact)| fold.fact((seq, NO_TIME), fact, material.bodies));
+    facts.for_each(|(seq, fact)| fold.fact(seq, NO_TIME, fact, material.bodies));
     let logged = |(index, one, prompt): (usize, _, Option<String>)| {
         let Delegation { at, agent, call, session, .. } = one;
         let agent = agent.as_deref().map(words).unwrap_or_default();

@@ -354,8 +354,8 @@ impl<'a> Found<'a> {
         sentences.find(|sentence| cue::says_purpose(sentence)).map(|sentence| (reply.at, sentence.to_owned()))
     }
 
-    fn touch(&mut self, place: (Seq, Seq), deed: &Deed, path: &str) {
-        self.files.touch(place, deed, path);
+    fn touch(&mut self, at: Seq, seen: Seq, deed: &Deed, path: &str) {
+        self.files.touch(at, seen, deed, path);
         if !matches!(deed, Deed::Read | Deed::Committed) {
             let reason = self.reason();
             self.files.explain(path, reason);
@@ -365,7 +365,7 @@ impl<'a> Found<'a> {
     /// Records the answer that a user turn gives to the previous reply.
     fn answer(&mut self, at: Seq, turn: &str) {
         let reply = self.newest_replies().next_back();
-        let answer = reply.and_then(|reply| decision::answered((reply.at, &reply.text), (at, turn)));
+        let answer = reply.and_then(|reply| decision::answered(reply.at, &reply.text, at, turn));
         self.answers.extend(answer);
     }
 

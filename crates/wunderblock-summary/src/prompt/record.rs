@@ -104,7 +104,7 @@ impl<'m> RecordReader<'m> {
             (MessageOrigin::Said, Role::Tool) => (SpeakerKind::Result, "tool".to_owned()),
         };
         for part in &message.parts {
-            self.part(entry, part, (kind, &who));
+            self.part(entry, part, kind, &who);
         }
     }
 
@@ -112,7 +112,7 @@ impl<'m> RecordReader<'m> {
         self.records.push(PromptRecord { from: entry.seq, to: entry.seq, kind, head, body });
     }
 
-    fn part(&mut self, entry: &'m ViewEntry, part: &'m Part, (kind, who): (SpeakerKind, &str)) {
+    fn part(&mut self, entry: &'m ViewEntry, part: &'m Part, kind: SpeakerKind, who: &str) {
         let seq = entry.seq;
         match part {
             Part::Thinking { .. } => {}

@@ -123,7 +123,7 @@ fn furnished<'a>(store: &'a dyn Storage, name: &str) -> TestTenant<'a> {
     tally(&scene, "s", &[(1, 1)]);
     put(&scene, Some(segment(name, &[name])), &[], &[("s", 2)]).unwrap();
     let place = import(&scene, "/file", &[name]);
-    scene.commit(scene.linking("s", place));
+    scene.commit(scene.linking("s", place.0, place.1));
     let erasures = vec![Erasure { session: "gone".to_owned(), what: Gone::Event(name.to_owned()) }];
     scene.commit(scene.erasing("s", &[], Vec::new(), erasures));
     scene
@@ -204,7 +204,7 @@ pub(super) fn tenants_see_only_their_own(scene: &TestTenant<'_>) {
         Write::Segment { tenant, table: DerivedTable::Words, segment: None, replaces: Vec::new(), reaches };
     assert!(two.try_commit(vec![foreign]).is_err(), "a stream's number means nothing to another tenant");
     let source = source(&one, "/file").unwrap().no;
-    two.commit(two.linking("s", (source, 1)));
+    two.commit(two.linking("s", source, 1));
     assert_ne!(two.info("s").source, Some((source, 1)), "nor does a source's");
     two.erase("s", &[1, 2, 3, 4], vec![span("/file", 1, 0, 99)]);
     count(&two, &[("body", BodyCount::default())]);
@@ -243,8 +243,8 @@ pub(super) fn erasing_leaves_the_place(scene: &TestTenant<'_>) {
     }
     assert_eq!(scene.blobs(&["input"]), [None]);
     assert_eq!(counted(scene, &["input"]), [None]);
-    assert_eq!(texts(&scene.marked("f", Marked::System, (9, 9))), ["-"]);
-    assert_eq!(texts(&scene.marked("f", Marked::Kind("kind"), (9, 9))), ["-"]);
+    assert_eq!(texts(&scene.marked("f", Marked::System, 9, 9)), ["-"]);
+    assert_eq!(texts(&scene.marked("f", Marked::Kind("kind"), 9, 9)), ["-"]);
     assert_eq!(scene.erase("f", &[1, 2], Vec::new()), (0, 0, 0), "there is nothing left to erase");
     let nowhere = scene.erasing("nowhere", &[1], Vec::new(), Vec::new());
     assert_eq!(scene.try_commit(vec![nowhere]), Err(StoreError::NoStream(stream_id("nowhere"))));
@@ -276,14 +276,16 @@ pub(super) fn what_remains_is_stored(scene: &TestTenant<'_>) {
                 (&hashed, has_rest.then_some(([6; 16], commitment(&[6; 16], &[5; 32]))))
             );
             assert_eq!(event.origin, has_rest.then(|| vec![1]));
-            let stated = (&hashed, event.at, event.kind.as_str());
-            let checksum = event.payload.as_ref().map(|rest| record_checksum((rest, Some(&[1])), stated));
+            let checksum = event
+                .payload
+                .as_ref()
+                .map(|rest| record_checksum(rest, Some(&[1]), &hashed, event.at, &event.kind));
             assert_eq!(event.checksum, checksum);
         }
         let lanes: Vec<bool> = all.iter().map(|event| event.lane.is_some()).collect();
         assert_eq!(lanes, [true, false, true]);
         let of = Marked::OfLane("kind", LaneId::new("lane").unwrap());
-        assert_eq!(seqs(&scene.marked("s", of, (9, 9))), [3, 1]);
+        assert_eq!(seqs(&scene.marked("s", of, 9, 9)), [3, 1]);
     }
     assert_eq!(scene.try_append("s", vec![said("1", "another")]), Ok(vec![Appended::known(Seq(1), true)]));
 }

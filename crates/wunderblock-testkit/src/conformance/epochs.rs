@@ -13,7 +13,7 @@ fn epoch(scene: &TestTenant<'_>) -> Epoch {
     answered!(scene.ask(Query::Epoch { tenant: scene.tenant.no }), Answer::Epoch(epoch) => epoch)
 }
 
-fn lost(scene: &TestTenant<'_>, since: Epoch, (id, from, to): (&str, u64, u64)) -> bool {
+fn lost(scene: &TestTenant<'_>, since: Epoch, id: &str, from: u64, to: u64) -> bool {
     let query = Query::Lost { since, stream: stream_id(id), from: Seq(from), to: Seq(to) };
     answered!(scene.ask(query), Answer::Lost(lost) => lost)
 }
@@ -47,7 +47,7 @@ pub(super) fn an_epoch_belongs_to_a_tenant(scene: &TestTenant<'_>) {
     other.erase("s", &[1], Vec::new());
     assert_eq!((epoch(scene), epoch(other).no), (own, theirs.no + 1));
     scene.commit_on(Basis::Derived(own), vec![scene.appending("s", vec![said("2", "2")])]).unwrap();
-    assert!(!lost(scene, own, ("s", 1, 9)));
+    assert!(!lost(scene, own, "s", 1, 9));
 }
 
 /// Positions that lost content are found from every stream that shows them, by the epoch in which they lost it.
@@ -58,7 +58,7 @@ pub(super) fn losses_are_found_along_a_stream(scene: &TestTenant<'_>) {
     let first = epoch(scene);
     scene.erase("s", &[2, 4], Vec::new());
     let second = epoch(scene);
-    let of = |since, id, from, to| lost(scene, since, (id, from, to));
+    let of = |since, id, from, to| lost(scene, since, id, from, to);
     assert!(of(first, "s", 1, 2) && of(first, "s", 4, 4) && of(first, "s", 1, 99));
     assert!(!of(first, "s", 1, 1) && !of(first, "s", 3, 3) && !of(first, "s", 5, 99));
     assert!(of(first, "f", 1, 4) && !of(first, "f", 3, 4), "position 4 of the fork is another");
@@ -152,7 +152,7 @@ pub(super) fn an_erasure_waits_for_imports(scene: &TestTenant<'_>) {
     erase_on(scene, now.clone()).unwrap();
     let at = |len, links| seen(scene, &[(place.0, place.1, len)], links);
     let before = at(0, 0);
-    scene.commit(scene.linking("s", place));
+    scene.commit(scene.linking("s", place.0, place.1));
     assert!(matches!(erase_on(scene, before), Err(StoreError::HeadMoved { .. })));
     let before = at(0, 1);
     let grow = wunderblock_store::Begin::Grow { revision: 1, len: 0 };

@@ -13,7 +13,8 @@ fn take_at(
     scene: &TestTenant<'_>,
     begin: Begin,
     taker: Owner,
-    (at, dead): (i64, bool),
+    at: i64,
+    dead: bool,
 ) -> Result<Place, StoreError> {
     let mut write = taking(scene, "/a", begin, taker);
     if let Write::Source { now, takes_over, .. } = &mut write {
@@ -27,19 +28,19 @@ fn take_at(
 pub(super) fn a_source_has_one_owner(scene: &TestTenant<'_>) {
     let grow = |len| Begin::Grow { revision: 1, len };
     let held = |until| Err(StoreError::Held { until: Millis(until) });
-    let place = take_at(scene, after("/a", 0), owner("one", 100), (0, false)).unwrap();
-    assert_eq!(take_at(scene, grow(0), owner("two", 300), (99, false)), held(100));
-    assert_eq!(take_at(scene, after("/a", 1), owner("two", 300), (99, false)), held(100));
-    assert_eq!(take_at(scene, grow(7), owner("two", 300), (99, false)), held(100), "that comes first");
+    let place = take_at(scene, after("/a", 0), owner("one", 100), 0, false).unwrap();
+    assert_eq!(take_at(scene, grow(0), owner("two", 300), 99, false), held(100));
+    assert_eq!(take_at(scene, after("/a", 1), owner("two", 300), 99, false), held(100));
+    assert_eq!(take_at(scene, grow(7), owner("two", 300), 99, false), held(100), "that comes first");
     assert_eq!(revision(scene, place).owner, Some(owner("one", 100)));
-    assert_eq!(take_at(scene, grow(0), owner("one", 120), (99, false)), Ok(place), "it may ask again");
-    assert_eq!(take_at(scene, grow(0), owner("two", 300), (119, false)), held(120));
-    assert_eq!(take_at(scene, grow(0), owner("two", 300), (120, false)), Ok(place), "its time has passed");
-    assert_eq!(take_at(scene, grow(0), owner("three", 400), (200, false)), held(300));
-    assert_eq!(take_at(scene, grow(0), owner("three", 400), (200, true)), Ok(place), "the owner is dead");
+    assert_eq!(take_at(scene, grow(0), owner("one", 120), 99, false), Ok(place), "it may ask again");
+    assert_eq!(take_at(scene, grow(0), owner("two", 300), 119, false), held(120));
+    assert_eq!(take_at(scene, grow(0), owner("two", 300), 120, false), Ok(place), "its time has passed");
+    assert_eq!(take_at(scene, grow(0), owner("three", 400), 200, false), held(300));
+    assert_eq!(take_at(scene, grow(0), owner("three", 400), 200, true), Ok(place), "the owner is dead");
     assert_eq!(revision(scene, place).owner, Some(owner("three", 400)));
     scene.commit(extending_by(place, owner("three", 900), 0, Vec::new(), Vec::new()));
-    assert_eq!(take_at(scene, grow(0), owner("four", 999), (899, false)), held(900), "a write renews it");
+    assert_eq!(take_at(scene, grow(0), owner("four", 999), 899, false), held(900), "a write renews it");
 }
 
 /// A disowned writer can no longer write, and the other writes of its commits are refused too.
@@ -48,7 +49,7 @@ pub(super) fn a_disowned_writer_is_refused(scene: &TestTenant<'_>) {
     let place = take(scene, "/a", after("/a", 0), "one");
     scene.commit(extending(place, "one", 0, &["first "]));
     let grow = Begin::Grow { revision: 1, len: 6 };
-    assert_eq!(take_at(scene, grow, owner("two", 300), (0, true)), Ok(place));
+    assert_eq!(take_at(scene, grow, owner("two", 300), 0, true), Ok(place));
     let append = || scene.appending("s", vec![said("1", "too late")]);
     let refused = |writes| assert_eq!(scene.try_commit(writes), Err(StoreError::Disowned));
     refused(vec![append(), extending(place, "one", 6, &["late"])]);
@@ -63,7 +64,7 @@ pub(super) fn a_disowned_writer_is_refused(scene: &TestTenant<'_>) {
     refused(vec![extending(place, "two", 12, &["an ended revision is nobody's"])]);
     refused(vec![ending(place, "two")]);
     let next = take(scene, "/a", after("/a", 1), "one");
-    assert_eq!(take_at(scene, after("/a", 2), owner("two", 300), (0, true)), Ok((place.0, 3)));
+    assert_eq!(take_at(scene, after("/a", 2), owner("two", 300), 0, true), Ok((place.0, 3)));
     refused(vec![extending(next, "one", 0, &["a revision that was given up takes nothing more"])]);
     assert_eq!(revision(scene, next).owner, None);
 }
@@ -82,12 +83,12 @@ pub(super) fn an_owner_gives_back(scene: &TestTenant<'_>) {
     let info = revision(scene, place);
     assert_eq!((info.owner, info.whole, info.len, info.reader), (None, false, 4, None));
     let grow = Begin::Grow { revision: 1, len: 4 };
-    assert_eq!(take_at(scene, grow, owner("two", 300), (0, false)), Ok(place));
+    assert_eq!(take_at(scene, grow, owner("two", 300), 0, false), Ok(place));
     scene.try_commit(vec![extending(place, "two", 4, &["ner"]), ending(place, "two")]).unwrap();
     let info = revision(scene, place);
     assert_eq!((info.owner, info.whole, info.len), (None, true, 7));
     assert_eq!(info.reader.as_deref(), Some(&b"reader"[..]));
-    assert_eq!(take_at(scene, Begin::Grow { revision: 1, len: 7 }, owner("three", 9), (0, false)), Ok(place));
+    assert_eq!(take_at(scene, Begin::Grow { revision: 1, len: 7 }, owner("three", 9), 0, false), Ok(place));
     assert!(!revision(scene, place).whole, "who goes on has not reached the end");
 }
 
@@ -95,7 +96,7 @@ pub(super) fn an_owner_gives_back(scene: &TestTenant<'_>) {
 pub(super) fn growing_goes_on_where_it_ended(scene: &TestTenant<'_>) {
     let moved = Err(StoreError::SourceMoved);
     let grow = |revision, len| Begin::Grow { revision, len };
-    let one = |begin| take_at(scene, begin, owner("one", 300), (0, false));
+    let one = |begin| take_at(scene, begin, owner("one", 300), 0, false);
     assert_eq!(one(grow(1, 0)), moved, "there is nothing to go on with");
     assert_eq!(one(after("/a", 1)), moved, "nor anything to come after");
     assert_eq!(source(scene, "/a"), None);
@@ -144,7 +145,7 @@ pub(super) fn unfinished_imports_show(scene: &TestTenant<'_>) {
     }
     let place = take(scene, "/a", after("/a", 0), "me");
     let append = scene.appending("s", vec![said("1", "one")]);
-    let both = vec![append, extending(place, "me", 0, &["one"]), scene.linking("s", place)];
+    let both = vec![append, extending(place, "me", 0, &["one"]), scene.linking("s", place.0, place.1)];
     scene.try_commit(both).unwrap();
     let unfinished = || (scene.info("s").unfinished, scene.info("other").unfinished);
     assert_eq!(unfinished(), (true, false));

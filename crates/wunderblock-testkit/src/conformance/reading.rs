@@ -163,7 +163,7 @@ pub(super) fn marked_events(scene: &TestTenant<'_>) {
     scene.append("s", vec![happened("k5", "usage.measured", ""), happened("k6", "view.trimmed", "")]);
     scene.fork("f", "s", 5);
     scene.append("f", vec![happened("k6", "view.trimmed", "f"), system("y7"), said("m8", "m")]);
-    let marked = |stream: &str, what, to, limit| seqs(&scene.marked(stream, what, (to, limit)));
+    let marked = |stream: &str, what, to, limit| seqs(&scene.marked(stream, what, to, limit));
     let user = |id: &str| PackedEvent { mark: EventMark::UserTurn, ..said(id, id) };
     scene.open("u");
     scene.append("u", vec![user("1"), said("2", "m"), user("3"), said("4", "m")]);
@@ -198,7 +198,7 @@ pub(super) fn events_of_lanes(scene: &TestTenant<'_>) {
     );
     scene.fork("f", "s", 5);
     scene.append("f", vec![happened_in("a", "f6", built), happened_in("c", "f7", built)]);
-    let marked = |stream: &str, what, to, limit| seqs(&scene.marked(stream, what, (to, limit)));
+    let marked = |stream: &str, what, to, limit| seqs(&scene.marked(stream, what, to, limit));
     let of = |name: &str| Marked::OfLane(built, lane(name));
     assert_eq!(marked("s", of("b"), 99, 99), [6, 1]);
     assert_eq!(marked("s", of("b"), 99, 1), [6]);
@@ -214,7 +214,7 @@ pub(super) fn events_of_lanes(scene: &TestTenant<'_>) {
     assert_eq!(marked("f", Marked::EachLane(trimmed), 99, 99), [4]);
     assert_eq!(marked("f", Marked::EachLane("session.compacted"), 99, 99), [0; 0]);
     let lanes = |stream: &str| -> Vec<_> {
-        scene.marked(stream, Marked::EachLane(built), (99, 99)).into_iter().map(|event| event.lane).collect()
+        scene.marked(stream, Marked::EachLane(built), 99, 99).into_iter().map(|event| event.lane).collect()
     };
     assert_eq!(lanes("f"), [Some(lane("c")), Some(lane("a")), Some(lane("b"))]);
 }

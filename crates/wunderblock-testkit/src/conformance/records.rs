@@ -173,7 +173,7 @@ pub(super) fn checksums_come_back(scene: &TestTenant<'_>) {
     let all = [Some(i64::MIN), Some(-1), Some(i64::MAX)];
     assert_eq!(sums(scene.all("s")), all);
     assert_eq!(sums(scene.at("s", &[1, 2, 3])), all);
-    let marked = scene.marked("s", Marked::Kind("kind"), (9, 9));
+    let marked = scene.marked("s", Marked::Kind("kind"), 9, 9);
     assert_eq!(sums(marked), [Some(i64::MAX), Some(-1), Some(i64::MIN)]);
     scene.erase("s", &[2], Vec::new());
     assert_eq!(sums(scene.all("s")), [Some(i64::MIN), None, Some(i64::MAX)]);

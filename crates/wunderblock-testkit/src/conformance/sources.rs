@@ -60,12 +60,13 @@ pub(super) fn extending(place: Place, token: &str, from: u64, texts: &[&str]) ->
 
 /// Write that adds chunks. The ranges in `erased` mark erased bytes in these chunks.
 pub(super) fn extending_by(
-    (source, revision): Place,
+    place: Place,
     owner: Owner,
     from: u64,
     chunks: Vec<PackedChunk>,
     erased: Vec<(u64, u64)>,
 ) -> Write {
+    let (source, revision) = place;
     Write::Extend { source, revision, owner, from, chunks, erased }
 }
 
@@ -95,12 +96,13 @@ fn find(scene: &TestTenant<'_>, by: SourceBy, revision: Option<u32>) -> Option<S
 }
 
 /// Returns the stored description of a revision.
-pub(super) fn revision(scene: &TestTenant<'_>, (no, revision): Place) -> RevisionInfo {
-    find(scene, SourceBy::No(no), Some(revision)).unwrap().revision
+pub(super) fn revision(scene: &TestTenant<'_>, place: Place) -> RevisionInfo {
+    find(scene, SourceBy::No(place.0), Some(place.1)).unwrap().revision
 }
 
 /// Returns the chunks that overlap a range of bytes.
-fn chunks(scene: &TestTenant<'_>, (source, revision): Place, range: Range<u64>, limit: u64) -> Vec<Chunk> {
+fn chunks(scene: &TestTenant<'_>, place: Place, range: Range<u64>, limit: u64) -> Vec<Chunk> {
+    let (source, revision) = place;
     let Range { start: from, end: to } = range;
     answered!(
         scene.ask(Query::Chunks { source, revision, from, to, limit }),
@@ -258,7 +260,9 @@ pub(super) fn streams_are_linked_to_revisions(scene: &TestTenant<'_>) {
     for id in ["s", "t", "bare"] {
         scene.open(id);
     }
-    let link = |id: &str, place| assert_eq!(scene.commit(scene.linking(id, place)), Written::Done);
+    let link = |id: &str, place: Place| {
+        assert_eq!(scene.commit(scene.linking(id, place.0, place.1)), Written::Done);
+    };
     let of = |id: &str| sources(scene, Query::SourcesOf { tenant, stream: stream_id(id) });
     let from = |source, revision| scene.streams_of(Query::ReadFrom { tenant, source, revision });
     link("t", first);

@@ -285,7 +285,7 @@ impl<'a> TestTenant<'a> {
     }
 
     /// Write that links a stream to a revision of a source.
-    pub(super) fn linking(&self, id: &str, (source, revision): (SourceNo, u32)) -> Write {
+    pub(super) fn linking(&self, id: &str, source: SourceNo, revision: u32) -> Write {
         Write::Link { tenant: self.tenant.no, stream: stream_id(id), source, revision }
     }
 
@@ -296,7 +296,7 @@ impl<'a> TestTenant<'a> {
     }
 
     /// Returns marked events up to a position, newest first.
-    pub(super) fn marked(&self, id: &str, what: Marked, (to, limit): (u64, u64)) -> Vec<StoredEvent> {
+    pub(super) fn marked(&self, id: &str, what: Marked, to: u64, limit: u64) -> Vec<StoredEvent> {
         let (tenant, stream) = (self.tenant.no, stream_id(id));
         self.events_of(Query::Marked { tenant, stream, what, to: Seq(to), limit })
     }

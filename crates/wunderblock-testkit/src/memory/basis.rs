@@ -21,7 +21,8 @@ impl LedgerTables {
         &self,
         since: Epoch,
         stream: &StreamId,
-        (from, to): (Seq, Seq),
+        from: Seq,
+        to: Seq,
     ) -> Result<bool, StoreError> {
         let lineage = self.lineage(self.must_find(since.tenant, stream)?);
         let parts: Vec<_> = lineage.iter().filter_map(|part| within(part, from, to)).collect();

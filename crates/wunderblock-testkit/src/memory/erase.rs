@@ -11,12 +11,19 @@ use wunderblock_store::{
 };
 
 impl LedgerTables {
+    /// Records erasures of sessions.
+    pub(super) fn note_erasures(&mut self, tenant: TenantNo, erasures: Vec<Erasure>) {
+        for Erasure { session, what } in erasures {
+            self.erasures.put((tenant, session, what), ());
+        }
+    }
+
     pub(super) fn erase(
         &mut self,
         tenant: TenantNo,
         stream: &StreamId,
         events: Vec<LostEvent>,
-        (spans, erasures): (&[SourceSpan], Vec<Erasure>),
+        spans: &[SourceSpan],
     ) -> Result<Written, StoreError> {
         // Without positions, the stream is not used, so an unknown stream is not an error.
         let lineage =
@@ -27,7 +34,7 @@ impl LedgerTables {
             let seq = lost.seq;
             let Some(part) = lineage.iter().find_map(|span| within(span, seq, seq)) else { continue };
             let key = (part.no, seq);
-            self.forget_records(tenant, key);
+            self.forget_records(tenant, key.0, key.1);
             let Some(mut row) = self.events.get(&key).filter(|row| row.event.payload.is_some()).cloned()
             else {
                 continue;
@@ -39,16 +46,13 @@ impl LedgerTables {
                 self.refs.remove(&(tenant, handle, key.0, seq));
                 blobs += u64::from(self.drop_unheld(tenant, handle));
             }
-            self.forget_facets(key, &row.event.kind);
+            self.forget_facets(key.0, key.1, &row.event.kind);
             self.events.put(key, row);
             self.losses.put((tenant, self.epoch(tenant).no + 1, key.0, seq), ());
             count += 1;
         }
         changed.into_iter().for_each(|stream| self.forget_model(stream));
         let source_bytes = self.sources.overwrite_all(tenant, spans)?;
-        for Erasure { session, what } in erasures {
-            self.erasures.put((tenant, session, what), ());
-        }
         Ok(Written::Erased { events: count, blobs, source_bytes: Bytes(source_bytes) })
     }
 
@@ -69,10 +73,11 @@ impl LedgerTables {
         }
         event.origin.take_if(|_| lost.rest.is_none());
         event.authors = None;
-        let stated = (&event.id, event.at, event.kind.as_str());
         let origin = event.origin.as_deref();
-        event.checksum =
-            lost.rest.as_ref().map(|rest| codec::record_checksum((&rest.payload, origin), stated));
+        event.checksum = lost
+            .rest
+            .as_ref()
+            .map(|rest| codec::record_checksum(&rest.payload, origin, &event.id, event.at, &event.kind));
         event.proof =
             lost.rest.as_ref().map(|rest| (rest.salt, codec::commitment(&rest.salt, &rest.content)));
         event.payload = lost.rest.map(|rest| rest.payload);
@@ -89,7 +94,7 @@ impl LedgerTables {
     }
 
     /// Removes what an erased event said about its whole session.
-    fn forget_facets(&mut self, (stream, seq): (StreamNo, Seq), kind: &str) {
+    fn forget_facets(&mut self, stream: StreamNo, seq: Seq, kind: &str) {
         match kind {
             "session.opened" => {
                 self.streams.change(&stream, |row| {
@@ -111,12 +116,12 @@ impl LedgerTables {
     }
 
     /// Removes the content keys under which records without ids are found at a position.
-    fn forget_records(&mut self, tenant: TenantNo, place: (StreamNo, Seq)) {
+    fn forget_records(&mut self, tenant: TenantNo, stream: StreamNo, seq: Seq) {
         let all = (tenant, i64::MIN, StreamNo(0))..=(tenant, i64::MAX, StreamNo(u32::MAX));
         let gone = self
             .records
             .range(all)
-            .filter(|((_, record, stream), seq)| codec::is_nameless(*record) && (*stream, **seq) == place);
+            .filter(|((_, record, of), at)| codec::is_nameless(*record) && (*of, **at) == (stream, seq));
         let gone: Vec<_> = gone.map(|(key, _)| *key).collect();
         gone.iter().for_each(|key| {
             self.records.remove(key);
@@ -183,10 +188,10 @@ impl SourceTables {
             ranges.iter_mut().for_each(|range| range.1 = range.1.min(len));
             ranges.retain(|(from, to)| from < to);
             for range in &ranges {
-                erased += self.blank(place, *range)?;
+                erased += self.blank(place.0, place.1, range.0, range.1)?;
             }
             self.revisions.change(&place, |row| {
-                ranges.iter().for_each(|range| note_erased(row, *range));
+                ranges.iter().for_each(|(from, to)| note_erased(row, *from, *to));
             });
             // The saved reader states of the revision and of later ones may contain some of the erased bytes.
             let readers = self.revisions.range(place..=(place.0, u32::MAX));
@@ -196,7 +201,7 @@ impl SourceTables {
         Ok(erased)
     }
 
-    fn blank(&mut self, (no, revision): (SourceNo, u32), (from, to): (u64, u64)) -> Result<u64, StoreError> {
+    fn blank(&mut self, no: SourceNo, revision: u32, from: u64, to: u64) -> Result<u64, StoreError> {
         let rows = self.chunks.range((no, revision, 0)..(no, revision, to));
         let overlaps = |offset: u64, len: u64| offset.saturating_add(len) > from;
         let keys: Vec<_> =

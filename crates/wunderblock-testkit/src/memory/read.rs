@@ -74,7 +74,7 @@ impl LedgerTables {
             Query::Usage { tenant, filter } => Answer::Usage(self.usage(tenant, filter)),
             Query::Lease { tenant, key } => Answer::Lease(self.leases.get(&(tenant, key)).cloned()),
             Query::Epoch { tenant } => Answer::Epoch(self.epoch(tenant)),
-            Query::Lost { since, stream, from, to } => Answer::Lost(self.lost(since, &stream, (from, to))?),
+            Query::Lost { since, stream, from, to } => Answer::Lost(self.lost(since, &stream, from, to)?),
             query @ (Query::Counts { .. }
             | Query::Segments { .. }
             | Query::Blocks { .. }
@@ -249,7 +249,7 @@ impl LedgerTables {
                     spans.iter().find_map(|span| within(span, seq, seq)).map(|span| (span.no, seq))
                 };
                 let places = seqs.into_iter().filter_map(holder);
-                let mut events = self.stored(places.filter(|place| self.accepts(&filter, *place)));
+                let mut events = self.stored(places.filter(|place| self.accepts(&filter, place.0, place.1)));
                 self.add_counts(tenant, &mut events);
                 events
             }
@@ -320,7 +320,7 @@ impl LedgerTables {
         // range, in descending order from the first one that passes.
         let start = rows.peek().map(|(_, row)| row.text.saturating_sub(row.own_text));
         let mut before = start.filter(|_| order == ReadOrder::Ascending);
-        for (_, row) in rows.filter(|(place, _)| self.accepts(filter, **place)).take(limit) {
+        for (_, row) in rows.filter(|(place, _)| self.accepts(filter, place.0, place.1)).take(limit) {
             let first = *before.get_or_insert(row.text);
             events.push(row.event.clone());
             let length = match order {
@@ -335,7 +335,7 @@ impl LedgerTables {
     }
 
     /// Returns whether an event passes a filter.
-    fn accepts(&self, filter: &EventFilter, (stream, seq): (StreamNo, Seq)) -> bool {
+    fn accepts(&self, filter: &EventFilter, stream: StreamNo, seq: Seq) -> bool {
         let Some(row) = self.events.get(&(stream, seq)) else { return false };
         let own = &row.facets;
         // A result belongs to the latest message of the assistant before it.

@@ -3,6 +3,7 @@
 use super::read::size;
 use super::rows::{LedgerTables, SourceRow, SourceTables};
 use super::write::next_no;
+use std::ops::Range;
 use wunderblock_core::id::Handle;
 use wunderblock_core::units::Millis;
 use wunderblock_store::{
@@ -47,7 +48,7 @@ impl SourceTables {
                 Err(StoreError::SourceMoved)
             }
             Begin::New { after, handle: revision } => {
-                let no = no.unwrap_or_else(|| self.new_source(key, handle));
+                let no = no.unwrap_or_else(|| self.new_source(key.0, key.1, handle));
                 let new = RevisionInfo {
                     no: after.saturating_add(1),
                     handle: revision,
@@ -69,11 +70,11 @@ impl SourceTables {
         }
     }
 
-    fn new_source(&mut self, key: (TenantNo, String), handle: Handle) -> SourceNo {
+    fn new_source(&mut self, tenant: TenantNo, key: String, handle: Handle) -> SourceNo {
         let no = SourceNo(next_no(self.sources.len()));
-        self.sources.put(no, SourceRow { tenant: key.0, handle, key: key.1.clone(), newest: 0 });
-        self.handles.put_new((key.0, handle), no);
-        self.keys.put(key, no);
+        self.sources.put(no, SourceRow { tenant, handle, key: key.clone(), newest: 0 });
+        self.handles.put_new((tenant, handle), no);
+        self.keys.put((tenant, key), no);
         no
     }
 
@@ -87,17 +88,16 @@ impl SourceTables {
     }
 
     /// Returns a revision if `token` owns it.
-    fn owned(&self, place: (SourceNo, u32), token: &str) -> Result<RevisionInfo, StoreError> {
+    fn owned(&self, no: SourceNo, revision: u32, token: &str) -> Result<RevisionInfo, StoreError> {
         let owns = |row: &&RevisionInfo| row.owner.as_ref().is_some_and(|owner| owner.token == token);
-        self.revisions.get(&place).filter(owns).cloned().ok_or(StoreError::Disowned)
+        self.revisions.get(&(no, revision)).filter(owns).cloned().ok_or(StoreError::Disowned)
     }
 
     pub(super) fn extend(&mut self, write: Write) -> Result<Written, StoreError> {
         let Write::Extend { source, revision, owner, from, chunks, erased } = write else {
             return Ok(Written::Done);
         };
-        let place = (source, revision);
-        let mut row = self.owned(place, &owner.token)?;
+        let mut row = self.owned(source, revision, &owner.token)?;
         if row.len != from {
             return Err(StoreError::SourceMoved);
         }
@@ -106,12 +106,12 @@ impl SourceTables {
                 return Err(StoreError::SourceMoved);
             }
             self.chunks
-                .put((place.0, place.1, offset), Chunk { offset, len, data, checksum: Some(checksum) });
+                .put((source, revision, offset), Chunk { offset, len, data, checksum: Some(checksum) });
             row.len = row.len.saturating_add(len);
         }
-        erased.iter().for_each(|range| note_erased(&mut row, *range));
+        erased.iter().for_each(|(from, to)| note_erased(&mut row, *from, *to));
         row.owner = Some(owner);
-        self.revisions.put(place, row);
+        self.revisions.put((source, revision), row);
         Ok(Written::Done)
     }
 
@@ -119,7 +119,7 @@ impl SourceTables {
         let Write::Whole { source, revision, token, modified, reader, leaf } = write else {
             return Ok(Written::Done);
         };
-        let mut row = self.owned((source, revision), &token)?;
+        let mut row = self.owned(source, revision, &token)?;
         row.whole = true;
         row.owner = None;
         row.modified = modified;
@@ -129,16 +129,17 @@ impl SourceTables {
         Ok(Written::Done)
     }
 
-    pub(super) fn disown(&mut self, place: (SourceNo, u32), token: &str) -> Written {
-        if self.owned(place, token).is_ok() {
-            self.revisions.change(&place, |row| row.owner = None);
+    pub(super) fn disown(&mut self, no: SourceNo, revision: u32, token: &str) -> Written {
+        if self.owned(no, revision, token).is_ok() {
+            self.revisions.change(&(no, revision), |row| row.owner = None);
         }
         Written::Done
     }
 
     /// Links a stream to a revision. Linking the stream to the same revision again makes this link the latest one.
-    pub(super) fn link(&mut self, tenant: TenantNo, stream: StreamNo, place: (SourceNo, u32)) {
-        if self.sources.get(&place.0).is_none_or(|row| row.tenant != tenant) {
+    pub(super) fn link(&mut self, tenant: TenantNo, stream: StreamNo, source: SourceNo, revision: u32) {
+        let place = (source, revision);
+        if self.sources.get(&source).is_none_or(|row| row.tenant != tenant) {
             return;
         }
         let before = self.links.range((stream, 0)..=(stream, u64::MAX)).find(|(_, link)| **link == place);
@@ -168,7 +169,8 @@ impl SourceTables {
     }
 
     /// Chunks of a revision that overlap a range of bytes, sorted by offset.
-    fn chunks_of(&self, (no, revision): (SourceNo, u32), (from, to): (u64, u64), limit: usize) -> Vec<Chunk> {
+    fn chunks_of(&self, no: SourceNo, revision: u32, range: Range<u64>, limit: usize) -> Vec<Chunk> {
+        let Range { start: from, end: to } = range;
         if from >= to {
             return Vec::new();
         }
@@ -218,7 +220,7 @@ impl LedgerTables {
                 Answer::Sources(all.filter(is_wanted).collect())
             }
             Query::Chunks { source, revision, from, to, limit } => {
-                Answer::Chunks(self.sources.chunks_of((source, revision), (from, to), size(limit)))
+                Answer::Chunks(self.sources.chunks_of(source, revision, from..to, size(limit)))
             }
             // Not reached: `answer` passes only the queries above.
             _ => Answer::Source(None),
@@ -228,7 +230,7 @@ impl LedgerTables {
 
 /// Records a range of erased bytes, given by its first byte and the byte after its last. An existing range that
 /// starts at the same byte is extended.
-pub(super) fn note_erased(revision: &mut RevisionInfo, (from, to): (u64, u64)) {
+pub(super) fn note_erased(revision: &mut RevisionInfo, from: u64, to: u64) {
     match revision.erased.iter_mut().find(|range| range.0 == from) {
         Some(range) => range.1 = range.1.max(to),
         None => {

@@ -24,16 +24,16 @@ impl LedgerTables {
             take @ Write::Source { .. } => self.sources.take(take),
             extend @ Write::Extend { .. } => self.sources.extend(extend),
             whole @ Write::Whole { .. } => self.sources.whole(whole),
-            Write::Disown { source, revision, token } => Ok(self.sources.disown((source, revision), &token)),
+            Write::Disown { source, revision, token } => Ok(self.sources.disown(source, revision, &token)),
             Write::Link { tenant, stream, source, revision } => {
                 if let Some(no) = self.stream_no(tenant, &stream) {
-                    self.sources.link(tenant, no, (source, revision));
+                    self.sources.link(tenant, no, source, revision);
                 }
                 Ok(Written::Done)
             }
             Write::Records { tenant, stream, records } => {
                 let no = self.must_find(tenant, &stream)?;
-                records.into_iter().for_each(|(record, seq)| self.place(tenant, record, (no, seq)));
+                records.into_iter().for_each(|(record, seq)| self.place(tenant, record, no, seq));
                 Ok(Written::Done)
             }
             // Nothing to do: no revision of this store shares bytes with another.
@@ -42,10 +42,12 @@ impl LedgerTables {
             Write::Counts { tenant, counts } => Ok(self.count(tenant, counts)),
             Write::Tallies { tenant, stream, tokens } => self.tally_up(tenant, &stream, &tokens),
             Write::Segment { tenant, table, segment, replaces, reaches } => {
-                self.segment((tenant, table), segment, &replaces, &reaches)
+                self.remove_segments(tenant, table, &replaces)?;
+                self.extend_reaches(tenant, table, &reaches)?;
+                Ok(self.put_segment(tenant, table, segment, &replaces))
             }
             Write::Claim { tenant, key, holder, now, until } => {
-                Ok(self.claim((tenant, key), now, Lease { holder, until }))
+                Ok(self.claim(tenant, key, now, Lease { holder, until }))
             }
             Write::Release { tenant, key, holder } => {
                 let key = (tenant, key);
@@ -56,7 +58,9 @@ impl LedgerTables {
             }
             Write::DropDerived { tenant } => Ok(self.drop_derived(tenant)),
             Write::Erase { tenant, stream, events, spans, erasures } => {
-                self.erase(tenant, &stream, events, (&spans, erasures))
+                let erased = self.erase(tenant, &stream, events, &spans)?;
+                self.note_erasures(tenant, erasures);
+                Ok(erased)
             }
         }
     }
@@ -123,7 +127,7 @@ impl LedgerTables {
             said: base,
             kind,
             frontiers: Frontiers::at(base),
-            ..StreamInfo::opened(no, (stream.clone(), handle), scope, at)
+            ..StreamInfo::opened(no, stream.clone(), handle, scope, at)
         };
         let row = StreamRow { tenant, fork_of, info: info.clone() };
         self.streams.put(no, row);
@@ -218,7 +222,7 @@ impl LedgerTables {
         if let Some(usage) = event.facets.session.as_ref().and_then(|session| session.usage.clone()) {
             self.usage.put((no, usage.key.clone()), UsageRow { stream: no, seq, at: event.at, usage });
         }
-        event.records.iter().for_each(|record| self.place(tenant, *record, (no, seq)));
+        event.records.iter().for_each(|record| self.place(tenant, *record, no, seq));
         let mut blobs = Vec::with_capacity(event.blobs.len());
         for blob in event.blobs {
             blobs.push(blob.handle);
@@ -254,7 +258,7 @@ impl LedgerTables {
 
     /// Stores the last position of a transcript record in a stream. Records without ids, which are found by their
     /// content, are stored for a limited number of streams.
-    fn place(&mut self, tenant: TenantNo, record: i64, (stream, seq): (StreamNo, Seq)) {
+    fn place(&mut self, tenant: TenantNo, record: i64, stream: StreamNo, seq: Seq) {
         let key = (tenant, record, stream);
         let holders =
             self.records.range((tenant, record, StreamNo(0))..=(tenant, record, StreamNo(u32::MAX)));
@@ -317,13 +321,13 @@ impl LedgerTables {
         Ok(Written::Done)
     }
 
-    fn segment(
+    /// Removes the segments that a new one replaces.
+    fn remove_segments(
         &mut self,
-        (tenant, table): (TenantNo, DerivedTable),
-        segment: Option<PackedSegment>,
+        tenant: TenantNo,
+        table: DerivedTable,
         replaces: &[SegmentId],
-        reaches: &[SegmentReach],
-    ) -> Result<Written, StoreError> {
+    ) -> Result<(), StoreError> {
         for old in replaces {
             let key = (tenant, old.no);
             if self.segments.get(&key).is_none_or(|(of, segment)| *of != table || segment.docs != old.docs) {
@@ -333,6 +337,16 @@ impl LedgerTables {
             self.segments.remove(&key);
             self.blocks.clear((tenant, old.no, 0)..=(tenant, old.no, u32::MAX));
         }
+        Ok(())
+    }
+
+    /// Moves the frontiers of a table forward in each stream.
+    fn extend_reaches(
+        &mut self,
+        tenant: TenantNo,
+        table: DerivedTable,
+        reaches: &[SegmentReach],
+    ) -> Result<(), StoreError> {
         for SegmentReach { stream, after, through } in reaches {
             let there = self.streams.get(stream).filter(|row| row.tenant == tenant);
             let actual = there.map_or(Seq::START, |row| row.info.reach(table));
@@ -341,7 +355,18 @@ impl LedgerTables {
             }
             self.streams.change(stream, |row| row.info.frontiers.set(table, *through));
         }
-        let Some(PackedSegment { docs, header, blocks }) = segment else { return Ok(Written::Done) };
+        Ok(())
+    }
+
+    /// Stores a segment in place of others, if there is one.
+    fn put_segment(
+        &mut self,
+        tenant: TenantNo,
+        table: DerivedTable,
+        segment: Option<PackedSegment>,
+        replaces: &[SegmentId],
+    ) -> Written {
+        let Some(PackedSegment { docs, header, blocks }) = segment else { return Written::Done };
         // A merged segment takes the age of the latest segment it replaces.
         let id = replaces.iter().map(|old| old.no).max().unwrap_or_else(|| {
             self.last_segment += 1;
@@ -352,10 +377,11 @@ impl LedgerTables {
         for (number, data) in (0..).zip(blocks) {
             self.blocks.put((tenant, id, number), data);
         }
-        Ok(Written::Done)
+        Written::Done
     }
 
-    fn claim(&mut self, key: (TenantNo, String), now: Millis, lease: Lease) -> Written {
+    fn claim(&mut self, tenant: TenantNo, key: String, now: Millis, lease: Lease) -> Written {
+        let key = (tenant, key);
         let other = self.leases.get(&key).filter(|held| held.holder != lease.holder && held.until > now);
         if let Some(other) = other {
             return Written::Claimed(Some(other.clone()));

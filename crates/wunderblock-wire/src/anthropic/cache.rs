@@ -133,7 +133,7 @@ pub fn without_marks(body: &[u8]) -> Cow<'_, [u8]> {
 
 /// Returns whether `after` begins with the first `stem` bytes of `before`, ignoring marks.
 #[must_use]
-pub fn continues((before, stem): (&[u8], usize), after: &[u8]) -> bool {
+pub fn continues(before: &[u8], stem: usize, after: &[u8]) -> bool {
     let stem = without_marks(before.get(..stem).unwrap_or(before));
     without_marks(after).starts_with(&stem)
 }

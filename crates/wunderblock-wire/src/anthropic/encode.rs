@@ -188,14 +188,15 @@ impl MessageEncoder {
     ) -> Result<Vec<String>, WireError> {
         writing.own(cache::FIELD);
         let role = if message.role == Role::Assistant { "assistant" } else { "user" };
-        let turn = self.turn((at, role), message, writing)?;
+        let turn = self.turn(at, role, message, writing)?;
         Ok(turn.results.into_iter().chain(turn.blocks).map(|block| block.json).collect())
     }
 
     /// Encodes the parts of a message as a turn of this role.
     fn turn(
         &self,
-        (at, role): (usize, &'static str),
+        at: usize,
+        role: &'static str,
         message: &Message,
         writing: &mut Writing,
     ) -> Result<Turn<WrittenBlock>, WireError> {
@@ -213,7 +214,7 @@ impl MessageEncoder {
                 }
                 Part::ToolResult { call, content, failed, extra } if role == "user" => {
                     let id = self.ids.id(at, place, call.as_str());
-                    let block = result(id, (content, *failed), extra, writing)?;
+                    let block = result(id, content, *failed, extra, writing)?;
                     turn.results.push(WrittenBlock::new(block, true));
                 }
                 Part::ToolCall { call, name, input, extra, .. } if role == "assistant" => {
@@ -255,7 +256,7 @@ impl Turns {
             Role::System | Role::User | Role::Tool => "user",
         };
         let quoted = message.role == Role::System && role == "user";
-        let mut turn = self.encoder.turn((at, role), message, writing)?;
+        let mut turn = self.encoder.turn(at, role, message, writing)?;
         if turn.is_empty() {
             return Ok(());
         }
@@ -346,9 +347,7 @@ fn block(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<String
             };
             Ok(Some(object.unknown(opened.fields()).finish()))
         }
-        Part::Media { mime, form, body, extra } if role == "user" => {
-            media((mime, *form, body), extra, writing)
-        }
+        Part::Media { mime, form, body, extra } if role == "user" => media(mime, *form, body, extra, writing),
         Part::Opaque { dialect, raw } => opaque(*dialect, raw, writing),
         other => {
             writing.drop_part(Reason::Dialect, format!("{} in a message of role {role}", name_of(other)));
@@ -391,7 +390,8 @@ fn tool_use(id: &str, name: &str, input: &Body, opened: &OpenedExtra<'_>) -> Res
 
 fn result(
     id: &str,
-    (content, failed): (&[Part], bool),
+    content: &[Part],
+    failed: bool,
     extra: &Extra,
     writing: &mut Writing,
 ) -> Result<String, WireError> {
@@ -434,7 +434,9 @@ fn result(
 }
 
 fn media(
-    (mime, form, body): (&str, MediaForm, &Body),
+    mime: &str,
+    form: MediaForm,
+    body: &Body,
     extra: &Extra,
     writing: &mut Writing,
 ) -> Result<Option<String>, WireError> {
@@ -450,7 +452,7 @@ fn media(
         ("image" | "document", MediaForm::File) => opened.is_own(),
         _ => false,
     };
-    if writing.drops_broken(&kind, (mime, form, body)) {
+    if writing.drops_broken(&kind, mime, form, body) {
         return Ok(None);
     }
     // A medium that was read in this dialect is written back even if its type is not in the list.

@@ -58,7 +58,7 @@ impl DelegationFold {
     pub fn resume(known: &[DelegateAtWork], through: Seq) -> Self {
         let mut fold = Self { through, known: known.len(), ..Self::new(Handle(0)) };
         for one in known {
-            let index = fold.begin((one.at, Millis(0)), None);
+            let index = fold.begin(one.at, Millis(0), None);
             fold.by_call.extend(one.call.iter().map(|call| (call.clone(), index)));
             fold.by_session.extend(one.session.iter().map(|session| (session.clone(), index)));
             if let Some(delegation) = fold.found.get_mut(index) {
@@ -109,23 +109,24 @@ impl DelegationFold {
     }
 
     /// Folds the next fact, with its position and time.
-    pub fn fact(&mut self, place: (Seq, Millis), fact: &Fact, texts: &dyn Bodies) {
-        let told = self.told.take().filter(|(at, _)| at.next() == place.0);
+    pub fn fact(&mut self, at: Seq, time: Millis, fact: &Fact, texts: &dyn Bodies) {
+        let told = self.told.take().filter(|(before, _)| before.next() == at);
         match fact {
-            Fact::MessageAppended(said) => self.message(place, &said.message, texts),
-            Fact::SubagentSpawned(spawned) => self.spawned(place, spawned, texts),
+            Fact::MessageAppended(said) => self.message(at, time, &said.message, texts),
+            Fact::SubagentSpawned(spawned) => self.spawned(at, time, spawned, texts),
             Fact::SubagentReturned(returned) => {
-                let index = self.returned(place, returned, texts);
+                let index = self.returned(at, time, returned, texts);
                 // Notifications about several delegates can be in one record.
-                let result = told.as_ref().and_then(|(at, text)| Some((at, hook::notified_result(text)?)));
-                if let (Some((at, text)), Some(one)) = (result, self.found.get_mut(index)) {
-                    let address = format!("{}#{at}", self.stream);
+                let result =
+                    told.as_ref().and_then(|(said, text)| Some((said, hook::notified_result(text)?)));
+                if let (Some((said, text)), Some(one)) = (result, self.found.get_mut(index)) {
+                    let address = format!("{}#{said}", self.stream);
                     one.result.get_or_insert_with(|| DelegateText::new(text, address));
                 }
-                self.told = told.map(|(_, text)| (place.0, text));
+                self.told = told.map(|(_, text)| (at, text));
             }
             Fact::RouteChosen(route) => {
-                self.routes.push((place.0, route.agent.clone(), route.chosen.clone()));
+                self.routes.push((at, route.agent.clone(), route.chosen.clone()));
             }
             Fact::SessionClosed(_) => {
                 let open = |one: &&mut Delegation| one.outcome == DelegationOutcome::InFlight;
@@ -137,7 +138,7 @@ impl DelegationFold {
     }
 
     /// Folds the next message, with its position and time.
-    pub fn message(&mut self, (at, time): (Seq, Millis), said: &Message, texts: &dyn Bodies) {
+    pub fn message(&mut self, at: Seq, time: Millis, said: &Message, texts: &dyn Bodies) {
         let text = first_text(&said.parts).and_then(|text| texts.of(text));
         self.told = text.map(|text| (at, text.to_owned()));
         if matches!(said.standing, MessageOrigin::Aside(_)) {
@@ -152,7 +153,7 @@ impl DelegationFold {
                     }
                     let work = texts.of(input).and_then(|input| hook::delegation(name, input));
                     let work = work.unwrap_or_default();
-                    let index = self.begin((at, time), work.prompt);
+                    let index = self.begin(at, time, work.prompt);
                     self.by_call.insert(call.clone(), index);
                     if let Some(one) = self.found.get_mut(index) {
                         one.call = Some(call.clone());
@@ -166,14 +167,14 @@ impl DelegationFold {
                 }
                 Part::ToolResult { call, content, failed, .. } => {
                     let text = first_text(content).and_then(|text| texts.of(text)).unwrap_or_default();
-                    self.result(at, call, (text, *failed));
+                    self.result(at, call, text, *failed);
                 }
                 _ => {}
             }
         }
     }
 
-    fn result(&mut self, at: Seq, call: &CallId, (text, failed): (&str, bool)) {
+    fn result(&mut self, at: Seq, call: &CallId, text: &str, failed: bool) {
         let Some(index) = self.by_call.get(call).copied() else { return };
         let tool = self.tools.get(call).map_or("", |tool| tool);
         let Some(one) = self.found.get_mut(index) else { return };
@@ -188,10 +189,10 @@ impl DelegationFold {
         }
     }
 
-    fn spawned(&mut self, (at, time): (Seq, Millis), spawned: &SubagentSpawned, texts: &dyn Bodies) {
+    fn spawned(&mut self, at: Seq, time: Millis, spawned: &SubagentSpawned, texts: &dyn Bodies) {
         let index = self.known(at, spawned.call.as_ref(), &spawned.session);
         let prompt = spawned.prompt.as_ref().and_then(|prompt| texts.of(prompt)).map(ToOwned::to_owned);
-        let index = index.unwrap_or_else(|| self.begin((at, time), prompt));
+        let index = index.unwrap_or_else(|| self.begin(at, time, prompt));
         self.name(index, spawned.call.as_ref(), &spawned.session);
         let Some(one) = self.found.get_mut(index) else { return };
         one.agent = one.agent.take().or_else(|| spawned.agent.clone());
@@ -199,14 +200,9 @@ impl DelegationFold {
         one.mode = one.mode.take().or_else(|| spawned.mode.clone());
     }
 
-    fn returned(
-        &mut self,
-        (at, time): (Seq, Millis),
-        returned: &SubagentReturned,
-        texts: &dyn Bodies,
-    ) -> usize {
+    fn returned(&mut self, at: Seq, time: Millis, returned: &SubagentReturned, texts: &dyn Bodies) -> usize {
         let index = self.known(at, returned.call.as_ref(), &returned.session);
-        let index = index.unwrap_or_else(|| self.begin((at, time), None));
+        let index = index.unwrap_or_else(|| self.begin(at, time, None));
         self.name(index, returned.call.as_ref(), &returned.session);
         let Some(one) = self.found.get_mut(index) else { return index };
         one.outcome = returned.outcome.into();
@@ -247,7 +243,7 @@ impl DelegationFold {
         }
     }
 
-    fn begin(&mut self, (at, began): (Seq, Millis), prompt: Option<String>) -> usize {
+    fn begin(&mut self, at: Seq, began: Millis, prompt: Option<String>) -> usize {
         let address = format!("{}#{at}", self.stream);
         let text = prompt.as_deref().map(|prompt| DelegateText::new(prompt, address));
         self.found.push(Delegation { at, began, prompt: text, ..Delegation::default() });

@@ -188,7 +188,7 @@ impl Contents {
                     let opened = writing.open(extra)?;
                     let asked = Asked { name: name.clone(), is_nameless: is_nameless(&opened) };
                     self.asked.insert(id.to_owned(), asked);
-                    turn.blocks.push(call_part(id, (name, inline(input)?), &opened, signs)?);
+                    turn.blocks.push(call_part(id, name, inline(input)?, &opened, signs)?);
                 }
                 Part::ToolResult { call, content, failed, extra } if role != "model" => {
                     let id = self.ids.id(at, place, call.as_str());

@@ -34,7 +34,8 @@ pub(super) fn is_call(part: &str) -> bool {
 
 pub(super) fn call_part(
     id: &str,
-    (name, input): (&str, &str),
+    name: &str,
+    input: &str,
     opened: &OpenedExtra<'_>,
     signs: bool,
 ) -> Result<String, WireError> {
@@ -153,7 +154,7 @@ pub(super) fn part_of(part: &Part, role: &str, writing: &mut Writing) -> Result<
             }
             Ok(Some(object.unknown(opened.fields()).finish()))
         }
-        Part::Media { mime, form, body, extra } => media_part((mime, *form, body), extra, writing),
+        Part::Media { mime, form, body, extra } => media_part(mime, *form, body, extra, writing),
         Part::Opaque { dialect, raw } => {
             let raw = writing.opaque(*dialect, raw)?;
             Ok(raw.filter(|raw| !writing.refuse(broken(raw))).map(str::to_owned))
@@ -182,13 +183,15 @@ pub(super) fn text_part(text: &str, opened: &OpenedExtra<'_>, writing: &mut Writ
 }
 
 fn media_part(
-    (mime, form, body): (&str, MediaForm, &Body),
+    mime: &str,
+    form: MediaForm,
+    body: &Body,
     extra: &Extra,
     writing: &mut Writing,
 ) -> Result<Option<String>, WireError> {
     let opened = writing.open(extra)?;
     let body = inline(body)?;
-    if writing.drops_broken("data", (mime, form, body)) {
+    if writing.drops_broken("data", mime, form, body) {
         return Ok(None);
     }
     let is_open = body.starts_with("http://") || body.starts_with("https://");

@@ -221,7 +221,11 @@ impl Chat {
             writing.at(Some(at), place);
             if let Part::ToolResult { call, content, failed, extra } = part {
                 let id = self.ids.id(at, place, call.as_str()).to_owned();
-                self.result(&id, (content, *failed), extra, writing)?;
+                let opened = writing.open(extra)?;
+                if *failed {
+                    writing.drop(Reason::Dialect, "the mark that the tool failed");
+                }
+                self.result(&id, content, &opened, writing)?;
             } else {
                 pieces.extend(piece(part, role, writing)?);
             }
@@ -233,14 +237,10 @@ impl Chat {
     fn result(
         &mut self,
         id: &str,
-        (parts, failed): (&[Part], bool),
-        extra: &Extra,
+        parts: &[Part],
+        opened: &OpenedExtra<'_>,
         writing: &mut Writing,
     ) -> Result<(), WireError> {
-        let opened = writing.open(extra)?;
-        if failed {
-            writing.drop(Reason::Dialect, "the mark that the tool failed");
-        }
         let (mut pieces, mut media) = (Vec::new(), Vec::new());
         writing.nest(true);
         for part in parts {
@@ -365,9 +365,7 @@ fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<Conten
             let object = ObjectWriter::typed("text").text("text", text);
             Ok(Some(ContentPiece::Part(object.unknown(fields).finish())))
         }
-        Part::Media { mime, form, body, extra } if role == "user" => {
-            media((mime, *form, body), extra, writing)
-        }
+        Part::Media { mime, form, body, extra } if role == "user" => media(mime, *form, body, extra, writing),
         Part::Opaque { dialect, raw } => {
             let raw = writing.opaque(*dialect, raw)?;
             // Every sendable part of this provider has a neutral form, so a part that stayed opaque cannot be sent.
@@ -382,7 +380,9 @@ fn piece(part: &Part, role: &str, writing: &mut Writing) -> Result<Option<Conten
 }
 
 fn media(
-    (mime, form, body): (&str, MediaForm, &Body),
+    mime: &str,
+    form: MediaForm,
+    body: &Body,
     extra: &Extra,
     writing: &mut Writing,
 ) -> Result<Option<ContentPiece>, WireError> {
@@ -390,7 +390,7 @@ fn media(
     let body = inline(body)?;
     let marked = opened.is_marked_own();
     let kind = opened.word(KIND).unwrap_or_else(|| kind_for(mime).to_owned());
-    if writing.drops_broken(&kind, (mime, form, body)) {
+    if writing.drops_broken(&kind, mime, form, body) {
         return Ok(None);
     }
     let (name, inner) = match (kind.as_str(), form) {

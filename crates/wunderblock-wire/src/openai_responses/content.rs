@@ -82,7 +82,7 @@ pub(super) fn piece(part: &Part, words: &str, writing: &mut Writing) -> Result<O
             finish(object, &opened, writing).map(Some)
         }
         Part::Media { mime, form, body, extra } if words == "input_text" => {
-            media((mime, *form, body), extra, writing)
+            media(mime, *form, body, extra, writing)
         }
         Part::Opaque { dialect, raw } => {
             let raw = writing.opaque(*dialect, raw)?;
@@ -98,7 +98,9 @@ pub(super) fn piece(part: &Part, words: &str, writing: &mut Writing) -> Result<O
 }
 
 fn media(
-    (mime, form, body): (&str, MediaForm, &Body),
+    mime: &str,
+    form: MediaForm,
+    body: &Body,
     extra: &Extra,
     writing: &mut Writing,
 ) -> Result<Option<String>, WireError> {
@@ -106,7 +108,7 @@ fn media(
     let body = inline(body)?;
     let marked = opened.is_marked_own();
     let kind = opened.word(KIND).unwrap_or_else(|| kind_for(mime).to_owned());
-    if writing.drops_broken(&kind, (mime, form, body)) {
+    if writing.drops_broken(&kind, mime, form, body) {
         return Ok(None);
     }
     let data = || format!("data:{mime};base64,{body}");

@@ -238,7 +238,10 @@ impl Input {
             writing.at(Some(at), place);
             let is_content = match part {
                 Part::Text { .. } if is_model && writing.is_made() => {
-                    self.say((at, place), part, &mut open.whole, writing)?;
+                    if let Some(json) = spoken(part, &mut open.whole, writing)? {
+                        let place = (Some(at), place);
+                        self.items.push(WrittenItem { json, kind: ItemKind::Spoken, place });
+                    }
                     continue;
                 }
                 Part::Text { extra, .. } => {
@@ -265,43 +268,6 @@ impl Input {
             }
         }
         self.close(open, role, Some(at), writing)
-    }
-
-    /// In a request that we build, writes a model text as a separate message, because a message without an id has one
-    /// string as content. `whole` is the extra of the message that the text belongs to. The extra of a text that
-    /// begins a message replaces `whole`.
-    fn say(
-        &mut self,
-        (at, place): (usize, usize),
-        part: &Part,
-        whole: &mut Extra,
-        writing: &mut Writing,
-    ) -> Result<(), WireError> {
-        let Part::Text { text, extra } = part else { return Ok(()) };
-        let opened = writing.open(extra)?;
-        let lost: Vec<&str> = opened.fields().into_iter().map(|(name, _)| name).collect();
-        if !lost.is_empty() {
-            writing.drop(Reason::Dialect, format!("fields that only an answer has: {}", lost.join(", ")));
-        }
-        if opened.own_word(KIND).as_deref() == Some("refusal") {
-            writing.drop(Reason::Dialect, "the mark that the model declined");
-        }
-        if let Some(begun) = opened.own_raw(MESSAGE) {
-            *whole = Some(begun.get().into());
-        }
-        let mut message = extra::open(whole, OWN)?;
-        // `Writing::open` has already reported the other fields of an extra without a dialect.
-        message.keep_known(&[PHASE]);
-        let object = ObjectWriter::typed("message").text("role", "assistant").text("content", inline(text)?);
-        let json = finish(object, &message, writing)?;
-        // Only the first text carries all fields of the message. The following texts repeat the phase.
-        *whole = message
-            .fields()
-            .into_iter()
-            .find(|(name, _)| *name == PHASE)
-            .map(|(name, phase)| format!(r#"{{"{name}":{phase}}}"#).into());
-        self.items.push(WrittenItem { json, kind: ItemKind::Spoken, place: (Some(at), place) });
-        Ok(())
     }
 
     /// Writes the open message. An empty message is left out, unless it was already empty when it was read and is not
@@ -371,7 +337,11 @@ impl Input {
             }
             Part::ToolResult { call, content, failed, extra } => {
                 let id = self.ids.id(at, place, call.as_str()).to_owned();
-                let json = self.output(&id, (content, *failed), extra, writing)?;
+                let opened = writing.open(extra)?;
+                if *failed {
+                    writing.drop(Reason::Dialect, "the mark that the tool failed");
+                }
+                let json = self.output(&id, content, &opened, writing)?;
                 Ok(Some((json, ItemKind::Heard)))
             }
             Part::Opaque { dialect, raw } => {
@@ -401,14 +371,10 @@ impl Input {
     fn output(
         &self,
         id: &str,
-        (parts, failed): (&[Part], bool),
-        extra: &Extra,
+        parts: &[Part],
+        opened: &OpenedExtra<'_>,
         writing: &mut Writing,
     ) -> Result<String, WireError> {
-        let opened = writing.open(extra)?;
-        if failed {
-            writing.drop(Reason::Dialect, "the mark that the tool failed");
-        }
         let said_custom = opened.own_word(KIND).as_deref() == Some("custom");
         // The output must have the type of its call, whatever the result records.
         let is_custom = if self.called.contains(id) { self.custom.contains(id) } else { said_custom };
@@ -427,8 +393,38 @@ impl Input {
                 array(&pieces)
             }
         };
-        finish(object.raw("output", &output), &opened, writing)
+        finish(object.raw("output", &output), opened, writing)
     }
+}
+
+/// In a request that we build, returns a model text as a separate message, because a message without an id has one
+/// string as content. `whole` is the extra of the message that the text belongs to. The extra of a text that
+/// begins a message replaces `whole`.
+fn spoken(part: &Part, whole: &mut Extra, writing: &mut Writing) -> Result<Option<String>, WireError> {
+    let Part::Text { text, extra } = part else { return Ok(None) };
+    let opened = writing.open(extra)?;
+    let lost: Vec<&str> = opened.fields().into_iter().map(|(name, _)| name).collect();
+    if !lost.is_empty() {
+        writing.drop(Reason::Dialect, format!("fields that only an answer has: {}", lost.join(", ")));
+    }
+    if opened.own_word(KIND).as_deref() == Some("refusal") {
+        writing.drop(Reason::Dialect, "the mark that the model declined");
+    }
+    if let Some(begun) = opened.own_raw(MESSAGE) {
+        *whole = Some(begun.get().into());
+    }
+    let mut message = extra::open(whole, OWN)?;
+    // `Writing::open` has already reported the other fields of an extra without a dialect.
+    message.keep_known(&[PHASE]);
+    let object = ObjectWriter::typed("message").text("role", "assistant").text("content", inline(text)?);
+    let json = finish(object, &message, writing)?;
+    // Only the first text carries all fields of the message. The following texts repeat the phase.
+    *whole = message
+        .fields()
+        .into_iter()
+        .find(|(name, _)| *name == PHASE)
+        .map(|(name, phase)| format!(r#"{{"{name}":{phase}}}"#).into());
+    Ok(Some(json))
 }
 
 impl Open {

@@ -171,15 +171,15 @@ impl Settling {
     pub(super) fn push(&mut self, item: WrittenItem, writing: &mut Writing, kept: &mut Vec<WrittenItem>) {
         self.note(&item);
         self.held.push_back(item);
-        while let Some(item) = self.next(false) {
-            self.decide(item, writing, kept);
+        while let Some((item, why)) = self.next(false) {
+            self.decide(item, why, writing, kept);
         }
     }
 
     /// Decides about the items that are left. The last one may be a call that waits for its answer.
     pub(super) fn finish(mut self, writing: &mut Writing, kept: &mut Vec<WrittenItem>) {
-        while let Some(item) = self.next(true) {
-            self.decide(item, writing, kept);
+        while let Some((item, why)) = self.next(true) {
+            self.decide(item, why, writing, kept);
         }
         drop_reasoning(&mut self.reasoning, writing);
     }
@@ -206,7 +206,8 @@ impl Settling {
     /// Keeps an item or leaves it out. Reasoning is kept with the item of the model that follows it.
     fn decide(
         &mut self,
-        (item, why): (WrittenItem, Option<&'static str>),
+        item: WrittenItem,
+        why: Option<&'static str>,
         writing: &mut Writing,
         kept: &mut Vec<WrittenItem>,
     ) {

@@ -203,7 +203,7 @@ fn check_block(
         );
     }
     let kind = text("type").unwrap_or_default();
-    let owner = check_fields((path, &kind), fields, marks, findings);
+    let owner = check_fields(path, &kind, fields, marks, findings);
     if let Some(owner) = owner.filter(|owner| *owner != role) {
         findings.add(
             path,
@@ -216,7 +216,8 @@ fn check_block(
 /// Checks the fields that a kind of block needs. Returns the role whose messages may contain a block of this kind, or
 /// `None` for any role.
 fn check_fields(
-    (path, kind): (&str, &str),
+    path: &str,
+    kind: &str,
     fields: &BTreeMap<String, ValueNode<'_>>,
     marks: &mut usize,
     findings: &mut Violations,

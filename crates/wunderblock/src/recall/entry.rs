@@ -90,7 +90,7 @@ fn description(
         at: entry.at,
         role: speaker(message),
         tool: tool_of(seq, message, view, &arrangement),
-        what: describe(seq, message, (view, texts), &|text| session.engine.config.redactor.mask(text)),
+        what: describe(seq, message, view, texts, &|text| session.engine.config.redactor.mask(text)),
         address: stream.range(seq, seq),
         along,
     })

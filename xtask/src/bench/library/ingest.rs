@@ -61,7 +61,7 @@ impl Elapsed {
         Ok(Self { wall: start.elapsed(), cpu: cpu().saturating_sub(before) })
     }
 
-    fn figures(self, what: &str, (events, bytes): (usize, u64)) -> [Figure; 3] {
+    fn figures(self, what: &str, events: usize, bytes: u64) -> [Figure; 3] {
         let seconds = self.wall.as_secs_f64();
         [
             Figure::new(events, what, events as f64 / seconds, FigureUnit::EventsPerSecond),
@@ -73,7 +73,7 @@ impl Elapsed {
 
 /// Appends the session through the live door in batches, and lets the background catch up.
 pub(in crate::bench) fn append(session: &GeneratedSession, path: &Path) -> ChoreResult<Vec<Figure>> {
-    let size_of = (session.events.len(), session.text);
+    let (events, bytes) = (session.events.len(), session.text);
     let engine = open(path)?;
     let door = engine.session_by_id(stream()?);
     let batches: Vec<Vec<NewEvent>> = session.events.chunks(BATCH).map(<[NewEvent]>::to_vec).collect();
@@ -89,11 +89,11 @@ pub(in crate::bench) fn append(session: &GeneratedSession, path: &Path) -> Chore
     let both = Elapsed { wall: appended.wall + caught.wall, cpu: appended.cpu + caught.cpu };
     drop(door);
     drop(engine);
-    let [rate, bandwidth, spent] = appended.figures(APPEND, size_of);
-    let [both_rate, both_bandwidth, both_spent] = both.figures(CAUGHT_UP, size_of);
+    let [rate, bandwidth, spent] = appended.figures(APPEND, events, bytes);
+    let [both_rate, both_bandwidth, both_spent] = both.figures(CAUGHT_UP, events, bytes);
     let ratio = size(path) as f64 / session.text as f64;
     Ok(vec![
-        Figure::new(size_of.0, "ledger's size / content, index included", ratio, FigureUnit::Times)
+        Figure::new(events, "ledger's size / content, index included", ratio, FigureUnit::Times)
             .at_most(1.2)
             .floor("5.0–5.6×"),
         rate.at_least(20_000.0),
@@ -121,12 +121,11 @@ pub(in crate::bench) fn import(session: &GeneratedSession, folder: &Path) -> Cho
     let told = spawn(ChildWork::Import, &path, &transcript)?;
     let spent =
         Elapsed { wall: Duration::from_secs_f64(told.seconds), cpu: Duration::from_secs_f64(told.cpu) };
-    let [rate, bandwidth, cost] = spent.figures("import of a transcript, durable", (told.events, bytes));
+    let [rate, bandwidth, cost] = spent.figures("import of a transcript, durable", told.events, bytes);
     note("  catch up with the import");
     let caught = Elapsed::on(|| Ok(block_on(open(&path)?.maintenance().catch_up(&mut |_| {}))?))?;
     let both = Elapsed { wall: spent.wall + caught.wall, cpu: spent.cpu + caught.cpu };
-    let [both_rate, ..] =
-        both.figures("import and catch up: durable, counted, indexed", (told.events, bytes));
+    let [both_rate, ..] = both.figures("import and catch up: durable, counted, indexed", told.events, bytes);
     let figures = vec![
         Figure::new(
             events,

@@ -135,7 +135,7 @@ impl RunRequest<'_> {
             cwd: self.cwd.clone(),
         };
         let spool = self.settings.keeps().then(|| (self.settings.db.clone(), head));
-        Ok(Channel::new(from, (to, way), spool))
+        Ok(Channel::new(from, to, way, spool))
     }
 
     /// Stores the command's output, and prints what has not been shown yet. Returns whether the ledger could be written;
@@ -163,7 +163,7 @@ impl RunRequest<'_> {
                 continue;
             }
             let kept = match is_free {
-                true => self.keep(engine, (&written, bytes), code).await,
+                true => self.keep(engine, &written, bytes, code).await,
                 false => Err(locked()),
             };
             is_free = is_free && !kept.as_ref().is_err_and(is_locked);
@@ -209,7 +209,8 @@ impl RunRequest<'_> {
     async fn keep(
         &self,
         engine: Result<&Engine, &Failure>,
-        (written, bytes): (&Written, &[u8]),
+        written: &Written,
+        bytes: &[u8],
         code: u8,
     ) -> Result<Kept, Failure> {
         let engine = match engine {

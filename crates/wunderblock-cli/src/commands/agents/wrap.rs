@@ -36,7 +36,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Wrap) -> 
     }
     let begun = SystemTime::now();
     let status = start(&one, wanted)?;
-    take_in(global, settings, (agent, &places, begun)).await?;
+    take_in(global, settings, agent, &places, begun).await?;
     Ok(exit_code(status))
 }
 
@@ -105,7 +105,9 @@ impl Drop for GivenFiles {
 async fn take_in(
     global: &Global,
     settings: &Settings,
-    (agent, places, begun): (HookAgent, &Places, SystemTime),
+    agent: HookAgent,
+    places: &Places,
+    begun: SystemTime,
 ) -> Result<(), Failure> {
     let found = Agent::from_name(agent.name()).map(|agent| histories(&[agent], places)).unwrap_or_default();
     let since = begun.checked_sub(ROUNDING).unwrap_or(begun);

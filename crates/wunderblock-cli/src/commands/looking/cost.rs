@@ -64,7 +64,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Cost) -> 
         print(&notes(&all))?;
     }
     let gap = if rows.is_empty() { "" } else { "\n" };
-    print(&detail.words((gap, &names), Paint::stdout()))?;
+    print(&detail.words(gap, &names, Paint::stdout()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -97,7 +97,7 @@ impl Detail {
     }
 
     /// Returns the places at which requests changed, and the tools.
-    fn words(&self, (gap, names): (&str, &Names), paint: Paint) -> String {
+    fn words(&self, gap: &str, names: &Names, paint: Paint) -> String {
         let mut out = String::new();
         for broken in &self.broken {
             let Some(found) = &broken.place else { continue };
@@ -121,8 +121,11 @@ impl Detail {
             let errors = if used.errors == 0 { String::new() } else { grouped(used.errors) };
             (name.clone(), [grouped(used.calls), errors, tokens(used.tokens)])
         });
-        let heads = ("tool", ["calls", "errors", "tokens of results"]);
-        format!("{out}{gap}{}", crate::showing::table::table(heads, &cells.collect::<Vec<_>>(), paint))
+        let heads = ["calls", "errors", "tokens of results"];
+        format!(
+            "{out}{gap}{}",
+            crate::showing::table::table("tool", heads, &cells.collect::<Vec<_>>(), paint)
+        )
     }
 }
 
@@ -180,7 +183,7 @@ fn table(head: &str, rows: &[(String, Spend)], paint: Paint) -> String {
             [spend.input, spend.cache_read, spend.cache_write, spend.output].map(tokens);
         (name.clone(), [grouped(spend.replies), input, read, write, output, cost, wasted])
     };
-    crate::showing::table::table((head, HEADS), &rows.iter().map(cells).collect::<Vec<_>>(), paint)
+    crate::showing::table::table(head, HEADS, &rows.iter().map(cells).collect::<Vec<_>>(), paint)
 }
 
 /// Returns what the sums leave out, and the causes of cache misses.

@@ -102,7 +102,7 @@ fn picture(head: &str, rows: &[(String, Gain)], paint: Paint) -> String {
         ];
         (name.clone(), cells)
     };
-    table((head, HEADS), &rows.iter().map(cells).collect::<Vec<_>>(), paint)
+    table(head, HEADS, &rows.iter().map(cells).collect::<Vec<_>>(), paint)
 }
 
 /// Returns what was spent besides, the losses, and what the sums leave out.

@@ -147,7 +147,7 @@ impl GrepPicture {
         );
         let beside = BESIDE + place.len().saturating_sub(11);
         let room = if self.whole { usize::MAX } else { width().saturating_sub(beside).max(20) };
-        format!("{head} {}", excerpt(self.paint, (hit.text.trim_end(), hit.found.clone()), room))
+        format!("{head} {}", excerpt(self.paint, hit.text.trim_end(), hit.found.clone(), room))
     }
 
     fn around(&self, line: u64, text: &str) -> String {

@@ -45,7 +45,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Show) -> 
     let records = wanted.all || global.json || range.is_some();
     let (from, to) = match range {
         Some(range) => range,
-        None => (newest(&session, info.head, (wanted.limit, records)).await?, info.head),
+        None => (newest(&session, info.head, wanted.limit, records).await?, info.head),
     };
     if global.json {
         let mut out = Vec::new();
@@ -78,7 +78,7 @@ fn is_message(event: &Event) -> bool {
 }
 
 /// Returns the position from which a session contains the given number of messages, or of events with `records`.
-async fn newest(session: &Session, head: Seq, (count, records): (u64, bool)) -> Result<Seq, Failure> {
+async fn newest(session: &Session, head: Seq, count: u64, records: bool) -> Result<Seq, Failure> {
     let (mut from, mut found) = (head.next(), 0);
     while found < count && from > Seq(1) {
         let to = from.prev();

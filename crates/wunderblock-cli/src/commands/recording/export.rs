@@ -25,7 +25,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
     let (engine, session) = lookup(global).reading(settings, &wanted.session.session).await?;
     let path = wanted.out.as_deref().unwrap_or(Path::new("-"));
     // An export may give the user's own file again.
-    let mut out = OutputFile::create_copy((settings, &engine), path).await?;
+    let mut out = OutputFile::create_copy(settings, &engine, path).await?;
     let file = Some(path).filter(|_| !out.is_stdout());
     let mut transcript = None;
     let what = match wanted.to {
@@ -53,7 +53,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Export) -
         say(global, &format!("wrote {what}"));
     }
     if let Some((format, written)) = transcript {
-        report(global, (format, &written), file)?;
+        report(global, format, &written, file)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -70,7 +70,8 @@ fn bytes(count: u64) -> String {
 /// Reports what a transcript does not hold, and how to continue it.
 fn report(
     global: &Global,
-    (format, written): (AgentFormat, &WrittenTranscript),
+    format: AgentFormat,
+    written: &WrittenTranscript,
     out: Option<&Path>,
 ) -> Result<(), Failure> {
     let place = transcript_place(format, written, &places(Vec::new())?);

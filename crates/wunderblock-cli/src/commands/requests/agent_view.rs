@@ -16,7 +16,8 @@ use wunderblock_core::units::Seq;
 
 pub(in crate::commands) async fn run(
     global: &Global,
-    (session, at): (&Session, Option<Seq>),
+    session: &Session,
+    at: Option<Seq>,
     sought: Option<&str>,
 ) -> Exit {
     let view = AgentView::at(session, at).await?;

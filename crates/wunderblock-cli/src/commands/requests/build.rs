@@ -28,7 +28,7 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
     let engine = settings.write().await?;
     let (session, place) = lookup(global).session_at(&engine, &wanted.session.session).await?;
     let options = ContextOptions { at: one_position(wanted.at, place)?, ..options };
-    let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
+    let out = OutputFile::create(settings, &engine, wanted.out.as_deref()).await?;
     let to_stdout = out.as_ref().is_some_and(OutputFile::is_stdout);
     if options.at.is_some() && options.prompt.is_some() {
         return Err(wrong(
@@ -44,7 +44,7 @@ pub(crate) async fn context(global: &Global, settings: &Settings, wanted: Contex
         session.context(&options).await?
     };
     warn_of_overhead(global, &options, &built);
-    let report = report(global, (settings, &session), &built, to_stdout).await?;
+    let report = report(global, settings, &session, &built, to_stdout).await?;
     let is_text =
         wanted.out.as_deref().and_then(Path::extension).is_some_and(|end| end.eq_ignore_ascii_case("md"));
     let text = if is_text { Some(request_text(session.id().as_str(), &built.draft)?) } else { None };
@@ -74,7 +74,8 @@ fn warn_of_overhead(global: &Global, options: &ContextOptions, built: &Built) {
 
 async fn report(
     global: &Global,
-    (settings, session): (&Settings, &Session),
+    settings: &Settings,
+    session: &Session,
     built: &Built,
     to_stderr: bool,
 ) -> Result<String, Failure> {
@@ -86,7 +87,7 @@ async fn report(
     }
     let paint = if to_stderr { Paint::stderr() } else { Paint::stdout() };
     let model = settings.catalog().nearest(&built.draft.model).filter(|_| !built.draft.model_known);
-    Ok(picture((&short(session).await?, model), built, paint, global.verbose))
+    Ok(picture(&short(session).await?, model, built, paint, global.verbose))
 }
 
 pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explain) -> Exit {
@@ -97,9 +98,9 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
     let (engine, session, place) = lookup(global).reading_at(settings, &wanted.session.session).await?;
     options.at = one_position(wanted.at, place)?;
     if wanted.agent_view {
-        return agent_view::run(global, (&session, options.at), wanted.find.as_deref()).await;
+        return agent_view::run(global, &session, options.at, wanted.find.as_deref()).await;
     }
-    let page = OutputFile::create((settings, &engine), wanted.html.as_deref()).await?;
+    let page = OutputFile::create(settings, &engine, wanted.html.as_deref()).await?;
     // If no option selects a lane, the lane of the last recorded request is explained with the lane's own policy.
     if wanted.build.policy.policy.is_none() {
         options = LaneBuilt::continued(&session, options).await?;
@@ -110,10 +111,10 @@ pub(crate) async fn explain(global: &Global, settings: &Settings, wanted: Explai
         say(global, &format!("page in {}", clean(&path.to_string_lossy())));
     }
     match &wanted.find {
-        Some(text) => find::run(global, &session, (&options, &built), text).await,
+        Some(text) => find::run(global, &session, &options, &built, text).await,
         None => {
             warn_of_overhead(global, &options, &built);
-            print(&report(global, (settings, &session), &built, false).await?)?;
+            print(&report(global, settings, &session, &built, false).await?)?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -31,7 +31,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: CompactArg
         let session = lookup(global).session(&engine, &wanted.session.session).await?;
         (engine, session)
     };
-    let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
+    let out = OutputFile::create(settings, &engine, wanted.out.as_deref()).await?;
     let context = context_options(settings, &wanted.build.choice())?;
     let Some(compactor) = context.compactor.clone() else { return Ok(ExitCode::SUCCESS) };
     let due = if wanted.if_due {

@@ -18,7 +18,8 @@ use wunderblock_core::units::{Seq, Tokens};
 pub(in crate::commands) async fn run(
     global: &Global,
     session: &Session,
-    (options, built): (&ContextOptions, &Built),
+    options: &ContextOptions,
+    built: &Built,
     sought: &str,
 ) -> Exit {
     let found = Found::of(session, options, &built.draft, sought, &Deadline::default()).await?;

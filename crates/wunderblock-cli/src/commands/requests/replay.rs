@@ -15,7 +15,7 @@ use wunderblock_settings::Settings;
 pub(crate) async fn run(global: &Global, settings: &Settings, wanted: &Replay) -> Exit {
     let engine = settings.read_only().await?;
     let (session, place) = lookup(global).known_at(&engine, &wanted.session.session).await?;
-    let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
+    let out = OutputFile::create(settings, &engine, wanted.out.as_deref()).await?;
     let replayed = session.replay(one_position(wanted.at, place)?).await?;
     let verdict = if replayed.erased {
         "content of it has been erased since"

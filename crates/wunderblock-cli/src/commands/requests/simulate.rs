@@ -33,7 +33,7 @@ pub(crate) async fn run(global: &Global, settings: &Settings, wanted: SimulateAr
     if histories.is_empty() {
         return Err(wrong(format!("no sessions in {}", wanted.sessions.join(", "))));
     }
-    let chart = OutputFile::create((settings, &engine), wanted.svg.as_deref()).await?;
+    let chart = OutputFile::create(settings, &engine, wanted.svg.as_deref()).await?;
     let (file, uncompacted) = (&settings.file, ContextOptions::uncompacted());
     let shared = ContextOptions { shares: file.budget.clone(), ..uncompacted };
     let context = file.context.over(&wanted.reader.choice(), shared);

@@ -15,7 +15,8 @@ use wunderblock_settings::Settings;
 pub(crate) async fn run(
     global: &Global,
     settings: &Settings,
-    (wanted, change): (&VisibilityArgs, Visibility),
+    wanted: &VisibilityArgs,
+    change: Visibility,
 ) -> Exit {
     let engine = settings.existing().await?;
     let (session, place) = lookup(global).session_at(&engine, &wanted.session.session).await?;

@@ -27,7 +27,7 @@ impl Ladder<'_> {
                 .map(|&SummaryNode { at, from, to, .. }| PlacedSummary { at, from, to })
                 .collect();
             let Some(last) = placed.last().filter(|last| last.to < self.guard.cut) else { break };
-            let (view, now) = self.weighed(self.cut_at(last.to.next(), placed.clone()), (&[], &[]));
+            let (view, now) = self.weighed(self.cut_at(last.to.next(), placed.clone()), &[], &[]);
             // Stop at the first summary that does not make the request shorter.
             if now >= best.as_ref().map_or(self.now, |(_, now)| *now) {
                 break;

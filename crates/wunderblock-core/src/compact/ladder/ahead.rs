@@ -32,7 +32,7 @@ impl Ladder<'_> {
         let placed = chain.iter().map(|&SummaryNode { at, from, to, .. }| PlacedSummary { at, from, to });
         let nodes: Vec<PlacedSummary> = self.view.trim().nodes.iter().copied().chain(placed).collect();
         self.adopted.extend(chain);
-        let (view, now) = self.weighed(self.cut_at(drop_before, nodes), (&[], &[]));
+        let (view, now) = self.weighed(self.cut_at(drop_before, nodes), &[], &[]);
         if now < self.now {
             let saved = self.now.saturating_sub(now);
             (self.view, self.now) = (view, now);

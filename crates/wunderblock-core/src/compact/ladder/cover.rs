@@ -119,7 +119,7 @@ fn covered(ladder: &mut Ladder<'_>, mut trim: Trim, drafts: Vec<NodeDraft>) -> b
     });
     trim.nodes.extend(placed);
     trim.nodes.sort_unstable_by_key(|placed| placed.from);
-    let (view, now) = ladder.weighed(trim, (&drafts, &[]));
+    let (view, now) = ladder.weighed(trim, &drafts, &[]);
     let planned = plan::plan(&Covering(ladder).tight(&view));
     let taken = planned.is_ok_and(|plan| plan.step != Some(TrimReason::OverBudget));
     let (saved, added) = (ladder.now.saturating_sub(now), now.saturating_sub(ladder.now));
@@ -184,12 +184,12 @@ impl<'a> Covering<'_, 'a> {
         let tokens: Tokens = nodes.iter().map(|node| cost::node(node, self.0.ask.costs).tokens).sum();
         let target = summarise::target(&self.0.policy.summary, tokens).min(room);
         let nodes: Vec<&SummaryNode> = nodes.iter().collect();
-        SummaryJob::of_summaries(&placed(&nodes), (tokens, target), form.detail())
+        SummaryJob::of_summaries(&placed(&nodes), tokens, target, form.detail())
     }
 
     /// Returns the tokens that summaries may take beside what a trim shows.
     fn room_beside(&self, trim: &Trim, summaries: usize) -> Tokens {
-        let rest = self.0.weighed(trim.clone(), (&[], &[])).1;
+        let rest = self.0.weighed(trim.clone(), &[], &[]).1;
         let frame = SUMMARY_FRAME.tokens + cost::frame(self.0.ask.costs).tokens + plan::GAP_COST.tokens;
         let rest = rest + Tokens(frame.0.saturating_mul(summaries as u64));
         let room = plan::limit(&self.tight(&self.0.view)).tokens.saturating_sub(rest);

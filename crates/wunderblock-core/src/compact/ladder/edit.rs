@@ -43,7 +43,7 @@ impl Ladder<'_> {
     pub fn change(mut self, change: SummaryChange) -> Result<Proposal, NoRoom> {
         let trim = self.changed(&change);
         self.adopted = change.back;
-        let (view, now) = self.weighed(trim, (&change.drafts, &[]));
+        let (view, now) = self.weighed(trim, &change.drafts, &[]);
         let limit = plan::limit(&self.ask).tokens;
         // A request that becomes shorter but is still too long is left to the plan, as everywhere else.
         if now > limit && now >= self.before {

@@ -54,7 +54,7 @@ impl Ladder<'_> {
     /// Returns the trim with its frontier as far back as the goal allows. A summary may be shorter than its target,
     /// and the content it covers can then be shown alongside it.
     pub(super) fn filled(&self, trim: Trim, drafts: &[NodeDraft]) -> Trim {
-        let mut room = self.target.saturating_sub(self.weighed(trim.clone(), (drafts, &[])).1);
+        let mut room = self.target.saturating_sub(self.weighed(trim.clone(), drafts, &[]).1);
         let arrangement = arrange(self.ask.view);
         let before = guard::shown(&self.ask, &arrangement);
         let before: Vec<_> = before.iter().filter(|(exchange, _)| exchange.last < trim.drop_before).collect();
@@ -73,7 +73,7 @@ impl Ladder<'_> {
             let last = begin.checked_sub(1).and_then(|index| before.get(index));
             let frontier = last.map_or(Seq::START, |(exchange, _)| exchange.last.next());
             let further = self.reaching(&trim, frontier);
-            if self.weighed(further.clone(), (drafts, &[])).1 <= self.target {
+            if self.weighed(further.clone(), drafts, &[]).1 <= self.target {
                 return further;
             }
             begin += 1;
@@ -116,7 +116,7 @@ impl Ladder<'_> {
 
     fn refill(&mut self) {
         let trim = self.filled(self.view.trim().clone(), &[]);
-        (self.view, self.now) = self.weighed(trim, (&[], &[]));
+        (self.view, self.now) = self.weighed(trim, &[], &[]);
     }
 
     /// Shows the head and tail of the texts and results of the newest exchange that does not fit whole, if a fair
@@ -136,9 +136,9 @@ impl Ladder<'_> {
         while room >= CUT.of(plan::limit(&self.ask).tokens) {
             let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(room)) else { break };
             let (forms, placed) = self.placed(short);
-            let (view, now) = self.weighed(with_forms(&further, forms), (&[], &placed));
+            let (view, now) = self.weighed(with_forms(&further, forms), &[], &placed);
             if now <= self.target {
-                self.accept(placed, (view, now));
+                self.accept(placed, view, now);
                 return true;
             }
             // The remaining text can be longer than planned, and marks take room, too: retry with less room.
@@ -150,7 +150,7 @@ impl Ladder<'_> {
             part.is_some_and(|part| crate::form::stub::part(part, None) != crate::form::stub::Stubbed::Kept)
         });
         let forms: Forms = stubbed.map(|at| (at, PartForm::Stub)).collect();
-        let (view, now) = self.weighed(with_forms(&further, forms), (&[], &[]));
+        let (view, now) = self.weighed(with_forms(&further, forms), &[], &[]);
         let fits = now <= self.target;
         if fits {
             (self.view, self.now) = (view, now);
@@ -172,9 +172,8 @@ impl Ladder<'_> {
         let Some((exchange, tokens)) = said.filter(|(last, _)| !is_turn(last)) else { return };
         let earlier = shown.iter().rev().find(|(earlier, _)| earlier.last < exchange.last);
         let frontier = earlier.map_or(Seq::START, |(earlier, _)| earlier.last.next());
-        let least = self
-            .weighed(self.cut_at(frontier.max(self.earliest(self.view.trim())), Vec::new()), (&[], &[]))
-            .1;
+        let least =
+            self.weighed(self.cut_at(frontier.max(self.earliest(self.view.trim())), Vec::new()), &[], &[]).1;
         if least <= plan::limit(&self.ask).tokens {
             return;
         }
@@ -184,20 +183,20 @@ impl Ladder<'_> {
         let Some(short) = shrink::cut(&self.ask, exchange, tokens.saturating_sub(most)) else { return };
         let (forms, placed) = self.placed(short);
         let trim = with_forms(self.view.trim(), forms);
-        let (view, now) = self.weighed(trim, (&[], &placed));
+        let (view, now) = self.weighed(trim, &[], &placed);
         if now >= self.now {
             return;
         }
         let saved = self.now.saturating_sub(now);
         self.taken.push(RungTaken { rung: "cut".into(), taken: true, saved, added: Tokens::ZERO, why: None });
-        self.accept(placed, (view, now));
+        self.accept(placed, view, now);
         // The exchange is smaller now, so the tail can reach further back.
         let now = self.ask();
         self.guard = guard::guard(self.policy, &now, &arrange(&self.view));
     }
 
     /// Accepts a view that was weighed with shorter texts.
-    fn accept(&mut self, placed: Vec<(Seq, ContentReduced)>, (view, now): (View, Tokens)) {
+    fn accept(&mut self, placed: Vec<(Seq, ContentReduced)>, view: View, now: Tokens) {
         self.next = Seq(self.next.0 + placed.len() as u64);
         self.reduced.extend(placed);
         (self.view, self.now) = (view, now);

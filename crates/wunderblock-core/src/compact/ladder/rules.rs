@@ -27,7 +27,7 @@ impl Ladder<'_> {
         self.rules = priced.collect();
         // If the newest exchange was cut at the start, it was weighed without the rules.
         if !self.taken.is_empty() {
-            (self.view, self.now) = self.weighed(self.view.trim().clone(), (&[], &[]));
+            (self.view, self.now) = self.weighed(self.view.trim().clone(), &[], &[]);
         }
         self
     }

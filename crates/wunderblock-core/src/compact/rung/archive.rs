@@ -28,5 +28,5 @@ pub(in crate::compact) fn job(rules: ArchiveSizes, ask: &PlanInput<'_>) -> Optio
     let run = old.chunk_by(joins).find(|run| run.len() > 1 || run.iter().any(|node| node.level == 0))?;
     let tokens: Tokens = run.iter().map(cost).sum();
     let target = rules.catalogue.min(Tokens(tokens.0 / 2));
-    SummaryJob::of_summaries(&placed(run), (tokens, target), Detail::Catalogue)
+    SummaryJob::of_summaries(&placed(run), tokens, target, Detail::Catalogue)
 }

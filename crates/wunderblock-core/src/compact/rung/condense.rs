@@ -52,20 +52,21 @@ pub(in crate::compact) fn job(
         let joins = |a: &&SummaryNode, b: &&SummaryNode| a.level == b.level && a.to.next() == b.from;
         let mut runs = nodes.chunk_by(joins).filter(|run| run.len() >= fan);
         if let Some(run) = runs.find(|run| run.first().is_some_and(|node| node.level == level)) {
-            return one_of(run.get(..within(run, fan))?, (all, rules), policy, ask);
+            return one_of(run.get(..within(run, fan))?, all, rules, policy, ask);
         }
     }
     let joins = |a: &&SummaryNode, b: &&SummaryNode| a.to.next() == b.from;
     let run = nodes.chunk_by(joins).find(|run| run.len() >= 2).filter(|_| rules.must)?;
     let fan = usize::try_from(rules.leaves).unwrap_or(usize::MAX).max(2);
-    one_of(run.get(..within(run, 2).min(fan))?, (all, rules), policy, ask)
+    one_of(run.get(..within(run, 2).min(fan))?, all, rules, policy, ask)
 }
 
 /// Returns the job that merges a run into a summary of at most half its length. With `must`, the summary also has to
 /// fit alongside the other summaries.
 fn one_of(
     run: &[&SummaryNode],
-    (all, CondenseRules { above, must, .. }): (Tokens, CondenseRules),
+    all: Tokens,
+    CondenseRules { above, must, .. }: CondenseRules,
     policy: &Policy,
     ask: &PlanInput<'_>,
 ) -> Option<SummaryJob> {
@@ -75,5 +76,5 @@ fn one_of(
     let most = if must { half.min(room) } else { half };
     let most = most.max(policy.summary.at_least);
     let detail = if policy.goes_by_tasks() { Detail::Statistics } else { Detail::Full };
-    SummaryJob::of_summaries(&placed(run), (tokens, policy.summary.condensed.min(most)), detail)
+    SummaryJob::of_summaries(&placed(run), tokens, policy.summary.condensed.min(most), detail)
 }

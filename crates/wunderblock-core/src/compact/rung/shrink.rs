@@ -34,7 +34,7 @@ pub(in crate::compact) fn shrink(
             if presentation::shown(at, ask.view.trim(), ask.view).is_some() || at >= newest {
                 continue;
             }
-            if let Some(text) = shortened(ask, at, (over, to, head)) {
+            if let Some(text) = shortened(ask, at, over, to, head) {
                 reduced.push((at, as_event(at, part, text)));
             }
         }
@@ -62,7 +62,7 @@ pub(in crate::compact) fn cut(
     let mut reduced = Vec::new();
     for (_, at, part) in parts.into_iter().filter(|(tokens, ..)| *tokens > most) {
         let of = |to: Tokens| {
-            let text = shortened(ask, at, (to, to, Permille(500)))?;
+            let text = shortened(ask, at, to, to, Permille(500))?;
             let now = ask.bodies.of(&text).map_or(most, |text| ask.costs.text(text).tokens);
             Some((text, now))
         };
@@ -115,7 +115,9 @@ fn as_event(at: PartPosition, part: &Part, text: Body) -> ContentReduced {
 fn shortened(
     ask: &PlanInput<'_>,
     at: PartPosition,
-    (over, to, head_part): (Tokens, Tokens, Permille),
+    over: Tokens,
+    to: Tokens,
+    head_part: Permille,
 ) -> Option<Body> {
     let bodies = texts(ask.view.part(at)?)?;
     let whole: Tokens = bodies.iter().map(|body| cost::text(body, ask.costs).tokens).sum();
@@ -139,8 +141,7 @@ fn shortened(
         [only] => only.handle(),
         _ => None,
     };
-    let short =
-        ends(&text, (front, back), only.map_or(WholeText::Position(ask.stream, at.0), WholeText::Body));
+    let short = ends(&text, front, back, only.map_or(WholeText::Position(ask.stream, at.0), WholeText::Body));
     (ask.costs.text(&short).tokens < whole).then(|| short.into())
 }
 

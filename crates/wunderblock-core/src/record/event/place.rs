@@ -24,7 +24,7 @@ impl Fact {
     pub fn contradiction(&self, at: Seq) -> Option<&'static str> {
         match self {
             Self::SessionCompacted(made) => compacted(made, at),
-            Self::ContentErased(erased) => before((erased.from_seq, erased.to_seq), at),
+            Self::ContentErased(erased) => before(erased.from_seq, erased.to_seq, at),
             Self::ViewTrimmed(step) => trimmed(&step.trim, at),
             Self::ContentReduced(reduced) => later(reduced.target, at),
             Self::ContextBuilt(built) => {
@@ -38,7 +38,7 @@ impl Fact {
 
 fn compacted(made: &SessionCompacted, at: Seq) -> Option<&'static str> {
     let sources = || made.sources.iter().find_map(|source| later(*source, at));
-    before((made.from_seq, made.to_seq), at).or_else(sources)
+    before(made.from_seq, made.to_seq, at).or_else(sources)
 }
 
 /// Returns the contradiction in a step's trim. The frontier may be directly after the last position that existed,
@@ -47,10 +47,10 @@ fn trimmed(trim: &Trim, at: Seq) -> Option<&'static str> {
     if trim.drop_before > at {
         return Some(LATER);
     }
-    trim.nodes.iter().find_map(|placed| before((placed.from, placed.to), at))
+    trim.nodes.iter().find_map(|placed| before(placed.from, placed.to, at))
 }
 
-fn before((from, to): (Seq, Seq), at: Seq) -> Option<&'static str> {
+fn before(from: Seq, to: Seq, at: Seq) -> Option<&'static str> {
     if from > to {
         return Some("its range ends before it begins");
     }

@@ -57,7 +57,7 @@ impl MarkdownScanner<'_> {
                 && may_fence(self.text.get(self.at..).unwrap_or_default())
                 && let Some(mark) = fence(line_at(self.text, self.at))
             {
-                let end = self.fence_end(mark);
+                let end = self.fence_end(mark.0, mark.1);
                 self.take(SpanKind::Code, end);
                 continue;
             }
@@ -108,12 +108,12 @@ impl MarkdownScanner<'_> {
         }
     }
 
-    fn fence_end(&self, mark: (u8, usize)) -> usize {
+    fn fence_end(&self, mark: u8, length: usize) -> usize {
         let mut at = self.at + line_at(self.text, self.at).len();
         while at < self.text.len() {
             let line = line_at(self.text, at);
             at += line.len();
-            if closes(line, mark) {
+            if closes(line, mark, length) {
                 break;
             }
         }
@@ -209,7 +209,7 @@ fn fence(line: &str) -> Option<(u8, usize)> {
     (length >= 3 && !inline).then_some((mark, length))
 }
 
-fn closes(line: &str, (mark, length): (u8, usize)) -> bool {
+fn closes(line: &str, mark: u8, length: usize) -> bool {
     let line = line.trim();
     line.len() >= length && line.bytes().all(|byte| byte == mark)
 }

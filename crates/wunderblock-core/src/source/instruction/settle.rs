@@ -34,10 +34,10 @@ pub const RULES: [(Mode, Mode, Redefinition); 9] = [
     (Mode::Locked, Mode::Locked, Redefinition::Refused),
 ];
 
-/// Returns the effect of a redefinition according to the rules of rank and the table [`RULES`]. The first pair holds
-/// the mode and level of the existing block, and the second pair those of the later definition.
+/// Returns the effect of a redefinition according to the rules of rank and the table [`RULES`]. `mode` and
+/// `by` are the mode and level of the existing block, `later` and `of` those of the later definition.
 #[must_use]
-pub fn outcome((mode, by): (Mode, InstructionLevel), (later, of): (Mode, InstructionLevel)) -> Redefinition {
+pub fn outcome(mode: Mode, by: InstructionLevel, later: Mode, of: InstructionLevel) -> Redefinition {
     if by == InstructionLevel::Managed && of.authority() < Authority::Operator {
         return Redefinition::Refused;
     }
@@ -131,7 +131,7 @@ impl<'a> Resolution<'a> {
         self.holds.push(vec![true; file.pieces.len()]);
         for (place, piece) in file.pieces.iter().enumerate() {
             if let Some((name, mode)) = &piece.block {
-                self.define(name, *mode, (at, place));
+                self.define(name, *mode, at, place);
             }
         }
     }
@@ -142,26 +142,26 @@ impl<'a> Resolution<'a> {
         weighs && self.holds.get(first).is_some_and(|holds| holds.iter().all(|holds| *holds))
     }
 
-    fn define(&mut self, name: &'a str, mode: Mode, piece: (usize, usize)) {
-        let fresh = BlockDefinition { mode, file: piece.0, pieces: vec![piece] };
+    fn define(&mut self, name: &'a str, mode: Mode, file: usize, place: usize) {
+        let fresh = BlockDefinition { mode, file, pieces: vec![(file, place)] };
         let Some(block) = self.blocks.get_mut(name) else {
             self.blocks.insert(name, fresh);
             return;
         };
-        if block.file == piece.0 {
+        if block.file == file {
             block.mode = strictest(block.mode, mode);
-            block.pieces.push(piece);
+            block.pieces.push((file, place));
             return;
         }
-        let (Some(by), Some(of)) = (self.files.get(block.file), self.files.get(piece.0)) else { return };
+        let (Some(by), Some(of)) = (self.files.get(block.file), self.files.get(file)) else { return };
         let definer = block.file;
-        match outcome((block.mode, by.level), (mode, of.level)) {
-            Redefinition::Added => block.pieces.push(piece),
+        match outcome(block.mode, by.level, mode, of.level) {
+            Redefinition::Added => block.pieces.push((file, place)),
             Redefinition::Replaced => {
                 let gone = std::mem::replace(block, fresh).pieces;
                 let what = if same_place(by, of) { FindingKind::Conflict } else { FindingKind::Replaced };
                 for (file, place) in gone {
-                    self.drop_piece((file, place));
+                    self.drop_piece(file, place);
                     let why = match what {
                         FindingKind::Conflict => {
                             format!(
@@ -182,18 +182,18 @@ impl<'a> Resolution<'a> {
                     (Mode::Append, _) => "may only be added to, as set",
                     _ => "is locked",
                 };
-                self.drop_piece(piece);
+                self.drop_piece(file, place);
                 let why = format!(
                     "the block \"{name}\" {held} by {}: this definition ({}) is dropped",
                     self.name(definer),
                     mode.word()
                 );
-                self.find(piece.0, Some(piece.1), FindingKind::Refused, why);
+                self.find(file, Some(place), FindingKind::Refused, why);
             }
         }
     }
 
-    fn drop_piece(&mut self, (file, place): (usize, usize)) {
+    fn drop_piece(&mut self, file: usize, place: usize) {
         if let Some(holds) = self.holds.get_mut(file).and_then(|holds| holds.get_mut(place)) {
             *holds = false;
         }
@@ -290,14 +290,14 @@ mod tests {
         for earlier in [Mode::Override, Mode::Append, Mode::Locked] {
             for later in [Mode::Override, Mode::Append, Mode::Locked] {
                 for level in [User, Project, Directory, Session] {
-                    assert_eq!(outcome((earlier, Managed), (later, level)), Redefinition::Refused);
+                    assert_eq!(outcome(earlier, Managed, later, level), Redefinition::Refused);
                 }
-                let plain = outcome((earlier, User), (later, Project));
+                let plain = outcome(earlier, User, later, Project);
                 for pair in [(Managed, Managed), (User, Session), (User, Directory), (Project, Directory)] {
-                    assert_eq!(outcome((earlier, pair.0), (later, pair.1)), plain, "{pair:?}");
+                    assert_eq!(outcome(earlier, pair.0, later, pair.1), plain, "{pair:?}");
                 }
-                let free = outcome((Mode::Override, Project), (later, Directory));
-                assert_eq!(outcome((earlier, Project), (later, Session)), free);
+                let free = outcome(Mode::Override, Project, later, Directory);
+                assert_eq!(outcome(earlier, Project, later, Session), free);
             }
         }
     }

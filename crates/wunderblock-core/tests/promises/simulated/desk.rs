@@ -69,8 +69,8 @@ pub(crate) fn block(
     text: Body,
 ) -> PreambleBlock {
     match level {
-        Some(level) => PreambleBlock::instruction(name, level, LoadReason::SessionStart, ("", text)),
-        None => PreambleBlock::new(section, name, ("", text)),
+        Some(level) => PreambleBlock::instruction(name, level, LoadReason::SessionStart, "", text),
+        None => PreambleBlock::new(section, name, "", text),
     }
 }
 
@@ -111,7 +111,7 @@ impl Desk {
                 self.offer.nested.retain(|block| block.name.as_ref() != name);
                 let reason = LoadReason::Nested(format!("directory {which}/file").into());
                 self.offer.nested.extend(text.as_ref().map(|text| {
-                    PreambleBlock::instruction(&name, InstructionLevel::Directory, reason, ("", body(text)))
+                    PreambleBlock::instruction(&name, InstructionLevel::Directory, reason, "", body(text))
                 }));
                 self.offer.nested.sort_by(|a, b| a.name.cmp(&b.name));
             }

@@ -331,7 +331,7 @@ impl History {
                     vec![injection(1), state("state 1", "of another lane".into())],
                 )));
                 let said =
-                    PreambleBlock::new(Section::System, "of another lane", ("", "Be somebody else.".into()));
+                    PreambleBlock::new(Section::System, "of another lane", "", "Be somebody else.".into());
                 let preamble = Preamble { blocks: vec![said], ..Preamble::default() };
                 let other = PreambleChanged {
                     lane: lane.clone(),

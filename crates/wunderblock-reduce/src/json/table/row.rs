@@ -16,6 +16,15 @@ struct RowState<'s> {
     by_key: Option<usize>,
 }
 
+/// Count of an object's keys that have a column, in the order of the columns.
+struct ColumnMatch<'s> {
+    schema: &'s TableSchema,
+    /// First column that may follow.
+    cursor: usize,
+    /// Number of columns found.
+    found: usize,
+}
+
 impl<'t> JsonWriter<'t, '_> {
     /// Writes one row, without the text before and after it.
     pub(super) fn row(&mut self, at: usize, schema: &TableSchema, by_key: bool) {
@@ -32,7 +41,7 @@ impl<'t> JsonWriter<'t, '_> {
         let mut row = RowState { schema, cursor: 0, cells: 0, silent: None, by_key: by_key.then_some(at) };
         if tree.kind(at) == JsonType::Object
             && !tree.is_empty(at)
-            && self.is_regular(at, (schema, 0), &mut 0, &mut 0)
+            && self.is_regular(at, 0, &mut ColumnMatch { schema, cursor: 0, found: 0 })
         {
             let before = (self.out.len(), self.segments.len());
             let mut path = Vec::new();
@@ -48,13 +57,8 @@ impl<'t> JsonWriter<'t, '_> {
 
     /// Returns whether the columns can represent an object. The object must have at least half of the columns, in
     /// their order, and nothing may be left out of it; no flattened key may follow itself.
-    fn is_regular(
-        &self,
-        object: usize,
-        (schema, place): (&TableSchema, usize),
-        cursor: &mut usize,
-        found: &mut usize,
-    ) -> bool {
+    fn is_regular(&self, object: usize, place: usize, matched: &mut ColumnMatch<'_>) -> bool {
+        let schema = matched.schema;
         let (mut last, mut hint) = (None, 0);
         let columns = self.tree.children(object).all(|child| {
             let name = self.tree.name(child);
@@ -70,18 +74,18 @@ impl<'t> JsonWriter<'t, '_> {
                         && self.tree.kind(child) == JsonType::Object
                         && !self.tree.is_empty(child) =>
                 {
-                    !twice && self.is_regular(child, (schema, at), cursor, found)
+                    !twice && self.is_regular(child, at, matched)
                 }
                 Some((_, SchemaPlace { column: Some(column), .. })) => {
-                    let in_order = *column >= *cursor;
-                    *cursor = *column + 1;
-                    *found += 1;
+                    let in_order = *column >= matched.cursor;
+                    matched.cursor = *column + 1;
+                    matched.found += 1;
                     in_order
                 }
                 _ => true,
             }
         });
-        columns && (place > 0 || *found * 2 >= schema.columns.len())
+        columns && (place > 0 || matched.found * 2 >= schema.columns.len())
     }
 
     fn leaves(&mut self, object: usize, place: usize, row: &mut RowState<'_>, path: &mut Vec<&'t str>) {

@@ -55,7 +55,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
                         self.close(at);
                         self.from = at + 1;
                     }
-                    self.worth(at, class, (parts.item, parts.key))
+                    self.worth(at, class, parts.item, parts.key)
                 }
             };
             if let Some(span) = self.spans.item_mut(at) {
@@ -69,7 +69,7 @@ impl<'r, 't> InfraRanker<'r, 't> {
         self.close(self.lines.len());
     }
 
-    fn worth(&mut self, at: usize, class: InfraLine, (item, key): (&'t str, &'t str)) -> InfraWorth {
+    fn worth(&mut self, at: usize, class: InfraLine, item: &'t str, key: &'t str) -> InfraWorth {
         let line = self.lines.get(at);
         match class {
             InfraLine::Total => {

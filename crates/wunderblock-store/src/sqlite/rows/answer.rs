@@ -24,7 +24,7 @@ pub(in crate::sqlite) fn answer(db: &Connection, query: &Query) -> Result<Answer
         Query::Lineage { tenant, stream } => Answer::Lineage(Lineage::of(db, *tenant, stream)?.all()?),
         Query::Events { .. } => Answer::Events(read::events(db, query)?),
         Query::At { tenant, stream, seqs, filter } => {
-            Answer::Events(read::at(db, *tenant, stream, (seqs, filter))?)
+            Answer::Events(read::at(db, *tenant, stream, seqs, filter)?)
         }
         Query::OfKinds { tenant, of, kinds, since } => {
             Answer::Events(of_kinds(db, *tenant, *of, kinds, *since)?)
@@ -68,9 +68,7 @@ pub(in crate::sqlite) fn answer(db: &Connection, query: &Query) -> Result<Answer
         Query::Lease { tenant, key } => Answer::Lease(lease(db, *tenant, key)?),
         Query::Epoch { tenant } => Answer::Epoch(basis::epoch(db, *tenant)?),
         Query::Erased { tenant, names } => Answer::Erasures(erased(db, *tenant, names)?),
-        Query::Lost { since, stream, from, to } => {
-            Answer::Lost(basis::lost(db, *since, stream, (*from, *to))?)
-        }
+        Query::Lost { since, stream, from, to } => Answer::Lost(basis::lost(db, *since, stream, *from, *to)?),
         query @ (Query::Counts { .. }
         | Query::Tallies { .. }
         | Query::Unsettled { .. }

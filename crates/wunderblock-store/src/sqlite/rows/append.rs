@@ -177,7 +177,7 @@ fn insert(
         )?;
     }
     for record in &event.records {
-        place(db, tenant, (info.no, seq), *record)?;
+        place(db, tenant, info.no, seq, *record)?;
     }
     if let Some(usage) = event.facets.session.as_ref().and_then(|session| session.usage.as_ref()) {
         put(
@@ -206,7 +206,8 @@ fn insert(
 pub(in crate::sqlite) fn place(
     db: &Connection,
     tenant: TenantNo,
-    (stream, seq): (StreamNo, Seq),
+    stream: StreamNo,
+    seq: Seq,
     record: i64,
 ) -> Result<(), StoreError> {
     let held = "SELECT count(*) FROM (SELECT 1 FROM records WHERE tenant = ?1 AND record = ?2 AND stream <> ?3 LIMIT ?4)";

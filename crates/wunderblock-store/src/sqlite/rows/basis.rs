@@ -20,7 +20,8 @@ pub(in crate::sqlite) fn lost(
     db: &Connection,
     since: Epoch,
     stream: &StreamId,
-    (from, to): (Seq, Seq),
+    from: Seq,
+    to: Seq,
 ) -> Result<bool, StoreError> {
     let sql =
         "SELECT 1 FROM losses WHERE tenant = ?1 AND epoch > ?2 AND stream = ?3 AND first <= ?5 AND last >= ?4

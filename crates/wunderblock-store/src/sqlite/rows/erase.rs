@@ -41,12 +41,12 @@ pub(in crate::sqlite) fn erase(
     for event in events {
         let holder = stretches.iter().find(|stretch| stretch.from <= event.seq && event.seq <= stretch.to);
         let Some(holder) = holder else { continue };
-        if strip(db, &key, (tenant, holder.no), event)? {
+        if strip(db, &key, tenant, holder.no, event)? {
             lost.entry(holder.no).or_default().insert(event.seq);
             count += 1;
         }
-        blobs += unref(db, tenant, (holder.no.0, event.seq.0))?;
-        forget_facets(db, tenant, (holder.no.0, event.seq.0))?;
+        blobs += unref(db, tenant, holder.no.0, event.seq.0)?;
+        forget_facets(db, tenant, holder.no.0, event.seq.0)?;
     }
     for stream in lost.keys() {
         forget_model(db, tenant, *stream)?;
@@ -74,7 +74,8 @@ fn tenant_key(db: &Connection, tenant: TenantNo) -> Result<[u8; 32], StoreError>
 fn strip(
     db: &Connection,
     key: &[u8; 32],
-    (tenant, stream): (TenantNo, StreamNo),
+    tenant: TenantNo,
+    stream: StreamNo,
     LostEvent { seq, rest }: &LostEvent,
 ) -> Result<bool, StoreError> {
     let sql = "SELECT id, at, kind, origin FROM events
@@ -93,9 +94,9 @@ fn strip(
     let id = EventId::new(id).map_err(|error| StoreError::Damaged(error.to_string()))?;
     let id = codec::erased_id(key, &id);
     let origin = origin.filter(|_| rest.is_some());
-    let stated = (&id, Millis(at), kind.as_str());
-    let checksum =
-        rest.as_ref().map(|rest| codec::record_checksum((&rest.payload, origin.as_deref()), stated));
+    let checksum = rest
+        .as_ref()
+        .map(|rest| codec::record_checksum(&rest.payload, origin.as_deref(), &id, Millis(at), &kind));
     run(
         db,
         "UPDATE events SET id = ?4, payload = ?5, salt = ?6, proof = coalesce(?7, proof), covers = ?8, origin = ?9,
@@ -168,7 +169,7 @@ fn note_losses(
 }
 
 /// Removes what an erased event said about its whole session: its scope and branch, its usage, or a title and tags.
-fn forget_facets(db: &Connection, tenant: TenantNo, (stream, seq): (u32, u64)) -> Result<(), StoreError> {
+fn forget_facets(db: &Connection, tenant: TenantNo, stream: u32, seq: u64) -> Result<(), StoreError> {
     let sql = "SELECT kind FROM events WHERE tenant = ?1 AND stream = ?2 AND seq = ?3";
     let kind: Option<String> = row(db, sql, params![tenant.0, stream, seq], |row| row.get(0))?;
     match kind.as_deref() {
@@ -261,7 +262,7 @@ pub(in crate::sqlite) fn erasures(
 
 /// Removes an event's references to bodies, and the bodies without other references. Returns the number of bodies
 /// removed.
-fn unref(db: &Connection, tenant: TenantNo, (stream, seq): (u32, u64)) -> Result<u64, StoreError> {
+fn unref(db: &Connection, tenant: TenantNo, stream: u32, seq: u64) -> Result<u64, StoreError> {
     let held = rows(
         db,
         "SELECT blob FROM refs WHERE tenant = ?1 AND stream = ?2 AND seq = ?3",

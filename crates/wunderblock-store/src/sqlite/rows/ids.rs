@@ -49,7 +49,8 @@ impl Ids {
     pub(in crate::sqlite) fn find_all(
         &self,
         db: &Connection,
-        (tenant, stream): (TenantNo, &StreamId),
+        tenant: TenantNo,
+        stream: &StreamId,
         ids: &[EventId],
     ) -> Result<Vec<Option<KnownEvent>>, StoreError> {
         let (mut line, mut index) = (Lineage::of(db, tenant, stream)?, 0);

@@ -78,7 +78,7 @@ pub(in crate::sqlite) fn known(
     stream: &StreamId,
     ids: &[EventId],
 ) -> Result<Vec<Option<KnownEvent>>, StoreError> {
-    Ids::of(db, tenant)?.find_all(db, (tenant, stream), ids)
+    Ids::of(db, tenant)?.find_all(db, tenant, stream, ids)
 }
 
 pub(in crate::sqlite) const EVENT: &str = "SELECT stream, seq, id, at, kind, version, origin, payload, salt, proof, text, checksum, lane, author, spans FROM events";
@@ -185,7 +185,8 @@ pub(in crate::sqlite) fn at(
     db: &Connection,
     tenant: TenantNo,
     stream: &StreamId,
-    (seqs, filter): (&[Seq], &EventFilter),
+    seqs: &[Seq],
+    filter: &EventFilter,
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let lowest = seqs.iter().min().copied().unwrap_or(Seq(u64::MAX));
     let stretches = Lineage::of(db, tenant, stream)?.down_to(lowest)?;

@@ -92,7 +92,7 @@ pub(in crate::sqlite) fn take(
             if newest.as_ref().map_or(0, |newest| newest.1) != after {
                 return Err(StoreError::SourceMoved);
             }
-            let source = begin_revision(db, named, (after, handle), owner)?;
+            let source = begin_revision(db, named, after, handle, owner)?;
             Ok(Written::Source(SourceNo(source), after + 1))
         }
     }
@@ -101,7 +101,8 @@ pub(in crate::sqlite) fn take(
 fn begin_revision(
     db: &Connection,
     named: &SourceName<'_>,
-    (after, handle): (u32, Handle),
+    after: u32,
+    handle: Handle,
     owner: &Owner,
 ) -> Result<i64, StoreError> {
     put(

@@ -160,7 +160,7 @@ fn place_all(
     let info = super::streams::stream(db, tenant, stream)?;
     let no = info.ok_or_else(|| StoreError::NoStream(stream.clone()))?.no;
     for (record, seq) in records {
-        append::place(db, tenant, (no, *seq), *record)?;
+        append::place(db, tenant, no, *seq, *record)?;
     }
     Ok(Written::Done)
 }

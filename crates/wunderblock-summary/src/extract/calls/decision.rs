@@ -151,7 +151,7 @@ pub(in crate::extract) fn verdict(turn: &str) -> Option<Verdict> {
 
 /// Returns the answer that a user turn gives to the previous reply, or `None` if the turn is a question or a new
 /// request.
-pub(in crate::extract) fn answered((asked, reply): (Seq, &str), (said, turn): (Seq, &str)) -> Option<Answer> {
+pub(in crate::extract) fn answered(asked: Seq, reply: &str, said: Seq, turn: &str) -> Option<Answer> {
     let turn = turn.trim();
     // "Which formats are there? A table, please." is a question, although it ends with a request.
     let asks = sentences_of(turn).first().is_some_and(|first| first.ends_with(['?', '？']));

@@ -60,7 +60,7 @@ impl Files {
     }
 
     /// Records what a successful call did to a file. `seen` is the position of the result.
-    pub(in crate::extract) fn touch(&mut self, (at, seen): (Seq, Seq), deed: &Deed, path: &str) {
+    pub(in crate::extract) fn touch(&mut self, at: Seq, seen: Seq, deed: &Deed, path: &str) {
         let path = plain(path);
         match deed {
             Deed::Committed => self.committed = at,
@@ -117,7 +117,8 @@ impl Files {
     /// Records the names that a call added to a file and removed from it. The newest names are kept.
     pub(in crate::extract) fn add_names(
         &mut self,
-        (at, path): (Seq, &str),
+        at: Seq,
+        path: &str,
         names: Vec<String>,
         removed: &[String],
     ) {

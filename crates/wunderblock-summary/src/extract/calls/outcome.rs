@@ -206,7 +206,7 @@ pub(in crate::extract) fn short_answer(text: &str) -> Option<&str> {
 
 /// Reads a result. `failed` is the statement of the harness. `last` is the end of the text that states how a process
 /// ended, after earlier parts of its output.
-pub(in crate::extract) fn read((text, last): (&str, &str), failed: bool, call: CallTraits<'_>) -> Outcome {
+pub(in crate::extract) fn read(text: &str, last: &str, failed: bool, call: CallTraits<'_>) -> Outcome {
     let (tail, shows) = (tail(text), call.shows);
     let exit = if shows && !failed { None } else { exit_code(last) };
     let bad_exit = exit.as_deref().is_some_and(|code| code != "0");

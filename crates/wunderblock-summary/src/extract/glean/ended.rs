@@ -50,7 +50,7 @@ impl Step {
             is_typed: self.is_typed,
             is_proved: self.is_proved,
         };
-        let mut ended = outcome::read((text, last), failed || refused, call);
+        let mut ended = outcome::read(text, last, failed || refused, call);
         if self.kind == Kind::Other && !ended.failed() {
             ended.telling = match self.delegates {
                 true => Some(cue::gist_of(&report_of(last), REPORT)).filter(|gist| !gist.is_empty()),
@@ -206,11 +206,11 @@ impl Found<'_> {
                 self.ticked(at, deed, path, &ticks);
             }
             for (deed, path) in &files {
-                self.did((began, at), deed, path);
+                self.did(began, at, deed, path);
             }
             self.messages.extend(messages.into_iter().map(|text| Said { at: began, text: Cow::Owned(text) }));
             if let [(_, path)] = files.as_slice() {
-                self.files.add_names((began, path), adds, &removes);
+                self.files.add_names(began, path, adds, &removes);
             }
             match ended.ending {
                 Ending::Ok => {
@@ -247,16 +247,16 @@ impl Found<'_> {
     }
 
     /// Records what a call did to a file, and which errors that affects.
-    fn did(&mut self, place: (Seq, Seq), deed: &Deed, path: &str) {
+    fn did(&mut self, at: Seq, seen: Seq, deed: &Deed, path: &str) {
         let is_back = matches!(deed, Deed::Reverted | Deed::MaybeReverted);
         if *deed == Deed::MaybeReverted && !self.files.is_changed(path) {
             return;
         }
         let taken_back = is_back.then(|| self.files.changed_since(path)).flatten();
         let deed = if is_back { &Deed::Reverted } else { deed };
-        self.touch(place, deed, path);
+        self.touch(at, seen, deed, path);
         match deed {
-            Deed::Removed => self.troubles.remove(place.1, path),
+            Deed::Removed => self.troubles.remove(seen, path),
             Deed::Reverted => {
                 if let Some((since, path)) = taken_back {
                     self.troubles.revert(since, &path);

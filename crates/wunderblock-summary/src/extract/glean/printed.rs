@@ -69,14 +69,14 @@ impl<'a> Found<'a> {
                 // prints nothing about those edits.
                 is_users = true;
                 edited.push(path.to_owned());
-                self.files.touch((at, at), &Deed::Changed, path);
+                self.files.touch(at, at, &Deed::Changed, path);
             } else if let Some(path) = line.strip_prefix("Applied edit to ") {
                 edited.push(path.trim().to_owned());
-                self.touch((at, at), &Deed::Changed, path.trim());
+                self.touch(at, at, &Deed::Changed, path.trim());
             } else if let Some(path) =
                 line.strip_prefix("Added ").and_then(|rest| rest.split_once(" to the chat"))
             {
-                self.touch((at, at), &Deed::Read, path.0.trim());
+                self.touch(at, at, &Deed::Read, path.0.trim());
             } else if line.starts_with("Commit ") {
                 let whose = if is_users { " (what stood uncommitted before)" } else { "" };
                 self.done.push(Said { at, text: Cow::Owned(format!("{line}{whose}")) });
@@ -145,7 +145,7 @@ impl<'a> Found<'a> {
         for path in undone.iter().flat_map(|gone| &gone.files) {
             self.files.uncount(path);
             if !self.commits.iter().any(|commit| commit.files.contains(path)) {
-                self.files.touch((at, at), &Deed::Reverted, path);
+                self.files.touch(at, at, &Deed::Reverted, path);
             }
         }
     }

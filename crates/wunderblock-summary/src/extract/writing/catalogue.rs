@@ -79,7 +79,8 @@ fn rows_of(earlier: &Earlier<'_>) -> Vec<Row> {
     let bullets = || earlier.text.lines().filter_map(|text| text.trim_start().strip_prefix("- "));
     let time = bullets().next().filter(|_| day.is_some()).and_then(|text| text.get(..5));
     let at = [day, time].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let mut lines: Vec<(u8, &str)> = bullets().map(log::bare).map(ranked).collect();
+    let mut lines: Vec<(u8, &str)> =
+        bullets().map(log::bare).map(|(text, matters)| ranked(text, matters)).collect();
     if lines.is_empty() {
         // The summary has a foreign format, so its sentences are taken without headings and elements.
         let lines_of = earlier.text.lines().map(str::trim);
@@ -101,7 +102,7 @@ fn rows_of(earlier: &Earlier<'_>) -> Vec<Row> {
 }
 
 /// Ranks a line of a log: important lines come first, followed by quotations and other lines, and names come last.
-fn ranked((text, matters): (&str, bool)) -> (u8, &str) {
+fn ranked(text: &str, matters: bool) -> (u8, &str) {
     match (matters, text.contains('"'), text.starts_with('`')) {
         (true, ..) => (0, text),
         (_, true, _) => (1, text),

@@ -124,19 +124,21 @@ impl DemandList {
             let open = found.troubles.iter().rev().filter(|trouble| trouble.is_open());
             for trouble in open.take(ERRORS_MAX) {
                 let is_code = |literal: &Literal<'_>| literal.kind == LiteralKind::Code;
-                self.take(FactKind::Error, &trouble.line, (Fill::Errors, trouble.at), is_code);
+                let codes = entities(&trouble.line).filter(is_code);
+                self.take(FactKind::Error, codes, Fill::Errors, trouble.at);
             }
         }
         let asks = [Fill::Current, Fill::Intent, Fill::UserMessages].into_iter().any(|fill| form.has(fill));
         if let Some(asked) = found.users.last().filter(|_| asks) {
             let is_name = |literal: &Literal<'_>| literal.kind != LiteralKind::Number;
-            self.take(FactKind::Name, &asked.text, (Fill::Current, asked.at), is_name);
+            let names = entities(&asked.text).filter(is_name);
+            self.take(FactKind::Name, names, Fill::Current, asked.at);
         }
         if form.has(Fill::FilesModified) {
             let mut files: Vec<_> = found.files.iter().filter(|file| file.is_changed()).collect();
             files.sort_by_key(|file| std::cmp::Reverse(file.last_changed));
             for file in files.into_iter().take(EACH_MAX) {
-                self.name(FactKind::File, &file.path, (Fill::FilesModified, file.last_changed));
+                self.name(FactKind::File, &file.path, Fill::FilesModified, file.last_changed);
             }
         }
     }
@@ -152,23 +154,16 @@ impl DemandList {
         self.sentences.push(Demand { kind, text: text.to_owned(), fill, at });
     }
 
-    fn take(
-        &mut self,
-        kind: FactKind,
-        text: &str,
-        place: (Fill, Seq),
-        wanted: impl Fn(&Literal<'_>) -> bool,
-    ) {
-        let entities = literals(text).filter(Literal::is_entity).filter(wanted);
+    fn take<'t>(&mut self, kind: FactKind, entities: impl Iterator<Item = Literal<'t>>, fill: Fill, at: Seq) {
         let mut added = 0;
         for literal in entities.take(4 * EACH_MAX) {
-            if added < EACH_MAX && self.name(kind, literal.normal(), place) {
+            if added < EACH_MAX && self.name(kind, literal.normal(), fill, at) {
                 added += 1;
             }
         }
     }
 
-    fn name(&mut self, kind: FactKind, text: &str, (fill, at): (Fill, Seq)) -> bool {
+    fn name(&mut self, kind: FactKind, text: &str, fill: Fill, at: Seq) -> bool {
         // A text that is not a single name cannot be found as one.
         let Some(literal) =
             literals(text).find(|literal| literal.at == 0 && literal.normal().len() == text.len())
@@ -202,6 +197,11 @@ pub(crate) fn absent<'d>(text: &str, demands: &'d [Demand]) -> Vec<&'d Demand> {
         }
     };
     demands.iter().filter(|demand| !is_there(demand)).collect()
+}
+
+/// Returns the names in a text.
+fn entities(text: &str) -> impl Iterator<Item = Literal<'_>> {
+    literals(text).filter(Literal::is_entity)
 }
 
 /// Returns whether a text contains a name in another form. The first folders of a path may be missing.

@@ -215,9 +215,9 @@ impl StorePair<'_> {
             14 | 15 | 22..=28 => self.of_source(tenant, step),
             16 => {
                 let erasure = (g % 2 == 0).then_some((g, f));
-                vec![erase(tenant, a, &[b % 12, c % 12], (Some((d, e % 64, f % 32)), erasure))]
+                vec![erase(tenant, a, &[b % 12, c % 12], Some((d, e % 64, f % 32)), erasure)]
             }
-            17 => vec![erase(tenant, a, &[b % 12], (None, Some((c, d))))],
+            17 => vec![erase(tenant, a, &[b % 12], None, Some((c, d)))],
             18 if a % 4 == 0 => vec![Write::DropDerived { tenant }],
             18 => {
                 let authors = (1..4).map(|seq| (Seq(seq), authors(b))).collect();
@@ -376,7 +376,8 @@ fn erase(
     tenant: TenantNo,
     number: u8,
     seqs: &[u8],
-    (bytes, erasure): (Option<SourceBytes>, Option<(u8, u8)>),
+    bytes: Option<SourceBytes>,
+    erasure: Option<(u8, u8)>,
 ) -> Write {
     let span = |(source, from, len): (u8, u8, u8)| SourceSpan {
         source: handle(&source_name(source)),

@@ -141,10 +141,10 @@ impl Cursor {
         }
         let tool = bubble.object("toolFormerData").filter(|tool| tool.word("name").is_some());
         if !self.seen.contains(&id) {
-            self.say(&mut said, role, (bubble, tool.as_ref()), &id);
+            self.say(&mut said, role, bubble, tool.as_ref());
         }
         let mut records = vec![said];
-        let result = tool.and_then(|tool| self.result(&mut records, (&tool, text), &id));
+        let result = tool.and_then(|tool| self.result(&mut records, &tool, text, &id));
         records.extend(result);
         for record in &mut records {
             let name = record.id.clone();
@@ -153,13 +153,8 @@ impl Cursor {
         records
     }
 
-    fn say(
-        &self,
-        record: &mut TranscriptRecord,
-        role: Role,
-        (bubble, tool): (&Object<'_>, Option<&Object<'_>>),
-        id: &str,
-    ) {
+    fn say(&self, record: &mut TranscriptRecord, role: Role, bubble: &Object<'_>, tool: Option<&Object<'_>>) {
+        let id = bubble.word("bubbleId").unwrap_or_default();
         let mut parts = Vec::new();
         let thinking = bubble.object("thinking");
         let thoughts = thinking.as_ref().and_then(|it| it.word("text")).or_else(|| bubble.word("thinking"));
@@ -172,12 +167,12 @@ impl Cursor {
             let arguments = ["rawArgs", "params"].iter().find_map(|key| tool.some(key));
             let input = arguments.map_or_else(|| "{}".to_owned(), input).into();
             let name = tool.word("name").unwrap_or_default();
-            parts.push(Part::ToolCall { call: call_of(tool, id), name, input, gist: None, extra: None });
+            parts.push(Part::ToolCall { call: call_of(tool, &id), name, input, gist: None, extra: None });
         }
         let model = bubble.object("modelInfo").and_then(|info| info.word("modelName"));
         let mut message = Message::new(role, parts);
         if role == Role::Assistant {
-            message.api_id = Some(id.into());
+            message.api_id = Some(id.clone());
             message.model = model.filter(|model| **model != *"default").or_else(|| self.model.clone());
         }
         let tokens = bubble.object("tokenCount").unwrap_or_default();
@@ -190,7 +185,7 @@ impl Cursor {
             record.push(RecordItem::Usage(usage));
         }
         if !record.items.is_empty() {
-            record.id = Some(id.into());
+            record.id = Some(id);
         }
     }
 
@@ -198,7 +193,8 @@ impl Cursor {
     fn result(
         &self,
         records: &mut [TranscriptRecord],
-        (tool, text): (&Object<'_>, &str),
+        tool: &Object<'_>,
+        text: &str,
         id: &str,
     ) -> Option<TranscriptRecord> {
         let status = tool.text("status").unwrap_or_default();

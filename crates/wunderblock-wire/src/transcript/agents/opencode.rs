@@ -113,10 +113,10 @@ impl OpenCode {
         }
         match object.object("info") {
             Some(info) if info.has("role") => {
-                self.message(span, text, (&info, &object.array("parts").unwrap_or_default()))
+                self.message(span, text, &info, &object.array("parts").unwrap_or_default())
             }
             Some(info) if info.has("id") && !object.has("parts") => vec![self.header(span, &info)],
-            None if object.has("role") && object.has("sessionID") => self.message(span, text, (object, &[])),
+            None if object.has("role") && object.has("sessionID") => self.message(span, text, object, &[]),
             _ => vec![TranscriptRecord::opaque(span, "record", "unknown record of OpenCode")],
         }
     }
@@ -171,7 +171,8 @@ impl OpenCode {
         &mut self,
         span: ByteSpan,
         text: &str,
-        (info, parts): (&Object<'_>, &[&RawValue]),
+        info: &Object<'_>,
+        parts: &[&RawValue],
     ) -> Vec<TranscriptRecord> {
         self.own = self.own.take().or_else(|| info.word("sessionID"));
         let mut speaker = Speaker::of(info, parts.is_empty());

@@ -24,14 +24,15 @@ pub(crate) fn lists<'a>(
     is_message: &dyn Fn(&Object<'_>) -> bool,
 ) -> Vec<MessageList<'a>> {
     let mut found = Vec::new();
-    walk(value, "", (0, is_message), &mut found);
+    walk(value, "", 0, is_message, &mut found);
     found
 }
 
 fn walk<'a>(
     value: &'a RawValue,
     path: &str,
-    (level, is_message): (usize, &dyn Fn(&Object<'_>) -> bool),
+    level: usize,
+    is_message: &dyn Fn(&Object<'_>) -> bool,
     found: &mut Vec<MessageList<'a>>,
 ) {
     let (elements, keys, min): (Vec<&RawValue>, Vec<String>, usize) = if let Some(elements) = array(value) {
@@ -53,7 +54,7 @@ fn walk<'a>(
     }
     for (index, element) in elements.into_iter().enumerate() {
         let key = keys.get(index).map_or("[]", String::as_str);
-        walk(element, &format!("{path}.{key}"), (level + 1, is_message), found);
+        walk(element, &format!("{path}.{key}"), level + 1, is_message, found);
     }
 }
 

@@ -35,7 +35,7 @@ impl LeftOutCounts {
     }
 
     /// Notes the names of tools that the provider would refuse, and the number of ids of calls. Both are replaced.
-    pub(in super::super) fn note_names(&mut self, message: &Message, (dialect, ids): (Dialect, usize)) {
+    pub(in super::super) fn note_names(&mut self, message: &Message, dialect: Dialect, ids: usize) {
         for _ in 0..ids {
             self.add("the id of a tool call");
         }

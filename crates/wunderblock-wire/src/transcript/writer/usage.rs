@@ -33,7 +33,8 @@ impl<C> ReplyUsage<C> {
     pub(in super::super) fn push(
         &mut self,
         entry: Entry,
-        (content, is_written): (C, bool),
+        content: C,
+        is_written: bool,
         left_out: &mut LeftOutCounts,
     ) -> Vec<Measured<C>> {
         let mut ready = Vec::new();

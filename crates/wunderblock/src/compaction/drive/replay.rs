@@ -261,7 +261,7 @@ fn compare(first: &Replayed, second: &Replayed) -> Difference {
     let (a, b) = (&first.body, &second.body);
     let common = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let stem = usize::try_from(first.stem.0).unwrap_or(usize::MAX);
-    let append_only = wunderblock_wire::continues((a, stem), b);
+    let append_only = wunderblock_wire::continues(a, stem, b);
     let around = |bytes: &[u8]| {
         let from = common.saturating_sub(AROUND / 2);
         let end = (common + AROUND).min(bytes.len());

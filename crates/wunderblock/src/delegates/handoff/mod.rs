@@ -49,7 +49,7 @@ fn context_aside<'a>(
         let (message, narrowed) = message(session, handoff)?;
         let options = ContextOptions { at: None, prompt: None, ..handoff.parent.clone() };
         let parent = build_aside(&aside, options.clone()).await?;
-        let obstacles = fork_obstacles(handoff.definition, (handoff.model, &parent.draft.model));
+        let obstacles = fork_obstacles(handoff.definition, handoff.model, &parent.draft.model);
         let mode = match handoff.mode {
             ContextMode::Fork if !obstacles.is_empty() => ContextMode::Slice,
             mode => mode,

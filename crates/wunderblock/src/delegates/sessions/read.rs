@@ -42,7 +42,7 @@ pub(super) async fn delegations_of(
         let texts = read_texts(engine, fold.needs(&events)).await?;
         for event in &events {
             if let Some(fact) = &event.fact {
-                fold.fact((event.seq, event.at), fact, &texts);
+                fold.fact(event.seq, event.at, fact, &texts);
             }
         }
     }

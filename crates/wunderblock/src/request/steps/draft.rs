@@ -96,7 +96,7 @@ impl Draft {
     pub fn words_of(&self, seq: Seq, redactor: &Redactor) -> Option<String> {
         let Planned { decision, texts, .. } = &*self.planned;
         let message = &decision.view.entry(seq)?.message;
-        Some(describe(seq, message, (&decision.view, texts), &|text| redactor.mask(text)))
+        Some(describe(seq, message, &decision.view, texts, &|text| redactor.mask(text)))
     }
 
     /// Returns the event that records the request.

@@ -79,7 +79,7 @@ fn digest(text: &str) -> String {
 }
 
 fn block(section: Section, given: &Given, packer: &Packer) -> PreambleBlock {
-    PreambleBlock::new(section, &given.name, (&digest(&given.text), packer.pack(given.text.clone())))
+    PreambleBlock::new(section, &given.name, &digest(&given.text), packer.pack(given.text.clone()))
 }
 
 fn on_one_line(text: &str) -> String {
@@ -90,23 +90,18 @@ fn skill_block(skill: &Skill, packer: &Packer) -> PreambleBlock {
     let body = packer.pack_named(skill.body.clone());
     let read = body.handle().map(|handle| format!(" · read {handle}")).unwrap_or_default();
     let line = format!("- {}: {}{read}", on_one_line(&skill.name), on_one_line(&skill.description));
-    PreambleBlock::new(Section::Skills, &skill.name, (&digest(&skill.body), packer.pack(line)))
-        .with_body(body)
+    PreambleBlock::new(Section::Skills, &skill.name, &digest(&skill.body), packer.pack(line)).with_body(body)
 }
 
 fn agent_block(agent: &AgentType, packer: &Packer) -> PreambleBlock {
-    PreambleBlock::new(Section::Agents, &agent.name, (&digest(&agent.line), packer.pack(agent.line.clone())))
+    PreambleBlock::new(Section::Agents, &agent.name, &digest(&agent.line), packer.pack(agent.line.clone()))
 }
 
 fn resource_block(resource: &Resource, packer: &Packer) -> PreambleBlock {
     let text = resource.text.as_deref().unwrap_or_default();
     let digest = digest(text);
     if resource.pinned && !text.trim().is_empty() {
-        return PreambleBlock::new(
-            Section::Resources,
-            &resource.uri,
-            (&digest, packer.pack(text.to_owned())),
-        );
+        return PreambleBlock::new(Section::Resources, &resource.uri, &digest, packer.pack(text.to_owned()));
     }
     let mut line = format!("- {}", on_one_line(&resource.uri));
     if !resource.name.is_empty() {
@@ -122,7 +117,7 @@ fn resource_block(resource: &Resource, packer: &Packer) -> PreambleBlock {
     // The line of a resource that was not fetched is also its body, because there is nothing more to read. The line
     // gets a handle at once, because the ledger would assign one anyway.
     let body = body.unwrap_or_else(|| packer.pack_named(line.clone()));
-    PreambleBlock::new(Section::Resources, &resource.uri, (&digest, packer.pack(line))).with_body(body)
+    PreambleBlock::new(Section::Resources, &resource.uri, &digest, packer.pack(line)).with_body(body)
 }
 
 fn tool_blocks(tools: &[OfferedTool], packer: &Packer, findings: &mut Vec<Finding>) -> Vec<ToolBlock> {
@@ -276,7 +271,7 @@ fn file_block(file: &InstructionFile, text: &str, packer: &Packer) -> Option<Pre
         return None;
     }
     let body = packer.pack(text.to_owned());
-    Some(PreambleBlock::instruction(&file.path, file.level, file.reason.clone(), (&file.digest, body)))
+    Some(PreambleBlock::instruction(&file.path, file.level, file.reason.clone(), &file.digest, body))
 }
 
 /// Returns the paths that work has touched: those named by calls in the view, and those that caused recorded files to

@@ -51,7 +51,7 @@ pub(crate) fn log_of(view: &View, texts: &Texts, redactor: &Redactor) -> WorkLog
     let (to, earlier) = (view.head(), Vec::new());
     let material = Material { from, to, entries, bodies: texts, earlier, redactor };
     let mut log = work(&material, &before, &spans);
-    log.delegates = delegates_at_work(&material, (&before, view), &spans);
+    log.delegates = delegates_at_work(&material, &before, view, &spans);
     log
 }
 

@@ -40,7 +40,7 @@ pub(super) fn list(global: &Global, wanted: &DefinitionArgs) -> Exit {
         };
         let rows: Vec<[String; 5]> = registry.in_force().map(row).collect();
         let heads = ["name", "model", "called by", "layer", "description"];
-        out.push_str(&listing(heads, &rows, (&[], DESCRIPTION), Paint::stdout()));
+        out.push_str(&listing(heads, &rows, &[], DESCRIPTION, Paint::stdout()));
     }
     print(&out)?;
     if found.commands.is_empty() && !global.json {

@@ -35,7 +35,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
     let found = load(&wanted.definitions)?;
     let engine = settings.read_only().await?;
     let session = lookup(global).known(&engine, &wanted.session).await?;
-    let out = OutputFile::create((settings, &engine), wanted.out.as_deref()).await?;
+    let out = OutputFile::create(settings, &engine, wanted.out.as_deref()).await?;
     let defaults = ContextOptions {
         compactor: context_options(settings, &build(wanted).choice())?.compactor,
         ..ContextOptions::default()
@@ -86,7 +86,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &ContextDe
         let parent = short(&session).await?;
         let kind = clean(wanted.kind.as_deref().unwrap_or("a copy"));
         let head = paint.bold(&format!("{kind} · {} of {parent}", context.mode.name()));
-        let request = picture((&parent, None), &context.built, paint, global.verbose);
+        let request = picture(&parent, None, &context.built, paint, global.verbose);
         format!("{head}\n{}\n{request}", described(&context, paint, global.verbose))
     };
     deliver(out, &context.built.draft.body, &report)?;
@@ -153,7 +153,7 @@ fn described(context: &DelegateContext, paint: Paint, all: bool) -> String {
             (price.mode.name().to_owned(), [tokens(price.tokens), tokens(price.cached), cost])
         })
         .collect();
-    out.push_str(&format!("\n{}", table(("mode", ["tokens", "from cache", "cost"]), &rows, paint)));
+    out.push_str(&format!("\n{}", table("mode", ["tokens", "from cache", "cost"], &rows, paint)));
     out.push_str("the answer is extra; a fork finds its beginning in the cache if the parent's last request is still there\n");
     if !context.handed.is_empty() {
         out.push_str("\nhanded over\n");

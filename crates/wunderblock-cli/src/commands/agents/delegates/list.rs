@@ -73,7 +73,7 @@ fn table(definitions: &[&AgentDefinition]) -> String {
             [clean(&one.name), clean(one.asked_model()), layer, clean(&one.description)]
         })
         .collect();
-    listing(["type", "model", "layer", "when to use it"], &rows, (&[], PURPOSE), Paint::stdout())
+    listing(["type", "model", "layer", "when to use it"], &rows, &[], PURPOSE, Paint::stdout())
 }
 
 /// Returns the number of definitions by model, most first.

@@ -57,7 +57,7 @@ pub(super) async fn run(global: &Global, settings: &Settings, wanted: &TreeArgs)
         rows.push([format!("{}{name}", lead(&nodes, at)), kind, model, input, cost, time, outcome, task]);
     }
     if !global.json {
-        print(&listing(HEADS, &rows, (&[3, 4, 5], TASK), Paint::stdout()))?;
+        print(&listing(HEADS, &rows, &[3, 4, 5], TASK, Paint::stdout()))?;
         print(&remarks)?;
         if nodes.len() == 1 {
             say(global, "the session has no delegates");

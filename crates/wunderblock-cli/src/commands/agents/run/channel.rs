@@ -103,7 +103,7 @@ pub(super) struct Written {
 
 impl Channel {
     /// Creates the channel. Without a place for a spool file, the output is only in memory until it is stored.
-    pub(super) fn new(from: OwnedFd, (to, way): (To, Way), spool: Option<(PathBuf, SpoolHead)>) -> Self {
+    pub(super) fn new(from: OwnedFd, to: To, way: Way, spool: Option<(PathBuf, SpoolHead)>) -> Self {
         let spool = spool.map_or(Spooling::Off, |(db, head)| Spooling::Ready(db, head));
         let buffer = vec![0; 64 << 10];
         let returns = isatty(&from).then(Returns::default);

@@ -91,7 +91,7 @@ pub(super) async fn run(global: &Global, settings: &Settings) -> Exit {
     let engine = if settings.db.is_file() { Some(settings.read_only().await?) } else { None };
     let mut checks = Vec::new();
     for agent in CONNECTED {
-        checks.push(check(agent, (&places, &program), engine.as_ref()).await?);
+        checks.push(check(agent, &places, &program, engine.as_ref()).await?);
     }
     if global.json {
         checks.iter().try_for_each(print_report)?;
@@ -104,7 +104,8 @@ pub(super) async fn run(global: &Global, settings: &Settings) -> Exit {
 
 async fn check(
     agent: HookAgent,
-    (places, program): (&Places, &str),
+    places: &Places,
+    program: &str,
     engine: Option<&Engine>,
 ) -> Result<AgentCheck, Failure> {
     let folder = |base: &str| places.folder(base);

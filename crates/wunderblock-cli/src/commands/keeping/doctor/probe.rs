@@ -37,7 +37,7 @@ pub(super) async fn probe(agent: HookAgent, program: &str) -> Result<u64, String
     for count in [1, 2] {
         let transcript = write(agent, &folder.0, count).map_err(|error| error.to_string())?;
         let begun = Instant::now();
-        call(agent, program, (&folder.0, &transcript, &db)).map_err(|error| error.to_string())?;
+        call(agent, program, &folder.0, &transcript, &db).map_err(|error| error.to_string())?;
         millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     }
     let log = std::fs::read_to_string(folder.0.join("wunderblock/hook.log")).unwrap_or_default();
@@ -53,11 +53,7 @@ pub(super) async fn probe(agent: HookAgent, program: &str) -> Result<u64, String
     }
 }
 
-fn call(
-    agent: HookAgent,
-    program: &str,
-    (folder, transcript, db): (&Path, &Path, &Path),
-) -> std::io::Result<()> {
+fn call(agent: HookAgent, program: &str, folder: &Path, transcript: &Path, db: &Path) -> std::io::Result<()> {
     let event = match agent {
         HookAgent::GeminiCli => "AfterAgent",
         HookAgent::OpenCode => "session.idle",

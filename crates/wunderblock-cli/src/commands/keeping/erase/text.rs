@@ -105,12 +105,12 @@ fn picture(found: &TextFound, listed: usize) -> String {
         let shown = if shown.is_empty() { shown } else { format!("; shown in {}", clean(&shown)) };
         out.push_str(&format!("{}  {}  {}{shown}\n", pad(&at(place), wide), time(place.at), word(place)));
     }
-    out.push_str(&rest(found.events.len(), listed, ("event", "events")));
+    out.push_str(&rest(found.events.len(), listed, "event", "events"));
     for record in found.originals.iter().take(listed) {
         let (path, from, to) = (clean(&record.path), record.from, record.to);
         out.push_str(&format!("{path}, bytes {from}–{to}  (`read {} --bytes {from}-{to}`)\n", record.handle));
     }
-    out.push_str(&rest(found.originals.len(), listed, ("record", "records")));
+    out.push_str(&rest(found.originals.len(), listed, "record", "records"));
     for name in &found.names {
         out.push_str(&format!("stays: {}\n", clean(name)));
     }
@@ -118,7 +118,7 @@ fn picture(found: &TextFound, listed: usize) -> String {
 }
 
 /// Returns a line about the entries that are not listed.
-fn rest(all: usize, listed: usize, (one, many): (&str, &str)) -> String {
+fn rest(all: usize, listed: usize, one: &str, many: &str) -> String {
     let left = all.saturating_sub(listed) as u64;
     if left == 0 { String::new() } else { format!("{} more; -v lists all\n", plural(left, one, many)) }
 }

@@ -40,7 +40,7 @@ impl ManyFiles<'_> {
             bar.set_position(before);
             let imported = match unchanged.get(number) {
                 Some(Some(imported)) => Ok(imported.clone()),
-                _ => self.file(&file.path, (&bar, before)).await,
+                _ => self.file(&file.path, &bar, before).await,
             };
             before += file.bytes;
             match imported {
@@ -69,7 +69,7 @@ impl ManyFiles<'_> {
         self.global.json || self.global.verbose
     }
 
-    async fn file(&self, file: &Path, (bar, before): (&ProgressBar, u64)) -> Result<Imported, Failure> {
+    async fn file(&self, file: &Path, bar: &ProgressBar, before: u64) -> Result<Imported, Failure> {
         is_transcript(file)?;
         let shown = Shown::Part { bar, before, warnings: self.global.verbose };
         Ok(import(self.global, self.engine, file, options(self.wanted, shown)).await?)

@@ -80,7 +80,8 @@ fn is_meta(message: &Message) -> bool {
 /// Returns the contents of a message's records. Claude Code records a reply block by block, and leaves out a record
 /// with a call that has no result when it continues a session.
 fn contents(
-    (at, message): (usize, &Message),
+    at: usize,
+    message: &Message,
     encoder: &MessageEncoder,
     writing: &mut Writing,
 ) -> Result<Vec<String>, WireError> {
@@ -127,12 +128,12 @@ impl Writer {
         for entry in entries {
             let mut contents = Vec::new();
             if let EntryItem::Message(message) = &entry.item {
-                contents = self::contents((at, message), &encoder, &mut self.writing)?;
-                out.left_out.note_names(message, (Dialect::Anthropic, std::mem::take(&mut replaced)));
+                contents = self::contents(at, message, &encoder, &mut self.writing)?;
+                out.left_out.note_names(message, Dialect::Anthropic, std::mem::take(&mut replaced));
                 at += 1;
             }
             let is_written = !contents.is_empty();
-            for ready in self.usage.push(entry, (contents, is_written), &mut out.left_out) {
+            for ready in self.usage.push(entry, contents, is_written, &mut out.left_out) {
                 self.records.add(ready, out);
             }
         }
@@ -213,7 +214,7 @@ impl Records {
         match &entry.item {
             EntryItem::Message(message) => {
                 for (piece, content) in content.iter().enumerate() {
-                    let record = self.message(&entry, (message, content), usage.as_ref());
+                    let record = self.message(&entry, message, content, usage.as_ref());
                     self.record(&entry, &format!("message {piece}"), record, out);
                 }
                 if !content.is_empty() {
@@ -229,7 +230,8 @@ impl Records {
     fn message(
         &mut self,
         entry: &Entry,
-        (message, content): (&Message, &str),
+        message: &Message,
+        content: &str,
         usage: Option<&UsageMeasured>,
     ) -> ObjectWriter {
         if message.role == Role::Assistant {

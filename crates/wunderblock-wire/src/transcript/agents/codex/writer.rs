@@ -268,7 +268,7 @@ impl AgentWriter for Writer {
             items = self.encoder.push(message, &mut self.writing)?;
             self.messages.0 += 1;
             let ids = self.encoder.replaced - replaced;
-            out.left_out.note_names(message, (Dialect::OpenaiResponses, ids));
+            out.left_out.note_names(message, Dialect::OpenaiResponses, ids);
         }
         self.held.push_back(HeldEntry { entry, items: Vec::new() });
         // The header comes first, and it contains the instructions, which may be the first message.

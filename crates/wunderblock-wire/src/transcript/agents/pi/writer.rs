@@ -43,7 +43,7 @@ fn read_origin(message: &Message) -> MessageOrigin {
 }
 
 /// Returns the path of a session's file in pi's folder.
-fn file_name((folder, began): (&str, Millis), session: &str) -> String {
+fn file_name(folder: &str, began: Millis, session: &str) -> String {
     let name = folder.strip_prefix(['/', '\\']).unwrap_or(folder).replace(['/', '\\', ':'], "-");
     let time = time::written_time(began).replace([':', '.'], "-");
     format!("sessions/--{name}--/{time}_{session}.jsonl")
@@ -72,7 +72,7 @@ impl AgentWriter for Writer {
         std::mem::swap(&mut self.blocks.left_out, &mut out.left_out);
         let content = content?;
         let is_written = !content.own.is_empty();
-        for ready in self.usage.push(entry, (content, is_written), &mut out.left_out) {
+        for ready in self.usage.push(entry, content, is_written, &mut out.left_out) {
             self.entries.add(ready, out);
         }
         Ok(())
@@ -85,10 +85,11 @@ impl AgentWriter for Writer {
         self.entries.begin(out);
         if let Some((id, title, at)) = self.entries.outline.title.take() {
             let entry = ObjectWriter::typed("session_info").text("name", &title);
-            self.entries.entry((&id, "title", at), entry, out);
+            let id = self.entries.ids().short(&id, "title");
+            self.entries.entry(id, at, entry, out);
         }
         let Entries { session, outline, .. } = self.entries;
-        let file = outline.folder().map(|folder| file_name((folder, outline.began), &session));
+        let file = outline.folder().map(|folder| file_name(folder, outline.began, &session));
         Ok((session, file))
     }
 }
@@ -127,49 +128,43 @@ impl Entries {
 
     /// Writes the entries of an entry of the session.
     fn add(&mut self, ready: Measured<Content>, out: &mut Output) {
-        let Measured { entry, content, usage } = ready;
+        let entry = &ready.entry;
         match &entry.item {
             EntryItem::Message(message) => {
-                self.message(&entry, (message, &content), usage.as_ref(), out);
+                self.message(&ready, message, out);
                 out.left_out.note_origin(message, read_origin(message));
             }
             EntryItem::Usage(_) => {}
-            EntryItem::Compacted { .. } => self.compacted(&entry, out),
+            EntryItem::Compacted { .. } => self.compacted(entry, out),
         }
     }
 
     /// Adds an entry after the one before.
-    fn entry(&mut self, (event, what, at): (&str, &str, Millis), entry: ObjectWriter, out: &mut Output) {
+    fn entry(&mut self, id: String, at: Millis, entry: ObjectWriter, out: &mut Output) {
         self.begin(out);
-        let id = self.ids().short(event, what);
         let parent = self.parent.as_deref().map_or_else(|| "null".to_owned(), quoted);
         let entry = entry.text("id", &id).raw("parentId", &parent).text("timestamp", &time::written_time(at));
         out.line(&entry.finish());
         self.parent = Some(id);
     }
 
-    fn message(
-        &mut self,
-        entry: &Entry,
-        (message, content): (&Message, &Content),
-        usage: Option<&UsageMeasured>,
-        out: &mut Output,
-    ) {
+    fn message(&mut self, ready: &Measured<Content>, message: &Message, out: &mut Output) {
+        let Measured { entry, content, usage } = ready;
         for (at, result) in content.results.iter().enumerate() {
-            self.say((entry, &format!("result {at}")), result.clone(), out);
+            self.say(entry, &format!("result {at}"), result.clone(), out);
         }
         if content.own.is_empty() {
             return;
         }
         match &message.standing {
             _ if message.role == Role::Assistant => {
-                self.say((entry, "message"), replied(message, &content.own, usage), out);
+                self.say(entry, "message", replied(message, &content.own, usage.as_ref()), out);
             }
             MessageOrigin::Injected(name) => self.injected(entry, name, &content.own, out),
             _ => {
                 let said = ObjectWriter::default().text("role", "user");
                 let content = text_or_blocks(message, &content.own);
-                self.say((entry, "message"), said.raw("content", &content), out);
+                self.say(entry, "message", said.raw("content", &content), out);
             }
         }
     }
@@ -183,36 +178,38 @@ impl Entries {
         match name.strip_prefix(CUSTOM_MESSAGE).and_then(|name| name.strip_prefix(':')) {
             Some(kind) => {
                 let object = custom(ObjectWriter::typed(CUSTOM_MESSAGE), kind);
-                self.entry((&entry.id, "message", entry.at), object, out);
+                let id = self.ids().short(&entry.id, "message");
+                self.entry(id, entry.at, object, out);
             }
             None => {
                 let object = custom(ObjectWriter::default().text("role", "custom"), name);
-                self.say((entry, "message"), object, out);
+                self.say(entry, "message", object, out);
             }
         }
     }
 
     /// Adds a message entry. pi repeats the time of the entry in the message, in milliseconds.
-    fn say(&mut self, (entry, what): (&Entry, &str), said: ObjectWriter, out: &mut Output) {
+    fn say(&mut self, entry: &Entry, what: &str, said: ObjectWriter, out: &mut Output) {
         let said = said.raw("timestamp", &entry.at.0.to_string());
         let object = ObjectWriter::typed("message").raw("message", &said.finish());
-        self.entry((&entry.id, what, entry.at), object, out);
+        let id = self.ids().short(&entry.id, what);
+        self.entry(id, entry.at, object, out);
     }
 
     fn compacted(&mut self, entry: &Entry, out: &mut Output) {
         let EntryItem::Compacted { trigger, tokens_before, summary } = &entry.item else { return };
         let tokens = tokens_before.map_or(0, |tokens| tokens.0);
         // Everything that the compaction kept follows it, so the first kept entry is the compaction itself.
-        let first = self.ids().short(&entry.id, "compaction");
+        let id = self.ids().short(&entry.id, "compaction");
         let object = ObjectWriter::typed("compaction")
             .text("summary", summary)
-            .text("firstKeptEntryId", &first)
+            .text("firstKeptEntryId", &id)
             .raw("tokensBefore", &tokens.to_string());
         let object = match trigger.as_deref() {
             Some("hook") => object.raw("fromHook", "true"),
             _ => object,
         };
-        self.entry((&entry.id, "compaction", entry.at), object, out);
+        self.entry(id, entry.at, object, out);
     }
 }
 

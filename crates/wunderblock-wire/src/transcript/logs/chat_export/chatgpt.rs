@@ -39,9 +39,9 @@ impl ChatExport {
         let is_unknown = parts.is_none();
         let parts = parts.unwrap_or_else(|| found_text(&content));
         match author.text("role").as_deref() {
-            Some("user") => self.user(record, &message, (&kind, parts)),
-            Some("assistant") => self.assistant(record, &message, (&kind, parts), id),
-            Some("tool") => self.tool(record, &author, (&kind, parts), follows),
+            Some("user") => self.user(record, &message, &kind, parts),
+            Some("assistant") => self.assistant(record, &message, parts, id),
+            Some("tool") => self.tool(record, &author, parts, follows),
             Some("system") if !parts.is_empty() => record.say(Message::new(Role::System, parts)),
             Some("system") => {}
             _ => record.set_opaque("a message of ChatGPT without a known author"),
@@ -54,7 +54,7 @@ impl ChatExport {
         }
     }
 
-    fn user(&self, record: &mut TranscriptRecord, message: &Object<'_>, (kind, parts): (&str, Vec<Part>)) {
+    fn user(&self, record: &mut TranscriptRecord, message: &Object<'_>, kind: &str, parts: Vec<Part>) {
         let data = message.object("metadata").unwrap_or_default();
         let files = data.array("attachments").unwrap_or_default();
         for file in files.into_iter().filter_map(Object::of) {
@@ -74,13 +74,8 @@ impl ChatExport {
         });
     }
 
-    fn assistant(
-        &mut self,
-        record: &mut TranscriptRecord,
-        message: &Object<'_>,
-        (kind, parts): (&str, Vec<Part>),
-        id: &str,
-    ) {
+    fn assistant(&mut self, record: &mut TranscriptRecord, message: &Object<'_>, parts: Vec<Part>, id: &str) {
+        let kind = &*record.kind;
         if kind == "model_editable_context" {
             let parts = parts.into_iter();
             let memory = parts.map(|part| Message::new(Role::User, vec![part]));
@@ -112,13 +107,13 @@ impl ChatExport {
         &mut self,
         record: &mut TranscriptRecord,
         author: &Object<'_>,
-        (kind, content): (&str, Vec<Part>),
+        content: Vec<Part>,
         follows: bool,
     ) {
         let call = self.call.as_mut().filter(|call| follows && !call.answered);
         if let Some(call) = call {
             call.answered = true;
-            let (call, failed) = (CallId(call.call.clone()), kind == "system_error");
+            let (call, failed) = (CallId(call.call.clone()), &*record.kind == "system_error");
             let result = Part::ToolResult { call, content, failed, extra: None };
             record.say(Message::new(Role::Tool, vec![result]));
         } else if !content.is_empty() {

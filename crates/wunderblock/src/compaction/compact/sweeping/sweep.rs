@@ -517,6 +517,6 @@ pub(in crate::compaction::compact) fn one_of(
 ) -> Option<(SummaryJob, Vec<EarlierText>)> {
     let placed: Vec<(PlacedSummary, u32)> =
         run.iter().map(|standing| (standing.placed, standing.level)).collect();
-    let job = SummaryJob::of_summaries(&placed, sizes, detail)?;
+    let job = SummaryJob::of_summaries(&placed, sizes.0, sizes.1, detail)?;
     Some((job, run.iter().cloned().map(SweptSummary::into_earlier).collect()))
 }

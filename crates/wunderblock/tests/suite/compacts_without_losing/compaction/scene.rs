@@ -475,7 +475,7 @@ pub(crate) fn written(text: impl Into<String>) -> Result<SummaryText, CallFailur
 
 /// Returns whether a request only adds to the one before.
 pub(crate) fn goes_on(before: &Built, after: &Built) -> bool {
-    wunderblock_wire::continues((&before.draft.body, before.draft.stem.0 as usize), &after.draft.body)
+    wunderblock_wire::continues(&before.draft.body, before.draft.stem.0 as usize, &after.draft.body)
 }
 
 pub(crate) fn text_of(body: &Body) -> &str {

@@ -96,7 +96,7 @@ fn thinking_goes_back_behind_the_bytes_it_was_written_behind() {
         assert_eq!(reasons(&after, Reason::Unbound), [] as [&LeftOut; 0]);
         if number > 1 {
             let (body, stem) = (&before.draft.body, before.draft.stem.0 as usize);
-            assert!(continues((body, stem), &after.draft.body), "it only grows");
+            assert!(continues(body, stem, &after.draft.body), "it only grows");
         }
         before = after;
     }
@@ -201,7 +201,7 @@ fn tools_are_declared_wherever_calls_stand() {
     called("Zebra", "x2");
     let later = next(&session, &options("main"));
     assert_eq!(names(&later), ["Aardvark", "Bash"]);
-    assert!(continues((&declared.draft.body, declared.draft.stem.0 as usize), &later.draft.body));
+    assert!(continues(&declared.draft.body, declared.draft.stem.0 as usize, &later.draft.body));
     assert_eq!(later.draft.pending.iter().map(|change| &*change.name).collect::<Vec<_>>(), ["Zebra"]);
     // A lane that begins again declares all tools.
     assert_eq!(names(&next(&session, &options("new"))), ["Aardvark", "Bash", "Zebra"]);
@@ -264,7 +264,7 @@ fn a_request_that_ends_with_the_assistants_words_says_so() {
     assert!(next(&session, &options("main")).draft.ends_with_reply, "a look appends nothing");
     let asked = built(&session, &asking);
     assert!(!asked.draft.ends_with_reply && asked.draft.body == looked.draft.body);
-    assert!(continues((&before.draft.body, before.draft.stem.0 as usize), &asked.draft.body));
+    assert!(continues(&before.draft.body, before.draft.stem.0 as usize, &asked.draft.body));
     let events = block_on(session.events(asked.draft.through, asked.draft.through, 1, Bytes(1_000)));
     let Some(Fact::MessageAppended(said)) = &events.unwrap()[0].fact else { panic!("the turn is on record") };
     assert!(said.message.is_user_turn());

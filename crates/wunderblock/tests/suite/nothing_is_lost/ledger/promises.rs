@@ -51,7 +51,7 @@ fn complete(session: &Session, through: Seq, report: &BudgetReport) {
 
 /// Returns whether a body only adds to the previous one, except for the closing brackets.
 fn goes_on((before, stem): &(Vec<u8>, Bytes), after: &[u8]) -> bool {
-    wunderblock_wire::continues((before, stem.0 as usize), after)
+    wunderblock_wire::continues(before, stem.0 as usize, after)
 }
 
 /// Options of a lane's requests.

@@ -278,7 +278,7 @@ pub(crate) fn call(id: &str, tool: &str, gist: &str) -> Part {
 /// Returns whether a request only adds to another.
 pub(crate) fn goes_on(before: &Built, after: &Built) -> bool {
     let stem = usize::try_from(before.draft.stem.0).unwrap();
-    wunderblock_wire::continues((&before.draft.body, stem), &after.draft.body)
+    wunderblock_wire::continues(&before.draft.body, stem, &after.draft.body)
 }
 
 /// Returns the texts of tool results in a request, in order.

@@ -124,7 +124,7 @@ pub(crate) fn times(built: &Built, words: &str) -> usize {
 
 /// Returns whether a request only adds to the one before.
 pub(crate) fn goes_on(before: &Built, after: &Built) -> bool {
-    wunderblock_wire::continues((&before.draft.body, before.draft.stem.0 as usize), &after.draft.body)
+    wunderblock_wire::continues(&before.draft.body, before.draft.stem.0 as usize, &after.draft.body)
 }
 
 /// Returns the recorded preambles and their positions.
