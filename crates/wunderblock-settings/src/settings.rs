@@ -34,7 +34,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads the settings file that the caller names, or the user's, or none if there is none.
+    /// Reads the settings file that the caller names, or the user's if it exists.
     ///
     /// # Errors
     /// Fails if a file is missing or invalid.
