@@ -26,7 +26,7 @@ pub struct SpoolHead {
     pub session: String,
     /// Name of the tenant.
     pub tenant: String,
-    /// Command line, cut to [`MAX_COMMAND`] characters.
+    /// Command line, cut to 16,384 characters.
     pub command: String,
     /// Working directory of the command.
     pub cwd: String,
