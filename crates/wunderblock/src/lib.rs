@@ -86,6 +86,9 @@ pub use keeping::maintenance::Maintenance;
 pub use keeping::restore::Restored;
 pub use lanes::agent_view::{AgentBoundary, AgentFound, AgentPlace, AgentView};
 pub use lanes::context::Built;
+pub use lanes::explain::entry::EntryDescription;
+pub use lanes::explain::found::Found;
+pub use lanes::explain::placement::{Advice, Placement};
 pub use lanes::lane::SessionLane;
 pub use lanes::usage::Usage;
 pub use lanes::visibility::{Visibility, VisibilityChange};
@@ -105,12 +108,9 @@ pub use limits::{
     PROVIDER_TIME, SEARCH_TIME,
 };
 pub use recall::catch_up::Progress;
-pub use recall::entry::EntryDescription;
-pub use recall::found::Found;
 pub use recall::grep::{GrepOptions, GrepStop, Match};
 pub use recall::handle::Recall;
 pub use recall::note::SavedNote;
-pub use recall::placement::{Advice, Placement};
 pub use recall::read::Content;
 pub use recall::read_page::ReadPage;
 pub use recall::search::{HitStrength, SearchCut, SearchHit, SearchOptions, SearchOrder, SearchResult};

@@ -1,7 +1,8 @@
-//! Lanes of a session: the next request, one lane, a lane in memory, and what an agent is told.
+//! Lanes of a session: the next request, why it is as it is, one lane, a lane in memory, and what an agent is told.
 
 pub(crate) mod agent_view;
 pub(crate) mod context;
+pub(crate) mod explain;
 pub mod in_memory;
 pub(crate) mod lane;
 pub mod recap;

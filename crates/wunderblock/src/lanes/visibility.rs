@@ -3,10 +3,10 @@
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
 use crate::compaction::compact::history::marked_events;
+use crate::lanes::explain::entry::{EntryDescription, describe_entries};
 use crate::ledger::recording::record::{MadeFrom, append_events, engine_event, standing};
 use crate::ledger::session::Session;
 use crate::limits;
-use crate::recall::entry::{EntryDescription, describe_entries};
 use std::collections::BTreeSet;
 use wunderblock_core::decision::{Injection, TrimReason};
 use wunderblock_core::event::{ContentHidden, ContentPinned, Fact, ViewTrimmed};

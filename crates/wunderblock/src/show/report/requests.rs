@@ -2,8 +2,8 @@
 
 use super::visibility::EntryReport;
 use crate::compaction::drive::replay::{Difference, Replayed};
-use crate::recall::found::Found;
-use crate::recall::placement::Placement;
+use crate::lanes::explain::found::Found;
+use crate::lanes::explain::placement::Placement;
 use serde::Serialize;
 
 /// A request that was rebuilt from its record.

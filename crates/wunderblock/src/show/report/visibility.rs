@@ -1,7 +1,7 @@
 //! Reports about entries, pins and hides.
 
+use crate::lanes::explain::entry::EntryDescription;
 use crate::lanes::visibility::{Visibility, VisibilityChange};
-use crate::recall::entry::EntryDescription;
 use serde::Serialize;
 use wunderblock_core::message::Role;
 

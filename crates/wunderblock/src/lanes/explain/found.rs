@@ -4,11 +4,11 @@
 use crate::base::deadline::Deadline;
 use crate::base::error::Error;
 use crate::base::future::BoxFuture;
+use crate::lanes::explain::entry::{EntryDescription, describe_entries};
+use crate::lanes::explain::placement::{Advice, Placement, measure_entries};
 use crate::ledger::session::Session;
 use crate::limits;
-use crate::recall::entry::{EntryDescription, describe_entries};
 use crate::recall::grep::{GrepOptions, Match};
-use crate::recall::placement::{Advice, Placement, measure_entries};
 use crate::request::input::options::ContextOptions;
 use crate::request::steps::draft::Draft;
 use std::cmp::Reverse;
