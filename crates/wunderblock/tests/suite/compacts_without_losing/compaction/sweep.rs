@@ -137,7 +137,7 @@ fn swept(policy: &Arc<Policy>) -> CompactOptions {
 #[test]
 fn a_cold_session_is_covered_in_linear_time_and_constant_memory() {
     let mut measured = Vec::new();
-    for events in [3_000, 12_000] {
+    for events in [5_000, 20_000] {
         let cold = cold(events);
         cold.store.events.store(0, Ordering::SeqCst);
         cold.store.largest.store(0, Ordering::SeqCst);
@@ -158,7 +158,7 @@ fn a_cold_session_is_covered_in_linear_time_and_constant_memory() {
 
 #[test]
 fn an_interrupted_sweep_goes_on_where_it_was() {
-    let cold = cold(6_000);
+    let cold = cold(8_000);
     let policy = policy();
     let mut through = Seq(0);
     for round in 0..3 {
@@ -194,7 +194,7 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
 /// continues.
 #[test]
 fn a_sweep_is_bounded_and_the_next_goes_on() {
-    let cold = cold(5_000);
+    let cold = cold(8_000);
     let bounded = crate::compacts_without_losing::compaction::scene::policy(
         "extends = \"lossless\"\n[[step]]\ndo = \"summarise\"\nchunk = 4_000\nall = true\n[limits]\nsweep_nodes = 6\n[summary]\ntarget = 400\n",
     );
