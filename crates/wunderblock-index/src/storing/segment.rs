@@ -1,7 +1,7 @@
 //! A segment: an immutable index over a batch of documents, as bytes to store.
 //!
 //! A segment has a header and numbered blocks, each of which can be read on its own. A look-up reads one block and
-//! the header, which frequent callers keep in memory. Segments are never changed: [`crate::storing::merge()`] removes
+//! the header, which frequent callers keep in memory. Segments are never changed: [`mod@crate::storing::merge`] removes
 //! documents by writing a new segment without them.
 
 use crate::storing::block::{BLOCK_BYTES, Columns};
