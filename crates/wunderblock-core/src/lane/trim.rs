@@ -213,13 +213,13 @@ pub(crate) fn left_out(shown: Vec<Seq>, trim: &Trim, view: &View) -> Vec<(Seq, S
         let covered =
             over(from, to, &nodes).map(|node| (node.from.max(from), node.to.min(to), Reason::Summarised));
         let bare = outside(from, to, &nodes, trim).map(|(from, to)| (from, to, Reason::Budget));
-        let bare = bare.flat_map(|(from, to, own)| {
-            around(from, to, own, view.hidden().range(from..=to), Reason::Hidden)
+        let bare = bare.flat_map(|(first, last, reason)| {
+            around(first, last, reason, view.hidden().range(from..=to), Reason::Hidden)
         });
         let aside = restate::aside(view);
         let runs = covered
             .chain(bare)
-            .flat_map(|(from, to, own)| around(from, to, own, aside.iter(), Reason::Repeated));
+            .flat_map(|(first, last, reason)| around(first, last, reason, aside.iter(), Reason::Repeated));
         runs_with_reason.extend(runs);
     }
     runs_with_reason.sort_unstable_by_key(|(from, ..)| *from);

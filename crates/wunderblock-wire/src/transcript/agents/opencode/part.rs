@@ -209,7 +209,7 @@ impl OpenCode {
         let arguments = state.some("input").map_or_else(|| "{}".to_owned(), input).into();
         let made = Part::ToolCall { call: call.clone(), name, input: arguments, gist: None, extra: None };
         called.say(speaker.reply(vec![made]));
-        let mut result = result_of(&called, part, &state, text, &status);
+        let mut result = result_of(&called, &state, text, &status);
         let delegated = match part.text("tool").as_deref() {
             Some("task") => delegated(&state, &call, &status),
             _ => Vec::new(),
@@ -261,7 +261,6 @@ fn is_settled(speaker: &Speaker, part: &Object<'_>) -> bool {
 /// Returns an empty record for the result of a call that has ended. It begins at the result's text.
 fn result_of(
     called: &TranscriptRecord,
-    _: &Object<'_>,
     state: &Object<'_>,
     text: &str,
     status: &str,
