@@ -68,6 +68,25 @@ pub(in crate::extract) struct ParsedCall {
     pub(in crate::extract) checks: Vec<Check>,
 }
 
+impl ParsedCall {
+    /// Creates a call that runs no command and names no file.
+    const fn of(kind: Kind, what: String, key: String) -> Self {
+        Self {
+            kind,
+            what,
+            key,
+            program: String::new(),
+            last: String::new(),
+            files: Vec::new(),
+            shows: true,
+            ends_showing: true,
+            looks: false,
+            is_proved: true,
+            checks: Vec::new(),
+        }
+    }
+}
+
 /// Words by which calls are read; `act.toml` explains each list.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -108,9 +127,6 @@ pub(in crate::extract) fn read(name: &str, gist: Option<&str>, input: &str) -> P
             let what = if words.is_empty() { name.to_owned() } else { words.to_owned() };
             let key = format!("run {}", given.trim());
             ParsedCall {
-                kind,
-                key,
-                what,
                 program,
                 last,
                 files,
@@ -119,6 +135,7 @@ pub(in crate::extract) fn read(name: &str, gist: Option<&str>, input: &str) -> P
                 looks,
                 is_proved,
                 checks,
+                ..ParsedCall::of(kind, what, key)
             }
         }
         Kind::Plan => plain(kind, name, String::new()),
@@ -137,20 +154,7 @@ pub fn files_touched(name: &str, gist: Option<&str>, input: &str) -> (Vec<String
 
 fn plain(kind: Kind, name: &str, gist: String) -> ParsedCall {
     let what = if gist.is_empty() { name.to_owned() } else { format!("{name} {gist}") };
-    let (program, last, files, checks) = (String::new(), String::new(), Vec::new(), Vec::new());
-    ParsedCall {
-        kind,
-        key: what.clone(),
-        what,
-        program,
-        last,
-        files,
-        shows: true,
-        ends_showing: true,
-        looks: false,
-        is_proved: true,
-        checks,
-    }
+    ParsedCall::of(kind, what.clone(), what)
 }
 
 /// Program with which agents apply patches. A patch names its files.
@@ -226,20 +230,7 @@ fn file(name: &str, gist: &str, input: &str) -> ParsedCall {
     let word = if kind == Kind::Read { "read" } else { "edit" };
     let what = if is_bare { format!("{name} {first}") } else { format!("{name} {gist}") };
     let key = format!("{word} {first}");
-    let (program, last, checks) = (String::new(), String::new(), Vec::new());
-    ParsedCall {
-        kind,
-        what,
-        key,
-        program,
-        last,
-        files,
-        shows: true,
-        ends_showing: true,
-        looks: false,
-        is_proved: true,
-        checks,
-    }
+    ParsedCall { files, ..ParsedCall::of(kind, what, key) }
 }
 
 /// Beginning of the line with which SWE-agent names the open file, before the file's content.
