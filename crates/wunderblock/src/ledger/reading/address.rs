@@ -6,7 +6,7 @@ use crate::ledger::engine::Engine;
 use crate::limits::MAX_CANDIDATES;
 use std::fmt;
 use std::str::FromStr;
-use wunderblock_core::id::{Handle, HandlePrefix};
+use wunderblock_core::id::{Handle, HandlePrefix, StreamId};
 use wunderblock_core::units::Seq;
 use wunderblock_store::{Answer, Query, StreamKind};
 
@@ -42,6 +42,13 @@ pub enum Slice {
     },
     /// Page sized for a model, counted from 1.
     Page(u64),
+}
+
+impl Address {
+    /// Returns the address of one event of a session.
+    pub(crate) fn of_event(engine: &Engine, session: &StreamId, seq: Seq) -> Self {
+        Self { handle: engine.stream_handle(session), range: Some((seq, seq)) }
+    }
 }
 
 impl fmt::Display for Address {

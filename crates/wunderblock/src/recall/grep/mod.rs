@@ -49,7 +49,7 @@ impl GrepStop {
     /// Returns the address of the latest position that was not searched completely.
     #[must_use]
     pub fn address(&self, engine: &Engine) -> Address {
-        Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
+        Address::of_event(engine, &self.session, self.seq)
     }
 }
 
@@ -89,7 +89,7 @@ impl Match {
     /// Returns the address of the event that contains the line.
     #[must_use]
     pub fn address(&self, engine: &Engine) -> Address {
-        Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
+        Address::of_event(engine, &self.session, self.seq)
     }
 
     /// Returns what [`Recall::read`](crate::Recall::read) accepts as the place of the line: the event, or bytes.

@@ -40,7 +40,7 @@ impl SearchHit {
     /// Returns the address of the hit, for [`crate::Recall::read`] and [`crate::Recall::expand`].
     #[must_use]
     pub fn address(&self, engine: &Engine) -> Address {
-        Address { handle: engine.stream_handle(&self.session), range: Some((self.seq, self.seq)) }
+        Address::of_event(engine, &self.session, self.seq)
     }
 
     /// Returns what [`crate::Recall::read`] accepts as the place of the hit: the message, or bytes.
