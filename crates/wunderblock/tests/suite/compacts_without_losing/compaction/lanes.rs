@@ -15,7 +15,7 @@ fn unnamed(policy: &str, tokens: u64) -> ContextOptions {
 }
 
 /// Number of turns that exceed a window of 32,000 tokens.
-const TURNS: u64 = 60;
+const TURNS: u64 = 120;
 
 fn lane(name: &str) -> LaneId {
     LaneId::new(name).unwrap()
@@ -148,9 +148,9 @@ fn a_small_window_spoils_nothing() {
             let made = built.compacted.as_ref().map(|done| &done.nodes).into_iter().flatten();
             made.map(|node| (node.from, node.to, node.text.clone())).collect()
         };
-        let fresh = Scene::of(TURNS);
+        let fresh = Scene::of(TURNS / 2);
         let alone = fresh.build(&unnamed(policy, 32_000));
-        let scene = Scene::of(TURNS);
+        let scene = Scene::of(TURNS / 2);
         for window in [6_000, 12_000, 24_000] {
             assert!(scene.build(&unnamed(policy, window)).compacted.is_some());
         }

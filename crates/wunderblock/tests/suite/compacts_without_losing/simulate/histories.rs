@@ -41,6 +41,14 @@ proptest! {
             prop_assert!(!policy.dominates.contains(name) && !policy.dominated_by.contains(name));
         }
     }
+
+    /// The same session gives the same figures.
+    #[test]
+    fn twice_is_the_same(steps in steps(), window in 6_000..40_000_u64) {
+        let played = played(events(&steps));
+        let options = options(window, None, presets(&["balanced", "lossless", "layered", "off"]));
+        prop_assert_eq!(simulate(&played.session, &options), simulate(&played.session, &options));
+    }
 }
 
 proptest! {
@@ -64,14 +72,6 @@ proptest! {
         // Under `off` and `balanced` alike, a call whose result arrives only after the reply is not shown.
         prop_assert_eq!(of(&found, "off").near, of(&found, "balanced").near);
         prop_assert_eq!(of(&found, "off").cost, of(&found, "balanced").cost);
-    }
-
-    /// The same session gives the same figures.
-    #[test]
-    fn twice_is_the_same(steps in steps(), window in 6_000..40_000_u64) {
-        let played = played(events(&steps));
-        let options = options(window, None, presets(&["balanced", "lossless", "layered", "off"]));
-        prop_assert_eq!(simulate(&played.session, &options), simulate(&played.session, &options));
     }
 }
 
