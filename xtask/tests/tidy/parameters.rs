@@ -152,9 +152,7 @@ fn parameter(tokens: &[Token<'_>]) -> usize {
 fn values(tokens: &[Token<'_>]) -> usize {
     let tokens = without_reference(tokens);
     match tokens {
-        [_, inner @ .., _] if is_tuple(tokens) => {
-            parts(inner, ",").into_iter().map(values).sum::<usize>().max(1)
-        }
+        [_, inner @ .., _] if is_tuple(tokens) => parts(inner, ",").into_iter().map(values).sum(),
         _ => 1,
     }
 }
@@ -165,11 +163,14 @@ fn without_reference<'p, 't>(tokens: &'p [Token<'t>]) -> &'p [Token<'t>] {
     &tokens[tokens.iter().take_while(is_reference).count()..]
 }
 
-/// Returns whether a type or a pattern is a tuple of two or more elements.
+/// Returns whether a type or a pattern is a tuple: brackets with a comma of their own.
 fn is_tuple(tokens: &[Token<'_>]) -> bool {
-    let is_bracketed =
-        tokens.first().is_some_and(|first| first.text == "(") && closed(tokens) == tokens.len();
-    is_bracketed && parts(&tokens[1..tokens.len() - 1], ",").len() > 1
+    match tokens {
+        [first, inner @ .., _] if first.text == "(" && closed(tokens) == tokens.len() => {
+            parts(inner, ",").first().is_some_and(|element| element.len() < inner.len())
+        }
+        _ => false,
+    }
 }
 
 #[test]
@@ -190,6 +191,7 @@ fn tuples_are_found_in_patterns_and_types() {
     let text = "
         pub const fn pattern(&self, (a, b): Pair) {}
         pub(crate) fn type_of_one(pair: &'a mut (u8, u8)) {}
+        fn of_one_element(pair: ((u8, u8),)) {}
         async fn taken_apart(&(a, b): &Pair) {}
         pub async fn none(unit: (), each: &(dyn Fn(u8, u8) + Send), map: &[(u8, u8)]) -> (u8, u8) {}
     ";
@@ -200,6 +202,7 @@ fn tuples_are_found_in_patterns_and_types() {
     let expected = [
         ("pattern", true, true),
         ("type_of_one", true, false),
+        ("of_one_element", true, false),
         ("taken_apart", true, false),
         ("none", false, true),
     ];
